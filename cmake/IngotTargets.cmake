@@ -1,0 +1,38 @@
+# Warnings, sanitizers and ccache for every target, and one helper: a target per folder of aot/.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# The compile and link options that every target of the project shares.
+add_library(ingot_options INTERFACE)
+target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WERROR}>:-Werror>)
+if(INGOT_SANITIZE)
+  target_compile_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE})
+endif()
+
+# ingot_folder(NAME [DEPENDS folder...] [LINK library...])
+#   The library ingot_NAME from the current folder's *.cc. DEPENDS names the folders it may include.
+function(ingot_folder name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  if(sources)
+    set(scope PUBLIC)
+    add_library(ingot_${name} STATIC ${sources})
+    target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(ingot_${name} PRIVATE ingot_options)
+  else()
+    set(scope INTERFACE)
+    add_library(ingot_${name} INTERFACE)
+    target_include_directories(ingot_${name} INTERFACE ${PROJECT_SOURCE_DIR})
+  endif()
+  foreach(folder IN LISTS arg_DEPENDS)
+    target_link_libraries(ingot_${name} ${scope} ingot_${folder})
+  endforeach()
+  if(arg_LINK)
+    target_link_libraries(ingot_${name} ${scope} ${arg_LINK})
+  endif()
+endfunction()
