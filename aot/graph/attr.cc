@@ -1,0 +1,95 @@
+#include "aot/graph/attr.h"
+
+#include <fmt/format.h>
+
+#include "aot/base/error.h"
+
+namespace ingot {
+namespace {
+
+std::optional<std::vector<int64_t>> as_ints(const Attr& attr) {
+  if (const auto* ints = attr.as<IntsAttr>()) return ints->values;
+  if (const auto* literal = attr.as<LiteralRef>()) {
+    if (is_float((*literal)->type.dtype)) return std::nullopt;
+    std::vector<int64_t> values((*literal)->type.elements());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = (*literal)->int_at(static_cast<int64_t>(i));
+    return values;
+  }
+  if (const auto* list = attr.as<std::vector<Attr>>()) {
+    std::vector<int64_t> values;
+    for (const Attr& item : *list) {
+      if (const auto* integer = item.as<IntAttr>()) {
+        values.push_back(integer->value);
+      } else if (const auto* truth = item.as<bool>()) {
+        values.push_back(*truth);
+      } else {
+        return std::nullopt;
+      }
+    }
+    return values;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool operator==(const Attr& a, const Attr& b) {
+  if (a.value.index() != b.value.index()) return false;
+  if (const auto* literal = a.as<LiteralRef>()) return **literal == **b.as<LiteralRef>();
+  return a.value == b.value;
+}
+
+const Attr& Attrs::at(std::string_view name) const {
+  const auto found = map_.find(name);
+  if (found == map_.end()) throw_error(location_, fmt::format("{}: attribute '{}' is missing", owner_, name));
+  return found->second;
+}
+
+int64_t Attrs::integer(std::string_view name) const {
+  const auto* integer = at(name).as<IntAttr>();
+  if (!integer) throw_error(location_, fmt::format("{}: attribute '{}' must be an integer", owner_, name));
+  return integer->value;
+}
+
+int64_t Attrs::integer(std::string_view name, int64_t otherwise) const {
+  return has(name) ? integer(name) : otherwise;
+}
+
+bool Attrs::boolean(std::string_view name, bool otherwise) const {
+  if (!has(name)) return otherwise;
+  const auto* truth = at(name).as<bool>();
+  if (!truth) throw_error(location_, fmt::format("{}: attribute '{}' must be true or false", owner_, name));
+  return *truth;
+}
+
+const std::string& Attrs::string(std::string_view name) const {
+  const Attr& attr = at(name);
+  if (const auto* text = attr.as<std::string>()) return *text;
+  if (const auto* symbol = attr.as<SymbolAttr>()) return symbol->name;
+  if (const auto* word = attr.as<EnumAttr>()) return word->value;
+  throw_error(location_, fmt::format("{}: attribute '{}' must be a string", owner_, name));
+}
+
+std::vector<int64_t> Attrs::ints(std::string_view name) const {
+  auto values = as_ints(at(name));
+  if (!values) throw_error(location_, fmt::format("{}: attribute '{}' must be an array of integers", owner_, name));
+  return *std::move(values);
+}
+
+std::vector<int64_t> Attrs::ints(std::string_view name, std::vector<int64_t> otherwise) const {
+  return has(name) ? ints(name) : std::move(otherwise);
+}
+
+const LiteralRef& Attrs::literal(std::string_view name) const {
+  const auto* literal = at(name).as<LiteralRef>();
+  if (!literal) throw_error(location_, fmt::format("{}: attribute '{}' must be dense<...>", owner_, name));
+  return *literal;
+}
+
+Attrs Attrs::dict(std::string_view name) const {
+  const auto* dict = at(name).as<DictAttr>();
+  if (!dict) throw_error(location_, fmt::format("{}: attribute '{}' must be a dictionary", owner_, name));
+  return Attrs(dict->entries, fmt::format("{} {}", owner_, name), location_);
+}
+
+}  // namespace ingot

@@ -1,0 +1,21 @@
+// The reference: what a function means, op by op, in f64 and exact integers. The judge of everything else.
+#pragma once
+
+#include <span>
+
+#include "aot/graph/graph.h"
+#include "aot/graph/tensor.h"
+
+namespace ingot {
+
+struct EvaluateOptions {
+  bool round = true;  // round every op's float results to its dtype; false keeps f64 throughout (finite differences)
+};
+
+// The results of `function` for one tensor an argument. Throws when an op has no definition or an argument's type is wrong.
+std::vector<Tensor> evaluate(const Function& function, std::vector<Tensor> arguments, const EvaluateOptions& = {});
+
+// One op on given inputs.
+std::vector<Tensor> evaluate(const Op& op, std::span<const Tensor> inputs, const EvaluateOptions& = {});
+
+}  // namespace ingot

@@ -1,0 +1,136 @@
+// What an op is: one row with everything that the rest of the compiler asks of it.
+//
+// Each op is one file in aot/ops/ that defines its row, and one line in aot/ops/ops.def. A `switch` over op kinds anywhere
+// else means that a column is missing here.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "aot/base/error.h"
+#include "aot/graph/graph.h"
+#include "aot/graph/tensor.h"
+
+namespace ingot {
+
+namespace loops {
+struct ElementArgs;
+struct Contraction;
+struct ExprNode;
+using Expr = std::shared_ptr<const ExprNode>;
+enum class ScalarOp : uint8_t;
+}  // namespace loops
+
+class GraphBuilder;
+
+// --- infer: result types -------------------------------------------------------------------------------------------
+struct InferArgs {
+  std::string_view name;  // the op's, for messages
+  std::span<const TensorType> operands;
+  const AttrMap& attr_map;
+  std::span<const std::unique_ptr<Block>> regions;
+  std::span<const TensorType> declared;  // result types as written or asked for; may be empty
+  const Location& location;
+
+  Attrs attrs() const { return Attrs(attr_map, name, location); }
+  [[noreturn]] void fail(const std::string& message) const;  // "NAME: message" at the op's location
+  // The declared result, for ops whose result type is a parameter (convert, reshape, iota, ...).
+  const TensorType& declared_result() const;
+};
+
+// --- evaluate: the definition ----------------------------------------------------------------------------------------
+struct EvaluateArgs {
+  const Op& op;
+  std::span<const Tensor> inputs;
+  // Runs a region (or a called function's body) on arguments; gives its terminator's operands.
+  const std::function<std::vector<Tensor>(const Block&, std::vector<Tensor>)>& run;
+
+  const TensorType& result_type(int i = 0) const { return op.result(i)->type; }
+  Attrs attrs() const { return op.attrs(); }
+};
+
+// --- gradient: vector-Jacobian product as graph ops ------------------------------------------------------------------
+struct GradientArgs {
+  GraphBuilder& b;
+  const Op& op;
+  std::span<Value* const> result_gradients;  // null where nothing flows back
+  std::span<const bool> needed;              // operands whose gradient is wanted
+
+  Value* operand(int i) const { return op.operand(i); }
+  Value* result(int i = 0) const { return op.result(i); }
+  Value* dy(int i = 0) const { return result_gradients[i]; }
+};
+
+// --- samples: what the generic op test runs -----------------------------------------------------------------------------
+// One use of the op, as the text of a StableHLO function whose only interesting op is this one:
+//   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 : tensor<2x3xf32> }"
+// Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros, denormals and
+// extremes; integer arguments from [integer_low, integer_high].
+struct Sample {
+  std::string text;
+  double low = -3, high = 3;
+  int64_t integer_low = -100, integer_high = 100;
+  bool specials = false;       // the inputs of an elementwise op may be anything
+  bool differentiable = true;  // the gradient test applies (float operands, away from kinks)
+};
+
+// --- how it becomes loops ------------------------------------------------------------------------------------------------
+// The template (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are pulled,
+// element by element, into the kernel that reads them.
+enum class KernelRoot : uint8_t {
+  kNone,         // never in a kernel: call, return, composite, custom_call (a pass removes it)
+  kElement,      // `element` gives one result element from operand elements
+  kContraction,  // dot_general, convolution: `contraction`
+  kReduce,       // reduce
+  kWindow,       // reduce_window
+  kSelectScatter,// select_and_scatter
+  kScatter,      // scatter
+  kCopy,         // dynamic_update_slice and others that overwrite part of a copy
+};
+
+// Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.
+struct UlpBound {
+  double f32 = 0;
+  double f64 = 0;
+  double half = 0.5;  // f16 and bf16, computed in f32 and rounded once
+};
+
+struct OpDef {
+  std::string_view name;      // "stablehlo.tanh"
+  std::string_view doc;       // one sentence: y = tanh(x), elementwise
+  std::string_view assembly;  // the pretty form; see assembly.h. Empty: generic form only
+
+  std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
+  std::vector<Tensor> (*evaluate)(const EvaluateArgs&) = nullptr;
+  Values (*gradient)(GradientArgs&) = nullptr;  // one value (or null) for each operand. Null pointer: not differentiable
+  bool zero_gradient = false;                   // integer-valued, piecewise constant or stop_gradient: nothing flows back
+  std::vector<Sample> (*samples)() = nullptr;
+
+  KernelRoot root = KernelRoot::kElement;
+  loops::Expr (*element)(loops::ElementArgs&) = nullptr;
+  loops::Contraction (*contraction)(const Op&) = nullptr;
+  UlpBound ulp;
+
+  bool is_terminator = false;
+  bool has_side_effect = false;  // stays although nobody reads its results
+  bool is_commutative = false;
+  bool is_elementwise = false;   // every operand has the result's shape and element i depends on elements i alone
+  int flops = 1;                 // per result element, for cost decisions; transcendental about 20
+  bool only_moves = false;       // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+};
+
+// The ops that a parser or a builder knows, by name.
+class OpTable {
+ public:
+  explicit OpTable(std::span<const OpDef* const> ops);
+  const OpDef* find(std::string_view name) const;  // null when unknown
+  std::span<const OpDef* const> all() const { return ops_; }
+
+ private:
+  std::vector<const OpDef*> ops_;
+  std::map<std::string_view, const OpDef*> by_name_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,36 @@
+// Tensors of the reference evaluator: f64 for every float type, exact integers for the others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aot/graph/literal.h"
+
+namespace ingot {
+
+// Row-major values. Which vector is used follows from the dtype: `f` for floats, `i` for integers and i1 (ui64 as bits).
+struct Tensor {
+  TensorType type;
+  std::vector<double> f;
+  std::vector<int64_t> i;
+
+  Tensor() = default;
+  explicit Tensor(TensorType t);  // zeros
+
+  bool is_float() const { return ingot::is_float(type.dtype); }
+  int64_t elements() const { return type.elements(); }
+  void copy_element(int64_t to, const Tensor& from, int64_t from_index);  // both float or both not
+};
+
+Tensor from_literal(const Literal& literal);
+LiteralRef to_literal(const Tensor& tensor);  // rounded to the dtype
+
+// Rounds float values to the dtype, wraps integers to its width.
+void round_in_place(Tensor& tensor);
+
+// Steps through every index of `shape` in row-major order: for (Shape at(rank, 0); ...; next_index(at, shape)).
+// Returns false, with `at` back at zero, after the last one.
+bool next_index(Shape& at, const Shape& shape);
+int64_t linear_index(const Shape& at, const Shape& strides);
+
+}  // namespace ingot

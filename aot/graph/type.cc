@@ -1,0 +1,63 @@
+#include "aot/graph/type.h"
+
+#include <array>
+
+namespace ingot {
+namespace {
+
+constexpr std::array<DTypeInfo, kDTypeCount> kDTypes = {{
+    {"i1", 1, 1, DTypeClass::kBool, "BOOL"},
+    {"i2", 2, 1, DTypeClass::kSigned, "I8"},
+    {"i4", 4, 1, DTypeClass::kSigned, "I8"},
+    {"i8", 8, 1, DTypeClass::kSigned, "I8"},
+    {"i16", 16, 2, DTypeClass::kSigned, "I16"},
+    {"i32", 32, 4, DTypeClass::kSigned, "I32"},
+    {"i64", 64, 8, DTypeClass::kSigned, "I64"},
+    {"ui2", 2, 1, DTypeClass::kUnsigned, "U8"},
+    {"ui4", 4, 1, DTypeClass::kUnsigned, "U8"},
+    {"ui8", 8, 1, DTypeClass::kUnsigned, "U8"},
+    {"ui16", 16, 2, DTypeClass::kUnsigned, "U16"},
+    {"ui32", 32, 4, DTypeClass::kUnsigned, "U32"},
+    {"ui64", 64, 8, DTypeClass::kUnsigned, "U64"},
+    {"f16", 16, 2, DTypeClass::kFloat, "F16"},
+    {"bf16", 16, 2, DTypeClass::kFloat, "BF16"},
+    {"f32", 32, 4, DTypeClass::kFloat, "F32"},
+    {"f64", 64, 8, DTypeClass::kFloat, "F64"},
+}};
+
+}  // namespace
+
+const DTypeInfo& info(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    if (kDTypes[i].name == name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape) count *= dim;
+  return count;
+}
+
+Shape row_major_strides(const Shape& shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+std::string to_string(DType dtype) { return std::string(info(dtype).name); }
+
+std::string to_string(const TensorType& type) {
+  std::string text = "tensor<";
+  for (int64_t dim : type.shape) text += std::to_string(dim) + "x";
+  return text + to_string(type.dtype) + ">";
+}
+
+}  // namespace ingot

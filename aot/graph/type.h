@@ -1,0 +1,60 @@
+// Element types and tensor types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ingot {
+
+enum class DType : uint8_t {
+  kI1, kI2, kI4, kI8, kI16, kI32, kI64,  // i1 is a truth value; the others are signed, two's complement
+  kUI2, kUI4, kUI8, kUI16, kUI32, kUI64,
+  kF16, kBF16, kF32, kF64,
+};
+inline constexpr int kDTypeCount = 17;
+
+enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat };
+
+// One row per element type.
+struct DTypeInfo {
+  std::string_view name;        // StableHLO's: "f32", "ui8", "i1"
+  int bits;                     // of the value
+  int bytes;                    // of one element in a buffer; sub-byte integers and i1 take a whole byte each
+  DTypeClass dtype_class;
+  std::string_view safetensors; // "F32"; i2, i4 and ui2, ui4 are kept as I8 and U8
+};
+
+const DTypeInfo& info(DType dtype);
+std::optional<DType> dtype_from_name(std::string_view name);
+inline bool is_float(DType d) { return info(d).dtype_class == DTypeClass::kFloat; }
+inline bool is_signed(DType d) { return info(d).dtype_class == DTypeClass::kSigned; }
+inline bool is_unsigned(DType d) { return info(d).dtype_class == DTypeClass::kUnsigned; }
+inline bool is_bool(DType d) { return info(d).dtype_class == DTypeClass::kBool; }
+inline bool is_integer(DType d) { return is_signed(d) || is_unsigned(d); }  // i1 is not one
+
+using Shape = std::vector<int64_t>;
+
+// Product of the dimensions; 1 for a scalar.
+int64_t element_count(const Shape& shape);
+
+// Row-major strides in elements.
+Shape row_major_strides(const Shape& shape);
+
+// A dense row-major tensor: element type and static shape. Rank 0 is a scalar.
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+
+  int rank() const { return static_cast<int>(shape.size()); }
+  int64_t elements() const { return element_count(shape); }
+  int64_t bytes() const { return elements() * info(dtype).bytes; }
+  bool operator==(const TensorType&) const = default;
+};
+
+std::string to_string(const TensorType& type);  // "tensor<2x3xf32>"
+std::string to_string(DType dtype);
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// The ops that end a block: their operands are the block's results.
+#include "aot/graph/op.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> no_results(const InferArgs&) { return {}; }
+
+constexpr OpDef terminator(std::string_view name, std::string_view doc) {
+  OpDef def;
+  def.name = name;
+  def.doc = doc;
+  def.assembly = "operands attr-dict (`:` types)?";
+  def.infer = no_results;
+  def.root = KernelRoot::kNone;
+  def.is_terminator = true;
+  return def;
+}
+
+}  // namespace
+
+extern const OpDef kFuncReturn = terminator("func.return", "Ends a function.");
+extern const OpDef kStablehloReturn = terminator("stablehlo.return", "Ends a region.");
+extern const OpDef kYield = terminator("ingot.yield", "Ends the region of an ingot.kernel.");
+
+}  // namespace ingot
