@@ -1,0 +1,36 @@
+// From one fused kernel of the graph to loops.
+//
+// After the `fuse` pass a function is a list of `ingot.kernel` ops (and constants). `lower` picks a template by the kernel's
+// root op and builds one loops kernel, or a few that run one after the other (partial results of a large reduction, then
+// their combination).
+#pragma once
+
+#include <vector>
+
+#include "aot/graph/graph.h"
+#include "aot/loops/loop.h"
+#include "aot/loops/target.h"
+
+namespace ingot {
+
+// What a loops kernel's buffer is bound to.
+struct KernelBinding {
+  enum class Kind : uint8_t { kOperand, kResult, kTemporary };
+  Kind kind;
+  int index;  // the ingot.kernel op's operand or result, or Lowering::temporaries
+};
+
+struct LoweredKernel {
+  loops::Kernel kernel;
+  std::vector<KernelBinding> bindings;  // one for each input and output buffer, in their order
+};
+
+struct Lowering {
+  std::vector<LoweredKernel> steps;     // each needs all before it
+  std::vector<TensorType> temporaries;  // buffers between the steps
+};
+
+// `kernel` is an ingot.kernel op. The result depends on its text and the target alone.
+Lowering lower(const Op& kernel, const loops::Target& target);
+
+}  // namespace ingot
