@@ -99,8 +99,8 @@ struct UlpBound {
 
 struct OpDef {
   std::string_view name;      // "stablehlo.tanh"
-  std::string_view doc;       // one sentence: y = tanh(x), elementwise
-  std::string_view assembly;  // the pretty form; see assembly.h. Empty: generic form only
+  std::string_view doc = {};       // one sentence: y = tanh(x), elementwise
+  std::string_view assembly = {};  // the pretty form; see assembly.h. Empty: generic form only
 
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
   std::vector<Tensor> (*evaluate)(const EvaluateArgs&) = nullptr;
@@ -111,7 +111,7 @@ struct OpDef {
   KernelRoot root = KernelRoot::kElement;
   loops::Expr (*element)(loops::ElementArgs&) = nullptr;
   loops::Contraction (*contraction)(const Op&) = nullptr;
-  UlpBound ulp;
+  UlpBound ulp = {};
 
   bool is_terminator = false;
   bool has_side_effect = false;  // stays although nobody reads its results
