@@ -13,9 +13,9 @@ struct EvaluateOptions {
 };
 
 // The results of `function` for one tensor an argument. Throws when an op has no definition or an argument's type is wrong.
-std::vector<Tensor> evaluate(const Function& function, std::vector<Tensor> arguments, const EvaluateOptions& = {});
+std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor> arguments, const EvaluateOptions& = {});
 
 // One op on given inputs.
-std::vector<Tensor> evaluate(const Op& op, std::span<const Tensor> inputs, const EvaluateOptions& = {});
+std::vector<RefTensor> evaluate(const Op& op, std::span<const RefTensor> inputs, const EvaluateOptions& = {});
 
 }  // namespace ingot

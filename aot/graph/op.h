@@ -43,9 +43,9 @@ struct InferArgs {
 // --- evaluate: the definition ----------------------------------------------------------------------------------------
 struct EvaluateArgs {
   const Op& op;
-  std::span<const Tensor> inputs;
+  std::span<const RefTensor> inputs;
   // Runs a region (or a called function's body) on arguments; gives its terminator's operands.
-  const std::function<std::vector<Tensor>(const Block&, std::vector<Tensor>)>& run;
+  const std::function<std::vector<RefTensor>(const Block&, std::vector<RefTensor>)>& run;
 
   const TensorType& result_type(int i = 0) const { return op.result(i)->type; }
   Attrs attrs() const { return op.attrs(); }
@@ -103,7 +103,7 @@ struct OpDef {
   std::string_view assembly = {};  // the pretty form; see assembly.h. Empty: generic form only
 
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
-  std::vector<Tensor> (*evaluate)(const EvaluateArgs&) = nullptr;
+  std::vector<RefTensor> (*evaluate)(const EvaluateArgs&) = nullptr;
   Values (*gradient)(GradientArgs&) = nullptr;  // one value (or null) for each operand. Null pointer: not differentiable
   bool zero_gradient = false;                   // integer-valued, piecewise constant or stop_gradient: nothing flows back
   std::vector<Sample> (*samples)() = nullptr;

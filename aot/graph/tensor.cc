@@ -4,7 +4,7 @@
 
 namespace ingot {
 
-Tensor::Tensor(TensorType t) : type(std::move(t)) {
+RefTensor::RefTensor(TensorType t) : type(std::move(t)) {
   if (is_float()) {
     f.resize(elements());
   } else {
@@ -12,7 +12,7 @@ Tensor::Tensor(TensorType t) : type(std::move(t)) {
   }
 }
 
-void Tensor::copy_element(int64_t to, const Tensor& from, int64_t from_index) {
+void RefTensor::copy_element(int64_t to, const RefTensor& from, int64_t from_index) {
   if (is_float()) {
     f[to] = from.f[from_index];
   } else {
@@ -20,8 +20,8 @@ void Tensor::copy_element(int64_t to, const Tensor& from, int64_t from_index) {
   }
 }
 
-Tensor from_literal(const Literal& literal) {
-  Tensor tensor(literal.type);
+RefTensor from_literal(const Literal& literal) {
+  RefTensor tensor(literal.type);
   for (int64_t k = 0; k < tensor.elements(); ++k) {
     if (tensor.is_float()) {
       tensor.f[k] = literal.float_at(k);
@@ -32,7 +32,7 @@ Tensor from_literal(const Literal& literal) {
   return tensor;
 }
 
-LiteralRef to_literal(const Tensor& tensor) {
+LiteralRef to_literal(const RefTensor& tensor) {
   const DType dtype = tensor.type.dtype;
   std::vector<std::byte> data(tensor.type.bytes());
   for (int64_t k = 0; k < tensor.elements(); ++k) {
@@ -46,7 +46,7 @@ LiteralRef to_literal(const Tensor& tensor) {
   return dense(tensor.type, std::move(data));
 }
 
-void round_in_place(Tensor& tensor) {
+void round_in_place(RefTensor& tensor) {
   for (double& value : tensor.f) value = round_to(tensor.type.dtype, value);
   for (int64_t& value : tensor.i) value = wrap_to(tensor.type.dtype, value);
 }

@@ -9,24 +9,28 @@
 namespace ingot {
 
 // Row-major values. Which vector is used follows from the dtype: `f` for floats, `i` for integers and i1 (ui64 as bits).
-struct Tensor {
+struct RefTensor {
   TensorType type;
   std::vector<double> f;
   std::vector<int64_t> i;
 
-  Tensor() = default;
-  explicit Tensor(TensorType t);  // zeros
+  RefTensor() = default;
+  explicit RefTensor(TensorType t);  // zeros
 
   bool is_float() const { return ingot::is_float(type.dtype); }
   int64_t elements() const { return type.elements(); }
-  void copy_element(int64_t to, const Tensor& from, int64_t from_index);  // both float or both not
+  void copy_element(int64_t to, const RefTensor& from, int64_t from_index);  // both float or both not
 };
 
-Tensor from_literal(const Literal& literal);
-LiteralRef to_literal(const Tensor& tensor);  // rounded to the dtype
+#ifndef INGOT_USER_TENSOR  // the tracer's Tensor, which users see, has the short name where it is included first
+using Tensor = RefTensor;
+#endif
+
+RefTensor from_literal(const Literal& literal);
+LiteralRef to_literal(const RefTensor& tensor);  // rounded to the dtype
 
 // Rounds float values to the dtype, wraps integers to its width.
-void round_in_place(Tensor& tensor);
+void round_in_place(RefTensor& tensor);
 
 // Steps through every index of `shape` in row-major order: for (Shape at(rank, 0); ...; next_index(at, shape)).
 // Returns false, with `at` back at zero, after the last one.

@@ -19,7 +19,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return results;
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return args.run(args.op.region(), {args.inputs.begin(), args.inputs.end()});
 }
 
