@@ -20,9 +20,6 @@ class ElementSource {
   virtual Expr element(const Value* value, const std::vector<Index>& index, Expr mask) = 0;
 };
 
-// f16 and bf16 are computed in f32; every other dtype in itself.
-DType register_dtype(DType dtype);
-
 struct ElementArgs {
   KernelBuilder& b;
   const Op& op;

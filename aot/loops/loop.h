@@ -21,6 +21,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,12 @@ struct ScalarOpInfo {
   bool is_primitive;
 };
 const ScalarOpInfo& info(ScalarOp op);
+
+// f16 and bf16 are computed in f32; every other dtype in itself.
+DType register_dtype(DType dtype);
+
+// The dtype of op(args) when its last argument has `dtype`: i1 for comparisons and is_finite, else `dtype`.
+DType result_dtype(ScalarOp op, DType dtype);
 
 using VarId = int32_t;     // index into Kernel::vars
 using BufferId = int32_t;  // index into Kernel::buffers
@@ -85,7 +92,8 @@ enum class ExprKind : uint8_t {
   kBitcast,   // args[0]'s bits as dtype, same width
   kRound,     // args[0] (f32 or f64) rounded to the precision of `round_to` (f16, bf16, f32), still of its own dtype
   kSplat,     // args[0] (one lane) in every lane
-  kReduce,    // all lanes of args[0] combined by `op` in a fixed tree (halves: lane i with lane i + n/2), one lane
+  kReduce,    // all lanes of args[0] combined by `op` in a fixed tree (halves: lane i with lane i + n/2), one lane. One lane
+              // is its own result
 };
 
 struct ExprNode;
@@ -142,6 +150,9 @@ struct Var {
   // Integer variables: the values lie in [low, high]. Div and mod by constants and bounds checks are simplified with these.
   int64_t low = std::numeric_limits<int64_t>::min() / 4;
   int64_t high = std::numeric_limits<int64_t>::max() / 4;
+  int64_t multiple_of = 1;  // and are multiples of this
+
+  bool operator==(const Var&) const = default;
 };
 
 enum class BufferRole : uint8_t { kInput, kOutput, kInOut, kScratch };
@@ -176,6 +187,10 @@ struct Kernel {
   int64_t scratch_bytes = 0;
 
   Kernel();
+  int lanes() const { return vars[kLaneVar].lanes; }  // of this kernel's vectors; 1: scalar code
+  bool has_lanes(const Index& index) const;            // depends on `lane` (in a vector kernel) or on a vector variable
+  // Each lane's index is the one before plus one: contiguous memory. False for an index without lanes.
+  bool is_contiguous(const Index& index) const;
   int64_t low(const Index& index) const;   // least and greatest value that the variables' ranges allow;
   int64_t high(const Index& index) const;  // `lane` counts as 0 .. lanes-1 of its range
 };
