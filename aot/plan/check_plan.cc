@@ -1,0 +1,162 @@
+#include "aot/plan/check_plan.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "aot/base/error.h"
+
+namespace ingot::plan {
+namespace {
+
+// Who wrote each byte of one space last: disjoint ranges, by their first byte.
+class Memory {
+ public:
+  void write(int64_t begin, int64_t end, int owner) {
+    if (begin == end) return;
+    split(begin);
+    split(end);
+    ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
+    ranges_[begin] = {end, owner};
+  }
+
+  // The first owner in begin..end that is not `owner`: -1 for bytes never written; `owner` itself when all is well.
+  int other_owner(int64_t begin, int64_t end, int owner) const {
+    auto at = ranges_.upper_bound(begin);
+    if (at != ranges_.begin()) --at;
+    int64_t covered = begin;
+    for (; at != ranges_.end() && at->first < end; ++at) {
+      if (at->second.first <= begin) continue;
+      if (at->first > covered) return -1;
+      if (at->second.second != owner) return at->second.second;
+      covered = at->second.first;
+    }
+    return covered >= end ? owner : -1;
+  }
+
+ private:
+  void split(int64_t at) {
+    auto after = ranges_.upper_bound(at);
+    if (after == ranges_.begin()) return;
+    auto& [begin, range] = *--after;
+    if (begin < at && at < range.first) {
+      ranges_[at] = range;
+      range.first = at;
+    }
+  }
+
+  std::map<int64_t, std::pair<int64_t, int>> ranges_;  // begin -> (end, owner)
+};
+
+class Checker {
+ public:
+  Checker(const Plan& plan, int64_t state_bytes, int64_t rodata_bytes) : plan_(plan) {
+    sizes_ = {{Space::kArena, plan.arena_bytes}, {Space::kState, state_bytes}, {Space::kRodata, rodata_bytes}};
+  }
+
+  void run() {
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) check_place(plan_.buffers[i]);
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].first_step == kBeforeFirstStep) write(static_cast<int>(i));
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i) run_step(static_cast<int>(i));
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const Buffer& buffer = plan_.buffers[i];
+      if (buffer.last_step == static_cast<int>(plan_.steps.size())) read(static_cast<int>(i), "after the last step");
+    }
+  }
+
+ private:
+  // A memory of its own for each addressed space, and for each input and output.
+  Memory& memory(const Buffer& buffer) {
+    const bool addressed = sizes_.contains(buffer.space);
+    return memories_[{buffer.space, addressed ? 0 : buffer.index}];
+  }
+
+  [[noreturn]] void fail(const std::string& what) { throw_bug(fmt::format("plan {}: {}", plan_.entry, what)); }
+
+  void check_place(const Buffer& buffer) {
+    if (buffer.offset_bytes < 0 || buffer.offset_bytes % kAlignmentBytes != 0) {
+      fail(fmt::format("{} starts at {}, which is not a multiple of {}", buffer.name, buffer.offset_bytes, kAlignmentBytes));
+    }
+    const auto size = sizes_.find(buffer.space);
+    if (size != sizes_.end() && buffer.offset_bytes + buffer.bytes() > size->second) {
+      fail(fmt::format("{} ends at byte {} of a space of {}", buffer.name, buffer.offset_bytes + buffer.bytes(),
+                       size->second));
+    }
+  }
+
+  void write(int id) {
+    const Buffer& buffer = plan_.buffers[id];
+    memory(buffer).write(buffer.offset_bytes, buffer.offset_bytes + buffer.bytes(), id);
+  }
+
+  void read(int id, const std::string& when) {
+    const Buffer& buffer = plan_.buffers[id];
+    const int owner = memory(buffer).other_owner(buffer.offset_bytes, buffer.offset_bytes + buffer.bytes(), id);
+    if (owner == id) return;
+    fail(fmt::format("{} is read {}, but its bytes {}", buffer.name, when,
+                     owner < 0 ? "were never written" : "hold " + plan_.buffers[owner].name));
+  }
+
+  bool overlap(const Buffer& a, const Buffer& b) const {
+    if (a.space != b.space) return false;
+    if (!sizes_.contains(a.space) && a.index != b.index) return false;
+    return a.offset_bytes < b.offset_bytes + b.bytes() && b.offset_bytes < a.offset_bytes + a.bytes();
+  }
+
+  void check_concurrent(int index) {
+    const Step& step = plan_.steps[index];
+    if (step.barrier) concurrent_from_ = index;
+    for (int earlier = concurrent_from_; earlier < index; ++earlier) {
+      const Step& other = plan_.steps[earlier];
+      for (size_t i = 0; i < step.buffers.size(); ++i) {
+        for (size_t j = 0; j < other.buffers.size(); ++j) {
+          const Buffer& a = plan_.buffers[step.buffers[i]];
+          const Buffer& b = plan_.buffers[other.buffers[j]];
+          if ((step.writes[i] || other.writes[j]) && overlap(a, b)) {
+            fail(fmt::format("steps {} and {} have no barrier between them, but {} and {} share bytes", earlier, index,
+                             b.name, a.name));
+          }
+        }
+      }
+    }
+  }
+
+  void run_step(int index) {
+    const Step& step = plan_.steps[index];
+    check_concurrent(index);
+    for (size_t i = 0; i < step.buffers.size(); ++i) {
+      if (!step.writes[i]) read(step.buffers[i], fmt::format("by step {}", index));
+    }
+    for (size_t i = 0; i < step.buffers.size(); ++i) {
+      if (!step.writes[i]) continue;
+      const Buffer& written = plan_.buffers[step.buffers[i]];
+      if (written.space == Space::kInput || written.space == Space::kRodata) {
+        fail(fmt::format("step {} writes {}, which is read only", index, written.name));
+      }
+      for (size_t j = 0; j < step.buffers.size(); ++j) {
+        const Buffer& other = plan_.buffers[step.buffers[j]];
+        const bool declared = written.in_place_of == step.buffers[j] && other.offset_bytes == written.offset_bytes;
+        if (i != j && other.bytes() > 0 && written.bytes() > 0 && overlap(written, other) && !declared) {
+          fail(fmt::format("step {} writes {} over its own operand {}", index, written.name, other.name));
+        }
+      }
+      write(step.buffers[i]);
+    }
+  }
+
+  const Plan& plan_;
+  std::map<Space, int64_t> sizes_;
+  std::map<std::pair<Space, int>, Memory> memories_;
+  int concurrent_from_ = 0;
+};
+
+}  // namespace
+
+void check_plan(const Plan& plan, int64_t state_bytes, int64_t rodata_bytes) {
+  Checker(plan, state_bytes, rodata_bytes).run();
+}
+
+}  // namespace ingot::plan

@@ -1,0 +1,64 @@
+// The plan of one entry point: what happens when, and where every byte is. The third of the three forms.
+//
+//   plan train_step {
+//     arena 1408 bytes (lower bound 1408)
+//     buffer h: tensor<32x10xf32> arena+0 1280 bytes, steps 0..1
+//     buffer dlogits: tensor<32x10xf32> arena+0 1280 bytes, steps 1..3, in place of h
+//     step 0: f32_dot_32x10x64 reads x, w writes h, tasks 6
+//     step 1: f32_rows reads h, y writes lossrow, dlogits, tasks 2, barrier
+//   }
+//
+// A buffer is one version of one tensor: the old and the new value of a parameter are two buffers at the same place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/graph/literal.h"
+#include "aot/graph/type.h"
+
+namespace ingot::plan {
+
+inline constexpr int64_t kAlignmentBytes = 64;
+inline int64_t align_up(int64_t bytes) { return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes; }
+
+enum class Space : uint8_t { kArena, kState, kRodata, kInput, kOutput };
+std::string_view name(Space space);
+
+// Lifetimes count steps; two values stand for outside of them.
+inline constexpr int kBeforeFirstStep = -1;
+
+struct Buffer {
+  std::string name;
+  TensorType type;
+  Space space = Space::kArena;
+  int index = 0;             // kInput, kOutput: position in the entry's signature. kState: position in the state table
+  int64_t offset_bytes = 0;  // within its space; 0 for inputs and outputs, which are memory of their own
+  int first_step = kBeforeFirstStep;  // the step that writes it; kBeforeFirstStep for what is there at the start
+  int last_step = kBeforeFirstStep;   // the last step that reads it; the number of steps when it must survive the run
+  int in_place_of = -1;               // the buffer whose place it takes in the step that writes it
+
+  int64_t bytes() const { return type.bytes(); }
+};
+
+struct Step {
+  int kernel = 0;           // into the kernel table
+  std::string kernel_name;
+  int64_t task_count = 1;
+  std::vector<int> buffers;  // one for each of the kernel's parameters, in their order
+  std::vector<bool> writes;  // for each of them
+  bool barrier = false;      // all earlier steps must have ended before it begins
+};
+
+struct Plan {
+  std::string entry;
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  int64_t arena_bytes = 0;
+  int64_t lower_bound_bytes = 0;  // most bytes live at once, whatever the placement
+  int64_t scratch_bytes = 0;      // for each thread
+};
+
+std::string print(const Plan& plan);
+
+}  // namespace ingot::plan
