@@ -1,0 +1,17 @@
+#include "aot/passes/pass.h"
+
+namespace ingot {
+
+bool canonicalize(Module& module, PassContext& context) {
+  bool changed = false;
+  for (bool again = true; again;) {
+    again = fold_constants(module, context);
+    again |= simplify(module, context);
+    again |= cse(module, context);
+    again |= dce(module, context);
+    changed |= again;
+  }
+  return changed;
+}
+
+}  // namespace ingot

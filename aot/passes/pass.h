@@ -1,0 +1,57 @@
+// Graph-to-graph passes. Each is a verb, one file, and one function that says whether it changed anything.
+//
+// Every pass keeps the meaning: evaluate(before) == evaluate(after), up to what a pass states. Every pass is
+// idempotent. The order in which they run, and what holds after each, is the table in aot/pipeline/passes.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/graph/op.h"
+
+namespace ingot {
+
+// Why two ops that could have shared a kernel do not: what --explain=fuse prints.
+struct FuseNote {
+  Location location;               // of the consumer
+  std::string producer, consumer;  // op names
+  std::string reason;
+};
+
+// What passes share: options in, notes out.
+struct PassContext {
+  const OpTable& ops;
+  int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
+  int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
+  std::vector<FuseNote> fuse_notes;     // filled by fuse
+
+  explicit PassContext(const OpTable& table) : ops(table) {}
+};
+
+// Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the
+// callee, called at". Recursion is the user's error.
+bool inline_calls(Module& module, PassContext& context);
+
+// Removes custom calls that only annotate (sharding, placement): each result is its operand.
+bool expand_annotations(Module& module, PassContext& context);
+
+// Removes optimization_barrier. Late: until then it keeps what the user asked to keep apart.
+bool drop_barriers(Module& module, PassContext& context);
+
+// Evaluates ops whose operands are constants. A splat stays a splat; no large constant appears; where a NaN is involved
+// nothing is folded, so that its payload stays as it would be at run time.
+bool fold_constants(Module& module, PassContext& context);
+
+// Applies the rules of simplify_rules.h until none applies.
+bool simplify(Module& module, PassContext& context);
+
+// Makes equal ops (op, operands, attributes, regions) one.
+bool cse(Module& module, PassContext& context);
+
+// Removes ops whose results nobody reads. The function's results, state among them, are read.
+bool dce(Module& module, PassContext& context);
+
+// fold_constants, simplify, cse and dce in turn until nothing changes: each feeds the others.
+bool canonicalize(Module& module, PassContext& context);
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// Small helpers that most passes need.
+#pragma once
+
+#include <functional>
+
+#include "aot/graph/op.h"
+
+namespace ingot {
+
+// Calls visit(block) for the block and every region inside it, innermost first.
+void for_each_block(Block& block, const std::function<void(Block&)>& visit);
+void for_each_block(Module& module, const std::function<void(Block&)>& visit);
+
+// Replaces the results of `op` by `values`, one for one, and erases it. A value without a name takes the result's.
+void replace_op(Op* op, const Values& values);
+
+// The literal of a stablehlo.constant that makes `value`, or null.
+LiteralRef constant_of(const Value* value);
+
+// The same bytes as a tensor of another shape; the element counts are equal, or the literal is a splat.
+LiteralRef with_shape(const Literal& literal, Shape shape);
+
+// `literal` kept as one element when all its elements have the same bytes.
+LiteralRef as_splat_if_equal(LiteralRef literal);
+
+}  // namespace ingot
