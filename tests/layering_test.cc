@@ -1,0 +1,106 @@
+// Who may include whom: reads every #include of the project and names each one that breaks the order of the folders.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = INGOT_SOURCE_DIR;
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The folders of aot/, in the order of aot/CMakeLists.txt: each may use itself and those before it.
+std::vector<std::string> folder_order() {
+  std::vector<std::string> folders;
+  const std::regex pattern(R"(add_subdirectory\((.*)\))");
+  for (const std::string& line : lines_of(kRoot / "aot/CMakeLists.txt")) {
+    std::smatch match;
+    if (std::regex_match(line, match, pattern)) folders.push_back("aot/" + match[1].str());
+  }
+  return folders;
+}
+
+// The place in folder_order of a path below aot/, or -1.
+int place(const std::vector<std::string>& order, const std::string& path) {
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (path.starts_with(order[i] + "/")) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool starts_with_any(const std::string& text, std::initializer_list<const char*> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* prefix) { return text.starts_with(prefix); });
+}
+
+// Why `file` may not include `header`, or "".
+std::string complaint(const std::vector<std::string>& order, const std::string& file, const std::string& header) {
+  if (header.starts_with(".")) return "includes are written from the repository root";
+  if (file.starts_with("aot/") && header.starts_with("engine/")) return "aot and engine meet in a bundle only";
+  if (file.starts_with("engine/") && header.starts_with("aot/")) return "aot and engine meet in a bundle only";
+  if (file.starts_with("schema/") && starts_with_any(header, {"aot/", "engine/", "apps/"}))
+    return "schema stands alone";
+  if (starts_with_any(file, {"aot/", "engine/", "schema/"}) && starts_with_any(header, {"apps/", "tests/", "bench/"})) {
+    return "the product includes no judge and no application";
+  }
+  if (starts_with_any(header, {"llvm/", "llvm-c/", "lld/"}) && !file.starts_with("aot/codegen/")) {
+    return "LLVM is used in aot/codegen only";
+  }
+  if (header.starts_with("flatbuffers/") && !starts_with_any(file, {"aot/bundle/", "engine/src/bundle"})) {
+    return "flatbuffers are used in aot/bundle and engine/src/bundle* only";
+  }
+  if (file.starts_with("aot/") && header.starts_with("aot/")) {
+    const int from = place(order, file), to = place(order, header);
+    if (to < 0) return "the folder is not in aot/CMakeLists.txt";
+    if (from >= 0 && to > from) return order[to] + " comes after " + order[from] + " in aot/CMakeLists.txt";
+  }
+  return "";
+}
+
+TEST(Layering, EveryIncludeKeepsTheOrderOfTheFolders) {
+  const std::vector<std::string> order = folder_order();
+  ASSERT_GT(order.size(), 8u);
+  const std::regex include(R"re(\s*#\s*include\s*["<]([^">]+)[">].*)re");
+  int checked = 0;
+  for (const char* top : {"aot", "engine", "schema", "apps", "tests", "bench"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc" && extension != ".c" && extension != ".def") continue;
+      const std::string file = fs::relative(entry.path(), kRoot);
+      int number = 0;
+      for (const std::string& line : lines_of(entry.path())) {
+        ++number;
+        std::smatch match;
+        if (!std::regex_match(line, match, include)) continue;
+        ++checked;
+        const std::string why = complaint(order, file, match[1]);
+        EXPECT_EQ(why, "") << file << ":" << number << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(Layering, WrongIncludesAreNamed) {
+  const std::vector<std::string> order = {"aot/base", "aot/graph", "aot/codegen"};
+  EXPECT_EQ(complaint(order, "aot/graph/a.cc", "aot/base/b.h"), "");
+  EXPECT_EQ(complaint(order, "aot/base/a.cc", "aot/graph/b.h"), "aot/graph comes after aot/base in aot/CMakeLists.txt");
+  EXPECT_NE(complaint(order, "aot/graph/a.cc", "llvm/IR/Module.h"), "");
+  EXPECT_EQ(complaint(order, "aot/codegen/a.cc", "llvm/IR/Module.h"), "");
+  EXPECT_NE(complaint(order, "aot/graph/a.cc", "engine/include/ingot/engine.h"), "");
+  EXPECT_NE(complaint(order, "aot/graph/a.cc", "flatbuffers/flatbuffers.h"), "");
+  EXPECT_NE(complaint(order, "aot/graph/a.cc", "../base/b.h"), "");
+}
+
+}  // namespace
