@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-bool has_nan(const Tensor& tensor) {
+bool has_nan(const RefTensor& tensor) {
   return std::any_of(tensor.f.begin(), tensor.f.end(), [](double x) { return std::isnan(x); });
 }
 
@@ -28,9 +28,9 @@ std::vector<LiteralRef> operand_constants(const Op& op) {
   return literals;
 }
 
-LiteralRef evaluated(const Op& op, const std::vector<Tensor>& inputs) {
+LiteralRef evaluated(const Op& op, const std::vector<RefTensor>& inputs) {
   if (std::any_of(inputs.begin(), inputs.end(), has_nan)) return nullptr;
-  const Tensor result = evaluate(op, inputs)[0];
+  const RefTensor result = evaluate(op, inputs)[0];
   return has_nan(result) ? nullptr : to_literal(result);
 }
 
@@ -44,7 +44,7 @@ LiteralRef fold_splats(const Op& op, const std::vector<LiteralRef>& operands, Pa
   b.at_end(scratch);
   b.location = op.location;
   Values scalars;
-  std::vector<Tensor> inputs;
+  std::vector<RefTensor> inputs;
   for (const LiteralRef& literal : operands) {
     const LiteralRef scalar = with_shape(*literal, {});
     scalars.push_back(scratch.add_argument(scalar->type));
@@ -69,7 +69,7 @@ LiteralRef fold_dense(const Op& op, const std::vector<LiteralRef>& operands, Pas
   }
   if (op.result()->type.bytes() > std::max(context.fold_bytes_max, dense_bytes)) return nullptr;
   if (elements > context.fold_elements_max) return nullptr;
-  std::vector<Tensor> inputs;
+  std::vector<RefTensor> inputs;
   for (const LiteralRef& literal : operands) inputs.push_back(from_literal(*literal));
   const LiteralRef result = evaluated(op, inputs);
   return result ? as_splat_if_equal(result) : nullptr;
