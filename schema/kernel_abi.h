@@ -14,7 +14,8 @@
 /* Every buffer that a kernel sees starts at a multiple of this. */
 #define INGOT_BUFFER_ALIGNMENT_BYTES 64
 
-/* Indices into ingot_kernel_context.bases. Inputs and outputs of the entry point follow, in the order of its signature. */
+/* Indices into ingot_kernel_context.bases. Inputs and outputs of the entry point follow, in the order of its signature.
+ */
 enum ingot_base {
   INGOT_BASE_ARENA = 0,  /* transient buffers of this run */
   INGOT_BASE_STATE = 1,  /* what lives from run to run: parameters, optimizer slots, counters */
@@ -33,7 +34,7 @@ typedef struct ingot_operand {
 typedef struct ingot_kernel_context {
   uint8_t* const* bases;
   const ingot_operand* operands; /* this step's, in the order of the kernel's parameters */
-  uint8_t* scratch;              /* this thread's own; at least the bundle's scratch_bytes; contents undefined at entry */
+  uint8_t* scratch; /* this thread's own; at least the bundle's scratch_bytes; contents undefined at entry */
 } ingot_kernel_context;
 
 typedef void (*ingot_kernel)(const ingot_kernel_context* context, uint32_t task);

@@ -1,0 +1,78 @@
+/* The fixed binary structures of a bundle file: its header, and how a code segment describes itself. Plain C.
+ *
+ *   0            64             page            page                 page
+ *   +------------+--------------+---------------+--------------------+---------
+ *   | header     | metadata     | code segment  | rodata segment     | ...
+ *   | 64 bytes   | bundle.fbs   | (one a target)| (mapped, read only)|
+ *   +------------+--------------+---------------+--------------------+---------
+ *
+ * All integers are little-endian. Checksums are XXH64 with seed 0 (schema/checksum.h).
+ */
+#ifndef INGOT_SCHEMA_BUNDLE_HEADER_H_
+#define INGOT_SCHEMA_BUNDLE_HEADER_H_
+
+#include <stdint.h>
+
+/* Eight bytes that text-mode copies and 7-bit channels cannot leave whole. */
+#define INGOT_BUNDLE_MAGIC "\x89INGOT\r\n"
+#define INGOT_FORMAT_MAJOR 1 /* an engine reads bundles of its own major version */
+#define INGOT_FORMAT_MINOR 0 /* and of every minor one, if it knows each feature that the bundle requires */
+
+/* The first 64 bytes of a bundle. */
+typedef struct ingot_bundle_header {
+  char magic[8];
+  uint32_t header_bytes; /* 64 */
+  uint16_t format_major;
+  uint16_t format_minor;
+  uint32_t kernel_abi_version; /* INGOT_KERNEL_ABI_VERSION of the code inside */
+  uint32_t reserved;           /* zero */
+  uint64_t metadata_offset;    /* from the start of the file; a multiple of 64 */
+  uint64_t metadata_bytes;
+  uint64_t metadata_checksum;
+  uint64_t file_bytes;
+  uint64_t header_checksum; /* of the 56 bytes before it */
+} ingot_bundle_header;
+
+/* A code segment starts with this header and, right behind it,
+ *     kernels     ingot_kernel_record[kernel_count]
+ *     parameters  ingot_parameter_record[parameter_count]
+ *     features    char[features_bytes]: names separated by commas, no terminator
+ * The image of machine code starts at image_offset, a multiple of the segment's page size, and is all that becomes
+ * executable. What a kernel needs and reaches is told here and not in the metadata, so that one checksum covers the
+ * code together with every fact that calling it relies on: a plan can be wrong without being dangerous.
+ */
+#define INGOT_CODE_MAGIC "INGOTISA"
+
+typedef struct ingot_code_header {
+  char magic[8];
+  uint32_t kernel_abi_version;
+  uint32_t kernel_count;
+  uint32_t parameter_count;
+  uint32_t features_bytes;
+  uint64_t image_offset; /* from the start of the segment */
+  uint64_t image_bytes;
+  char isa[16];         /* "x86-64", "aarch64"; zero padded */
+  uint64_t reserved[1]; /* zero */
+} ingot_code_header;
+
+/* One kernel: where it starts, how often a step calls it, and which parameters it takes. */
+typedef struct ingot_kernel_record {
+  uint32_t code_offset; /* of the first instruction, from the start of the image */
+  uint32_t task_count;  /* tasks 0 .. task_count-1 make one step; at least 1 */
+  uint32_t first_parameter;
+  uint32_t parameter_count;
+  uint64_t scratch_bytes; /* per thread */
+  uint32_t stack_bytes;   /* the most stack that one task uses; 0 is unknown */
+  uint32_t reserved;      /* zero */
+} ingot_kernel_record;
+
+/* One parameter: a kernel touches bytes [0, reach) of the operand bound to it, and nothing else. */
+typedef struct ingot_parameter_record {
+  uint64_t reach_bytes;
+  uint32_t access; /* INGOT_ACCESS_READ | INGOT_ACCESS_WRITE */
+  uint32_t reserved;
+} ingot_parameter_record;
+
+enum ingot_access { INGOT_ACCESS_READ = 1, INGOT_ACCESS_WRITE = 2 };
+
+#endif /* INGOT_SCHEMA_BUNDLE_HEADER_H_ */
