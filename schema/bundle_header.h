@@ -75,4 +75,19 @@ typedef struct ingot_parameter_record {
 
 enum ingot_access { INGOT_ACCESS_READ = 1, INGOT_ACCESS_WRITE = 2 };
 
+/* What a segment holds; an engine skips kinds that it does not know and nothing refers to. */
+enum ingot_segment_kind {
+  INGOT_SEGMENT_CODE = 1,
+  INGOT_SEGMENT_RODATA = 2,
+  INGOT_SEGMENT_INITIAL_STATE = 3,
+  INGOT_SEGMENT_DEBUG = 4,
+  INGOT_SEGMENT_GOLDENS = 5
+};
+
+/* How a segment is stored. Code and rodata never are compressed: they are mapped. */
+enum ingot_compression { INGOT_COMPRESSION_NONE = 0, INGOT_COMPRESSION_ZLIB = 1 };
+
+/* How a state gets its first value. */
+enum ingot_start { INGOT_START_ZERO = 0, INGOT_START_SEGMENT = 1, INGOT_START_INIT = 2 };
+
 #endif /* INGOT_SCHEMA_BUNDLE_HEADER_H_ */

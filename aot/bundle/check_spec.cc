@@ -1,0 +1,88 @@
+#include "aot/bundle/check_spec.h"
+
+#include <set>
+#include <stdexcept>
+
+#include "schema/kernel_abi.h"
+
+namespace ingot::bundle {
+namespace {
+
+[[noreturn]] void contradiction(const std::string& what) { throw std::logic_error("bundle spec: " + what); }
+
+void require(bool holds, const std::string& what) {
+  if (!holds) contradiction(what);
+}
+
+void check_plan(const BundleSpec& spec, const Target& target, const Entry& entry, const Plan& plan) {
+  const std::string where = target.name + ", plan of '" + entry.name + "': ";
+  const size_t base_count = INGOT_BASE_IO + entry.inputs.size() + entry.outputs.size();
+  for (const Buffer& buffer : plan.buffers) {
+    require(!buffer.in_place_of || *buffer.in_place_of < plan.buffers.size(), where + "in_place_of names no buffer");
+  }
+  for (const Step& step : plan.steps) {
+    require(step.kernel < target.kernels.size(), where + "a step names no kernel");
+    const Kernel& kernel = target.kernels[step.kernel];
+    require(step.operands.size() == kernel.parameters.size(),
+            where + "a step of '" + kernel.name + "' has " + std::to_string(step.operands.size()) + " operands for " +
+                std::to_string(kernel.parameters.size()) + " parameters");
+    for (const Operand& operand : step.operands) {
+      require(operand.base < base_count, where + "an operand of '" + kernel.name + "' names no base");
+      require(operand.base != INGOT_BASE_ARENA || operand.index < plan.buffers.size(),
+              where + "an operand of '" + kernel.name + "' names no buffer");
+      require(operand.base != INGOT_BASE_STATE || operand.index < spec.states.size(),
+              where + "an operand of '" + kernel.name + "' names no state");
+    }
+  }
+}
+
+void check_target(const BundleSpec& spec, const Target& target) {
+  require(target.isa.size() < 16, target.name + ": isa is longer than 15 characters");
+  require(target.plans.size() == spec.entries.size(), target.name + ": one plan per entry is needed");
+  for (const Kernel& kernel : target.kernels) {
+    require(kernel.code_offset < target.code.size(), target.name + ": '" + kernel.name + "' starts outside the code");
+    require(kernel.task_count > 0, target.name + ": '" + kernel.name + "' has no task");
+  }
+  for (size_t i = 0; i < target.plans.size(); ++i) check_plan(spec, target, spec.entries[i], target.plans[i]);
+}
+
+void check_states(const BundleSpec& spec) {
+  uint64_t end_bytes = 0, initial_bytes = 0;
+  std::set<std::string> names;
+  for (const State& state : spec.states) {
+    const std::string where = "state '" + state.tensor.name + "' ";
+    require(names.insert(state.tensor.name).second, where + "is listed twice");
+    require(state.offset_bytes >= end_bytes, where + "overlaps the one before it");
+    require(state.offset_bytes % INGOT_BUFFER_ALIGNMENT_BYTES == 0, where + "is not aligned");
+    end_bytes = state.offset_bytes + tensor_bytes(state.tensor);
+    if (state.start == Start::kSegment) initial_bytes += tensor_bytes(state.tensor);
+  }
+  require(end_bytes <= spec.state_bytes, "state_bytes is less than the states take");
+  require(initial_bytes == spec.initial_state.size(), "initial_state has not the bytes that its states take");
+}
+
+}  // namespace
+
+uint64_t tensor_bytes(const Tensor& tensor) {
+  uint64_t bytes = 0;
+  switch (tensor.dtype) {
+#define INGOT_DTYPE_BYTES(NAME, code, item_bytes, stablehlo, safetensors) \
+  case INGOT_##NAME:                                                      \
+    bytes = item_bytes;                                                   \
+    break;
+    INGOT_DTYPES(INGOT_DTYPE_BYTES)
+#undef INGOT_DTYPE_BYTES
+  }
+  for (uint64_t dim : tensor.dims) bytes *= dim;
+  return bytes;
+}
+
+void check_spec(const BundleSpec& spec) {
+  require(spec.page_bytes >= 4096 && (spec.page_bytes & (spec.page_bytes - 1)) == 0,
+          "page_bytes is not a power of two of at least 4096");
+  require(!spec.targets.empty(), "there is no target");
+  check_states(spec);
+  for (const Target& target : spec.targets) check_target(spec, target);
+}
+
+}  // namespace ingot::bundle

@@ -1,0 +1,12 @@
+// The consistency of a BundleSpec: counts, indices and names. What a plan does to memory is proved elsewhere, twice: by
+// the planner's checker and by the engine when it loads the bundle.
+#pragma once
+
+#include "aot/bundle/bundle.h"
+
+namespace ingot::bundle {
+
+// Throws a bug that names the first field that contradicts another.
+void check_spec(const BundleSpec& spec);
+
+}  // namespace ingot::bundle

@@ -1,0 +1,125 @@
+#include "aot/bundle/metadata.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "schema/bundle_generated.h"
+#include "schema/kernel_abi.h"
+#include "schema/plan_records.h"
+
+namespace ingot::bundle {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+// Flatbuffers leaves out what equals its default; forcing every field makes the length independent of the values.
+Offset<schema::Tensor> write(FlatBufferBuilder& b, const Tensor& tensor) {
+  auto dims = tensor.dims.empty() ? 0 : b.CreateVector(tensor.dims);
+  return schema::CreateTensor(b, b.CreateString(tensor.name), static_cast<uint8_t>(tensor.dtype), 0, dims);
+}
+
+template <typename Spec, typename Record>
+Offset<flatbuffers::Vector<Offset<Record>>> write_all(FlatBufferBuilder& b, const std::vector<Spec>& specs,
+                                                      Offset<Record> (*write_one)(FlatBufferBuilder&, const Spec&)) {
+  std::vector<Offset<Record>> records;
+  for (const Spec& spec : specs) records.push_back(write_one(b, spec));
+  return b.CreateVector(records);
+}
+
+Offset<schema::State> write_state(FlatBufferBuilder& b, const State& state) {
+  auto tensor = write(b, state.tensor);
+  return schema::CreateState(b, tensor, b.CreateString(state.role), state.offset_bytes,
+                             static_cast<uint8_t>(state.start));
+}
+
+Offset<schema::Entry> write_entry(FlatBufferBuilder& b, const Entry& entry) {
+  auto inputs = write_all<Tensor, schema::Tensor>(b, entry.inputs, write);
+  auto outputs = write_all<Tensor, schema::Tensor>(b, entry.outputs, write);
+  return schema::CreateEntry(b, b.CreateString(entry.name), inputs, outputs);
+}
+
+// Positions of the buffers in the file's order: ascending first step.
+std::vector<uint32_t> buffer_order(const Plan& plan) {
+  std::vector<uint32_t> order(plan.buffers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const Buffer &x = plan.buffers[a], &y = plan.buffers[b];
+    if (x.first_step != y.first_step) return x.first_step < y.first_step;
+    return x.in_place_of.has_value() < y.in_place_of.has_value();  // a buffer stands behind the one it replaces
+  });
+  return order;
+}
+
+Offset<schema::Plan> write_plan(FlatBufferBuilder& b, const Plan& plan, uint32_t entry_index) {
+  const std::vector<uint32_t> order = buffer_order(plan);
+  std::vector<uint32_t> position(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+
+  std::vector<schema::Buffer> buffers;
+  for (uint32_t index : order) {
+    const Buffer& buffer = plan.buffers[index];
+    buffers.emplace_back(buffer.offset_bytes, buffer.bytes, buffer.first_step, buffer.last_step,
+                         buffer.in_place_of ? position[*buffer.in_place_of] : INGOT_NONE, 0u);
+  }
+  std::vector<schema::Step> steps;
+  std::vector<schema::Operand> operands;
+  std::vector<uint32_t> operand_buffers;
+  for (const Step& step : plan.steps) {
+    steps.emplace_back(step.kernel, static_cast<uint32_t>(operands.size()), INGOT_STEP_KERNEL,
+                       step.barrier ? INGOT_STEP_BARRIER : 0, 0u);
+    for (const Operand& operand : step.operands) {
+      operands.emplace_back(operand.offset_bytes, operand.base, 0u);
+      operand_buffers.push_back(operand.base == INGOT_BASE_ARENA ? position[operand.index] : operand.index);
+    }
+  }
+  auto buffer_vector = b.CreateVectorOfStructs(buffers);
+  auto step_vector = b.CreateVectorOfStructs(steps);
+  auto operand_vector = b.CreateVectorOfStructs(operands);
+  auto operand_buffer_vector = b.CreateVector(operand_buffers);
+  return schema::CreatePlan(b, entry_index, plan.arena_bytes, plan.lower_bound_bytes,
+                            static_cast<uint32_t>(plan.alignment_bytes), buffer_vector, step_vector, operand_vector,
+                            operand_buffer_vector);
+}
+
+Offset<schema::Target> write_target(FlatBufferBuilder& b, const Target& target, uint32_t code,
+                                    std::optional<uint32_t> rodata) {
+  std::vector<Offset<schema::Plan>> plans;
+  for (uint32_t i = 0; i < target.plans.size(); ++i) plans.push_back(write_plan(b, target.plans[i], i));
+  std::vector<Offset<flatbuffers::String>> names;
+  for (const Kernel& kernel : target.kernels) names.push_back(b.CreateSharedString(kernel.name));
+  auto plan_vector = b.CreateVector(plans);
+  auto name_vector = b.CreateVector(names);
+  return schema::CreateTarget(b, b.CreateString(target.name), code, rodata.value_or(INGOT_NONE), plan_vector,
+                              name_vector);
+}
+
+}  // namespace
+
+std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable& segments) {
+  FlatBufferBuilder b;
+  b.ForceDefaults(true);
+  std::vector<schema::Segment> records;
+  for (const SegmentRecord& s : segments.records) {
+    records.emplace_back(s.offset, s.stored_bytes, s.bytes, s.checksum, s.kind, s.compression);
+  }
+  auto segment_vector = b.CreateVectorOfStructs(records);
+  std::vector<Offset<schema::Target>> targets;
+  for (size_t i = 0; i < spec.targets.size(); ++i) {
+    targets.push_back(write_target(b, spec.targets[i], segments.code[i], segments.rodata[i]));
+  }
+  auto target_vector = b.CreateVector(targets);
+  auto entries = write_all<Entry, schema::Entry>(b, spec.entries, write_entry);
+  auto states = write_all<State, schema::State>(b, spec.states, write_state);
+  auto producer = b.CreateString(spec.producer);
+  auto name = b.CreateString(spec.name);
+  b.Finish(schema::CreateBundle(b, 0, producer, name, segment_vector, target_vector, entries, states, spec.state_bytes,
+                                segments.initial_state.value_or(INGOT_NONE)),
+           schema::BundleIdentifier());
+  std::vector<std::byte> bytes(b.GetSize());
+  std::memcpy(bytes.data(), b.GetBufferPointer(), bytes.size());
+  return bytes;
+}
+
+}  // namespace ingot::bundle

@@ -1,0 +1,176 @@
+#include <zlib.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "aot/bundle/bundle.h"
+#include "aot/bundle/check_spec.h"
+#include "aot/bundle/metadata.h"
+#include "schema/bundle_header.h"
+#include "schema/checksum.h"
+#include "schema/kernel_abi.h"
+
+namespace ingot::bundle {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// Fills bytes of a known length from front to back.
+class Writer {
+ public:
+  explicit Writer(uint64_t byte_count) : bytes_(byte_count) {}
+
+  void copy(const void* data, uint64_t byte_count) {
+    if (byte_count > 0) std::memcpy(bytes_.data() + at_, data, byte_count);
+    at_ += byte_count;
+  }
+  template <typename T>
+  void put(const T& value) {
+    copy(&value, sizeof value);
+  }
+  void skip_to(uint64_t offset) { at_ = offset; }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  Bytes bytes_;
+  uint64_t at_ = 0;
+};
+
+uint32_t access(const Parameter& parameter) {
+  uint32_t bits = 0;
+  if (parameter.reads) bits |= INGOT_ACCESS_READ;
+  if (parameter.writes) bits |= INGOT_ACCESS_WRITE;
+  return bits;
+}
+
+// The code segment: what the code is and needs, then the image at the next page.
+Bytes code_segment(const Target& target, uint32_t page_bytes) {
+  std::string features;
+  for (const std::string& feature : target.cpu_features) features += (features.empty() ? "" : ",") + feature;
+  uint32_t parameter_count = 0;
+  for (const Kernel& kernel : target.kernels) parameter_count += static_cast<uint32_t>(kernel.parameters.size());
+  const uint64_t table_bytes = sizeof(ingot_code_header) + target.kernels.size() * sizeof(ingot_kernel_record) +
+                               parameter_count * sizeof(ingot_parameter_record) + features.size();
+
+  ingot_code_header header{};
+  std::memcpy(header.magic, INGOT_CODE_MAGIC, sizeof header.magic);
+  header.kernel_abi_version = INGOT_KERNEL_ABI_VERSION;
+  header.kernel_count = static_cast<uint32_t>(target.kernels.size());
+  header.parameter_count = parameter_count;
+  header.features_bytes = static_cast<uint32_t>(features.size());
+  header.image_offset = round_up(table_bytes, page_bytes);
+  header.image_bytes = target.code.size();
+  std::memcpy(header.isa, target.isa.data(), target.isa.size());
+
+  Writer out(header.image_offset + header.image_bytes);
+  out.put(header);
+  uint32_t first_parameter = 0;
+  for (const Kernel& kernel : target.kernels) {
+    const auto count = static_cast<uint32_t>(kernel.parameters.size());
+    out.put(ingot_kernel_record{kernel.code_offset, kernel.task_count, first_parameter, count, kernel.scratch_bytes,
+                                kernel.stack_bytes, 0});
+    first_parameter += count;
+  }
+  for (const Kernel& kernel : target.kernels) {
+    for (const Parameter& p : kernel.parameters) out.put(ingot_parameter_record{p.reach_bytes, access(p), 0});
+  }
+  out.copy(features.data(), features.size());
+  out.skip_to(header.image_offset);
+  out.copy(target.code.data(), target.code.size());
+  return out.take();
+}
+
+Bytes deflated(const Bytes& bytes) {
+  uLongf count = compressBound(bytes.size());
+  Bytes out(count);
+  if (compress2(reinterpret_cast<Bytef*>(out.data()), &count, reinterpret_cast<const Bytef*>(bytes.data()),
+                bytes.size(), Z_BEST_COMPRESSION) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  out.resize(count);
+  return out;
+}
+
+// Collects segments; equal ones of one kind are stored once.
+class Segments {
+ public:
+  uint32_t add(uint32_t kind, const Bytes& contents, bool compress = false) {
+    Bytes stored = compress ? deflated(contents) : contents;
+    for (uint32_t i = 0; i < stored_.size(); ++i) {
+      if (table.records[i].kind == kind && stored_[i] == stored) return i;
+    }
+    SegmentRecord record;
+    record.stored_bytes = stored.size();
+    record.bytes = contents.size();
+    record.checksum = ingot_checksum(stored.data(), stored.size());
+    record.kind = kind;
+    record.compression = compress ? INGOT_COMPRESSION_ZLIB : INGOT_COMPRESSION_NONE;
+    table.records.push_back(record);
+    stored_.push_back(std::move(stored));
+    return static_cast<uint32_t>(stored_.size() - 1);
+  }
+
+  // Gives every segment its place behind `offset`; returns where the file ends.
+  uint64_t place(uint64_t offset, uint64_t page_bytes) {
+    for (SegmentRecord& record : table.records) {
+      record.offset = round_up(offset, page_bytes);
+      offset = record.offset + record.stored_bytes;
+    }
+    return offset;
+  }
+
+  void write(Writer& out) const {
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      out.skip_to(table.records[i].offset);
+      out.copy(stored_[i].data(), stored_[i].size());
+    }
+  }
+
+  SegmentTable table;
+
+ private:
+  std::vector<Bytes> stored_;
+};
+
+}  // namespace
+
+std::vector<std::byte> write_bundle(const BundleSpec& spec) {
+  check_spec(spec);
+  Segments segments;
+  for (const Target& target : spec.targets) {
+    segments.table.code.push_back(segments.add(INGOT_SEGMENT_CODE, code_segment(target, spec.page_bytes)));
+    segments.table.rodata.push_back(
+        target.rodata.empty() ? std::nullopt : std::optional(segments.add(INGOT_SEGMENT_RODATA, target.rodata)));
+  }
+  if (!spec.initial_state.empty()) {
+    segments.table.initial_state =
+        segments.add(INGOT_SEGMENT_INITIAL_STATE, spec.initial_state, spec.compress_initial_state);
+  }
+
+  // The metadata's length does not depend on where segments lie: measure it, place them, write it again.
+  const uint64_t metadata_bytes = write_metadata(spec, segments.table).size();
+  const uint64_t file_bytes = segments.place(sizeof(ingot_bundle_header) + metadata_bytes, spec.page_bytes);
+  const Bytes metadata = write_metadata(spec, segments.table);
+
+  ingot_bundle_header header{};
+  std::memcpy(header.magic, INGOT_BUNDLE_MAGIC, sizeof header.magic);
+  header.header_bytes = sizeof header;
+  header.format_major = INGOT_FORMAT_MAJOR;
+  header.format_minor = INGOT_FORMAT_MINOR;
+  header.kernel_abi_version = INGOT_KERNEL_ABI_VERSION;
+  header.metadata_offset = sizeof header;
+  header.metadata_bytes = metadata.size();
+  header.metadata_checksum = ingot_checksum(metadata.data(), metadata.size());
+  header.file_bytes = file_bytes;
+  header.header_checksum = ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum));
+
+  Writer out(file_bytes);
+  out.put(header);
+  out.copy(metadata.data(), metadata.size());
+  segments.write(out);
+  return out.take();
+}
+
+}  // namespace ingot::bundle

@@ -1,0 +1,223 @@
+/* The ingot engine: runs bundles. Plain C99.
+ *
+ * A *bundle* is a file with machine code, memory plans and initial state; opened, it never changes and may be shared by
+ * threads. A *session* is one running instance of it: state, arena, bindings. One thread at a time may use a session.
+ *
+ *     probe -> how much memory -> open -> create -> bind inputs and outputs -> run, run, run -> save -> destroy, close
+ *
+ * The engine allocates nothing. The caller gives all memory and keeps it until destroy or close. run() makes no system
+ * call with one thread. Bitwise the same results for any number of threads.
+ *
+ * Every function that can fail returns a status (ingot/status.h) and takes, last, an ingot_error to fill in, or NULL.
+ * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
+ * INGOT_BAD_ARGUMENT. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
+ * "model.fc1.weight".
+ */
+#ifndef INGOT_ENGINE_H_
+#define INGOT_ENGINE_H_
+
+#include <ingot/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/dtype.h"
+
+#define INGOT_API_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ingot_bundle ingot_bundle;
+typedef struct ingot_session ingot_session;
+
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* What a bundle needs on this processor. All blocks start at multiples of alignment_bytes. */
+typedef struct ingot_requirements {
+  uint64_t alignment_bytes;          /* at least 64 */
+  uint64_t bundle_bytes;             /* for ingot_open_* */
+  uint64_t session_bytes;            /* for ingot_create, ... */
+  uint64_t session_bytes_per_thread; /* ... and this for each thread */
+  uint64_t arena_bytes;              /* transient buffers: the most of any entry point */
+  uint64_t state_bytes;              /* parameters, optimizer slots, counters; a snapshot takes as much */
+  uint64_t scratch_bytes_per_thread;
+  uint64_t stack_bytes; /* the most that a kernel uses; 0 is unknown */
+} ingot_requirements;
+
+/* Reads the header and the metadata, picks the best target that this processor has, and checks all of it. */
+ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error);
+ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error);
+
+/* --- Bundles ------------------------------------------------------------------------------------------------------ */
+
+/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. */
+typedef int32_t (*ingot_code_check)(void* user, const void* code_segment, uint64_t byte_count);
+
+typedef struct ingot_open_options {
+  const char* target;   /* NULL: the first in the bundle that this processor can run */
+  int32_t trust_rodata; /* other than 0: skip the checksum of read-only data, which reads all of it */
+  ingot_code_check code_check;
+  void* code_check_user;
+} ingot_open_options;
+
+/* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
+ * open. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
+ *   options  NULL: the defaults, all zero.
+ *   memory   bundle_bytes of the requirements. */
+ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
+                             ingot_bundle** out, ingot_error* error);
+ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ingot_open_options* options, void* memory,
+                               uint64_t memory_bytes, ingot_bundle** out, ingot_error* error);
+
+/* Ends what open began. No session of the bundle may be left. NULL does nothing. */
+void ingot_close(ingot_bundle* bundle);
+
+typedef struct ingot_bundle_info {
+  const char* name;
+  const char* producer;
+  const char* target; /* the one picked */
+  uint64_t code_bytes;
+  uint64_t rodata_bytes;
+  uint64_t state_bytes;
+  uint32_t entry_count;
+  uint32_t state_count;
+  uint32_t kernel_count;
+} ingot_bundle_info;
+
+typedef struct ingot_entry_info {
+  const char* name;
+  uint32_t input_count;
+  uint32_t output_count;
+  uint32_t step_count;
+  uint64_t arena_bytes;
+  uint64_t lower_bound_bytes; /* most bytes alive at once */
+  uint64_t scratch_bytes;     /* per thread */
+} ingot_entry_info;
+
+/* An input, an output or a state. Row-major. */
+typedef struct ingot_tensor_info {
+  const char* name;
+  ingot_dtype dtype;
+  uint32_t rank;
+  const uint64_t* dims;
+  uint64_t bytes;
+  const char* role;      /* of a state: "param", "optimizer", ...; else "" */
+  uint64_t offset_bytes; /* of a state: in the state region */
+} ingot_tensor_info;
+
+void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out);
+ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,
+                                  ingot_error* error);
+ingot_status ingot_get_input_info(const ingot_bundle* bundle, uint32_t entry, uint32_t input, ingot_tensor_info* out,
+                                  ingot_error* error);
+ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, uint32_t output, ingot_tensor_info* out,
+                                   ingot_error* error);
+ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
+                                  ingot_error* error);
+
+ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error);
+ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
+                              ingot_error* error);
+ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
+                               ingot_error* error);
+ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error);
+
+/* --- Sessions ----------------------------------------------------------------------------------------------------- */
+
+typedef struct ingot_memory {
+  void* session;
+  uint64_t session_bytes; /* session_bytes + threads * session_bytes_per_thread */
+  void* arena;
+  uint64_t arena_bytes;
+  void* state;
+  uint64_t state_bytes;
+  void* scratch;
+  uint64_t scratch_bytes; /* threads * scratch_bytes_per_thread */
+  uint32_t threads;       /* 0 and 1: the caller's thread alone; n: n - 1 more are started */
+} ingot_memory;
+
+/* Makes a session and gives the state its first values. A block whose requirement is zero may be NULL. */
+ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
+                          ingot_error* error);
+
+/* Ends the session's threads. NULL does nothing. */
+void ingot_destroy(ingot_session* session);
+
+/* Tells where an input or output lies: no copy is made. Bindings hold until bound anew.
+ *   data   a multiple of 64; inputs are only read. Outputs must not overlap other inputs or outputs, nor the arena.
+ *   bytes  exactly those of the tensor. */
+ingot_status ingot_bind_input(ingot_session* session, uint32_t entry, uint32_t input, const void* data, uint64_t bytes,
+                              ingot_error* error);
+ingot_status ingot_bind_output(ingot_session* session, uint32_t entry, uint32_t output, void* data, uint64_t bytes,
+                               ingot_error* error);
+
+/* Runs every step of the entry point once. Inputs, state and processor the same: the same bits. */
+ingot_status ingot_run(ingot_session* session, uint32_t entry, ingot_error* error);
+
+/* Runs a part: at most step_limit steps (0: no limit), and no longer than until deadline_ns of CLOCK_MONOTONIC (0: no
+ * limit), rounded up to where all threads meet. *finished tells whether the run is complete; if not, call again. Until
+ * then only this entry may run, and the state is half updated. */
+ingot_status ingot_run_slice(ingot_session* session, uint32_t entry, uint32_t step_limit, uint64_t deadline_ns,
+                             int32_t* finished, ingot_error* error);
+
+/* Gives up a run in slices; the state stays half updated until it is rolled back or loaded. */
+void ingot_abandon_run(ingot_session* session);
+
+/* --- State -------------------------------------------------------------------------------------------------------- */
+
+/* Copies one state out or in. bytes: exactly those of the tensor. */
+ingot_status ingot_read_state(const ingot_session* session, uint32_t state, void* out, uint64_t bytes,
+                              ingot_error* error);
+ingot_status ingot_write_state(ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
+                               ingot_error* error);
+
+/* Copies the whole state out, or back in. memory: state_bytes. */
+ingot_status ingot_snapshot(const ingot_session* session, void* memory, uint64_t memory_bytes, ingot_error* error);
+ingot_status ingot_rollback(ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error);
+
+/* Saves the state as a safetensors file: written beside `path`, synced, renamed over it, directory synced. What `path`
+ * was before stays as `path`.previous. A crash at any instant leaves the old or the new file whole. */
+ingot_status ingot_save_state(const ingot_session* session, const char* path, ingot_error* error);
+
+enum ingot_load_flags {
+  INGOT_LOAD_PARTIAL = 1,        /* states that the file lacks keep their values */
+  INGOT_LOAD_IGNORE_UNKNOWN = 2, /* tensors that the state lacks are skipped */
+  INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous */
+};
+
+/* Loads a safetensors file. All of it is checked first: on failure the state is as it was. */
+ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
+
+/* --- Watching ----------------------------------------------------------------------------------------------------- */
+
+/* One step as the calling thread saw it: its own share of the tasks, without waiting. Times of CLOCK_MONOTONIC. */
+typedef struct ingot_trace_event {
+  uint32_t entry;
+  uint32_t step;
+  const char* kernel; /* its name, or "" */
+  uint32_t task_count;
+  uint64_t begin_ns;
+  uint64_t end_ns;
+} ingot_trace_event;
+
+typedef void (*ingot_trace)(void* user, const ingot_trace_event* event);
+
+/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. */
+void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
+
+/* Counts since the session was created. */
+typedef struct ingot_metrics {
+  uint64_t runs;
+  uint64_t steps;
+  uint64_t barriers;
+  uint64_t sleeps; /* times that a thread gave up spinning and slept */
+} ingot_metrics;
+
+void ingot_get_metrics(const ingot_session* session, ingot_metrics* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INGOT_ENGINE_H_ */

@@ -1,0 +1,243 @@
+#include "engine/src/bundle.h"
+
+#include <cstring>
+#include <new>
+
+#include "engine/src/cpu_features.h"
+#include "engine/src/memory_cursor.h"
+#include "engine/src/session.h"
+#include "engine/src/verify_plan.h"
+#include "schema/checksum.h"
+
+namespace ingot::engine {
+namespace {
+
+ingot_status check_segment(const ingot_bundle& bundle, const SegmentView& segment, const char* what,
+                           ingot_error* error) {
+  if (ingot_checksum(bundle.segment_bytes(segment), segment.stored_bytes) == segment.checksum) return INGOT_OK;
+  return fail(error, INGOT_DAMAGED, "the checksum of the %s does not match", what);
+}
+
+// Whether this processor runs the target's code; if so, the code is described by bundle->code.
+ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures& cpu, ingot_error* error) {
+  const SegmentView segment = bundle->metadata.code(target);
+  INGOT_TRY(check_segment(*bundle, segment, "code", error));
+  CodeView code;
+  INGOT_TRY(read_code_segment(bundle->segment_bytes(segment), segment.bytes, &code, error));
+  const char* name = bundle->metadata.target_name(target);
+  if (std::strcmp(code.isa, CpuFeatures::isa()) != 0) {
+    return fail(error, INGOT_NO_TARGET, "'%.60s' is code for %s; this processor is %s", name, code.isa,
+                CpuFeatures::isa());
+  }
+  const char* missing = nullptr;
+  size_t missing_bytes = 0;
+  if (!cpu.has_all(code.features, code.features_bytes, &missing, &missing_bytes)) {
+    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name, (int)missing_bytes,
+                missing);
+  }
+  bundle->code = code;
+  bundle->target = target;
+  return INGOT_OK;
+}
+
+// The first target that runs here, or the one asked for. The error is about the last that was tried.
+ingot_status pick_target(ingot_bundle* bundle, const char* wanted, ingot_error* error) {
+  const CpuFeatures cpu;
+  ingot_status status =
+      fail(error, INGOT_NO_TARGET, "the bundle has no target%s%.100s", wanted ? " named " : "", wanted ? wanted : "");
+  for (uint32_t i = 0; i < bundle->metadata.target_count(); ++i) {
+    if (wanted && std::strcmp(wanted, bundle->metadata.target_name(i)) != 0) continue;
+    status = try_target(bundle, i, cpu, error);
+    if (status != INGOT_NO_TARGET) return status;
+  }
+  return status;
+}
+
+void raise(uint64_t* value, uint64_t to) {
+  if (*value < to) *value = to;
+}
+
+// What verification works with, in the memory behind the bundle: the largest that any entry needs.
+uint64_t workspace_bytes(const ingot_bundle& bundle) {
+  const Metadata& m = bundle.metadata;
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < m.entry_count(); ++i) {
+    const EntryView entry = m.entry(i);
+    MemoryCursor cursor(nullptr);
+    cursor.take<Extent>(m.state_count());
+    cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
+    raise(&most, cursor.used_bytes() + verify_workspace_bytes(m.plan(bundle.target, i).buffer_count, m.state_count(),
+                                                              entry.output_count));
+  }
+  return most;
+}
+
+void fill_requirements(ingot_bundle* bundle) {
+  const Metadata& m = bundle->metadata;
+  ingot_requirements& r = bundle->requirements;
+  r = ingot_requirements();
+  r.alignment_bytes = kBlockAlignmentBytes;
+  r.state_bytes = m.state_bytes();
+  for (uint32_t i = 0; i < m.entry_count(); ++i) {
+    const PlanView plan = m.plan(bundle->target, i);
+    raise(&r.alignment_bytes, plan.alignment_bytes);
+    raise(&r.arena_bytes, plan.arena_bytes);
+    raise(&r.scratch_bytes_per_thread, plan_scratch_bytes(bundle->code, plan));
+  }
+  for (uint32_t i = 0; i < bundle->code.kernel_count; ++i) raise(&r.stack_bytes, bundle->code.kernels[i].stack_bytes);
+  r.bundle_bytes = round_up(sizeof(ingot_bundle), kBlockAlignmentBytes) + workspace_bytes(*bundle);
+  r.session_bytes = session_bytes(m);
+  r.session_bytes_per_thread = kSessionBytesPerThread;
+}
+
+// Everything that probing and opening have in common. bundle->file is set.
+ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options, ingot_error* error) {
+  if (!is_aligned(bundle->file.bytes, kBlockAlignmentBytes)) {
+    return fail(error, INGOT_MISALIGNED, "the bundle's bytes must start at a multiple of 64");
+  }
+  INGOT_TRY(bundle->metadata.read(bundle->file.bytes, bundle->file.byte_count, error));
+  INGOT_TRY(pick_target(bundle, options.target, error));
+  SegmentView rodata;
+  if (bundle->metadata.rodata(bundle->target, &rodata)) {
+    bundle->rodata = bundle->segment_bytes(rodata);
+    bundle->rodata_bytes = rodata.bytes;
+    if (!options.trust_rodata) INGOT_TRY(check_segment(*bundle, rodata, "read-only data", error));
+  }
+  fill_requirements(bundle);
+  return INGOT_OK;
+}
+
+ingot_status verify_plans(const ingot_bundle& bundle, void* workspace, ingot_error* error) {
+  const Metadata& m = bundle.metadata;
+  for (uint32_t i = 0; i < m.entry_count(); ++i) {
+    const EntryView entry = m.entry(i);
+    MemoryCursor cursor(workspace);
+    auto* states = cursor.take<Extent>(m.state_count());
+    auto* ports = cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
+    for (uint32_t j = 0; j < m.state_count(); ++j) {
+      const ingot_tensor_info tensor = m.state(j).tensor;
+      states[j] = {tensor.offset_bytes, tensor.offset_bytes + tensor.bytes};
+    }
+    for (uint32_t j = 0; j < entry.input_count; ++j) ports[j] = m.input(i, j).bytes;
+    for (uint32_t j = 0; j < entry.output_count; ++j) ports[entry.input_count + j] = m.output(i, j).bytes;
+    PlanSurroundings around;
+    around.code = &bundle.code;
+    around.states = states;
+    around.state_count = m.state_count();
+    around.port_bytes = ports;
+    around.input_count = entry.input_count;
+    around.output_count = entry.output_count;
+    around.rodata_bytes = bundle.rodata_bytes;
+    INGOT_TRY(
+        verify_plan(m.plan(bundle.target, i), around, static_cast<uint8_t*>(workspace) + cursor.used_bytes(), error));
+  }
+  return INGOT_OK;
+}
+
+ingot_status make_executable(ingot_bundle* bundle, const ingot_open_options& options, ingot_error* error) {
+  const SegmentView segment = bundle->metadata.code(bundle->target);
+  if (options.code_check &&
+      options.code_check(options.code_check_user, bundle->segment_bytes(segment), segment.stored_bytes) != 0) {
+    return fail(error, INGOT_CODE_REFUSED, "the host's check refused the code of '%.100s'",
+                bundle->metadata.target_name(bundle->target));
+  }
+  return map_code(bundle->file, segment.offset + bundle->code.image_offset, bundle->code.image,
+                  bundle->code.image_bytes, &bundle->image, error);
+}
+
+// On failure the file is unmapped.
+ingot_status open_bundle(const FileMap& file, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
+                         ingot_bundle** out, ingot_error* error) {
+  const ingot_open_options chosen = options ? *options : ingot_open_options();
+  ingot_bundle bundle;
+  bundle.file = file;
+  const auto open = [&]() -> ingot_status {
+    INGOT_TRY(read_bundle(&bundle, chosen, error));
+    if (!is_aligned(memory, kBlockAlignmentBytes)) {
+      return fail(error, INGOT_MISALIGNED, "the bundle's memory must start at a multiple of 64");
+    }
+    if (memory_bytes < bundle.requirements.bundle_bytes) {
+      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %llu bytes and was given %llu",
+                  (unsigned long long)bundle.requirements.bundle_bytes, (unsigned long long)memory_bytes);
+    }
+    SegmentView initial;
+    if (bundle.metadata.initial_state(&initial)) INGOT_TRY(check_segment(bundle, initial, "initial state", error));
+    void* workspace = static_cast<uint8_t*>(memory) + round_up(sizeof(ingot_bundle), kBlockAlignmentBytes);
+    INGOT_TRY(verify_plans(bundle, workspace, error));
+    return make_executable(&bundle, chosen, error);
+  };
+  if (const ingot_status status = open(); status != INGOT_OK) {
+    unmap_file(&bundle.file);
+    return status;
+  }
+  *out = new (memory) ingot_bundle(bundle);
+  return INGOT_OK;
+}
+
+ingot_status null_argument(ingot_error* error) { return fail(error, INGOT_BAD_ARGUMENT, "an argument is null"); }
+
+ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* error) {
+  ingot_open_options options = {};
+  options.trust_rodata = 1;
+  INGOT_TRY(read_bundle(bundle, options, error));
+  *out = bundle->requirements;
+  return INGOT_OK;
+}
+
+FileMap borrowed(const void* bytes, uint64_t byte_count) {
+  FileMap map;
+  map.bytes = static_cast<const uint8_t*>(bytes);
+  map.byte_count = byte_count;
+  return map;
+}
+
+}  // namespace
+
+uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < plan.step_count; ++i) {
+    if (plan.steps[i].kernel >= code.kernel_count) continue;  // verify_plan refuses it
+    raise(&most, code.kernels[plan.steps[i].kernel].scratch_bytes);
+  }
+  return round_up(most, kBlockAlignmentBytes);
+}
+
+}  // namespace ingot::engine
+
+using namespace ingot::engine;
+
+ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error) {
+  if (!path || !out) return null_argument(error);
+  ingot_bundle bundle;
+  INGOT_TRY(map_file(path, &bundle.file, error));
+  const ingot_status status = probe(&bundle, out, error);
+  unmap_file(&bundle.file);
+  return status;
+}
+
+ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error) {
+  if (!bytes || !out) return null_argument(error);
+  ingot_bundle bundle;
+  bundle.file = borrowed(bytes, byte_count);
+  return probe(&bundle, out, error);
+}
+
+ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
+                             ingot_bundle** out, ingot_error* error) {
+  if (!path || !memory || !out) return null_argument(error);
+  FileMap file;
+  INGOT_TRY(map_file(path, &file, error));
+  return open_bundle(file, options, memory, memory_bytes, out, error);
+}
+
+ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ingot_open_options* options, void* memory,
+                               uint64_t memory_bytes, ingot_bundle** out, ingot_error* error) {
+  if (!bytes || !memory || !out) return null_argument(error);
+  return open_bundle(borrowed(bytes, byte_count), options, memory, memory_bytes, out, error);
+}
+
+void ingot_close(ingot_bundle* bundle) {
+  if (!bundle) return;
+  unmap_code(&bundle->image);
+  unmap_file(&bundle->file);
+}

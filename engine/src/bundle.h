@@ -1,0 +1,28 @@
+// An opened bundle: the file, its metadata, and the code of the target picked for this processor.
+#pragma once
+
+#include <ingot/engine.h>
+
+#include "engine/src/bundle_metadata.h"
+#include "engine/src/code_segment.h"
+#include "engine/src/file_map.h"
+
+struct ingot_bundle {
+  ingot::engine::FileMap file;  // descriptor -1: the bytes are the caller's
+  ingot::engine::Metadata metadata;
+  ingot::engine::CodeView code;
+  ingot::engine::CodeImage image;
+  const uint8_t* rodata = nullptr;
+  uint64_t rodata_bytes = 0;
+  uint32_t target = 0;
+  ingot_requirements requirements = {};
+
+  const uint8_t* segment_bytes(const ingot::engine::SegmentView& segment) const { return file.bytes + segment.offset; }
+};
+
+namespace ingot::engine {
+
+// The most scratch that a step of the plan asks for; a multiple of 64.
+uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan);
+
+}  // namespace ingot::engine

@@ -1,0 +1,303 @@
+#include "engine/src/bundle_metadata.h"
+
+#include <cstddef>
+#include <cstring>
+
+#include "engine/src/memory_cursor.h"
+#include "schema/bundle_generated.h"
+#include "schema/bundle_header.h"
+#include "schema/checksum.h"
+
+namespace ingot::engine {
+namespace {
+
+// Records are read where they lie: the flatbuffer's structs and the C structs are one layout.
+static_assert(sizeof(schema::Buffer) == sizeof(ingot_buffer_record) && sizeof(ingot_buffer_record) == 32);
+static_assert(sizeof(schema::Step) == sizeof(ingot_step_record) && sizeof(ingot_step_record) == 16);
+static_assert(sizeof(schema::Operand) == sizeof(ingot_operand) && sizeof(ingot_operand) == 16);
+static_assert(sizeof(schema::Segment) == 40);
+static_assert(sizeof(ingot_bundle_header) == 64 && sizeof(ingot_code_header) == 64);
+
+constexpr uint32_t kVerifierDepthMax = 16;
+constexpr uint32_t kVerifierTablesMax = 1 << 22;
+constexpr uint64_t kAlignmentBytesMax = 1 << 16;
+constexpr uint32_t kPortsMax = 1 << 16;
+
+const schema::Bundle& bundle_of(const void* root) { return *static_cast<const schema::Bundle*>(root); }
+
+template <typename T>
+uint32_t size(const flatbuffers::Vector<T>* vector) {
+  return vector ? vector->size() : 0;
+}
+
+const char* text(const flatbuffers::String* string) { return string ? string->c_str() : ""; }
+
+// Flatbuffers' verifier does not look at the alignment of the elements of a vector.
+template <typename T>
+bool elements_aligned(const flatbuffers::Vector<T>* vector) {
+  return !vector || is_aligned(vector->Data(), 8);
+}
+
+uint64_t item_bytes(uint8_t dtype) {
+  switch (dtype) {
+#define INGOT_DTYPE_BYTES(NAME, code, bytes, stablehlo, safetensors) \
+  case code:                                                         \
+    return bytes;
+    INGOT_DTYPES(INGOT_DTYPE_BYTES)
+#undef INGOT_DTYPE_BYTES
+    default:
+      return 0;
+  }
+}
+
+// False if the product of the dimensions does not fit, or the type is unknown.
+bool tensor_bytes(const schema::Tensor& tensor, uint64_t* out) {
+  uint64_t bytes = item_bytes(tensor.dtype());
+  if (bytes == 0) return false;
+  bool has_zero = false;
+  for (uint32_t i = 0; i < size(tensor.dims()); ++i) {
+    const uint64_t dim = tensor.dims()->Get(i);
+    if (dim == 0) has_zero = true;
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return false;
+  }
+  *out = has_zero ? 0 : bytes;
+  return bytes <= INT64_MAX;
+}
+
+ingot_tensor_info tensor_info(const schema::Tensor& tensor) {
+  ingot_tensor_info info = {};
+  info.name = tensor.name()->c_str();
+  info.dtype = static_cast<ingot_dtype>(tensor.dtype());
+  info.rank = size(tensor.dims());
+  info.dims = info.rank ? tensor.dims()->data() : nullptr;
+  info.role = "";
+  tensor_bytes(tensor, &info.bytes);
+  return info;
+}
+
+bool name_ok(const flatbuffers::String* name) {
+  return name && name->size() > 0 && std::strlen(name->c_str()) == name->size();
+}
+
+bool tensor_ok(const schema::Tensor& tensor) {
+  uint64_t bytes;
+  return name_ok(tensor.name()) && tensor.layout() == 0 && elements_aligned(tensor.dims()) &&
+         tensor_bytes(tensor, &bytes);
+}
+
+bool segment_is(const schema::Bundle& bundle, uint32_t index, uint32_t kind) {
+  return index < size(bundle.segments()) && bundle.segments()->Get(index)->kind() == kind;
+}
+
+bool segments_ok(const schema::Bundle& bundle, uint64_t file_bytes) {
+  if (!elements_aligned(bundle.segments())) return false;
+  for (uint32_t i = 0; i < size(bundle.segments()); ++i) {
+    const schema::Segment& segment = *bundle.segments()->Get(i);
+    if (segment.offset() > file_bytes || segment.stored_bytes() > file_bytes - segment.offset()) return false;
+    if (segment.offset() % kBlockAlignmentBytes != 0) return false;
+    if (segment.compression() == INGOT_COMPRESSION_NONE) {
+      if (segment.bytes() != segment.stored_bytes()) return false;
+    } else if (segment.compression() != INGOT_COMPRESSION_ZLIB || segment.kind() == INGOT_SEGMENT_CODE ||
+               segment.kind() == INGOT_SEGMENT_RODATA) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool entries_ok(const schema::Bundle& bundle) {
+  for (uint32_t i = 0; i < size(bundle.entries()); ++i) {
+    const schema::Entry& entry = *bundle.entries()->Get(i);
+    if (!name_ok(entry.name()) || size(entry.inputs()) > kPortsMax || size(entry.outputs()) > kPortsMax) return false;
+    for (uint32_t j = 0; j < size(entry.inputs()); ++j) {
+      if (!tensor_ok(*entry.inputs()->Get(j))) return false;
+    }
+    for (uint32_t j = 0; j < size(entry.outputs()); ++j) {
+      if (!tensor_ok(*entry.outputs()->Get(j))) return false;
+    }
+  }
+  return true;
+}
+
+bool states_ok(const schema::Bundle& bundle) {
+  uint64_t end = 0;
+  uint64_t initial_bytes = 0;
+  for (uint32_t i = 0; i < size(bundle.states()); ++i) {
+    const schema::State& state = *bundle.states()->Get(i);
+    uint64_t bytes = 0;
+    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes)) return false;
+    if (state.offset() < end || state.offset() % INGOT_BUFFER_ALIGNMENT_BYTES != 0) return false;
+    if (__builtin_add_overflow(state.offset(), bytes, &end) || end > bundle.state_bytes()) return false;
+    if (state.start() > INGOT_START_INIT) return false;
+    if (state.start() == INGOT_START_SEGMENT) initial_bytes += bytes;
+  }
+  const uint32_t segment = bundle.initial_state();
+  if (segment == INGOT_NONE) return initial_bytes == 0;
+  return segment_is(bundle, segment, INGOT_SEGMENT_INITIAL_STATE) &&
+         bundle.segments()->Get(segment)->bytes() == initial_bytes;
+}
+
+bool plan_ok(const schema::Plan& plan) {
+  const uint32_t alignment = plan.alignment_bytes();
+  return elements_aligned(plan.buffers()) && elements_aligned(plan.steps()) && elements_aligned(plan.operands()) &&
+         size(plan.operands()) == size(plan.operand_buffers()) && alignment >= INGOT_BUFFER_ALIGNMENT_BYTES &&
+         alignment <= kAlignmentBytesMax && (alignment & (alignment - 1)) == 0;
+}
+
+bool targets_ok(const schema::Bundle& bundle) {
+  for (uint32_t i = 0; i < size(bundle.targets()); ++i) {
+    const schema::Target& target = *bundle.targets()->Get(i);
+    if (!name_ok(target.name()) || !segment_is(bundle, target.code(), INGOT_SEGMENT_CODE)) return false;
+    if (target.rodata() != INGOT_NONE && !segment_is(bundle, target.rodata(), INGOT_SEGMENT_RODATA)) return false;
+    if (size(target.plans()) != size(bundle.entries())) return false;
+    for (uint32_t j = 0; j < size(target.plans()); ++j) {
+      if (target.plans()->Get(j)->entry() != j || !plan_ok(*target.plans()->Get(j))) return false;
+    }
+  }
+  return true;
+}
+
+ingot_status check_header(const ingot_bundle_header& header, uint64_t file_bytes, ingot_error* error) {
+  if (header.header_checksum != ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum))) {
+    return fail(error, INGOT_DAMAGED, "the header's checksum does not match");
+  }
+  if (header.format_major != INGOT_FORMAT_MAJOR || header.kernel_abi_version != INGOT_KERNEL_ABI_VERSION) {
+    return fail(error, INGOT_WRONG_VERSION,
+                "bundle has format %u.%u and kernel ABI %u; this engine reads format %d and kernel ABI %d: "
+                "compile the bundle anew or update the engine",
+                header.format_major, header.format_minor, header.kernel_abi_version, INGOT_FORMAT_MAJOR,
+                INGOT_KERNEL_ABI_VERSION);
+  }
+  if (header.file_bytes > file_bytes) {
+    return fail(error, INGOT_TRUNCATED, "the bundle has %llu bytes of %llu", (unsigned long long)file_bytes,
+                (unsigned long long)header.file_bytes);
+  }
+  if (header.header_bytes != sizeof header || header.reserved != 0 || header.metadata_offset < sizeof header ||
+      header.metadata_offset % kBlockAlignmentBytes != 0 || header.metadata_offset > header.file_bytes ||
+      header.metadata_bytes > header.file_bytes - header.metadata_offset || header.metadata_bytes > INT32_MAX) {
+    return fail(error, INGOT_BAD_METADATA, "the header contradicts itself");
+  }
+  return INGOT_OK;
+}
+
+}  // namespace
+
+ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_error* error) {
+  ingot_bundle_header header;
+  if (file_bytes < sizeof header.magic || std::memcmp(file, INGOT_BUNDLE_MAGIC, sizeof header.magic) != 0) {
+    return fail(error, INGOT_NOT_A_BUNDLE, "the first bytes are not those of an ingot bundle");
+  }
+  if (file_bytes < sizeof header) return fail(error, INGOT_TRUNCATED, "the bundle ends within its header");
+  std::memcpy(&header, file, sizeof header);
+  INGOT_TRY(check_header(header, file_bytes, error));
+
+  const uint8_t* metadata = file + header.metadata_offset;
+  if (ingot_checksum(metadata, header.metadata_bytes) != header.metadata_checksum) {
+    return fail(error, INGOT_DAMAGED, "the metadata's checksum does not match");
+  }
+  flatbuffers::Verifier verifier(metadata, header.metadata_bytes, kVerifierDepthMax, kVerifierTablesMax);
+  if (header.metadata_bytes < 8 || !schema::VerifyBundleBuffer(verifier)) {
+    return fail(error, INGOT_BAD_METADATA, "the metadata is not a well-formed flatbuffer");
+  }
+  const schema::Bundle& bundle = *schema::GetBundle(metadata);
+  if (size(bundle.required_features()) > 0) {
+    return fail(error, INGOT_UNKNOWN_FEATURE,
+                "the bundle requires '%.100s', which this engine does not have: update it",
+                bundle.required_features()->Get(0)->c_str());
+  }
+  const struct {
+    const char* what;
+    bool holds;
+  } checks[] = {
+      {"segments", segments_ok(bundle, header.file_bytes)},
+      {"entry points", entries_ok(bundle)},
+      {"states", states_ok(bundle)},
+      {"targets", targets_ok(bundle)},
+  };
+  for (const auto& check : checks) {
+    if (!check.holds) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", check.what);
+  }
+  root_ = &bundle;
+  return INGOT_OK;
+}
+
+const char* Metadata::name() const { return text(bundle_of(root_).name()); }
+const char* Metadata::producer() const { return text(bundle_of(root_).producer()); }
+uint64_t Metadata::state_bytes() const { return bundle_of(root_).state_bytes(); }
+uint32_t Metadata::entry_count() const { return size(bundle_of(root_).entries()); }
+uint32_t Metadata::state_count() const { return size(bundle_of(root_).states()); }
+uint32_t Metadata::target_count() const { return size(bundle_of(root_).targets()); }
+
+EntryView Metadata::entry(uint32_t entry) const {
+  const schema::Entry& e = *bundle_of(root_).entries()->Get(entry);
+  return {e.name()->c_str(), size(e.inputs()), size(e.outputs())};
+}
+
+ingot_tensor_info Metadata::input(uint32_t entry, uint32_t input) const {
+  return tensor_info(*bundle_of(root_).entries()->Get(entry)->inputs()->Get(input));
+}
+
+ingot_tensor_info Metadata::output(uint32_t entry, uint32_t output) const {
+  return tensor_info(*bundle_of(root_).entries()->Get(entry)->outputs()->Get(output));
+}
+
+StateView Metadata::state(uint32_t index) const {
+  const schema::State& state = *bundle_of(root_).states()->Get(index);
+  StateView view = {tensor_info(*state.tensor()), state.start()};
+  view.tensor.role = text(state.role());
+  view.tensor.offset_bytes = state.offset();
+  return view;
+}
+
+PlanView Metadata::plan(uint32_t target, uint32_t entry) const {
+  const schema::Plan& p = *bundle_of(root_).targets()->Get(target)->plans()->Get(entry);
+  PlanView view;
+  view.buffer_count = size(p.buffers());
+  view.step_count = size(p.steps());
+  view.operand_count = size(p.operands());
+  if (p.buffers()) view.buffers = reinterpret_cast<const ingot_buffer_record*>(p.buffers()->Data());
+  if (p.steps()) view.steps = reinterpret_cast<const ingot_step_record*>(p.steps()->Data());
+  if (p.operands()) view.operands = reinterpret_cast<const ingot_operand*>(p.operands()->Data());
+  if (p.operand_buffers()) view.operand_buffers = p.operand_buffers()->data();
+  view.arena_bytes = p.arena_bytes();
+  view.lower_bound_bytes = p.lower_bound_bytes();
+  view.alignment_bytes = p.alignment_bytes();
+  return view;
+}
+
+namespace {
+SegmentView segment_view(const schema::Segment& s) {
+  return {s.offset(), s.stored_bytes(), s.bytes(), s.checksum(), s.kind(), s.compression()};
+}
+
+bool optional_segment(const schema::Bundle& bundle, uint32_t index, SegmentView* out) {
+  if (index == INGOT_NONE) return false;
+  *out = segment_view(*bundle.segments()->Get(index));
+  return true;
+}
+}  // namespace
+
+const char* Metadata::target_name(uint32_t target) const {
+  return bundle_of(root_).targets()->Get(target)->name()->c_str();
+}
+
+SegmentView Metadata::code(uint32_t target) const {
+  const schema::Bundle& bundle = bundle_of(root_);
+  return segment_view(*bundle.segments()->Get(bundle.targets()->Get(target)->code()));
+}
+
+bool Metadata::rodata(uint32_t target, SegmentView* out) const {
+  const schema::Bundle& bundle = bundle_of(root_);
+  return optional_segment(bundle, bundle.targets()->Get(target)->rodata(), out);
+}
+
+bool Metadata::initial_state(SegmentView* out) const {
+  return optional_segment(bundle_of(root_), bundle_of(root_).initial_state(), out);
+}
+
+const char* Metadata::kernel_name(uint32_t target, uint32_t kernel) const {
+  const auto* names = bundle_of(root_).targets()->Get(target)->kernel_names();
+  return kernel < size(names) ? names->Get(kernel)->c_str() : "";
+}
+
+}  // namespace ingot::engine

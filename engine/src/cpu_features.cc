@@ -1,0 +1,142 @@
+#include "engine/src/cpu_features.h"
+
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace ingot::engine {
+namespace {
+
+// A feature is a bit of a word that the constructor reads. It needs registers that the operating system must save.
+struct Feature {
+  const char* name;
+  uint8_t word;
+  uint8_t bit;
+  uint8_t state = 0;
+};
+
+#if defined(__x86_64__)
+
+// Intel SDM volume 2A, CPUID, and volume 1, 13.3, XCR0.
+enum Word { k1Ecx, k7Ebx, k7Ecx, k7Edx, k71Eax, kExtendedEcx, kAlways };
+constexpr uint8_t kAvx = 0x06;     // xmm, ymm
+constexpr uint8_t kAvx512 = 0xe6;  // and masks, zmm
+
+constexpr Feature kFeatures[] = {
+    {"sse", kAlways, 0},
+    {"sse2", kAlways, 0},
+    {"sse3", k1Ecx, 0},
+    {"pclmul", k1Ecx, 1},
+    {"ssse3", k1Ecx, 9},
+    {"cx16", k1Ecx, 13},
+    {"sse4.1", k1Ecx, 19},
+    {"sse4.2", k1Ecx, 20},
+    {"movbe", k1Ecx, 22},
+    {"popcnt", k1Ecx, 23},
+    {"sahf", kExtendedEcx, 0},
+    {"lzcnt", kExtendedEcx, 5},
+    {"bmi", k7Ebx, 3},
+    {"bmi2", k7Ebx, 8},
+    {"fma", k1Ecx, 12, kAvx},
+    {"avx", k1Ecx, 28, kAvx},
+    {"f16c", k1Ecx, 29, kAvx},
+    {"avx2", k7Ebx, 5, kAvx},
+    {"avxvnni", k71Eax, 4, kAvx},
+    {"avx512f", k7Ebx, 16, kAvx512},
+    {"avx512dq", k7Ebx, 17, kAvx512},
+    {"avx512ifma", k7Ebx, 21, kAvx512},
+    {"avx512cd", k7Ebx, 28, kAvx512},
+    {"avx512bw", k7Ebx, 30, kAvx512},
+    {"avx512vl", k7Ebx, 31, kAvx512},
+    {"avx512vbmi", k7Ecx, 1, kAvx512},
+    {"avx512vbmi2", k7Ecx, 6, kAvx512},
+    {"avx512vnni", k7Ecx, 11, kAvx512},
+    {"avx512bitalg", k7Ecx, 12, kAvx512},
+    {"avx512vpopcntdq", k7Ecx, 14, kAvx512},
+    {"avx512fp16", k7Edx, 23, kAvx512},
+    {"avx512bf16", k71Eax, 5, kAvx512},
+};
+
+constexpr uint32_t kOsSavesExtendedState = 1u << 27;  // of 1.ecx
+
+uint32_t saved_state() {
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+#elif defined(__aarch64__)
+
+// Linux, arch/arm64/include/uapi/asm/hwcap.h.
+enum Word { kHwcap, kHwcap2 };
+
+constexpr Feature kFeatures[] = {
+    {"fp-armv8", kHwcap, 0}, {"neon", kHwcap, 1},     {"lse", kHwcap, 8},      {"fullfp16", kHwcap, 10},
+    {"rdm", kHwcap, 12},     {"dotprod", kHwcap, 20}, {"fp16fml", kHwcap, 23}, {"sve", kHwcap, 22},
+    {"sve2", kHwcap2, 1},    {"i8mm", kHwcap2, 13},   {"bf16", kHwcap2, 14},
+};
+
+#else
+constexpr Feature kFeatures[] = {{"", 0, 0}};
+#endif
+
+}  // namespace
+
+const char* CpuFeatures::isa() {
+#if defined(__x86_64__)
+  return "x86-64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#else
+  return "";
+#endif
+}
+
+CpuFeatures::CpuFeatures() {
+#if defined(__x86_64__)
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  words_[kAlways] = 1;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx)) words_[k1Ecx] = ecx;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+    words_[k7Ebx] = ebx;
+    words_[k7Ecx] = ecx;
+    words_[k7Edx] = edx;
+    if (eax >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) words_[k71Eax] = eax;
+  }
+  if (__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx)) words_[kExtendedEcx] = ecx;
+
+  const uint32_t state = words_[k1Ecx] & kOsSavesExtendedState ? saved_state() : 0;
+  for (const Feature& f : kFeatures) {
+    if ((state & f.state) != f.state) words_[f.word] &= ~(1u << f.bit);
+  }
+#elif defined(__aarch64__) && defined(__linux__)
+  words_[kHwcap] = static_cast<uint32_t>(getauxval(AT_HWCAP));
+  words_[kHwcap2] = static_cast<uint32_t>(getauxval(AT_HWCAP2));
+#endif
+}
+
+bool CpuFeatures::has_all(const char* list, size_t list_bytes, const char** missing, size_t* missing_bytes) const {
+  for (size_t begin = 0; begin < list_bytes;) {
+    size_t end = begin;
+    while (end < list_bytes && list[end] != ',') ++end;
+    bool has = false;
+    for (const Feature& f : kFeatures) {
+      if (std::strlen(f.name) == end - begin && std::memcmp(f.name, list + begin, end - begin) == 0) {
+        has = words_[f.word] >> f.bit & 1;
+      }
+    }
+    if (!has) {
+      *missing = list + begin;
+      *missing_bytes = end - begin;
+      return false;
+    }
+    begin = end + 1;
+  }
+  return true;
+}
+
+}  // namespace ingot::engine

@@ -1,0 +1,99 @@
+// The part of the C API that tells what is in a bundle.
+#include "engine/src/bundle.h"
+#include "engine/src/names.h"
+
+using namespace ingot::engine;
+
+namespace {
+
+ingot_status check_entry(const ingot_bundle* bundle, uint32_t entry, const void* out, ingot_error* error) {
+  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  return check_index("entry point", entry, bundle->metadata.entry_count(), error);
+}
+
+}  // namespace
+
+void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
+  const Metadata& m = bundle->metadata;
+  *out = ingot_bundle_info();
+  out->name = m.name();
+  out->producer = m.producer();
+  out->target = m.target_name(bundle->target);
+  out->code_bytes = bundle->code.image_bytes;
+  out->rodata_bytes = bundle->rodata_bytes;
+  out->state_bytes = m.state_bytes();
+  out->entry_count = m.entry_count();
+  out->state_count = m.state_count();
+  out->kernel_count = bundle->code.kernel_count;
+}
+
+ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,
+                                  ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  const EntryView view = bundle->metadata.entry(entry);
+  const PlanView plan = bundle->metadata.plan(bundle->target, entry);
+  *out = ingot_entry_info();
+  out->name = view.name;
+  out->input_count = view.input_count;
+  out->output_count = view.output_count;
+  out->step_count = plan.step_count;
+  out->arena_bytes = plan.arena_bytes;
+  out->lower_bound_bytes = plan.lower_bound_bytes;
+  out->scratch_bytes = plan_scratch_bytes(bundle->code, plan);
+  return INGOT_OK;
+}
+
+ingot_status ingot_get_input_info(const ingot_bundle* bundle, uint32_t entry, uint32_t input, ingot_tensor_info* out,
+                                  ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  INGOT_TRY(check_index("input", input, bundle->metadata.entry(entry).input_count, error));
+  *out = bundle->metadata.input(entry, input);
+  return INGOT_OK;
+}
+
+ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, uint32_t output, ingot_tensor_info* out,
+                                   ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  INGOT_TRY(check_index("output", output, bundle->metadata.entry(entry).output_count, error));
+  *out = bundle->metadata.output(entry, output);
+  return INGOT_OK;
+}
+
+ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
+                                  ingot_error* error) {
+  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  INGOT_TRY(check_index("state", state, bundle->metadata.state_count(), error));
+  *out = bundle->metadata.state(state).tensor;
+  return INGOT_OK;
+}
+
+ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
+  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const Metadata& m = bundle->metadata;
+  return find_by_name("entry point", name, m.entry_count(), [&](uint32_t i) { return m.entry(i).name; }, out, error);
+}
+
+ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
+                              ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  const Metadata& m = bundle->metadata;
+  const auto name_of = [&](uint32_t i) { return m.input(entry, i).name; };
+  return find_by_name("input", name, m.entry(entry).input_count, name_of, out, error);
+}
+
+ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
+                               ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  const Metadata& m = bundle->metadata;
+  const auto name_of = [&](uint32_t i) { return m.output(entry, i).name; };
+  return find_by_name("output", name, m.entry(entry).output_count, name_of, out, error);
+}
+
+ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
+  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const Metadata& m = bundle->metadata;
+  const auto name_of = [&](uint32_t i) { return m.state(i).tensor.name; };
+  return find_by_name("state", name, m.state_count(), name_of, out, error);
+}

@@ -1,0 +1,194 @@
+#include "engine/src/session.h"
+
+#include <cstring>
+#include <new>
+
+#include "engine/src/inflate.h"
+#include "engine/src/memory_cursor.h"
+#include "schema/bundle_header.h"
+
+namespace ingot::engine {
+namespace {
+
+// The objects of a session, in its block of memory.
+struct Layout {
+  ingot_session* session;
+  RunEntry* entries;
+  uint8_t** bases;  // of all entries
+  uint8_t* state_seen;
+  uint8_t* inflate_workspace;  // null unless needed
+  uint8_t* workers;
+  uint64_t bytes;
+};
+
+Layout lay_out(const Metadata& m, void* block, uint32_t thread_count) {
+  uint64_t base_count = 0;
+  for (uint32_t i = 0; i < m.entry_count(); ++i) {
+    const EntryView entry = m.entry(i);
+    base_count += uint64_t{INGOT_BASE_IO} + entry.input_count + entry.output_count;
+  }
+  SegmentView initial;
+  const bool inflates = m.initial_state(&initial) && initial.compression != INGOT_COMPRESSION_NONE;
+  MemoryCursor cursor(block);
+  Layout layout;
+  layout.session = cursor.take<ingot_session>(1);
+  layout.entries = cursor.take<RunEntry>(m.entry_count());
+  layout.bases = cursor.take<uint8_t*>(base_count);
+  layout.state_seen = cursor.take<uint8_t>(m.state_count());
+  layout.inflate_workspace = cursor.take<uint8_t>(inflates ? kInflateWorkspaceBytes : 0);
+  layout.workers = cursor.take<uint8_t>(uint64_t{thread_count} * kSessionBytesPerThread);
+  layout.bytes = cursor.used_bytes();
+  return layout;
+}
+
+struct Block {
+  const char* what;
+  const void* address;
+  uint64_t given_bytes;
+  uint64_t needed_bytes;
+};
+
+ingot_status check_memory(const ingot_bundle& bundle, const ingot_memory& memory, uint32_t thread_count,
+                          ingot_error* error) {
+  const ingot_requirements& r = bundle.requirements;
+  const Block blocks[] = {
+      {"session", memory.session, memory.session_bytes, r.session_bytes + thread_count * r.session_bytes_per_thread},
+      {"arena", memory.arena, memory.arena_bytes, r.arena_bytes},
+      {"state", memory.state, memory.state_bytes, r.state_bytes},
+      {"scratch", memory.scratch, memory.scratch_bytes, thread_count * r.scratch_bytes_per_thread},
+  };
+  for (const Block& block : blocks) {
+    if (block.needed_bytes == 0) continue;
+    if (!block.address) return fail(error, INGOT_BAD_ARGUMENT, "the %s memory is null", block.what);
+    if (!is_aligned(block.address, r.alignment_bytes)) {
+      return fail(error, INGOT_MISALIGNED, "the %s memory must start at a multiple of %llu", block.what,
+                  (unsigned long long)r.alignment_bytes);
+    }
+    if (block.given_bytes < block.needed_bytes) {
+      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the %s needs %llu bytes and was given %llu", block.what,
+                  (unsigned long long)block.needed_bytes, (unsigned long long)block.given_bytes);
+    }
+  }
+  return INGOT_OK;
+}
+
+void start_entries(ingot_session* session, const Layout& layout) {
+  const ingot_bundle& bundle = *session->bundle;
+  uint8_t** bases = layout.bases;
+  for (uint32_t i = 0; i < bundle.metadata.entry_count(); ++i) {
+    const EntryView view = bundle.metadata.entry(i);
+    RunEntry* entry = new (&layout.entries[i]) RunEntry();
+    entry->plan = bundle.metadata.plan(bundle.target, i);
+    entry->bases = bases;
+    entry->input_count = view.input_count;
+    entry->output_count = view.output_count;
+    entry->initializes = std::strcmp(view.name, "init") == 0;
+    bases[INGOT_BASE_ARENA] = session->arena;
+    bases[INGOT_BASE_STATE] = session->state;
+    bases[INGOT_BASE_RODATA] = const_cast<uint8_t*>(bundle.rodata);
+    const uint32_t port_count = view.input_count + view.output_count;
+    for (uint32_t j = 0; j < port_count; ++j) {
+      const bool is_input = j < view.input_count;
+      const uint64_t bytes =
+          is_input ? bundle.metadata.input(i, j).bytes : bundle.metadata.output(i, j - view.input_count).bytes;
+      // What has no bytes needs no binding.
+      bases[INGOT_BASE_IO + j] = bytes == 0 ? reinterpret_cast<uint8_t*>(session) : nullptr;
+    }
+    bases += INGOT_BASE_IO + port_count;
+  }
+}
+
+}  // namespace
+
+uint64_t session_bytes(const Metadata& metadata) { return lay_out(metadata, nullptr, 0).bytes; }
+
+ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, void* workspace, ingot_error* error) {
+  const Metadata& m = bundle.metadata;
+  if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
+  SegmentView segment;
+  if (!m.initial_state(&segment)) return INGOT_OK;
+  SegmentReader reader(segment, bundle.segment_bytes(segment), workspace);
+  for (uint32_t i = 0; i < m.state_count(); ++i) {
+    const StateView view = m.state(i);
+    if (view.start != INGOT_START_SEGMENT) continue;
+    if (!reader.read(state + view.tensor.offset_bytes, view.tensor.bytes)) {
+      return fail(error, INGOT_DAMAGED, "the initial state ends within '%.150s'", view.tensor.name);
+    }
+  }
+  return INGOT_OK;
+}
+
+}  // namespace ingot::engine
+
+using namespace ingot::engine;
+
+ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
+                          ingot_error* error) {
+  if (!bundle || !memory || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const uint32_t thread_count = memory->threads == 0 ? 1 : memory->threads;
+  if (thread_count > kThreadsMax) {
+    return fail(error, INGOT_BAD_ARGUMENT, "%u threads are more than %u", thread_count, kThreadsMax);
+  }
+  INGOT_TRY(check_memory(*bundle, *memory, thread_count, error));
+  const Layout layout = lay_out(bundle->metadata, memory->session, thread_count);
+  INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), layout.inflate_workspace, error));
+  auto* session = new (layout.session) ingot_session(bundle, *memory, thread_count, layout.workers);
+  session->entries = layout.entries;
+  session->state_seen = layout.state_seen;
+  start_entries(session, layout);
+  for (uint32_t i = 0; i < bundle->metadata.state_count(); ++i) {
+    session->needs_init |= bundle->metadata.state(i).start == INGOT_START_INIT;
+  }
+  INGOT_TRY(session->pool.start(error));
+  *out = session;
+  return INGOT_OK;
+}
+
+void ingot_destroy(ingot_session* session) {
+  if (session) session->pool.stop();
+}
+
+namespace {
+
+ingot_status bind(ingot_session* session, uint32_t entry_index, uint32_t port, const ingot_tensor_info& tensor,
+                  const void* data, uint64_t bytes, ingot_error* error) {
+  if (!data) return fail(error, INGOT_BAD_ARGUMENT, "the memory for '%.150s' is null", tensor.name);
+  if (bytes != tensor.bytes) {
+    return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %llu bytes and was given %llu", tensor.name,
+                (unsigned long long)tensor.bytes, (unsigned long long)bytes);
+  }
+  if (!is_aligned(data, INGOT_BUFFER_ALIGNMENT_BYTES)) {
+    return fail(error, INGOT_MISALIGNED, "the memory for '%.120s' must start at a multiple of %d", tensor.name,
+                INGOT_BUFFER_ALIGNMENT_BYTES);
+  }
+  RunEntry& entry = session->entries[entry_index];
+  entry.bases[INGOT_BASE_IO + port] = static_cast<uint8_t*>(const_cast<void*>(data));
+  entry.ports_checked = false;
+  return INGOT_OK;
+}
+
+ingot_status check_session_entry(const ingot_session* session, uint32_t entry, ingot_error* error) {
+  if (!session) return fail(error, INGOT_BAD_ARGUMENT, "the session is null");
+  INGOT_TRY(check_index("entry point", entry, session->bundle->metadata.entry_count(), error));
+  if (session->slice_entry != INGOT_NONE) {
+    return fail(error, INGOT_BUSY, "a run in slices is not finished: finish or abandon it");
+  }
+  return INGOT_OK;
+}
+
+}  // namespace
+
+ingot_status ingot_bind_input(ingot_session* session, uint32_t entry, uint32_t input, const void* data, uint64_t bytes,
+                              ingot_error* error) {
+  INGOT_TRY(check_session_entry(session, entry, error));
+  INGOT_TRY(check_index("input", input, session->entries[entry].input_count, error));
+  return bind(session, entry, input, session->bundle->metadata.input(entry, input), data, bytes, error);
+}
+
+ingot_status ingot_bind_output(ingot_session* session, uint32_t entry, uint32_t output, void* data, uint64_t bytes,
+                               ingot_error* error) {
+  INGOT_TRY(check_session_entry(session, entry, error));
+  INGOT_TRY(check_index("output", output, session->entries[entry].output_count, error));
+  return bind(session, entry, session->entries[entry].input_count + output,
+              session->bundle->metadata.output(entry, output), data, bytes, error);
+}

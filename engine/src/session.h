@@ -1,0 +1,53 @@
+// A session: one running instance of a bundle, in its caller's memory.
+#pragma once
+
+#include <ingot/engine.h>
+
+#include "engine/src/bundle.h"
+#include "engine/src/worker_pool.h"
+
+namespace ingot::engine {
+
+// An entry point, ready to run.
+struct RunEntry {
+  PlanView plan;
+  uint8_t** bases;  // arena, state, rodata, inputs, outputs: what kernels see as context.bases
+  uint32_t input_count;
+  uint32_t output_count;
+  bool initializes;    // it is the one named "init"
+  bool ports_checked;  // since the last binding
+};
+
+constexpr uint32_t kThreadsMax = 1024;
+
+// For ingot_requirements.
+uint64_t session_bytes(const Metadata& metadata);
+constexpr uint64_t kSessionBytesPerThread = kWorkerBytes;
+
+// Gives every state its first value. `workspace`: kInflateWorkspaceBytes if the initial state is compressed.
+ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, void* workspace, ingot_error* error);
+
+}  // namespace ingot::engine
+
+struct ingot_session {
+  ingot_session(const ingot_bundle* of, const ingot_memory& memory, uint32_t thread_count, void* workers)
+      : bundle(of),
+        arena(static_cast<uint8_t*>(memory.arena)),
+        state(static_cast<uint8_t*>(memory.state)),
+        scratch(static_cast<uint8_t*>(memory.scratch)),
+        pool(thread_count, workers) {}
+
+  const ingot_bundle* bundle;
+  uint8_t* arena;
+  uint8_t* state;
+  uint8_t* scratch;  // scratch_bytes_per_thread for each thread
+  ingot::engine::RunEntry* entries = nullptr;
+  uint8_t* state_seen = nullptr;  // one for each state; used while loading
+  bool needs_init = false;        // some states have no values yet
+  uint32_t slice_entry = INGOT_NONE;
+  uint32_t slice_step = 0;  // of slice_entry, where the next slice begins
+  ingot_trace trace = nullptr;
+  void* trace_user = nullptr;
+  ingot_metrics metrics = {};
+  ingot::engine::WorkerPool pool;
+};

@@ -1,0 +1,56 @@
+// The part of the C API that copies state in memory.
+#include <cstring>
+
+#include "engine/src/session.h"
+
+using namespace ingot::engine;
+
+namespace {
+
+ingot_status check_state(const ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
+                         ingot_tensor_info* out, ingot_error* error) {
+  if (!session || !data) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  INGOT_TRY(check_index("state", state, session->bundle->metadata.state_count(), error));
+  *out = session->bundle->metadata.state(state).tensor;
+  if (bytes == out->bytes) return INGOT_OK;
+  return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %llu bytes and was given %llu", out->name,
+              (unsigned long long)out->bytes, (unsigned long long)bytes);
+}
+
+ingot_status check_whole(const ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
+  if (!session || !memory) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const uint64_t needed = session->bundle->requirements.state_bytes;
+  if (memory_bytes >= needed) return INGOT_OK;
+  return fail(error, INGOT_TOO_LITTLE_MEMORY, "a snapshot takes %llu bytes and was given %llu",
+              (unsigned long long)needed, (unsigned long long)memory_bytes);
+}
+
+}  // namespace
+
+ingot_status ingot_read_state(const ingot_session* session, uint32_t state, void* out, uint64_t bytes,
+                              ingot_error* error) {
+  ingot_tensor_info tensor = {};
+  INGOT_TRY(check_state(session, state, out, bytes, &tensor, error));
+  std::memcpy(out, session->state + tensor.offset_bytes, bytes);
+  return INGOT_OK;
+}
+
+ingot_status ingot_write_state(ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
+                               ingot_error* error) {
+  ingot_tensor_info tensor = {};
+  INGOT_TRY(check_state(session, state, data, bytes, &tensor, error));
+  std::memcpy(session->state + tensor.offset_bytes, data, bytes);
+  return INGOT_OK;
+}
+
+ingot_status ingot_snapshot(const ingot_session* session, void* memory, uint64_t memory_bytes, ingot_error* error) {
+  INGOT_TRY(check_whole(session, memory, memory_bytes, error));
+  std::memcpy(memory, session->state, session->bundle->requirements.state_bytes);
+  return INGOT_OK;
+}
+
+ingot_status ingot_rollback(ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
+  INGOT_TRY(check_whole(session, memory, memory_bytes, error));
+  std::memcpy(session->state, memory, session->bundle->requirements.state_bytes);
+  return INGOT_OK;
+}

@@ -1,0 +1,274 @@
+#include "engine/src/verify_plan.h"
+
+#include <cstring>
+
+#include "engine/src/memory_cursor.h"
+
+namespace ingot::engine {
+namespace {
+
+bool overlap(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
+
+Extent hull(const Extent& a, const Extent& b) {
+  return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
+// The bytes of a place that steps of the current group have touched in one way.
+struct Touched {
+  Extent bytes;
+  uint32_t step;  // the last of them; before the group's first step: there are none
+  bool by_several;
+
+  bool in_group(uint32_t group_begin) const { return bytes.end != 0 && step >= group_begin; }
+
+  // True if a step of this group, other than `by`, touched some of `extent`.
+  bool clashes(const Extent& extent, uint32_t by, uint32_t group_begin) const {
+    return in_group(group_begin) && (by_several || step != by) && overlap(bytes, extent);
+  }
+
+  void add(const Extent& extent, uint32_t by, uint32_t group_begin) {
+    if (!in_group(group_begin)) {
+      *this = {extent, by, false};
+    } else {
+      *this = {hull(bytes, extent), by, by_several || step != by};
+    }
+  }
+};
+
+// A buffer, a state or an output. Extents count from its first byte.
+struct Place {
+  Touched reads;
+  Touched writes;
+  Extent written;  // since the run began
+};
+
+// A buffer's bytes in the arena, while it is alive.
+struct LiveExtent {
+  Extent bytes;
+  uint32_t buffer;
+};
+
+class PlanVerifier {
+ public:
+  PlanVerifier(const PlanView& plan, const PlanSurroundings& around, void* workspace, ingot_error* error)
+      : plan_(plan), around_(around), error_(error) {
+    MemoryCursor cursor(workspace);
+    const uint64_t place_count = uint64_t{plan.buffer_count} + around.state_count + around.output_count;
+    buffers_ = cursor.take<Place>(place_count);
+    states_ = buffers_ + plan.buffer_count;
+    outputs_ = states_ + around.state_count;
+    live_ = cursor.take<LiveExtent>(plan.buffer_count);
+    std::memset(static_cast<void*>(buffers_), 0, place_count * sizeof(Place));
+  }
+
+  ingot_status run() {
+    if (plan_.lower_bound_bytes > plan_.arena_bytes) return refuse(0, "the lower bound is above the arena's size");
+    for (uint32_t step = 0; step < plan_.step_count; ++step) INGOT_TRY(visit(step));
+    if (next_buffer_ != plan_.buffer_count) return refuse(plan_.step_count, "a buffer starts after the last step");
+    if (next_operand_ != plan_.operand_count) return refuse(plan_.step_count, "operands are left over");
+    for (uint32_t i = 0; i < around_.output_count; ++i) {
+      const uint64_t bytes = around_.port_bytes[around_.input_count + i];
+      if (outputs_[i].written.begin != 0 || outputs_[i].written.end < bytes) {
+        return refuse(plan_.step_count, "an output is not written whole");
+      }
+    }
+    return INGOT_OK;
+  }
+
+ private:
+  // Where an operand lies: its bytes, counted from the place's first. No place: nothing that is ever written.
+  struct Target {
+    Place* place = nullptr;
+    Extent bytes;
+    bool may_write = true;
+    bool has_value = false;  // before the run begins
+  };
+
+  [[gnu::noinline]] ingot_status refuse(uint32_t step, const char* what) {
+    return fail(error_, INGOT_BAD_PLAN, "step %u: %s", step, what);
+  }
+
+  ingot_status visit(uint32_t index) {
+    const ingot_step_record& step = plan_.steps[index];
+    if (step.kind != INGOT_STEP_KERNEL || (step.flags & ~INGOT_STEP_BARRIER) != 0 || step.reserved != 0) {
+      return refuse(index, "unknown kind or flag");
+    }
+    if (step.kernel >= around_.code->kernel_count) return refuse(index, "there is no such kernel");
+    if (step.flags & INGOT_STEP_BARRIER) group_begin_ = index;
+    for (; next_buffer_ < plan_.buffer_count && plan_.buffers[next_buffer_].first_step == index; ++next_buffer_) {
+      INGOT_TRY(start(next_buffer_));
+    }
+
+    const ingot_kernel_record& kernel = around_.code->kernels[step.kernel];
+    if (step.first_operand != next_operand_ || kernel.parameter_count > plan_.operand_count - next_operand_) {
+      return refuse(index, "it has not the operands of its kernel");
+    }
+    next_operand_ += kernel.parameter_count;
+    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(read(index, step.first_operand + i, kernel, i));
+    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(write(index, step.first_operand + i, kernel, i));
+    return INGOT_OK;
+  }
+
+  // A buffer comes alive: it must lie in the arena and overlap no other.
+  ingot_status start(uint32_t index) {
+    const ingot_buffer_record& buffer = plan_.buffers[index];
+    if (buffer.last_step < buffer.first_step || buffer.last_step >= plan_.step_count || buffer.reserved != 0 ||
+        buffer.offset_bytes % INGOT_BUFFER_ALIGNMENT_BYTES != 0 || buffer.offset_bytes > plan_.arena_bytes ||
+        buffer.bytes > plan_.arena_bytes - buffer.offset_bytes) {
+      return refuse(buffer.first_step, "a buffer's lifetime or place is impossible");
+    }
+    if (buffer.in_place_of != INGOT_NONE) INGOT_TRY(check_in_place(index, buffer));
+    if (buffer.bytes == 0) return INGOT_OK;
+
+    const Extent bytes = {buffer.offset_bytes, buffer.offset_bytes + buffer.bytes};
+    uint32_t at = first_ending_after(bytes.begin);
+    while (at < live_count_ && live_[at].bytes.begin < bytes.end) {
+      LiveExtent& other = live_[at];
+      const bool dead = plan_.buffers[other.buffer].last_step < group_begin_;
+      if (!dead && other.buffer != buffer.in_place_of) return refuse(buffer.first_step, "two live buffers overlap");
+      if (!dead && other.bytes.end > bytes.end) {
+        other.bytes.begin = bytes.end;  // the rest of a longer buffer stays alive to the end of its last step
+        break;
+      }
+      remove(at);
+    }
+    insert(at, {bytes, index});
+    return INGOT_OK;
+  }
+
+  ingot_status check_in_place(uint32_t index, const ingot_buffer_record& buffer) {
+    if (buffer.in_place_of >= index) return refuse(buffer.first_step, "a buffer stands in place of a later one");
+    const ingot_buffer_record& before = plan_.buffers[buffer.in_place_of];
+    const Place& place = buffers_[buffer.in_place_of];
+    if (before.last_step != buffer.first_step || before.offset_bytes != buffer.offset_bytes) {
+      return refuse(buffer.first_step, "a buffer stands in place of one that does not end there");
+    }
+    if (place.reads.in_group(group_begin_) || place.writes.in_group(group_begin_)) {
+      return refuse(buffer.first_step, "a buffer stands in place of one that steps beside it touch");
+    }
+    return INGOT_OK;
+  }
+
+  uint32_t first_ending_after(uint64_t offset) const {
+    uint32_t low = 0, high = live_count_;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (live_[middle].bytes.end > offset) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  void insert(uint32_t at, const LiveExtent& extent) {
+    std::memmove(&live_[at + 1], &live_[at], (live_count_ - at) * sizeof(LiveExtent));
+    live_[at] = extent;
+    ++live_count_;
+  }
+
+  void remove(uint32_t at) {
+    --live_count_;
+    std::memmove(&live_[at], &live_[at + 1], (live_count_ - at) * sizeof(LiveExtent));
+  }
+
+  ingot_status locate(uint32_t step, uint32_t operand_index, uint64_t reach_bytes, Target* out) {
+    const ingot_operand& operand = plan_.operands[operand_index];
+    const uint32_t index = plan_.operand_buffers[operand_index];
+    if (operand.reserved != 0 || operand.offset_bytes % INGOT_BUFFER_ALIGNMENT_BYTES != 0) {
+      return refuse(step, "an operand is not aligned");
+    }
+    Extent home;  // that the operand must lie in, in bytes of its base
+    Target target;
+    if (operand.base == INGOT_BASE_ARENA) {
+      if (index >= plan_.buffer_count) return refuse(step, "an operand names no buffer");
+      const ingot_buffer_record& buffer = plan_.buffers[index];
+      if (step < buffer.first_step || step > buffer.last_step) return refuse(step, "a buffer is used outside its life");
+      home = {buffer.offset_bytes, buffer.offset_bytes + buffer.bytes};
+      target.place = &buffers_[index];
+    } else if (operand.base == INGOT_BASE_STATE) {
+      if (index >= around_.state_count) return refuse(step, "an operand names no state");
+      home = around_.states[index];
+      target.place = &states_[index];
+      target.has_value = true;
+    } else if (operand.base == INGOT_BASE_RODATA) {
+      home = {0, around_.rodata_bytes};
+      target.may_write = false;
+    } else {
+      const uint32_t port = operand.base - INGOT_BASE_IO;
+      if (port >= around_.input_count + around_.output_count) return refuse(step, "an operand names no base");
+      home = {0, around_.port_bytes[port]};
+      target.may_write = port >= around_.input_count;
+      if (target.may_write) target.place = &outputs_[port - around_.input_count];
+    }
+    if (operand.offset_bytes < home.begin || operand.offset_bytes > home.end ||
+        reach_bytes > home.end - operand.offset_bytes) {
+      return refuse(step, "an operand reaches outside its place");
+    }
+    target.bytes.begin = operand.offset_bytes - home.begin;
+    target.bytes.end = target.bytes.begin + reach_bytes;
+    *out = target;
+    return INGOT_OK;
+  }
+
+  ingot_status read(uint32_t step, uint32_t operand, const ingot_kernel_record& kernel, uint32_t parameter_index) {
+    const ingot_parameter_record& parameter = around_.code->parameters[kernel.first_parameter + parameter_index];
+    Target target;
+    INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
+    if (!(parameter.access & INGOT_ACCESS_READ) || !target.place || parameter.reach_bytes == 0) return INGOT_OK;
+    Place& place = *target.place;
+    if (!target.has_value && (target.bytes.begin < place.written.begin || target.bytes.end > place.written.end)) {
+      return refuse(step, "it reads what no step has written");
+    }
+    if (place.writes.clashes(target.bytes, step, group_begin_)) {
+      return refuse(step, "it reads what a step beside it writes: a barrier is missing");
+    }
+    place.reads.add(target.bytes, step, group_begin_);
+    return INGOT_OK;
+  }
+
+  ingot_status write(uint32_t step, uint32_t operand, const ingot_kernel_record& kernel, uint32_t parameter_index) {
+    const ingot_parameter_record& parameter = around_.code->parameters[kernel.first_parameter + parameter_index];
+    if (!(parameter.access & INGOT_ACCESS_WRITE) || parameter.reach_bytes == 0) return INGOT_OK;
+    Target target;
+    INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
+    if (!target.may_write) return refuse(step, "it writes what is read only");
+    Place& place = *target.place;
+    if (place.writes.clashes(target.bytes, step, group_begin_) ||
+        place.reads.clashes(target.bytes, step, group_begin_)) {
+      return refuse(step, "it writes what a step beside it touches: a barrier is missing");
+    }
+    place.writes.add(target.bytes, step, group_begin_);
+    place.written = place.written.end == 0 ? target.bytes : hull(place.written, target.bytes);
+    return INGOT_OK;
+  }
+
+  const PlanView& plan_;
+  const PlanSurroundings& around_;
+  ingot_error* error_;
+  Place* buffers_;
+  Place* states_;
+  Place* outputs_;
+  LiveExtent* live_;  // sorted and disjoint; the dead leave when something new needs their place
+  uint32_t live_count_ = 0;
+  uint32_t next_buffer_ = 0;
+  uint32_t next_operand_ = 0;
+  uint32_t group_begin_ = 0;
+};
+
+}  // namespace
+
+uint64_t verify_workspace_bytes(uint32_t buffer_count, uint32_t state_count, uint32_t output_count) {
+  MemoryCursor cursor(nullptr);
+  cursor.take<Place>(uint64_t{buffer_count} + state_count + output_count);
+  cursor.take<LiveExtent>(buffer_count);
+  return cursor.used_bytes();
+}
+
+ingot_status verify_plan(const PlanView& plan, const PlanSurroundings& surroundings, void* workspace,
+                         ingot_error* error) {
+  return PlanVerifier(plan, surroundings, workspace, error).run();
+}
+
+}  // namespace ingot::engine
