@@ -1,17 +1,15 @@
 #include "aot/bundle/check_spec.h"
 
 #include <set>
-#include <stdexcept>
 
+#include "aot/base/error.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::bundle {
 namespace {
 
-[[noreturn]] void contradiction(const std::string& what) { throw std::logic_error("bundle spec: " + what); }
-
 void require(bool holds, const std::string& what) {
-  if (!holds) contradiction(what);
+  if (!holds) throw_bug("bundle spec: " + what);
 }
 
 void check_plan(const BundleSpec& spec, const Target& target, const Entry& entry, const Plan& plan) {

@@ -2,8 +2,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+#include <cstring>
 
+#include "aot/base/error.h"
 #include "aot/bundle/bundle.h"
 
 namespace ingot::bundle {
@@ -34,13 +35,14 @@ class TemporaryFile {
   }
 
   void rename_to(const std::filesystem::path& path) {
-    if (rename(path_.c_str(), path.c_str()) != 0) fail("cannot rename to " + path.string() + ":");
+    if (rename(path_.c_str(), path.c_str()) != 0) fail("cannot rename to " + path.string() + " the file");
     kept_ = true;
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw std::system_error(errno, std::generic_category(), what + " " + path_.string());
+    const std::string reason = std::strerror(errno);
+    throw_error({}, what + " " + path_.string() + ": " + reason);
   }
 
   std::filesystem::path path_;

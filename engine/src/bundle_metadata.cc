@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_generated.h"
@@ -35,7 +36,7 @@ const char* text(const flatbuffers::String* string) { return string ? string->c_
 // Flatbuffers' verifier does not look at the alignment of the elements of a vector.
 template <typename T>
 bool elements_aligned(const flatbuffers::Vector<T>* vector) {
-  return !vector || is_aligned(vector->Data(), 8);
+  return size(vector) == 0 || is_aligned(vector->Data(), alignof(std::remove_pointer_t<T>));
 }
 
 uint64_t item_bytes(uint8_t dtype) {

@@ -1,0 +1,99 @@
+// A small training program as a bundle, made by hand, and the memory to run it in.
+//
+//   init(seed i32)                                    fill_weights -> model.fit.weight
+//   train_step(x, y f32[1024], lr f32) -> loss f32    multiply, difference (in place), total, update, count
+//   predict(x) -> y                                   multiply
+#pragma once
+
+#include <gtest/gtest.h>
+#include <ingot/engine.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/bundle/bundle.h"
+
+namespace ingot::test {
+
+enum FitKernel : uint32_t { kFill, kMultiply, kDifference, kTotal, kUpdate, kCount, kTrap };
+enum FitEntry : uint32_t { kInit, kTrainStep, kPredict };
+enum FitState : uint32_t { kWeight, kStep, kBias };
+
+// The program above, for the processor that the test runs on.
+bundle::BundleSpec fit_spec();
+
+// Memory at a multiple of 64 (or more), of exactly so many bytes.
+class Block {
+ public:
+  explicit Block(uint64_t byte_count, uint64_t alignment_bytes = 64);
+  void* data() const { return data_.get(); }
+  uint64_t size() const { return byte_count_; }
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_.get());
+  }
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::unique_ptr<void, Free> data_;
+  uint64_t byte_count_;
+};
+
+// A directory that is removed with everything in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A bundle opened from bytes in memory, or from a file.
+struct OpenBundle {
+  explicit OpenBundle(const std::vector<std::byte>& bytes, const ingot_open_options* options = nullptr);
+  explicit OpenBundle(const std::string& path, const ingot_open_options* options = nullptr);
+  ~OpenBundle() { ingot_close(bundle); }
+  OpenBundle(const OpenBundle&) = delete;
+  OpenBundle& operator=(const OpenBundle&) = delete;
+
+  ingot_error error = {};
+  ingot_status status = INGOT_OK;
+  ingot_requirements needs = {};
+  std::unique_ptr<Block> bytes;
+  std::unique_ptr<Block> memory;
+  ingot_bundle* bundle = nullptr;
+
+ private:
+  void open(const std::function<ingot_status()>& probe, const std::function<ingot_status()>& open_it);
+};
+
+// A session in blocks of just the required sizes.
+struct OpenSession {
+  explicit OpenSession(const OpenBundle& from, uint32_t threads = 1);
+  ~OpenSession() { ingot_destroy(session); }
+  OpenSession(const OpenSession&) = delete;
+  OpenSession& operator=(const OpenSession&) = delete;
+
+  ingot_error error = {};
+  ingot_status status = INGOT_OK;
+  Block instance, arena, state, scratch;
+  ingot_session* session = nullptr;
+};
+
+// Inputs and outputs of the program above, bound to a session.
+struct FitPorts {
+  explicit FitPorts(ingot_session* session);
+  Block seed{4}, x{4 * 1024}, y{4 * 1024}, lr{4}, loss{4}, prediction{4 * 1024};
+};
+
+}  // namespace ingot::test
