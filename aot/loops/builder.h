@@ -1,7 +1,13 @@
 // Builds a kernel: statements go to the innermost open block; expressions are simplified as they are made.
+//
+// Values that are the same in every lane stay single: an operation on splats gives one lane, and whoever needs a vector
+// (a store at a vector index, a vector tile, an operation beside a vector) splats it. Buffers are declared inputs
+// first, then outputs, then scratch.
 #pragma once
 
 #include <functional>
+#include <set>
+#include <tuple>
 
 #include "aot/loops/loop.h"
 
@@ -16,12 +22,13 @@ class KernelBuilder {
   int vector_lanes() const { return vector_lanes_; }
 
   BufferId input(std::string name, DType dtype, int64_t elements);
-  BufferId output(std::string name, DType dtype, int64_t elements);
+  // `may_alias`: an input whose memory this output may share (see Buffer::may_alias), -1 for none.
+  BufferId output(std::string name, DType dtype, int64_t elements, BufferId may_alias = -1);
   BufferId scratch(std::string name, DType dtype, int64_t elements);  // this thread's; 64-byte aligned
   TileId tile(std::string name, DType dtype, int lanes, std::vector<int64_t> dims = {});
 
   // --- statements ---
-  void set_task_count(int64_t count);
+  void set_task_count(int64_t count);  // before any statement; 1 when never said
   // body(i) with i in lower .. upper by step. Trip count 1 makes no loop: `i` is then the constant.
   void loop(const std::string& name, Index lower, Index upper, int64_t step, const std::function<void(Index)>& body,
             std::vector<Index> upper_also = {});
@@ -49,11 +56,11 @@ class KernelBuilder {
   Expr reduce(ScalarOp op, Expr value);
 
   // --- integer helpers ---
-  Index lane() const { return Index::variable(kLaneVar); }
+  Index lane() const { return vector_lanes_ > 1 ? Index::variable(kLaneVar) : Index(0); }
   Index task() const { return Index::variable(kTaskVar); }
-  bool has_lanes(const Index& index) const;  // depends on `lane` or on a vector variable
-  // Floor division and remainder by a positive constant. Terms that the variables' ranges settle need no instruction; what
-  // remains becomes a `let`.
+  bool has_lanes(const Index& index) const { return kernel_.has_lanes(index); }
+  // Floor division and remainder by a positive constant. Terms that the variables' ranges settle need no instruction;
+  // what remains becomes a `let`.
   Index divide(const Index& index, int64_t by);
   Index modulo(const Index& index, int64_t by);
   // lower <= index < upper as i1; null when the ranges prove it.
@@ -63,9 +70,24 @@ class KernelBuilder {
   Kernel finish();  // lays out scratch, verifies
 
  private:
+  // An open block of statements and the divisions computed in it, which later statements of it may use again.
+  struct Block {
+    std::vector<Stmt>* statements;
+    std::vector<std::tuple<Index, int64_t, Index>> quotients;
+  };
+
+  std::string unique_name(std::string name);
+  BufferId buffer(std::string name, DType dtype, int64_t elements, BufferRole role);
+  VarId variable(const std::string& name, VarKind kind, DType dtype, int lanes, int64_t low, int64_t high);
+  void append(Stmt stmt) { open_.back().statements->push_back(std::move(stmt)); }
+  void fill(std::vector<Stmt>& block, const std::function<void()>& body);
+  Index settle(const Index& index) const;  // variables with a single value become constants
+  int64_t multiple_of(const Index::Term& term) const;
+
   Kernel kernel_;
   int vector_lanes_;
-  std::vector<std::vector<Stmt>*> open_;  // innermost last
+  std::vector<Block> open_;  // innermost last
+  std::set<std::string> names_;
 };
 
 }  // namespace ingot::loops

@@ -1,8 +1,8 @@
 // Pulling elements: how an op's result element is made from its operands' elements.
 //
-// `OpDef::element` is written once per op and serves every place: inside an elementwise kernel, as the prologue that packs a
-// matrix, as the epilogue that stores a tile, inside a reduction. The one who asks gives the index of the wanted element;
-// it is affine in loop variables and may contain `lane`, so one call can stand for a whole vector.
+// `OpDef::element` is written once per op and serves every place: inside an elementwise kernel, as the prologue that
+// packs a matrix, as the epilogue that stores a tile, inside a reduction. The one who asks gives the index of the
+// wanted element; it is affine in loop variables and may contain `lane`, so one call can stand for a whole vector.
 #pragma once
 
 #include "aot/graph/op.h"
@@ -14,9 +14,9 @@ namespace ingot::loops {
 class ElementSource {
  public:
   virtual ~ElementSource() = default;
-  // The element of `value` at `index` (one Index for each dimension, all within the shape wherever `mask` holds; a null mask
-  // means everywhere). Its dtype is register_dtype(value->type.dtype). Where the mask is false the result is unspecified but
-  // touches no memory.
+  // The element of `value` at `index` (one Index for each dimension, all within the shape wherever `mask` holds; a null
+  // mask means everywhere). Its dtype is register_dtype(value->type.dtype). Where the mask is false the result is
+  // unspecified but touches no memory.
   virtual Expr element(const Value* value, const std::vector<Index>& index, Expr mask) = 0;
 };
 
@@ -37,7 +37,8 @@ struct ElementArgs {
   DType dtype() const { return op.result(result_index)->type.dtype; }  // of the wanted element, as in the graph
 };
 
-// Scalar op on operands at the same index, in register precision, rounded to the result's dtype: what most elementwise ops are.
+// Scalar op on operands at the same index, in register precision, rounded to the result's dtype: what most elementwise
+// ops are.
 Expr elementwise(ElementArgs& args, ScalarOp op);
 
 // A row-major index from one per dimension, and back.

@@ -1,6 +1,7 @@
 #include "aot/loops/loop.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ingot::loops {
 namespace {
@@ -97,5 +98,17 @@ bool Kernel::is_contiguous(const Index& index) const {
 
 int64_t Kernel::low(const Index& index) const { return bound(*this, index, false); }
 int64_t Kernel::high(const Index& index) const { return bound(*this, index, true); }
+
+void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var) {
+  int64_t end = kernel.high(loop.upper);
+  for (const Index& also : loop.upper_also) end = std::min(end, kernel.high(also));
+  var.low = kernel.low(loop.lower);
+  // With a constant start the last value is known exactly.
+  var.high = loop.lower.is_constant() ? var.low + (end - 1 - var.low) / loop.step * loop.step : end - 1;
+  var.multiple_of = std::gcd(loop.step, loop.lower.constant);
+  for (const Index::Term& term : loop.lower.terms) {
+    var.multiple_of = std::gcd(var.multiple_of, term.coefficient * kernel.vars[term.var].multiple_of);
+  }
+}
 
 }  // namespace ingot::loops

@@ -1,8 +1,8 @@
 // Loops: one kernel, with explicit loops, vectors, tasks and memory. The second of the three forms.
 //
-// A kernel reads and writes flat buffers. Its body is a tree of statements; values are expression trees over scalars and
-// short vectors. All bounds, strides and tile sizes are integers. Nothing here knows tensors, ops of the graph, or LLVM;
-// `interpret` runs it, `emit_llvm` (aot/codegen) compiles it.
+// A kernel reads and writes flat buffers. Its body is a tree of statements; values are expression trees over scalars
+// and short vectors. All bounds, strides and tile sizes are integers. Nothing here knows tensors, ops of the graph, or
+// LLVM; `interpret` runs it, `emit_llvm` (aot/codegen) compiles it.
 //
 //   kernel scale(x: f32[1000], y: f32[1000] out) tasks 4 {
 //     for i in task * 256 .. min(task * 256 + 256, 1000) by 8 {
@@ -10,11 +10,11 @@
 //     }
 //   }
 //
-// Vectors. An expression has a dtype and a number of lanes. The pseudo variable `lane` is 0, 1, ... in the lanes of a vector:
-// an index with coefficient 1 for `lane` is a contiguous vector, another coefficient or a vector-valued `let` variable is a
-// gather. An index without lanes is the same for all: such a load has one lane and is splat where it meets vectors.
-// f16 and bf16 values live in buffers only: a load gives f32, a store rounds to nearest even. Sub-byte integers take one
-// byte in buffers and registers, i1 one byte in buffers.
+// Vectors. An expression has a dtype and a number of lanes. The pseudo variable `lane` is 0, 1, ... in the lanes of a
+// vector: an index with coefficient 1 for `lane` is a contiguous vector, another coefficient or a vector-valued `let`
+// variable is a gather. An index without lanes is the same for all: such a load has one lane and is splat where it
+// meets vectors. f16 and bf16 values live in buffers only: a load gives f32, a store rounds to nearest even. Sub-byte
+// integers take one byte in buffers and registers, i1 one byte in buffers.
 #pragma once
 
 #include <cstdint>
@@ -85,15 +85,15 @@ enum class ExprKind : uint8_t {
   kIndex,     // `index` as a value of dtype (i64 unless asked for); lanes > 1 when it has a vector variable or `lane`
   kVar,       // a `let` variable that is not an index
   kTile,      // tiles[tile] element at `indices` (constants once unrolled)
-  kLoad,      // buffers[buffer] at element `index`; args[0], when present, is a mask (i1): lanes where it is false give 0
-              // and touch no memory
-  kApply,     // op(args)
-  kConvert,   // args[0] to dtype. Float to integer saturates, NaN gives 0; to i1 is != 0; integers wrap
-  kBitcast,   // args[0]'s bits as dtype, same width
-  kRound,     // args[0] (f32 or f64) rounded to the precision of `round_to` (f16, bf16, f32), still of its own dtype
-  kSplat,     // args[0] (one lane) in every lane
-  kReduce,    // all lanes of args[0] combined by `op` in a fixed tree (halves: lane i with lane i + n/2), one lane. One lane
-              // is its own result
+  kLoad,   // buffers[buffer] at element `index`; args[0], when present, is a mask (i1): lanes where it is false give 0
+           // and touch no memory
+  kApply,  // op(args)
+  kConvert,  // args[0] to dtype. Float to integer saturates, NaN gives 0; to i1 is != 0; integers wrap
+  kBitcast,  // args[0]'s bits as dtype, same width
+  kRound,    // args[0] (f32 or f64) rounded to the precision of `round_to` (f16, bf16, f32), still of its own dtype
+  kSplat,    // args[0] (one lane) in every lane
+  kReduce,   // all lanes of args[0] combined by `op` in a fixed tree (halves: lane i with lane i + n/2), one lane. One
+            // lane is its own result
 };
 
 struct ExprNode;
@@ -126,7 +126,7 @@ enum class StmtKind : uint8_t {
 struct Stmt {
   StmtKind kind;
   VarId var = -1;
-  Index lower, upper;  // kFor. The upper bound is exclusive
+  Index lower, upper;             // kFor. The upper bound is exclusive
   std::vector<Index> upper_also;  // kFor: the loop ends at the least of upper and these
   int64_t step = 1;
   bool unroll = false;
@@ -147,7 +147,8 @@ struct Var {
   VarKind kind = VarKind::kLet;
   DType dtype = DType::kI64;
   int lanes = 1;
-  // Integer variables: the values lie in [low, high]. Div and mod by constants and bounds checks are simplified with these.
+  // Integer variables: the values lie in [low, high]. Div and mod by constants and bounds checks are simplified with
+  // these.
   int64_t low = std::numeric_limits<int64_t>::min() / 4;
   int64_t high = std::numeric_limits<int64_t>::max() / 4;
   int64_t multiple_of = 1;  // and are multiples of this
@@ -162,13 +163,14 @@ struct Buffer {
   DType dtype = DType::kF32;
   int64_t elements = 0;
   BufferRole role = BufferRole::kInput;
-  // An output that may share the memory of this input (-1: none): every task reads element i of the input before it writes
-  // element i of the output, and nothing else of that input.
+  // An output that may share the memory of this input (-1: none): every task reads element i of the input before it
+  // writes element i of the output, and nothing else of that input.
   BufferId may_alias = -1;
   int64_t scratch_offset_bytes = 0;  // kScratch: set when the kernel is finished
 };
 
-// Values in registers: rank-n array of scalars or vectors; indices are constants once loops marked `unroll` are expanded.
+// Values in registers: rank-n array of scalars or vectors; indices are constants once loops marked `unroll` are
+// expanded.
 struct Tile {
   std::string name;
   DType dtype = DType::kF32;
@@ -180,7 +182,7 @@ struct Tile {
 struct Kernel {
   std::string name;
   std::vector<Buffer> buffers;
-  std::vector<Var> vars;    // [0] is the task, [1] the lane
+  std::vector<Var> vars;  // [0] is the task, [1] the lane
   std::vector<Tile> tiles;
   std::vector<Stmt> body;
   int64_t task_count = 1;
@@ -188,14 +190,18 @@ struct Kernel {
 
   Kernel();
   int lanes() const { return vars[kLaneVar].lanes; }  // of this kernel's vectors; 1: scalar code
-  bool has_lanes(const Index& index) const;            // depends on `lane` (in a vector kernel) or on a vector variable
+  bool has_lanes(const Index& index) const;           // depends on `lane` (in a vector kernel) or on a vector variable
   // Each lane's index is the one before plus one: contiguous memory. False for an index without lanes.
   bool is_contiguous(const Index& index) const;
   int64_t low(const Index& index) const;   // least and greatest value that the variables' ranges allow;
   int64_t high(const Index& index) const;  // `lane` counts as 0 .. lanes-1 of its range
 };
 
-// The three joints of every form. print is deterministic; parse(print(k)) gives an equal kernel; verify throws a kBug error.
+// The range and multiples that a kFor statement's bounds imply for its variable.
+void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var);
+
+// The three joints of every form. print is deterministic; parse(print(k)) gives an equal kernel; verify throws a kBug
+// error.
 std::string print(const Kernel& kernel);
 Kernel parse_kernel(std::string_view text);
 void verify(const Kernel& kernel);
