@@ -1,0 +1,232 @@
+// The text of a kernel. One statement a line; a value that a statement uses more than once has a line of its own before
+// it.
+//
+//   kernel scale lanes 8 tasks 4 (x: f32[1000], y: f32[1000] out aliases x, s: f32[64] scratch) {
+//     tile acc: f32x8[6, 2]
+//     for i in 256*task .. min(1000, 256 + 256*task) by 8 {
+//       %0 = load x[i + lane if lt(i32[i + lane], splat(i32(1000)))]
+//       let j = convert<i32>(i64[i]) in 0 .. 999 by 8
+//       store y[i + lane] = multiply(%0, %0) if lt(i32[i + lane], splat(i32(1000)))
+//     }
+//   }
+#include <fmt/format.h>
+
+#include <map>
+
+#include "aot/base/error.h"
+#include "aot/loops/loop.h"
+#include "aot/loops/scalar.h"
+
+namespace ingot::loops {
+namespace {
+
+std::string constant_text(DType dtype, Bits bits) {
+  const std::string name = to_string(dtype);
+  if (!is_float(dtype)) {
+    return is_unsigned(dtype) ? fmt::format("{}({})", name, bits)
+                              : fmt::format("{}({})", name, int_of_bits(dtype, bits));
+  }
+  const double value = float_of_bits(dtype, bits);
+  if (value != value) return fmt::format("{}(0x{:x})", name, bits);
+  return dtype == DType::kF32 ? fmt::format("{}({})", name, static_cast<float>(value))
+                              : fmt::format("{}({})", name, value);
+}
+
+class Printer {
+ public:
+  explicit Printer(const Kernel& kernel) : kernel_(kernel) {}
+
+  std::string run() {
+    text_ = fmt::format("kernel {} lanes {} tasks {} (", kernel_.name, kernel_.lanes(), kernel_.task_count);
+    for (size_t k = 0; k < kernel_.buffers.size(); ++k) text_ += (k == 0 ? "" : ", ") + buffer_text(kernel_.buffers[k]);
+    text_ += ") {\n";
+    indent_ = "  ";
+    for (const Tile& tile : kernel_.tiles) {
+      std::string dims;
+      for (const int64_t dim : tile.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
+      line(fmt::format("tile {}: {}[{}]", tile.name, type_text(tile.dtype, tile.lanes), dims));
+    }
+    print(kernel_.body);
+    return text_ + "}\n";
+  }
+
+ private:
+  void line(const std::string& text) { text_ += indent_ + text + "\n"; }
+
+  static std::string type_text(DType dtype, int lanes) {
+    return to_string(dtype) + (lanes > 1 ? "x" + std::to_string(lanes) : "");
+  }
+
+  std::string buffer_text(const Buffer& buffer) const {
+    constexpr std::string_view kRoles[] = {"", " out", " inout", " scratch"};
+    std::string text = fmt::format("{}: {}[{}]{}", buffer.name, to_string(buffer.dtype), buffer.elements,
+                                   kRoles[static_cast<size_t>(buffer.role)]);
+    if (buffer.may_alias >= 0) text += " aliases " + kernel_.buffers[buffer.may_alias].name;
+    return text;
+  }
+
+  std::string index_text(const Index& index) const {
+    std::string text;
+    for (const Index::Term& term : index.terms) {
+      if (!text.empty())
+        text += term.coefficient < 0 ? " - " : " + ";
+      else if (term.coefficient < 0)
+        text += "-";
+      const uint64_t size = term.coefficient < 0 ? 0 - static_cast<uint64_t>(term.coefficient) : term.coefficient;
+      if (size != 1) text += std::to_string(size) + "*";
+      text += kernel_.vars[term.var].name;
+    }
+    if (text.empty()) return std::to_string(index.constant);
+    if (index.constant < 0) return text + " - " + std::to_string(0 - static_cast<uint64_t>(index.constant));
+    return index.constant == 0 ? text : text + " + " + std::to_string(index.constant);
+  }
+
+  std::string indices_text(const std::vector<Index>& indices) const {
+    std::string text;
+    for (const Index& index : indices) text += (text.empty() ? "" : ", ") + index_text(index);
+    return text;
+  }
+
+  // --- statements ---
+
+  void print(const std::vector<Stmt>& block) {
+    for (const Stmt& stmt : block) print(stmt);
+  }
+
+  void print_nested(const std::vector<Stmt>& block) {
+    indent_ += "  ";
+    print(block);
+    indent_.resize(indent_.size() - 2);
+  }
+
+  void print(const Stmt& stmt) {
+    name_shared(stmt);
+    switch (stmt.kind) {
+      case StmtKind::kFor:
+        return print_for(stmt);
+      case StmtKind::kIf:
+        line("if " + text(stmt.value) + " {");
+        print_nested(stmt.body);
+        if (!stmt.else_body.empty()) {
+          line("} else {");
+          print_nested(stmt.else_body);
+        }
+        return line("}");
+      case StmtKind::kLet:
+        return line(let_text(kernel_.vars[stmt.var], text(stmt.value)));
+      case StmtKind::kSet:
+        return line(
+            fmt::format("{}[{}] = {}", kernel_.tiles[stmt.tile].name, indices_text(stmt.indices), text(stmt.value)));
+      case StmtKind::kStore:
+        return line(fmt::format("store {}[{}] = {}{}", kernel_.buffers[stmt.buffer].name, index_text(stmt.index),
+                                text(stmt.value), stmt.mask ? " if " + text(stmt.mask) : ""));
+      case StmtKind::kPrefetch:
+        return line(fmt::format("prefetch {}[{}]", kernel_.buffers[stmt.buffer].name, index_text(stmt.index)));
+    }
+  }
+
+  static std::string let_text(const Var& var, const std::string& value) {
+    const Var unknown;
+    std::string text = fmt::format("let {} = {}", var.name, value);
+    if (var.low != unknown.low || var.high != unknown.high) text += fmt::format(" in {} .. {}", var.low, var.high);
+    if (var.multiple_of != unknown.multiple_of) text += fmt::format(" by {}", var.multiple_of);
+    return text;
+  }
+
+  void print_for(const Stmt& stmt) {
+    std::string upper = index_text(stmt.upper);
+    for (const Index& also : stmt.upper_also) upper += ", " + index_text(also);
+    if (!stmt.upper_also.empty()) upper = "min(" + upper + ")";
+    line(fmt::format("for {} in {} .. {}{}{} {{", kernel_.vars[stmt.var].name, index_text(stmt.lower), upper,
+                     stmt.step == 1 ? "" : " by " + std::to_string(stmt.step), stmt.unroll ? " unroll" : ""));
+    print_nested(stmt.body);
+    line("}");
+  }
+
+  // --- values ---
+
+  void count_uses(const Expr& expr) {
+    if (!expr || ++uses_[expr.get()] > 1) return;
+    for (const Expr& arg : expr->args) count_uses(arg);
+  }
+
+  void name_shared(const Stmt& stmt) {
+    uses_.clear();
+    names_.clear();
+    count_uses(stmt.value);
+    count_uses(stmt.mask);
+    if (stmt.value) name_shared(stmt.value);
+    if (stmt.mask) name_shared(stmt.mask);
+  }
+
+  // Operands first, so that each line uses only names above it.
+  void name_shared(const Expr& expr) {
+    if (names_.contains(expr.get()) || expr->args.empty()) return;
+    for (const Expr& arg : expr->args) name_shared(arg);
+    if (uses_[expr.get()] < 2) return;
+    const std::string value = text(expr);
+    line(fmt::format("%{} = {}", names_.size(), value));
+    names_.emplace(expr.get(), fmt::format("%{}", names_.size()));
+  }
+
+  std::string text(const Expr& expr) const {
+    if (const auto named = names_.find(expr.get()); named != names_.end()) return named->second;
+    const ExprNode& e = *expr;
+    switch (e.kind) {
+      case ExprKind::kConstant:
+        return constant_text(e.dtype, e.bits);
+      case ExprKind::kIndex:
+        return fmt::format("{}[{}]", to_string(e.dtype), index_text(e.index));
+      case ExprKind::kVar:
+        return kernel_.vars[e.var].name;
+      case ExprKind::kTile:
+        return fmt::format("{}[{}]", kernel_.tiles[e.tile].name, indices_text(e.indices));
+      case ExprKind::kLoad:
+        return fmt::format("load {}[{}{}]", kernel_.buffers[e.buffer].name, index_text(e.index),
+                           e.args.empty() ? "" : " if " + text(e.args[0]));
+      case ExprKind::kApply:
+        return std::string(info(e.op).text) + arguments(e);
+      case ExprKind::kConvert:
+        return fmt::format("convert<{}>{}", to_string(e.dtype), arguments(e));
+      case ExprKind::kBitcast:
+        return fmt::format("bitcast<{}>{}", to_string(e.dtype), arguments(e));
+      case ExprKind::kRound:
+        return fmt::format("round<{}>{}", to_string(e.round_to), arguments(e));
+      case ExprKind::kSplat:
+        return "splat" + arguments(e);
+      case ExprKind::kReduce:
+        return fmt::format("reduce<{}>{}", info(e.op).text, arguments(e));
+    }
+    throw_bug("unknown kind of expression");
+  }
+
+  std::string arguments(const ExprNode& e) const {
+    std::string list;
+    for (const Expr& arg : e.args) list += (list.empty() ? "" : ", ") + text(arg);
+    return "(" + list + ")";
+  }
+
+  const Kernel& kernel_;
+  std::string text_;
+  std::string indent_;
+  std::map<const ExprNode*, int> uses_;  // in the current statement
+  std::map<const ExprNode*, std::string> names_;
+};
+
+}  // namespace
+
+std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+
+std::string structural_key(const Kernel& kernel) {
+  Kernel anonymous = kernel;
+  anonymous.name = "k";
+  const auto rename = [](auto& items, const char* prefix) {
+    for (size_t k = 0; k < items.size(); ++k) items[k].name = prefix + std::to_string(k);
+  };
+  rename(anonymous.buffers, "b");
+  rename(anonymous.tiles, "t");
+  rename(anonymous.vars, "v");
+  return print(anonymous);
+}
+
+}  // namespace ingot::loops
