@@ -9,6 +9,8 @@ endif()
 # The compile and link options that every target of the project shares.
 add_library(ingot_options INTERFACE)
 target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WERROR}>:-Werror>)
+# GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
+target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(INGOT_SANITIZE)
   target_compile_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE})
