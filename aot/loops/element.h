@@ -41,6 +41,9 @@ struct ElementArgs {
 // ops are.
 Expr elementwise(ElementArgs& args, ScalarOp op);
 
+// A value in register precision, rounded to the result's dtype where that is f16 or bf16.
+Expr rounded(ElementArgs& args, Expr value);
+
 // A row-major index from one per dimension, and back.
 Index flatten(const std::vector<Index>& index, const Shape& shape);
 std::vector<Index> unflatten(KernelBuilder& b, const Index& flat, const Shape& shape);

@@ -1,0 +1,28 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x, double y) { return std::atan2(x, y); }
+
+// dx = dz y / (x² + y²)
+constexpr auto dx = [](Term x, Term y, Term, Term dz) { return dz * y / (square(x) + square(y)); };
+// dy = -dz x / (x² + y²)
+constexpr auto dy = [](Term x, Term y, Term, Term dz) { return -(dz * x / (square(x) + square(y))); };
+
+std::vector<Sample> samples() { return binary_samples("stablehlo.atan2", kFloats, {-100, 100}, Range{0.5, 3}); }
+
+}  // namespace
+
+extern const OpDef kAtan2 = binary<kFloats>({
+    .name = "stablehlo.atan2",
+    .doc = "z = the angle of the point (y, x), in [-pi, pi]: the arc tangent of x / y with the signs of both.",
+    .evaluate = evaluate_binary<value>,
+    .gradient = binary_gradient<dx, dy>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kAtan2>,
+    .ulp = {.f32 = 3, .f64 = 3},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "aot/loops/float_bits.h"
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+int bits(DType dtype) { return info(dtype).bits; }
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  check_operand_count(args, 1);
+  const TensorType& from = args.operands[0];
+  const TensorType& to = args.declared_result();
+  Shape narrow = bits(from.dtype) < bits(to.dtype) ? from.shape : to.shape;
+  const Shape& wide = bits(from.dtype) < bits(to.dtype) ? to.shape : from.shape;
+  const int64_t ratio = std::max(bits(from.dtype), bits(to.dtype)) / std::min(bits(from.dtype), bits(to.dtype));
+  bool fits = true;
+  if (ratio > 1) {
+    fits = !narrow.empty() && narrow.back() == ratio;
+    if (fits) narrow.pop_back();
+  }
+  if (!fits || narrow != wide) {
+    args.fail(
+        fmt::format("cannot give {} from {}: shapes must agree, with one more, last dimension of {} on the side of the "
+                    "narrower type",
+                    to_string(to), to_string(from), ratio));
+  }
+  return {to};
+}
+
+uint64_t load_bits(const Tensor& tensor, int64_t k) {
+  std::byte bytes[8] = {};
+  const DType dtype = tensor.type.dtype;
+  if (tensor.is_float()) {
+    store_float(dtype, tensor.f[k], bytes);
+  } else {
+    store_int(dtype, tensor.i[k], bytes);
+  }
+  uint64_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value & (~uint64_t{0} >> (64 - bits(dtype)));
+}
+
+void store_bits(Tensor& tensor, int64_t k, uint64_t value) {
+  if (tensor.is_float()) {
+    tensor.f[k] = load_float(tensor.type.dtype, reinterpret_cast<const std::byte*>(&value));
+  } else {
+    tensor.i[k] = static_cast<int64_t>(value);
+  }
+}
+
+// Little endian: the lowest bits of a wide element are the first of its narrow ones.
+std::vector<Tensor> evaluate(const EvaluateArgs& args) {
+  const Tensor& x = args.inputs[0];
+  Tensor y(args.result_type());
+  const int x_bits = bits(x.type.dtype), y_bits = bits(y.type.dtype);
+  for (int64_t k = 0; k < y.elements(); ++k) {
+    uint64_t value = 0;
+    if (y_bits >= x_bits) {
+      for (int j = 0; j < y_bits / x_bits; ++j) value |= load_bits(x, k * (y_bits / x_bits) + j) << (j * x_bits);
+    } else {
+      value = load_bits(x, k / (x_bits / y_bits)) >> (k % (x_bits / y_bits) * y_bits);
+      value &= ~uint64_t{0} >> (64 - y_bits);
+    }
+    store_bits(y, k, value);
+  }
+  return {std::move(y)};
+}
+
+loops::Expr element(loops::ElementArgs& args) {
+  loops::KernelBuilder& b = args.b;
+  const DType from = args.op.operand(0)->type.dtype, to = args.dtype();
+  const DType to_bits = loops::unsigned_of(to);
+  const auto operand_bits = [&](const std::vector<loops::Index>& at) {
+    return loops::bits_of(Scalar(b, args.operand_at(0, at)), from);
+  };
+  std::vector<loops::Index> at = args.index;
+  if (bits(from) == bits(to)) return loops::value_of_bits(operand_bits(at), to);
+  if (bits(from) > bits(to)) {
+    const loops::Index part = at.back();
+    at.pop_back();
+    const Scalar wide = operand_bits(at);
+    const Scalar amount(b, b.index_value(part * bits(to), wide.dtype()));
+    const Scalar narrow = to == DType::kI1 ? (wide >> amount) & 1 : wide >> amount;
+    return loops::value_of_bits(narrow.convert(to_bits), to);
+  }
+  at.push_back(0);
+  Scalar wide = operand_bits(at).convert(to_bits);
+  for (int j = 1; j < bits(to) / bits(from); ++j) {
+    at.back() = j;
+    wide = wide | (operand_bits(at).convert(to_bits) << (j * bits(from)));
+  }
+  return loops::value_of_bits(wide, to);
+}
+
+std::vector<Sample> samples() {
+  const std::pair<TensorType, TensorType> kTypes[] = {
+      {{DType::kF32, {37}}, {DType::kI32, {37}}},
+      {{DType::kUI32, {37}}, {DType::kF32, {37}}},
+      {{DType::kF64, {5}}, {DType::kUI64, {5}}},
+      {{DType::kF16, {37}}, {DType::kI16, {37}}},
+      {{DType::kI16, {37}}, {DType::kF16, {37}}},
+      {{DType::kBF16, {9}}, {DType::kUI16, {9}}},
+      {{DType::kUI16, {9}}, {DType::kBF16, {9}}},
+      {{DType::kI32, {3, 5}}, {DType::kI8, {3, 5, 4}}},
+      {{DType::kUI8, {3, 5, 4}}, {DType::kUI32, {3, 5}}},
+      {{DType::kF64, {7}}, {DType::kUI32, {7, 2}}},
+      {{DType::kUI32, {7, 2}}, {DType::kF64, {7}}},
+      {{DType::kF32, {7}}, {DType::kBF16, {7, 2}}},
+      {{DType::kI8, {9}}, {DType::kUI4, {9, 2}}},
+      {{DType::kI4, {9, 2}}, {DType::kI8, {9}}},
+      {{DType::kI64, {}}, {DType::kI1, {64}}},
+      {{DType::kI1, {64}}, {DType::kF64, {}}},
+  };
+  std::vector<Sample> samples;
+  for (const auto& [x, y] : kTypes) {
+    samples.push_back(
+        {.text =
+             sample_text({x}, y, fmt::format("stablehlo.bitcast_convert %a0 : ({}) -> {}", to_string(x), to_string(y))),
+         .specials = is_float(x.dtype)});
+  }
+  return samples;
+}
+
+}  // namespace
+
+extern const OpDef kBitcastConvert = {
+    .name = "stablehlo.bitcast_convert",
+    .doc =
+        "The bits of x as another type. Between types of different width the narrower side has one more, last "
+        "dimension.",
+    .assembly = "operands attr-dict :functional",
+    .infer = infer,
+    .evaluate = evaluate,
+    .zero_gradient = true,
+    .samples = samples,
+    .element = element,
+};
+
+}  // namespace ingot

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  check_operand_count(args, 1);
+  const TensorType& type = args.declared_result();
+  if (type.shape != args.operands[0].shape) {
+    args.fail(fmt::format("changes the element type only, but gets {} and gives {}", to_string(args.operands[0]),
+                          to_string(type)));
+  }
+  return {type};
+}
+
+// Toward zero; saturates; NaN gives 0. i1: whether x is not 0.
+int64_t to_integer(double x, DType dtype) {
+  if (is_bool(dtype)) return x != 0;
+  if (std::isnan(x)) return 0;
+  const int bits = info(dtype).bits;
+  const double limit = std::ldexp(1.0, is_signed(dtype) ? bits - 1 : bits);  // one above the greatest value
+  const double least = is_signed(dtype) ? -limit : 0;
+  if (x <= least) return static_cast<int64_t>(least);
+  if (x >= limit) return static_cast<int64_t>(~uint64_t{0} >> (is_signed(dtype) ? 65 - bits : 64 - bits));
+  return is_signed(dtype) ? static_cast<int64_t>(x) : static_cast<int64_t>(static_cast<uint64_t>(x));
+}
+
+// Exact up to 2^53. Beyond, for narrower floats, rounded to odd, so that rounding once more gives the nearest.
+double to_float(int64_t x, DType from, DType to) {
+  const bool is_negative = is_signed(from) && x < 0;
+  uint64_t magnitude = is_negative ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+  if (to != DType::kF64 && magnitude >> 53)
+    magnitude = (magnitude & ~uint64_t{0x7FF}) | ((magnitude & 0x7FF) ? 0x800 : 0);
+  return (is_negative ? -1.0 : 1.0) * static_cast<double>(magnitude);
+}
+
+std::vector<Tensor> evaluate(const EvaluateArgs& args) {
+  const Tensor& x = args.inputs[0];
+  Tensor y(args.result_type());
+  for (int64_t k = 0; k < y.elements(); ++k) {
+    if (y.is_float()) {
+      y.f[k] = x.is_float() ? x.f[k] : to_float(x.i[k], x.type.dtype, y.type.dtype);
+    } else if (x.is_float()) {
+      y.i[k] = to_integer(x.f[k], y.type.dtype);
+    } else {
+      y.i[k] = x.i[k];
+    }
+  }
+  return {std::move(y)};
+}
+
+// dx = dy, converted back; integers carry no gradient
+Values gradient(GradientArgs& args) {
+  const DType from = args.operand(0)->type.dtype;
+  if (!args.needed[0] || !is_float(from) || !is_float(args.result()->type.dtype)) return {nullptr};
+  return {ops::convert(args.b, args.dy(), from)};
+}
+
+// To f16 and bf16 by way of f64 from dtypes that f32 does not hold exactly, to round once.
+loops::Expr element(loops::ElementArgs& args) {
+  const DType to = args.dtype();
+  const DType to_register = loops::register_dtype(to);
+  loops::Expr x = args.operand(0);
+  if (to_register != to && info(x->dtype).bits >= 32) {
+    if (!is_float(x->dtype)) x = args.b.convert(DType::kF64, x);
+    x = args.b.round(to, x);
+  }
+  x = args.b.convert(to_register, x);
+  return to_register != to && info(x->dtype).bits < 32 ? args.b.round(to, x) : x;
+}
+
+std::vector<Sample> samples() {
+  constexpr DType kDTypes[] = {DType::kF64, DType::kF32, DType::kF16,  DType::kBF16, DType::kI64, DType::kI32,
+                               DType::kI8,  DType::kI4,  DType::kUI64, DType::kUI32, DType::kUI8, DType::kI1};
+  std::vector<Sample> samples;
+  for (const DType from : kDTypes) {
+    for (const DType to : kDTypes) {
+      if (from == to) continue;
+      const TensorType x{from, {37}}, y{to, {37}};
+      samples.push_back(
+          {.text = sample_text({x}, y, fmt::format("stablehlo.convert %a0 : ({}) -> {}", to_string(x), to_string(y))),
+           .low = -300,
+           .high = 300,
+           .specials = true,
+           .differentiable = false});
+    }
+  }
+  const TensorType x{DType::kF64, {2, 3}}, y{DType::kF32, {2, 3}};
+  samples.push_back(
+      {.text = sample_text({x}, y, fmt::format("stablehlo.convert %a0 : ({}) -> {}", to_string(x), to_string(y)))});
+  return samples;
+}
+
+}  // namespace
+
+extern const OpDef kConvert = {
+    .name = "stablehlo.convert",
+    .doc =
+        "x in another element type. Floats become integers toward zero, saturating, NaN as 0; integers wrap; i1 is x "
+        "!= 0.",
+    .assembly = "operands attr-dict :functional",
+    .infer = infer,
+    .evaluate = evaluate,
+    .gradient = gradient,
+    .samples = samples,
+    .element = element,
+    .is_elementwise = true,
+};
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x) { return std::cos(x); }
+
+// dx = -dy sin(x)
+constexpr auto dx = [](Term x, Term, Term dy) { return -(dy * sin(x)); };
+
+std::vector<Sample> samples() { return unary_samples("stablehlo.cosine", kFloats, {-1000, 1000}, Range{-3, 3}); }
+
+}  // namespace
+
+extern const OpDef kCosine = unary<kFloats>({
+    .name = "stablehlo.cosine",
+    .doc = "y = cos(x), x in radians.",
+    .evaluate = evaluate_unary<value>,
+    .gradient = unary_gradient<dx>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kCos>,
+    .ulp = {.f32 = 2, .f64 = 2},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot

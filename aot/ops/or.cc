@@ -1,0 +1,22 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+int64_t value(int64_t x, int64_t y, DType) { return x | y; }
+
+std::vector<Sample> samples() { return binary_samples("stablehlo.or", kIntegers | kBooleans); }
+
+}  // namespace
+
+extern const OpDef kOr = binary < kIntegers | kBooleans > ({
+                                                              .name = "stablehlo.or",
+                                                              .doc = "Logical for i1, bitwise for integers.",
+                                                              .evaluate = evaluate_binary<nullptr, value>,
+                                                              .zero_gradient = true,
+                                                              .samples = samples,
+                                                              .element = element_of<ScalarOp::kOr>,
+                                                              .is_commutative = true,
+                                                          });
+
+}  // namespace ingot

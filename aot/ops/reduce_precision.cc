@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include "aot/loops/float_bits.h"
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+using loops::FloatFormat;
+
+FloatFormat target_format(const Attrs& attrs) {
+  return {static_cast<int>(attrs.integer("exponent_bits")), static_cast<int>(attrs.integer("mantissa_bits"))};
+}
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  const auto [exponent_bits, mantissa_bits] = target_format(args.attrs());
+  if (exponent_bits < 1) args.fail(fmt::format("exponent_bits must be at least 1, not {}", exponent_bits));
+  if (mantissa_bits < 0) args.fail(fmt::format("mantissa_bits must be at least 0, not {}", mantissa_bits));
+  return infer_same(args, 1, kFloats);
+}
+
+// To nearest even in the mantissa; what is beyond the greatest exponent becomes infinite, what is below the least one
+// zero (the target has no denormals, unless its exponents are those of x).
+double reduce(double x, const FloatFormat& from, const FloatFormat& to) {
+  if (!std::isfinite(x) || x == 0) return x;
+  double y = x;
+  if (to.mantissa_bits < from.mantissa_bits) {
+    const int exponent = std::max(std::ilogb(x), 1 - from.bias());
+    y = std::ldexp(std::nearbyint(std::ldexp(x, to.mantissa_bits - exponent)), exponent - to.mantissa_bits);
+  }
+  if (to.exponent_bits < from.exponent_bits) {
+    if (std::abs(y) >= std::ldexp(1, to.bias() + 1)) return std::copysign(INFINITY, x);
+    if (std::abs(y) < std::ldexp(1, 1 - to.bias())) return std::copysign(0, x);
+  }
+  return y;
+}
+
+std::vector<Tensor> evaluate(const EvaluateArgs& args) {
+  const Tensor& x = args.inputs[0];
+  const FloatFormat from = loops::format_of(x.type.dtype), to = target_format(args.attrs());
+  Tensor y(args.result_type());
+  for (int64_t k = 0; k < y.elements(); ++k) y.f[k] = reduce(x.f[k], from, to);
+  return {std::move(y)};
+}
+
+// dx = dy, in the same precision
+Values gradient(GradientArgs& args) {
+  if (!args.needed[0]) return {nullptr};
+  return {args.b.make("stablehlo.reduce_precision", {args.dy()}, args.op.attr_map)};
+}
+
+// The same on the bits of x: adding just under half of the last kept place (half of it when that place is odd) rounds,
+// with the carry running into the exponent.
+loops::Expr element(loops::ElementArgs& args) {
+  const DType dtype = args.dtype();
+  const FloatFormat from = loops::format_of(dtype), to = target_format(args.op.attrs());
+  const Scalar x(args.b, args.operand(0));
+  const Scalar x_bits = loops::bits_of(x, dtype);
+  Scalar y = x_bits;
+  if (to.mantissa_bits < from.mantissa_bits) {
+    const int dropped = from.mantissa_bits - to.mantissa_bits;
+    const uint64_t last_place = uint64_t{1} << dropped;
+    const Scalar is_odd = (y >> dropped) & 1;
+    y = (y + is_odd + y.bits(last_place / 2 - 1)) & y.bits(~(last_place - 1));
+  }
+  if (to.exponent_bits < from.exponent_bits) {
+    const Scalar sign = x_bits & x_bits.bits(uint64_t{1} << (from.exponent_bits + from.mantissa_bits));
+    const auto exponent = [&](uint64_t biased) { return y.bits(biased << from.mantissa_bits); };
+    const uint64_t infinity = (uint64_t{1} << from.exponent_bits) - 1;
+    const Scalar magnitude = y & exponent(infinity);
+    const Scalar at_most = where(magnitude > exponent(from.bias() + to.bias()), sign | exponent(infinity), y);
+    y = where(magnitude <= exponent(from.bias() - to.bias()), sign, at_most);
+  }
+  return where(is_nan(x), x, loops::value_of_bits(y, dtype));
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> samples;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    for (const std::string_view format : {"e5m10", "e8m7", "e8m0", "e2m3", "e11m3"}) {
+      const TensorType type{dtype, {37}};
+      samples.push_back(
+          {.text = sample_text(
+               {type}, type, fmt::format("stablehlo.reduce_precision %a0, format = {} : {}", format, to_string(type))),
+           .low = -1e5,
+           .high = 1e5,
+           .specials = true,
+           .differentiable = false});
+      samples.push_back(samples.back());
+      samples.back().low = -3;
+      samples.back().high = 3;
+    }
+  }
+  return samples;
+}
+
+}  // namespace
+
+extern const OpDef kReducePrecision = {
+    .name = "stablehlo.reduce_precision",
+    .doc = "x rounded as by a trip through a float type of exponent_bits and mantissa_bits.",
+    .assembly = "operands `,` `format` `=` custom(exponent_mantissa) attr-dict :same",
+    .infer = infer,
+    .evaluate = evaluate,
+    .gradient = gradient,
+    .samples = samples,
+    .element = element,
+    .is_elementwise = true,
+    .flops = 6,
+};
+
+}  // namespace ingot
