@@ -31,7 +31,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return {to};
 }
 
-uint64_t load_bits(const Tensor& tensor, int64_t k) {
+uint64_t load_bits(const RefTensor& tensor, int64_t k) {
   std::byte bytes[8] = {};
   const DType dtype = tensor.type.dtype;
   if (tensor.is_float()) {
@@ -44,7 +44,7 @@ uint64_t load_bits(const Tensor& tensor, int64_t k) {
   return value & (~uint64_t{0} >> (64 - bits(dtype)));
 }
 
-void store_bits(Tensor& tensor, int64_t k, uint64_t value) {
+void store_bits(RefTensor& tensor, int64_t k, uint64_t value) {
   if (tensor.is_float()) {
     tensor.f[k] = load_float(tensor.type.dtype, reinterpret_cast<const std::byte*>(&value));
   } else {
@@ -53,9 +53,9 @@ void store_bits(Tensor& tensor, int64_t k, uint64_t value) {
 }
 
 // Little endian: the lowest bits of a wide element are the first of its narrow ones.
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& x = args.inputs[0];
-  Tensor y(args.result_type());
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& x = args.inputs[0];
+  RefTensor y(args.result_type());
   const int x_bits = bits(x.type.dtype), y_bits = bits(y.type.dtype);
   for (int64_t k = 0; k < y.elements(); ++k) {
     uint64_t value = 0;

@@ -23,12 +23,12 @@ double value(double low, double x, double high) {
   return std::min(std::max(x, low), high);
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& low = args.inputs[0];
-  const Tensor& x = args.inputs[1];
-  const Tensor& high = args.inputs[2];
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& low = args.inputs[0];
+  const RefTensor& x = args.inputs[1];
+  const RefTensor& high = args.inputs[2];
   const DType dtype = x.type.dtype;
-  Tensor y(args.result_type());
+  RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) {
     const int64_t l = low.type.shape.empty() ? 0 : k;
     const int64_t h = high.type.shape.empty() ? 0 : k;

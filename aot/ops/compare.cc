@@ -45,16 +45,16 @@ int64_t total_order_key(double x) {
   return bits ^ ((bits >> 63) & INT64_MAX);
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& x = args.inputs[0];
-  const Tensor& y = args.inputs[1];
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& x = args.inputs[0];
+  const RefTensor& y = args.inputs[1];
   const Direction& direction = *find_direction(args.attrs().string("comparison_direction"));
   const bool total_order = is_total_order(args.attrs());
   const auto answer = [&](bool is_less, bool is_equal, bool is_unordered) {
     if (is_unordered) return direction.when_unordered;
     return is_less ? direction.when_less : is_equal ? direction.when_equal : direction.when_greater;
   };
-  Tensor z(args.result_type());
+  RefTensor z(args.result_type());
   for (int64_t k = 0; k < z.elements(); ++k) {
     if (!x.is_float()) {
       z.i[k] = answer(less(x.i[k], y.i[k], x.type.dtype), x.i[k] == y.i[k], false);

@@ -36,9 +36,9 @@ double to_float(int64_t x, DType from, DType to) {
   return (is_negative ? -1.0 : 1.0) * static_cast<double>(magnitude);
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& x = args.inputs[0];
-  Tensor y(args.result_type());
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& x = args.inputs[0];
+  RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) {
     if (y.is_float()) {
       y.f[k] = x.is_float() ? x.f[k] : to_float(x.i[k], x.type.dtype, y.type.dtype);

@@ -105,18 +105,18 @@ std::vector<int64_t> all_dims(const Shape& shape) {
   return dims;
 }
 
-std::vector<Tensor> map_unary(const EvaluateArgs& args, FloatUnary f, IntUnary i) {
-  const Tensor& x = args.inputs[0];
-  Tensor y(args.result_type());
+std::vector<RefTensor> map_unary(const EvaluateArgs& args, FloatUnary f, IntUnary i) {
+  const RefTensor& x = args.inputs[0];
+  RefTensor y(args.result_type());
   for (size_t k = 0; k < y.f.size(); ++k) y.f[k] = f(x.f[k]);
   for (size_t k = 0; k < y.i.size(); ++k) y.i[k] = i(x.i[k], x.type.dtype);
   return {std::move(y)};
 }
 
-std::vector<Tensor> map_binary(const EvaluateArgs& args, FloatBinary f, IntBinary i) {
-  const Tensor& x = args.inputs[0];
-  const Tensor& y = args.inputs[1];
-  Tensor z(args.result_type());
+std::vector<RefTensor> map_binary(const EvaluateArgs& args, FloatBinary f, IntBinary i) {
+  const RefTensor& x = args.inputs[0];
+  const RefTensor& y = args.inputs[1];
+  RefTensor z(args.result_type());
   for (size_t k = 0; k < z.f.size(); ++k) z.f[k] = f(x.f[k], y.f[k]);
   for (size_t k = 0; k < z.i.size(); ++k) z.i[k] = i(x.i[k], y.i[k], x.type.dtype);
   return {std::move(z)};

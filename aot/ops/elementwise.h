@@ -11,8 +11,8 @@
 #include <cmath>
 #include <optional>
 
-#include "aot/loops/element.h"
 #include "aot/loops/algebra.h"
+#include "aot/loops/element.h"
 #include "aot/ops/algebra.h"
 
 namespace ingot {
@@ -46,16 +46,16 @@ using FloatUnary = double (*)(double);
 using FloatBinary = double (*)(double, double);
 using IntUnary = int64_t (*)(int64_t, DType);
 using IntBinary = int64_t (*)(int64_t, int64_t, DType);
-std::vector<Tensor> map_unary(const EvaluateArgs& args, FloatUnary f, IntUnary i);
-std::vector<Tensor> map_binary(const EvaluateArgs& args, FloatBinary f, IntBinary i);
+std::vector<RefTensor> map_unary(const EvaluateArgs& args, FloatUnary f, IntUnary i);
+std::vector<RefTensor> map_binary(const EvaluateArgs& args, FloatBinary f, IntBinary i);
 
 template <FloatUnary f, IntUnary i = nullptr>
-std::vector<Tensor> evaluate_unary(const EvaluateArgs& args) {
+std::vector<RefTensor> evaluate_unary(const EvaluateArgs& args) {
   return map_unary(args, f, i);
 }
 
 template <FloatBinary f, IntBinary i = nullptr>
-std::vector<Tensor> evaluate_binary(const EvaluateArgs& args) {
+std::vector<RefTensor> evaluate_binary(const EvaluateArgs& args) {
   return map_binary(args, f, i);
 }
 

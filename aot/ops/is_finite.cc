@@ -8,8 +8,8 @@ namespace {
 std::vector<TensorType> infer(const InferArgs& args) { return {{DType::kI1, infer_same(args, 1, kFloats)[0].shape}}; }
 
 template <bool (*holds)(double)>
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  Tensor y(args.result_type());
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) y.i[k] = holds(args.inputs[0].f[k]);
   return {std::move(y)};
 }

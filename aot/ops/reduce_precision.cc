@@ -35,10 +35,10 @@ double reduce(double x, const FloatFormat& from, const FloatFormat& to) {
   return y;
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& x = args.inputs[0];
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& x = args.inputs[0];
   const FloatFormat from = loops::format_of(x.type.dtype), to = target_format(args.attrs());
-  Tensor y(args.result_type());
+  RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) y.f[k] = reduce(x.f[k], from, to);
   return {std::move(y)};
 }

@@ -20,9 +20,9 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return {type};
 }
 
-std::vector<Tensor> evaluate(const EvaluateArgs& args) {
-  const Tensor& predicate = args.inputs[0];
-  Tensor y(args.result_type());
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const RefTensor& predicate = args.inputs[0];
+  RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) {
     const bool is_first = predicate.i[predicate.type.shape.empty() ? 0 : k];
     y.copy_element(k, args.inputs[is_first ? 1 : 2], k);
