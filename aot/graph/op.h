@@ -116,7 +116,8 @@ struct OpDef {
   bool is_terminator = false;
   bool has_side_effect = false;  // stays although nobody reads its results
   bool is_commutative = false;
-  bool is_elementwise = false;   // every operand has the result's shape and element i depends on elements i alone
+  bool is_elementwise = false;   // element i depends on elements i alone; operands have the result's shape, or are scalars that
+                                 // stand for all elements (select's predicate, clamp's bounds)
   int flops = 1;                 // per result element, for cost decisions; transcendental about 20
   bool only_moves = false;       // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
 };

@@ -23,8 +23,6 @@ bool is_exact(ScalarOp op) {
 
 }  // namespace
 
-DType register_dtype(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
-
 Expr rounded(ElementArgs& args, Expr value) {
   return register_dtype(args.dtype()) == args.dtype() ? value : args.b.round(args.dtype(), std::move(value));
 }
