@@ -126,13 +126,11 @@ ingot_status check_ports(ingot_session* session, uint32_t entry_index, ingot_err
 ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_error* error) {
   if (!session) return fail(error, INGOT_BAD_ARGUMENT, "the session is null");
   INGOT_TRY(check_index("entry point", entry_index, session->bundle->metadata.entry_count(), error));
-  if (session->slice_entry != INGOT_NONE && session->slice_entry != entry_index) {
-    return fail(error, INGOT_BUSY, "a run of '%.150s' in slices is not finished",
-                session->bundle->metadata.entry(session->slice_entry).name);
-  }
+  if (session->slice_entry != entry_index) INGOT_TRY(check_not_busy(*session, error));
   RunEntry& entry = session->entries[entry_index];
-  if (session->needs_init && !entry.initializes) {
-    return fail(error, INGOT_NOT_INITIALIZED, "the state has no values yet: run 'init' or load a state file first");
+  if (!session->has_values && !entry.initializes) {
+    INGOT_TRY(check_has_values(*session, error));
+    session->has_values = true;
   }
   return entry.ports_checked ? INGOT_OK : check_ports(session, entry_index, error);
 }
@@ -144,7 +142,8 @@ void walk_range(ingot_session* session, uint32_t entry_index, uint32_t begin, ui
 
 void finish_run(ingot_session* session, const RunEntry& entry) {
   ++session->metrics.runs;
-  if (entry.initializes) session->needs_init = false;
+  if (!entry.initializes) return;
+  for (uint32_t i = 0; i < session->bundle->metadata.state_count(); ++i) session->state_known[i] = 1;
 }
 
 // The first step behind `at` that begins a group, or the end.
@@ -157,7 +156,7 @@ uint32_t next_group(const PlanView& plan, uint32_t at) {
 
 ingot_status ingot_run(ingot_session* session, uint32_t entry_index, ingot_error* error) {
   INGOT_TRY(check_ready(session, entry_index, error));
-  if (session->slice_entry != INGOT_NONE) return fail(error, INGOT_BUSY, "a run in slices is not finished");
+  INGOT_TRY(check_not_busy(*session, error));
   const RunEntry& entry = session->entries[entry_index];
   walk_range(session, entry_index, 0, entry.plan.step_count);
   finish_run(session, entry);

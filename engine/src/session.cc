@@ -15,6 +15,7 @@ struct Layout {
   ingot_session* session;
   RunEntry* entries;
   uint8_t** bases;  // of all entries
+  uint8_t* state_known;
   uint8_t* state_seen;
   uint8_t* inflate_workspace;  // null unless needed
   uint8_t* workers;
@@ -34,6 +35,7 @@ Layout lay_out(const Metadata& m, void* block, uint32_t thread_count) {
   layout.session = cursor.take<ingot_session>(1);
   layout.entries = cursor.take<RunEntry>(m.entry_count());
   layout.bases = cursor.take<uint8_t*>(base_count);
+  layout.state_known = cursor.take<uint8_t>(m.state_count());
   layout.state_seen = cursor.take<uint8_t>(m.state_count());
   layout.inflate_workspace = cursor.take<uint8_t>(inflates ? kInflateWorkspaceBytes : 0);
   layout.workers = cursor.take<uint8_t>(uint64_t{thread_count} * kSessionBytesPerThread);
@@ -98,16 +100,14 @@ void start_entries(ingot_session* session, const Layout& layout) {
   }
 }
 
-}  // namespace
-
-uint64_t session_bytes(const Metadata& metadata) { return lay_out(metadata, nullptr, 0).bytes; }
-
-ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, void* workspace, ingot_error* error) {
+// Gives every state its first value, and tells which have none.
+ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layout& layout, ingot_error* error) {
   const Metadata& m = bundle.metadata;
   if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
+  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_INIT;
   SegmentView segment;
   if (!m.initial_state(&segment)) return INGOT_OK;
-  SegmentReader reader(segment, bundle.segment_bytes(segment), workspace);
+  SegmentReader reader(segment, bundle.segment_bytes(segment), layout.inflate_workspace);
   for (uint32_t i = 0; i < m.state_count(); ++i) {
     const StateView view = m.state(i);
     if (view.start != INGOT_START_SEGMENT) continue;
@@ -116,6 +116,26 @@ ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, void* works
     }
   }
   return INGOT_OK;
+}
+
+}  // namespace
+
+uint64_t session_bytes(const Metadata& metadata) { return lay_out(metadata, nullptr, 0).bytes; }
+
+ingot_status check_has_values(const ingot_session& session, ingot_error* error) {
+  const Metadata& m = session.bundle->metadata;
+  for (uint32_t i = 0; i < m.state_count(); ++i) {
+    if (session.state_known[i]) continue;
+    return fail(error, INGOT_NOT_INITIALIZED, "'%.100s' has no value yet: run 'init' or load a state file first",
+                m.state(i).tensor.name);
+  }
+  return INGOT_OK;
+}
+
+ingot_status check_not_busy(const ingot_session& session, ingot_error* error) {
+  if (session.slice_entry == INGOT_NONE) return INGOT_OK;
+  return fail(error, INGOT_BUSY, "a run of '%.100s' in slices is not finished: finish or abandon it",
+              session.bundle->metadata.entry(session.slice_entry).name);
 }
 
 }  // namespace ingot::engine
@@ -131,14 +151,12 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
   }
   INGOT_TRY(check_memory(*bundle, *memory, thread_count, error));
   const Layout layout = lay_out(bundle->metadata, memory->session, thread_count);
-  INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), layout.inflate_workspace, error));
+  INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), layout, error));
   auto* session = new (layout.session) ingot_session(bundle, *memory, thread_count, layout.workers);
   session->entries = layout.entries;
+  session->state_known = layout.state_known;
   session->state_seen = layout.state_seen;
   start_entries(session, layout);
-  for (uint32_t i = 0; i < bundle->metadata.state_count(); ++i) {
-    session->needs_init |= bundle->metadata.state(i).start == INGOT_START_INIT;
-  }
   INGOT_TRY(session->pool.start(error));
   *out = session;
   return INGOT_OK;
@@ -170,10 +188,7 @@ ingot_status bind(ingot_session* session, uint32_t entry_index, uint32_t port, c
 ingot_status check_session_entry(const ingot_session* session, uint32_t entry, ingot_error* error) {
   if (!session) return fail(error, INGOT_BAD_ARGUMENT, "the session is null");
   INGOT_TRY(check_index("entry point", entry, session->bundle->metadata.entry_count(), error));
-  if (session->slice_entry != INGOT_NONE) {
-    return fail(error, INGOT_BUSY, "a run in slices is not finished: finish or abandon it");
-  }
-  return INGOT_OK;
+  return check_not_busy(*session, error);
 }
 
 }  // namespace

@@ -24,8 +24,11 @@ constexpr uint32_t kThreadsMax = 1024;
 uint64_t session_bytes(const Metadata& metadata);
 constexpr uint64_t kSessionBytesPerThread = kWorkerBytes;
 
-// Gives every state its first value. `workspace`: kInflateWorkspaceBytes if the initial state is compressed.
-ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, void* workspace, ingot_error* error);
+// INGOT_NOT_INITIALIZED if a state has no value yet.
+ingot_status check_has_values(const ingot_session& session, ingot_error* error);
+
+// INGOT_BUSY if a run in slices is not finished.
+ingot_status check_not_busy(const ingot_session& session, ingot_error* error);
 
 }  // namespace ingot::engine
 
@@ -42,8 +45,9 @@ struct ingot_session {
   uint8_t* state;
   uint8_t* scratch;  // scratch_bytes_per_thread for each thread
   ingot::engine::RunEntry* entries = nullptr;
-  uint8_t* state_seen = nullptr;  // one for each state; used while loading
-  bool needs_init = false;        // some states have no values yet
+  uint8_t* state_known = nullptr;  // for each state: 1 once it has a value
+  bool has_values = false;         // all of them are known to be 1
+  uint8_t* state_seen = nullptr;   // for each state: used while loading
   uint32_t slice_entry = INGOT_NONE;
   uint32_t slice_step = 0;  // of slice_entry, where the next slice begins
   ingot_trace trace = nullptr;

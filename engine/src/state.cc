@@ -19,6 +19,7 @@ ingot_status check_state(const ingot_session* session, uint32_t state, const voi
 
 ingot_status check_whole(const ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
   if (!session || !memory) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  INGOT_TRY(check_not_busy(*session, error));
   const uint64_t needed = session->bundle->requirements.state_bytes;
   if (memory_bytes >= needed) return INGOT_OK;
   return fail(error, INGOT_TOO_LITTLE_MEMORY, "a snapshot takes %llu bytes and was given %llu",
@@ -31,7 +32,7 @@ ingot_status ingot_read_state(const ingot_session* session, uint32_t state, void
                               ingot_error* error) {
   ingot_tensor_info tensor = {};
   INGOT_TRY(check_state(session, state, out, bytes, &tensor, error));
-  std::memcpy(out, session->state + tensor.offset_bytes, bytes);
+  if (bytes > 0) std::memcpy(out, session->state + tensor.offset_bytes, bytes);
   return INGOT_OK;
 }
 
@@ -39,7 +40,9 @@ ingot_status ingot_write_state(ingot_session* session, uint32_t state, const voi
                                ingot_error* error) {
   ingot_tensor_info tensor = {};
   INGOT_TRY(check_state(session, state, data, bytes, &tensor, error));
-  std::memcpy(session->state + tensor.offset_bytes, data, bytes);
+  INGOT_TRY(check_not_busy(*session, error));
+  if (bytes > 0) std::memcpy(session->state + tensor.offset_bytes, data, bytes);
+  session->state_known[state] = 1;
   return INGOT_OK;
 }
 
