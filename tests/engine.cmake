@@ -9,3 +9,4 @@ set_source_files_properties(engine_kernels.c PROPERTIES COMPILE_OPTIONS
 ingot_test(engine_run_test engine_fixture)
 ingot_test(engine_state_test engine_fixture nlohmann_json::nlohmann_json)
 ingot_test(engine_wrapper_test engine_fixture)
+ingot_test(engine_reject_test engine_fixture)

@@ -59,7 +59,6 @@ bundle::Target host_target() {
       kernel("total", total, 1, {reads(4 * kTasks), writes(4)}),
       kernel("update", update, kTasks, {reads(kVectorBytes), reads(kVectorBytes), reads(4), changes(kVectorBytes)}),
       kernel("count", count, 1, {reads(4), changes(4)}),
-      kernel("undefined_instruction", undefined_instruction, 1, {}),
   };
   target.kernels[kUpdate].scratch_bytes = kVectorBytes / kTasks;
   return target;

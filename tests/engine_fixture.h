@@ -20,7 +20,7 @@
 
 namespace ingot::test {
 
-enum FitKernel : uint32_t { kFill, kMultiply, kDifference, kTotal, kUpdate, kCount, kTrap };
+enum FitKernel : uint32_t { kFill, kMultiply, kDifference, kTotal, kUpdate, kCount };
 enum FitEntry : uint32_t { kInit, kTrainStep, kPredict };
 enum FitState : uint32_t { kWeight, kStep, kBias };
 

@@ -77,10 +77,3 @@ KERNEL void count(const ingot_kernel_context* context, uint32_t task) {
   int32_t* step = operand(context, 1);
   *step += table[task];
 }
-
-/* An instruction that no processor has. */
-KERNEL void undefined_instruction(const ingot_kernel_context* context, uint32_t task) {
-  (void)context;
-  (void)task;
-  __builtin_trap();
-}

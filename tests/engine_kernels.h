@@ -20,7 +20,6 @@ void difference(const ingot_kernel_context* context, uint32_t task);
 void total(const ingot_kernel_context* context, uint32_t task);
 void update(const ingot_kernel_context* context, uint32_t task);
 void count(const ingot_kernel_context* context, uint32_t task);
-void undefined_instruction(const ingot_kernel_context* context, uint32_t task);
 
 #ifdef __cplusplus
 }

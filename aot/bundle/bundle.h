@@ -108,7 +108,8 @@ struct Target {
 struct BundleSpec {
   std::string producer = "ingot";
   std::string name;
-  std::vector<Target> targets;  // best first: an engine takes the first that its processor can run
+  std::vector<std::string> required_features;  // what an engine must know beyond format 1.0; names, not versions
+  std::vector<Target> targets;                 // best first: an engine takes the first that its processor can run
   std::vector<Entry> entries;
   std::vector<State> states;  // in ascending offset, without overlap
   uint64_t state_bytes = 0;

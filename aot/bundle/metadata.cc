@@ -14,7 +14,6 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// Flatbuffers leaves out what equals its default; forcing every field makes the length independent of the values.
 Offset<schema::Tensor> write(FlatBufferBuilder& b, const Tensor& tensor) {
   auto dims = tensor.dims.empty() ? 0 : b.CreateVector(tensor.dims);
   return schema::CreateTensor(b, b.CreateString(tensor.name), static_cast<uint8_t>(tensor.dtype), 0, dims);
@@ -99,7 +98,7 @@ Offset<schema::Target> write_target(FlatBufferBuilder& b, const Target& target, 
 
 std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable& segments) {
   FlatBufferBuilder b;
-  b.ForceDefaults(true);
+  b.ForceDefaults(true);  // else a field that equals its default is left out, and the length depends on the values
   std::vector<schema::Segment> records;
   for (const SegmentRecord& s : segments.records) {
     records.emplace_back(s.offset, s.stored_bytes, s.bytes, s.checksum, s.kind, s.compression);
@@ -114,8 +113,11 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   auto states = write_all<State, schema::State>(b, spec.states, write_state);
   auto producer = b.CreateString(spec.producer);
   auto name = b.CreateString(spec.name);
-  b.Finish(schema::CreateBundle(b, 0, producer, name, segment_vector, target_vector, entries, states, spec.state_bytes,
-                                segments.initial_state.value_or(INGOT_NONE)),
+  std::vector<Offset<flatbuffers::String>> features;
+  for (const std::string& feature : spec.required_features) features.push_back(b.CreateString(feature));
+  auto feature_vector = b.CreateVector(features);
+  b.Finish(schema::CreateBundle(b, feature_vector, producer, name, segment_vector, target_vector, entries, states,
+                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE)),
            schema::BundleIdentifier());
   std::vector<std::byte> bytes(b.GetSize());
   std::memcpy(bytes.data(), b.GetBufferPointer(), bytes.size());
