@@ -1,0 +1,137 @@
+#include "aot/codegen/compile.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "aot/base/error.h"
+#include "aot/codegen/emit_llvm.h"
+#include "aot/codegen/link.h"
+#include "aot/codegen/machine.h"
+
+namespace ingot::codegen {
+namespace {
+
+// Below this many statements a second thread costs more than it brings.
+constexpr size_t kMinStatementsForThreads = 60;
+
+size_t count_statements(const std::vector<loops::Stmt>& block) {
+  size_t count = block.size();
+  for (const loops::Stmt& stmt : block) {
+    count += count_statements(stmt.else_body);
+    const int64_t copies = stmt.unroll ? (stmt.upper.constant - stmt.lower.constant) / stmt.step : 1;
+    count += count_statements(stmt.body) * static_cast<size_t>(copies);
+  }
+  return count;
+}
+
+// Kernels dealt out so that each group has about the same number of statements; the largest first.
+std::vector<std::vector<size_t>> deal(std::span<const loops::Kernel> kernels, int groups) {
+  std::vector<size_t> sizes;
+  for (const loops::Kernel& kernel : kernels) sizes.push_back(count_statements(kernel.body));
+  const size_t total = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
+  if (total < kMinStatementsForThreads) groups = 1;
+  std::vector<size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return sizes[k]; });
+  std::vector<std::vector<size_t>> dealt(std::max(groups, 1));
+  std::vector<size_t> load(dealt.size());
+  for (const size_t k : order) {
+    const size_t least = std::ranges::min_element(load) - load.begin();
+    dealt[least].push_back(k);
+    load[least] += sizes[k];
+  }
+  std::erase_if(dealt, [](const auto& group) { return group.empty(); });
+  for (auto& group : dealt) std::ranges::sort(group);
+  return dealt;
+}
+
+std::string text_of(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+void check_module(const llvm::Module& module) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(module, &stream)) throw_bug("emitted LLVM IR is invalid: " + message);
+}
+
+class Compilation {
+ public:
+  Compilation(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options)
+      : kernels_(kernels), target_(target), options_(options) {}
+
+  llvm::SmallVector<char, 0> compile_group(std::span<const size_t> group) {
+    const Machine machine(target_);
+    llvm::LLVMContext context;
+    llvm::Module module("ingot", context);
+    machine.prepare(module);
+    for (const size_t k : group) emit_llvm(module, kernels_[k], target_, entry_symbol(kernels_, k));
+    if (options_.dump) dump("llvm", text_of(module));
+    check_module(module);
+    machine.optimize(module);
+    if (options_.dump) {
+      dump("optimized.llvm", text_of(module));
+      const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+      dump("asm", machine.assembly(*copy));
+    }
+    return machine.object_file(module);
+  }
+
+ private:
+  void dump(std::string_view stage, std::string_view text) {
+    const std::lock_guard lock(dump_mutex_);
+    options_.dump(stage, text);
+  }
+
+  std::span<const loops::Kernel> kernels_;
+  const loops::Target& target_;
+  const CodegenOptions& options_;
+  std::mutex dump_mutex_;
+};
+
+}  // namespace
+
+std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index) {
+  return kernels[index].name + "." + std::to_string(index);
+}
+
+CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options) {
+  const std::vector<std::vector<size_t>> groups = deal(kernels, options.threads);
+  std::vector<llvm::SmallVector<char, 0>> objects(groups.size());
+  std::vector<std::exception_ptr> failures(groups.size());
+  Compilation compilation(kernels, target, options);
+  const auto run = [&](size_t g) {
+    try {
+      objects[g] = compilation.compile_group(groups[g]);
+    } catch (...) {
+      failures[g] = std::current_exception();
+    }
+  };
+  find_llvm_target(target);
+  std::vector<std::thread> threads;
+  for (size_t g = 1; g < groups.size(); ++g) threads.emplace_back(run, g);
+  if (!groups.empty()) run(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  if (groups.empty()) return {};
+  std::vector<std::string> entries;
+  for (size_t k = 0; k < kernels.size(); ++k) entries.push_back(entry_symbol(kernels, k));
+  CodeImage image = link(objects, entries);
+  image.required_features = target.required;
+  return image;
+}
+
+}  // namespace ingot::codegen

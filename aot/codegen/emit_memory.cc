@@ -1,0 +1,198 @@
+#include "aot/codegen/emit_memory.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Module.h>
+
+#include <numeric>
+
+namespace ingot::codegen {
+namespace {
+
+using llvm::Value;
+using loops::Index;
+using loops::kLaneVar;
+
+// Where a load reads when its mask is false: a constant zero.
+llvm::GlobalVariable* zeros(llvm::Module& module) {
+  constexpr const char* kName = "ingot.zeros";
+  if (llvm::GlobalVariable* existing = module.getNamedGlobal(kName)) return existing;
+  llvm::Type* const type = llvm::Type::getInt64Ty(module.getContext());
+  auto* const global = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                                llvm::Constant::getNullValue(type), kName);
+  global->setAlignment(llvm::Align(8));
+  return global;
+}
+
+Value* extend(Builder& b, Value* value, DType dtype, llvm::Type* type) {
+  return b.CreateIntCast(value, type, is_signed(dtype));
+}
+
+// The index's lanes step through memory by one element, downwards.
+bool is_reversed(const Indexing& at, const Index& index) {
+  return at.kernel.lanes() > 1 && index.coefficient(kLaneVar) == -1 && !at.kernel.has_lanes(index.without(kLaneVar));
+}
+
+Value* reverse(Builder& b, Value* value) { return value ? b.CreateVectorReverse(value) : nullptr; }
+
+Value* masked_scalar_load(const Indexing& at, loops::BufferId buffer, Value* address, Value* mask) {
+  Builder& b = at.b;
+  const DType dtype = at.kernel.buffers[buffer].dtype;
+  if (mask) address = b.CreateSelect(mask, address, zeros(*b.GetInsertBlock()->getModule()));
+  llvm::Type* const type = memory_type(b.getContext(), dtype, 1);
+  return from_memory(b, dtype, b.CreateAlignedLoad(type, address, llvm::Align(info(dtype).bytes)));
+}
+
+// All lanes at one address, which is read when any lane wants it.
+Value* load_same(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
+  Builder& b = at.b;
+  Value* const one = masked_scalar_load(at, buffer, at.address(buffer, index), b.CreateOrReduce(mask));
+  Value* const all = b.CreateVectorSplat(lanes, one);
+  return b.CreateSelect(mask, all, llvm::Constant::getNullValue(all->getType()));
+}
+
+Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& first, int lanes, Value* mask) {
+  Builder& b = at.b;
+  const DType dtype = at.kernel.buffers[buffer].dtype;
+  llvm::Type* const type = memory_type(b.getContext(), dtype, lanes);
+  Value* const address = at.address(buffer, first);
+  const llvm::Align align(info(dtype).bytes);
+  Value* const loaded =
+      mask ? static_cast<Value*>(b.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type)))
+           : b.CreateAlignedLoad(type, address, align);
+  return from_memory(b, dtype, loaded);
+}
+
+Value* gather(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
+  Builder& b = at.b;
+  const DType dtype = loops::register_dtype(at.kernel.buffers[buffer].dtype);
+  Value* result = llvm::PoisonValue::get(register_type(b.getContext(), dtype, lanes));
+  for (int lane = 0; lane < lanes; ++lane) {
+    Value* const wanted = mask ? b.CreateExtractElement(mask, lane) : nullptr;
+    Value* const one = masked_scalar_load(at, buffer, at.address(buffer, index, lane), wanted);
+    result = b.CreateInsertElement(result, one, lane);
+  }
+  return result;
+}
+
+}  // namespace
+
+Value* Indexing::scalar(const Index& index) const {
+  Value* sum = nullptr;
+  for (const Index::Term& term : index.terms) {
+    Value* const var = extend(b, vars[term.var], kernel.vars[term.var].dtype, b.getInt64Ty());
+    Value* const product = b.CreateNSWMul(var, b.getInt64(term.coefficient));
+    sum = sum ? b.CreateNSWAdd(sum, product) : product;
+  }
+  if (!sum) return b.getInt64(index.constant);
+  return index.constant == 0 ? sum : b.CreateNSWAdd(sum, b.getInt64(index.constant));
+}
+
+Value* Indexing::value(const Index& index, DType dtype, int lanes) const {
+  const DType integer = is_integer(dtype) ? dtype : DType::kI64;
+  llvm::Type* const element = register_type(b.getContext(), integer, 1);
+  Index same = index;
+  for (const Index::Term& term : index.terms) {
+    if (kernel.vars[term.var].lanes > 1) same = same.without(term.var);
+  }
+  Value* sum = b.CreateIntCast(scalar(same), element, true);
+  if (lanes > 1) {
+    auto* const vector = llvm::FixedVectorType::get(element, lanes);
+    sum = b.CreateVectorSplat(lanes, sum);
+    for (const Index::Term& term : index.terms) {
+      const loops::Var& var = kernel.vars[term.var];
+      if (var.lanes == 1) continue;
+      Value* factor = nullptr;
+      if (term.var == kLaneVar) {
+        std::vector<llvm::Constant*> steps;
+        for (int lane = 0; lane < lanes; ++lane) steps.push_back(llvm::ConstantInt::get(element, lane));
+        factor = llvm::ConstantVector::get(steps);
+      } else {
+        factor = extend(b, vars[term.var], var.dtype, vector);
+      }
+      sum = b.CreateAdd(sum, b.CreateMul(factor, llvm::ConstantInt::getSigned(vector, term.coefficient)));
+    }
+  }
+  return emit_convert(b, integer, dtype, sum);
+}
+
+Value* Indexing::address(loops::BufferId buffer, const Index& index, int lane) const {
+  const int64_t bytes = info(kernel.buffers[buffer].dtype).bytes;
+  int64_t displacement = index.constant * bytes;
+  Value* offset = nullptr;
+  for (const Index::Term& term : index.terms) {
+    const int64_t step = term.coefficient * bytes;
+    if (term.var == kLaneVar) {
+      displacement += step * lane;
+      continue;
+    }
+    Value* var = vars[term.var];
+    if (var->getType()->isVectorTy()) var = b.CreateExtractElement(var, lane);
+    var = extend(b, var, kernel.vars[term.var].dtype, b.getInt64Ty());
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(var)) {
+      displacement += step * constant->getSExtValue();
+      continue;
+    }
+    Value* const product = b.CreateNSWMul(var, b.getInt64(step));
+    offset = offset ? b.CreateNSWAdd(offset, product) : product;
+  }
+  Value* address = buffers[buffer];
+  if (offset) address = b.CreateGEP(b.getInt8Ty(), address, offset);
+  return displacement == 0 ? address : b.CreateGEP(b.getInt8Ty(), address, b.getInt64(displacement));
+}
+
+void emit_guarded(Builder& b, Value* condition, const std::function<void()>& then) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (known->isOne()) then();
+    return;
+  }
+  llvm::Function* const function = b.GetInsertBlock()->getParent();
+  auto* const inside = llvm::BasicBlock::Create(b.getContext(), "then", function);
+  auto* const after = llvm::BasicBlock::Create(b.getContext(), "after", function);
+  b.CreateCondBr(condition, inside, after);
+  b.SetInsertPoint(inside);
+  then();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+Value* emit_load(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
+  if (lanes == 1) return masked_scalar_load(at, buffer, at.address(buffer, index), mask);
+  if (!at.kernel.has_lanes(index)) return load_same(at, buffer, index, lanes, mask);
+  if (at.kernel.is_contiguous(index)) return load_contiguous(at, buffer, index.without(kLaneVar), lanes, mask);
+  if (is_reversed(at, index)) {
+    const Index first = index.without(kLaneVar) - Index(lanes - 1);
+    return reverse(at.b, load_contiguous(at, buffer, first, lanes, reverse(at.b, mask)));
+  }
+  return gather(at, buffer, index, lanes, mask);
+}
+
+void emit_store(const Indexing& at, loops::BufferId buffer, const Index& index, Value* value, Value* mask) {
+  Builder& b = at.b;
+  const DType dtype = at.kernel.buffers[buffer].dtype;
+  const llvm::Align align(info(dtype).bytes);
+  Value* stored = to_memory(b, dtype, value);
+  const auto store_one = [&](Value* one, int lane, Value* wanted) {
+    const auto store = [&] { b.CreateAlignedStore(one, at.address(buffer, index, lane), align); };
+    wanted ? emit_guarded(b, wanted, store) : store();
+  };
+  const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  if (!vector) return store_one(stored, 0, mask);
+  const int lanes = static_cast<int>(vector->getNumElements());
+  const bool reversed = is_reversed(at, index);
+  if (reversed || at.kernel.is_contiguous(index)) {
+    const Index first = index.without(kLaneVar) - Index(reversed ? lanes - 1 : 0);
+    if (reversed) stored = reverse(b, stored), mask = reverse(b, mask);
+    Value* const address = at.address(buffer, first);
+    mask ? b.CreateMaskedStore(stored, address, align, mask)
+         : static_cast<Value*>(b.CreateAlignedStore(stored, address, align));
+    return;
+  }
+  for (int lane = 0; lane < lanes; ++lane) {
+    store_one(b.CreateExtractElement(stored, lane), lane, mask ? b.CreateExtractElement(mask, lane) : nullptr);
+  }
+}
+
+}  // namespace ingot::codegen
