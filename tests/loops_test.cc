@@ -4,9 +4,9 @@
 #include <random>
 
 #include "aot/base/error.h"
-#include "aot/loops/builder.h"
 #include "aot/loops/interpret.h"
 #include "aot/loops/scalar.h"
+#include "tests/sample_kernels.h"
 
 namespace ingot::loops {
 namespace {
@@ -21,21 +21,6 @@ std::vector<float> random_floats(int64_t count, int seed) {
 
 std::byte* bytes(std::vector<float>& values) { return reinterpret_cast<std::byte*>(values.data()); }
 
-Kernel scale_kernel(int64_t elements, int lanes) {
-  KernelBuilder b("scale", lanes);
-  const BufferId x = b.input("x", DType::kF32, elements);
-  const BufferId y = b.output("y", DType::kF32, elements);
-  b.set_task_count((elements + 255) / 256);
-  b.loop("i", b.task() * 256, elements, lanes,
-         [&](Index i) {
-           const Expr mask = b.in_range(i + b.lane(), 0, elements);
-           const Expr value = b.load(x, i + b.lane(), mask);
-           b.store(y, i + b.lane(), b.apply(ScalarOp::kMultiply, {value, b.constant(DType::kF32, 2)}), mask);
-         },
-         {b.task() * 256 + 256});
-  return b.finish();
-}
-
 TEST(Interpret, ScalesWithMaskedEdge) {
   for (const int64_t elements : {1, 7, 8, 256, 1001}) {
     for (const int lanes : {1, 8}) {
@@ -49,50 +34,9 @@ TEST(Interpret, ScalesWithMaskedEdge) {
   }
 }
 
-// The contraction micro-kernel: h[m, n] = max(sum over k of x[m, k] * w[k, n] + b[n], 0), in tiles of 6 x 16.
-Kernel dot_bias_relu(int64_t m_extent, int64_t n_extent, int64_t k_extent) {
-  constexpr int64_t kRows = 6, kColumns = 2, kLanes = 8;
-  KernelBuilder b("f32_dot_bias_relu", kLanes);
-  const BufferId x = b.input("x", DType::kF32, m_extent * k_extent);
-  const BufferId w = b.input("w", DType::kF32, k_extent * n_extent);
-  const BufferId bias = b.input("b", DType::kF32, n_extent);
-  const BufferId h = b.output("h", DType::kF32, m_extent * n_extent);
-  const TileId acc = b.tile("acc", DType::kF32, kLanes, {kRows, kColumns});
-  b.set_task_count((m_extent + kRows - 1) / kRows);
-  const Index m = b.task() * kRows;
-  const auto rows = [&](const std::function<void(Index)>& body) {
-    b.unrolled("r", kRows, [&](Index r) { b.if_then(b.in_range(m + r, 0, m_extent), [&] { body(r); }); });
-  };
-  b.loop("n", 0, n_extent, kColumns * kLanes, [&](Index n) {
-    rows([&](Index r) { b.unrolled("v", kColumns, [&](Index v) { b.set(acc, {r, v}, b.constant(DType::kF32, 0)); }); });
-    b.loop("k", 0, k_extent, 1, [&](Index k) {
-      Expr columns[kColumns];
-      for (int64_t v = 0; v < kColumns; ++v) {
-        const Index at = n + v * kLanes + b.lane();
-        columns[v] = b.let("b", b.load(w, k * n_extent + at, b.in_range(at, 0, n_extent)));
-      }
-      rows([&](Index r) {
-        const Expr a = b.let("a", b.load(x, (m + r) * k_extent + k));
-        for (int64_t v = 0; v < kColumns; ++v) {
-          b.set(acc, {r, v}, b.apply(ScalarOp::kFma, {a, columns[v], b.read(acc, {r, v})}));
-        }
-      });
-    });
-    rows([&](Index r) {
-      b.unrolled("v", kColumns, [&](Index v) {
-        const Index at = n + v * kLanes + b.lane();
-        const Expr mask = b.in_range(at, 0, n_extent);
-        const Expr sum = b.apply(ScalarOp::kAdd, {b.read(acc, {r, v}), b.load(bias, at, mask)});
-        b.store(h, (m + r) * n_extent + at, b.apply(ScalarOp::kMaximum, {sum, b.constant(DType::kF32, 0)}), mask);
-      });
-    });
-  });
-  return b.finish();
-}
-
 TEST(Interpret, ContractionMicroKernel) {
   constexpr int64_t kM = 32, kN = 21, kK = 13;
-  const Kernel kernel = dot_bias_relu(kM, kN, kK);
+  const Kernel kernel = dot_bias_relu({.m = kM, .n = kN, .k = kK});
   std::vector<float> x = random_floats(kM * kK, 1), w = random_floats(kK * kN, 2), bias = random_floats(kN, 3);
   std::vector<float> h(kM * kN);
   std::byte* const buffers[] = {bytes(x), bytes(w), bytes(bias), bytes(h)};
