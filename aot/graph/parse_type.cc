@@ -1,0 +1,96 @@
+// Types: tensor<2x3xf32>.
+#include <fmt/format.h>
+
+#include "aot/graph/text_reader.h"
+
+namespace ingot {
+namespace {
+
+constexpr size_t kHighestRank = 64;
+constexpr int64_t kLargestTensorBytes = int64_t{1} << 46;  // 64 TiB: offsets never overflow
+
+bool is_word_char(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// The type at the next token as it is written, for a message.
+std::string_view written_type(TextReader& reader) {
+  const size_t start = reader.offset();
+  if (reader.at('(')) {
+    reader.skip_group();
+  } else {
+    reader.take();
+    if (reader.at('<')) reader.skip_group();
+  }
+  return reader.text_since(start);
+}
+
+[[noreturn]] void fail_unsupported(TextReader& reader, size_t start) {
+  reader.seek(start);
+  const Location location = reader.location();
+  throw_limit(location, fmt::format("type {} is not supported yet; tensors of static shape are, of i1, i2 .. i64, "
+                                    "ui2 .. ui64, f16, bf16, f32 and f64",
+                                    written_type(reader)));
+}
+
+// A tensor of at most kLargestTensorBytes, also when a dimension is zero (then: without it).
+bool is_too_large(const TensorType& type) {
+  __extension__ using Wide = unsigned __int128;
+  Wide bytes = info(type.dtype).bytes;
+  for (const int64_t dim : type.shape) {
+    if (dim > 1) bytes *= static_cast<uint64_t>(dim);
+    if (bytes > Wide{static_cast<uint64_t>(kLargestTensorBytes)}) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// The shape is not made of tokens ("2x3xf32" is an integer and an identifier, "0x3xf32" a hexadecimal integer), so it
+// is read by character.
+TensorType parse_type(TextReader& reader) {
+  if (reader.at(TokenKind::kBang) && reader.is_alias(reader.token().text)) return reader.type_alias();
+  const size_t start = reader.offset();
+  if (!reader.at_word("tensor")) {
+    const bool is_type = reader.at(TokenKind::kIdentifier) || reader.at(TokenKind::kBang) || reader.at('(');
+    if (!is_type) reader.fail_expected("a type like tensor<2x3xf32>");
+    fail_unsupported(reader, start);
+  }
+  reader.take();
+  if (!reader.at('<')) reader.fail_expected("'<'");
+
+  const std::string_view text = reader.source().text();
+  size_t at = reader.offset() + 1;
+  const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };
+  const auto skip_space = [&] {
+    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at;
+  };
+  TensorType type;
+  while (true) {
+    skip_space();
+    if (peek() < '0' || peek() > '9') break;
+    const size_t digits = at;
+    while (peek() >= '0' && peek() <= '9') ++at;
+    const auto dim = integer_value(text.substr(digits, at - digits));
+    if (!dim || *dim > INT64_MAX)
+      reader.fail_at(text.substr(digits, at - digits), "the dimension does not fit 64 bits");
+    if (peek() != 'x') reader.fail_at(text.substr(at, 0), "expected 'x' after a dimension, as in tensor<2x3xf32>");
+    ++at;
+    type.shape.push_back(static_cast<int64_t>(*dim));
+    if (type.shape.size() > kHighestRank)
+      throw_limit(reader.source().location(digits), "a tensor has at most 64 dimensions");
+  }
+  const size_t word = at;
+  while (is_word_char(peek())) ++at;
+  const auto dtype = dtype_from_name(text.substr(word, at - word));
+  skip_space();
+  if (!dtype || peek() != '>') fail_unsupported(reader, start);
+  type.dtype = *dtype;
+  if (is_too_large(type)) {
+    throw_limit(reader.source().location(start), fmt::format("{} is larger than 64 TiB", to_string(type)));
+  }
+  reader.seek(at + 1);
+  return type;
+}
+
+}  // namespace ingot
