@@ -1,0 +1,14 @@
+// What ops that name a function of their module have in common: func.call and stablehlo.composite.
+#pragma once
+
+#include "aot/graph/op.h"
+
+namespace ingot {
+
+// The result types as written. The verifier compares them with the function's, which may stand later in the text.
+std::vector<TensorType> declared_results(const InferArgs& args);
+
+// The results of the function that `attribute` names, on the op's inputs.
+std::vector<RefTensor> run_callee(const EvaluateArgs& args, std::string_view attribute);
+
+}  // namespace ingot

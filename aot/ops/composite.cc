@@ -1,0 +1,40 @@
+// stablehlo.composite: an op that a function spells out. A back end may implement it whole; a pass inlines the others.
+#include "aot/ops/callee.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  args.attrs().string("name");
+  args.attrs().string("decomposition");
+  return declared_results(args);
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return run_callee(args, "decomposition"); }
+
+std::vector<Sample> samples() {
+  return {{.text = "func.func private @twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+                   "  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n"
+                   "  return %0 : tensor<2x3xf32>\n"
+                   "}\n"
+                   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+                   "  %0 = stablehlo.composite \"sample.twice\" %x {decomposition = @twice} : "
+                   "(tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+                   "  return %0 : tensor<2x3xf32>\n"
+                   "}\n",
+           .differentiable = false}};
+}
+
+}  // namespace
+
+extern const OpDef kComposite = {
+    .name = "stablehlo.composite",
+    .doc = "An op by its name, with the function that says what it computes.",
+    .assembly = "string(name) operands attr-dict :functional",
+    .infer = infer,
+    .evaluate = evaluate,
+    .samples = samples,
+    .root = KernelRoot::kNone,
+};
+
+}  // namespace ingot
