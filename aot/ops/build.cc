@@ -113,31 +113,98 @@ Value* concatenate(GraphBuilder& b, const Values& xs, int64_t dimension) {
   return b.make("stablehlo.concatenate", xs, {{"dimension", IntAttr{dimension}}});
 }
 
-std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype) {
+Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shape& sizes) {
+  Values operands{x};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return b.make("stablehlo.dynamic_slice", operands, {{"slice_sizes", sizes}});
+}
+
+Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts) {
+  Values operands{x, update};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return b.make("stablehlo.dynamic_update_slice", operands);
+}
+
+namespace {
+
+// (a, b) -> result(builder, a, b), on scalars.
+template <typename Result>
+std::unique_ptr<Block> scalar_region(GraphBuilder& b, DType dtype, Result result) {
   auto block = std::make_unique<Block>();
   Value* x = block->add_argument({dtype, {}});
   Value* y = block->add_argument({dtype, {}});
   GraphBuilder inner(b.table());
   inner.location = b.location;
   inner.at_end(*block);
-  inner.create("stablehlo.return", {binary(inner, op, x, y)});
+  inner.create("stablehlo.return", {result(inner, x, y)});
   return block;
+}
+
+std::vector<std::unique_ptr<Block>> one(std::unique_ptr<Block> region) {
+  std::vector<std::unique_ptr<Block>> regions;
+  regions.push_back(std::move(region));
+  return regions;
+}
+
+}  // namespace
+
+std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype) {
+  return scalar_region(b, dtype, [&](GraphBuilder& inner, Value* x, Value* y) { return binary(inner, op, x, y); });
+}
+
+std::unique_ptr<Block> compare_region(GraphBuilder& b, std::string_view direction, DType dtype) {
+  return scalar_region(b, dtype,
+                       [&](GraphBuilder& inner, Value* x, Value* y) { return compare(inner, direction, x, y); });
+}
+
+std::unique_ptr<Block> overwrite_region(GraphBuilder& b, DType dtype) {
+  return scalar_region(b, dtype, [](GraphBuilder&, Value*, Value* y) { return y; });
 }
 
 Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims) {
   Value* start = constant(b, neutral(op, x->type.dtype));
-  std::vector<std::unique_ptr<Block>> regions;
-  regions.push_back(binary_region(b, op, x->type.dtype));
-  return b.create("stablehlo.reduce", {x, start}, {{"dimensions", dims}}, {}, std::move(regions))->result();
+  return b.create("stablehlo.reduce", {x, start}, {{"dimensions", dims}}, {}, one(binary_region(b, op, x->type.dtype)))
+      ->result();
 }
 
 Value* dot_general(GraphBuilder& b, Value* lhs, Value* rhs, const DotDims& dims) {
-  DictAttr numbers{"stablehlo.dot",
-                   {{"lhs_batching_dimensions", dims.lhs_batch},
-                    {"rhs_batching_dimensions", dims.rhs_batch},
-                    {"lhs_contracting_dimensions", dims.lhs_contract},
-                    {"rhs_contracting_dimensions", dims.rhs_contract}}};
-  return b.make("stablehlo.dot_general", {lhs, rhs}, {{"dot_dimension_numbers", std::move(numbers)}});
+  return b.make("stablehlo.dot_general", {lhs, rhs}, {{"dot_dimension_numbers", to_attr(dims)}});
+}
+
+Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& convolution) {
+  return b.make("stablehlo.convolution", {lhs, rhs}, to_attrs(convolution));
+}
+
+Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window) {
+  Value* start = constant(b, neutral(op, x->type.dtype));
+  return b
+      .create("stablehlo.reduce_window", {x, start}, window_attrs(window), {}, one(binary_region(b, op, x->type.dtype)))
+      ->result();
+}
+
+Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value* x, Value* source,
+                              const Window& window) {
+  AttrMap attrs = window_attrs(window);
+  attrs.erase("base_dilations");
+  attrs.erase("window_dilations");
+  std::vector<std::unique_ptr<Block>> regions;
+  regions.push_back(compare_region(b, direction, x->type.dtype));
+  regions.push_back(binary_region(b, "add", x->type.dtype));
+  Value* start = constant(b, {x->type.dtype, {}}, 0);
+  return b.create("stablehlo.select_and_scatter", {x, source, start}, std::move(attrs), {}, std::move(regions))
+      ->result();
+}
+
+Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes) {
+  return b.make("stablehlo.gather", {x, indices}, gather_attrs(dims, slice_sizes));
+}
+
+Value* scatter(GraphBuilder& b, std::string_view op, Value* x, Value* indices, Value* updates,
+               const IndexedDims& dims) {
+  const DType dtype = x->type.dtype;
+  auto region = op.empty() ? overwrite_region(b, dtype) : binary_region(b, op, dtype);
+  return b.create("stablehlo.scatter", {x, indices, updates}, scatter_attrs(dims), {}, one(std::move(region)))
+      ->result();
 }
 
 }  // namespace ops

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aot/graph/builder.h"
+#include "aot/ops/dimension_numbers.h"
 
 namespace ingot {
 
@@ -37,19 +38,36 @@ Value* reverse(GraphBuilder& b, Value* x, const std::vector<int64_t>& dims);
 Value* slice(GraphBuilder& b, Value* x, const Shape& start, const Shape& limit, const Shape& strides);
 Value* pad(GraphBuilder& b, Value* x, Value* padding_value, const Shape& low, const Shape& high, const Shape& interior);
 Value* concatenate(GraphBuilder& b, const Values& xs, int64_t dimension);
+// `starts` are scalars of one integer type, one for each dimension; they are clamped so that the slice fits.
+Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shape& sizes);
+Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts);
 
 // Reduces `dims` with one scalar op: "add", "maximum", "minimum", "multiply", "and", "or". The start value is the op's
 // neutral element.
 Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims);
 
-struct DotDims {
-  std::vector<int64_t> lhs_batch, rhs_batch, lhs_contract, rhs_contract;
-};
 // Result: batch dims, then lhs free dims, then rhs free dims.
 Value* dot_general(GraphBuilder& b, Value* lhs, Value* rhs, const DotDims& dims);
 
+Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& convolution);
+
+// Combines each window of x with "add", "maximum" or "minimum", from the op's neutral element.
+Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window);
+// Adds each element of `source` to a zero tensor like x, at the element of its window of x that wins every comparison
+// ("GE": the first greatest, "LE": the first least).
+Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value* x, Value* source,
+                              const Window& window);
+
+Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes);
+// Combines updates into x with one binary op, or overwrites with `op` empty.
+Value* scatter(GraphBuilder& b, std::string_view op, Value* x, Value* indices, Value* updates, const IndexedDims& dims);
+
 // A region `(element, element) -> element` of one binary op, as reduce, scatter and reduce_window want it.
 std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype);
+// A region `(a, b) -> compare direction, a, b`.
+std::unique_ptr<Block> compare_region(GraphBuilder& b, std::string_view direction, DType dtype);
+// A region `(a, b) -> b`.
+std::unique_ptr<Block> overwrite_region(GraphBuilder& b, DType dtype);
 
 }  // namespace ops
 }  // namespace ingot

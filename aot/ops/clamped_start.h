@@ -1,0 +1,34 @@
+// Start indices of dynamic_slice, dynamic_update_slice and gather: clamped so that the slice lies within the operand.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "aot/graph/tensor.h"
+#include "aot/loops/builder.h"
+
+namespace ingot::ops {
+
+// The element `at` of `starts`, clamped to 0 .. high.
+inline int64_t clamped_start(const RefTensor& starts, int64_t at, int64_t high) {
+  const int64_t start = starts.i[at];
+  if (start < 0 && is_unsigned(starts.type.dtype)) return high;  // ui64 is kept as bits
+  return std::clamp<int64_t>(start, 0, high);
+}
+
+// The greatest value of an integer dtype that an int64_t can hold.
+inline int64_t greatest(DType dtype) {
+  const int bits = info(dtype).bits - (is_unsigned(dtype) ? 0 : 1);
+  return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
+}
+
+// The same for a kernel.
+inline loops::Index clamped_start(loops::KernelBuilder& b, loops::Expr start, int64_t high) {
+  if (high == 0) return 0;
+  const DType dtype = start->dtype;
+  if (!is_unsigned(dtype)) start = b.apply(loops::ScalarOp::kMaximum, {start, b.constant_int(dtype, 0)});
+  if (high < greatest(dtype)) start = b.apply(loops::ScalarOp::kMinimum, {start, b.constant_int(dtype, high)});
+  return b.let_index("start", start, 0, std::min(high, greatest(dtype)));
+}
+
+}  // namespace ingot::ops

@@ -1,0 +1,70 @@
+// stablehlo.constant: data that is part of the program.
+#include <fmt/format.h>
+
+#include "aot/loops/element.h"
+#include "aot/ops/infer.h"
+#include "aot/ops/samples.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  ops::check_operand_count(args, 0);
+  const TensorType& type = args.attrs().literal("value")->type;
+  if (!args.declared.empty() && args.declared_result() != type) {
+    args.fail(fmt::format("the value is {}, the result {}", to_string(type), to_string(args.declared_result())));
+  }
+  return {type};
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return {from_literal(*args.attrs().literal("value"))}; }
+
+loops::Expr value_at(loops::KernelBuilder& b, const Literal& literal, int64_t at) {
+  const DType dtype = loops::register_dtype(literal.type.dtype);
+  return is_float(dtype) ? b.constant(dtype, literal.float_at(at)) : b.constant_int(dtype, literal.int_at(at));
+}
+
+// A splat is its value everywhere. Other data lies in a buffer of its own, which a kernel gets as an operand; only an
+// element at a constant index is known here.
+loops::Expr element(loops::ElementArgs& args) {
+  const Literal& literal = *args.op.attrs().literal("value");
+  if (literal.is_splat) return value_at(args.b, literal, 0);
+  const loops::Index at = loops::flatten(args.index, literal.type.shape);
+  if (!at.is_constant()) throw_bug("constant: a kernel must get a constant that is not a splat as an operand");
+  return value_at(args.b, literal, at.constant);
+}
+
+std::vector<Sample> samples() {
+  const auto constant = [](const std::string& literal, const std::string& type) {
+    return Sample{.text = ops::single_op("", "stablehlo.constant dense<" + literal + "> : " + type, type)};
+  };
+  return {
+      constant("[[1.0, -2.5, 3.0e+38], [0.0, -0.0, 1.0e-40]]", "tensor<2x3xf32>"),
+      constant("0x7FC00000", "tensor<4xf32>"),
+      constant("1.5", "tensor<f64>"),
+      constant("[1.5, -65504.0]", "tensor<2xf16>"),
+      constant("3.140630e+00", "tensor<2x2xbf16>"),
+      constant("[-128, 127]", "tensor<2xi8>"),
+      constant("7", "tensor<2x2xi32>"),
+      constant("[true, false]", "tensor<2xi1>"),
+      constant("[18446744073709551615, 0]", "tensor<2xui64>"),
+      constant("[-8, 7]", "tensor<2xi4>"),
+      constant("", "tensor<0x2xf32>"),
+  };
+}
+
+}  // namespace
+
+extern const OpDef kConstant = {
+    .name = "stablehlo.constant",
+    .doc = "The tensor that the attribute `value` holds.",
+    .assembly = "attr-dict custom(constant)",
+    .infer = infer,
+    .evaluate = evaluate,
+    .zero_gradient = true,
+    .samples = samples,
+    .element = element,
+    .flops = 0,
+};
+
+}  // namespace ingot

@@ -1,0 +1,31 @@
+// What dot_general and convolution share: dtypes of products and sums, and the building of their loops::Contraction.
+#pragma once
+
+#include "aot/graph/op.h"
+#include "aot/loops/contraction.h"
+
+namespace ingot::ops {
+
+// The result's dtype: as declared (wider sums than the operands are allowed), else the operands'. Fails when the
+// operands or the declared result do not go together.
+DType product_dtype(const InferArgs& args);
+
+// The dtype of the sums behind a result: f16 and bf16 in f32, narrow integers in 32 bits.
+DType accumulate_dtype(DType result);
+
+// sum += a * b, wrapping for integers.
+inline void multiply_add(double& sum, double a, double b) { sum += a * b; }
+inline void multiply_add(int64_t& sum, int64_t a, int64_t b) {
+  sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// Appends an iteration dimension; gives its number.
+int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent);
+
+// Coefficients that are 1 for the iteration dimension `dim`.
+std::vector<int64_t> unit(int dim);
+
+// Gives all accesses one coefficient for each iteration dimension and settles `always` against the shapes.
+void finish(loops::Contraction& c, const Shape& lhs, const Shape& rhs, const Shape& out);
+
+}  // namespace ingot::ops

@@ -1,0 +1,51 @@
+#include "aot/ops/infer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ingot::ops {
+
+std::string to_string(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+void check_operand_count(const InferArgs& args, size_t count) {
+  if (args.operands.size() != count) args.fail(fmt::format("takes {} operands, not {}", count, args.operands.size()));
+}
+
+void check_scalar(const InferArgs& args, std::string_view what, const TensorType& type) {
+  if (type.rank() != 0) args.fail(fmt::format("{} must be a scalar, not {}", what, ingot::to_string(type)));
+}
+
+void check_same_dtype(const InferArgs& args, const TensorType& a, const TensorType& b) {
+  if (a.dtype == b.dtype) return;
+  args.fail(fmt::format("the operands {} and {} must have one element type", ingot::to_string(a), ingot::to_string(b)));
+}
+
+void check_one_each(const InferArgs& args, std::string_view what, const std::vector<int64_t>& values, int rank) {
+  if (static_cast<int>(values.size()) == rank) return;
+  args.fail(fmt::format("{} = {} must have one entry for each of {} dimensions", what, to_string(values), rank));
+}
+
+void check_dims(const InferArgs& args, std::string_view what, const std::vector<int64_t>& dims, int rank) {
+  std::vector<bool> seen(rank);
+  for (int64_t dim : dims) {
+    if (dim < 0 || dim >= rank) {
+      args.fail(
+          fmt::format("{} = {}: there is no dimension {} in a tensor of rank {}", what, to_string(dims), dim, rank));
+    }
+    if (seen[dim]) args.fail(fmt::format("{} = {}: dimension {} appears twice", what, to_string(dims), dim));
+    seen[dim] = true;
+  }
+}
+
+const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arguments) {
+  if (args.regions.size() <= index) args.fail(fmt::format("needs {} regions, has {}", index + 1, args.regions.size()));
+  const Block& region = *args.regions[index];
+  if (region.arguments.size() != arguments) {
+    args.fail(fmt::format("the region must take {} arguments, not {}", arguments, region.arguments.size()));
+  }
+  for (const auto& argument : region.arguments) check_scalar(args, "a region's argument", argument->type);
+  for (const Value* value : region.terminator()->operands) check_scalar(args, "a region's result", value->type);
+  return region;
+}
+
+}  // namespace ingot::ops

@@ -1,0 +1,27 @@
+// Checks that the infer columns of many ops share. Each failure is an Error that names the op, the attribute, the
+// dimension and the extents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/graph/op.h"
+
+namespace ingot::ops {
+
+std::string to_string(const std::vector<int64_t>& values);  // "[1, 2]"
+
+void check_operand_count(const InferArgs& args, size_t count);
+void check_scalar(const InferArgs& args, std::string_view what, const TensorType& type);
+void check_same_dtype(const InferArgs& args, const TensorType& a, const TensorType& b);
+
+// `values` of the attribute `what` has one entry for each of `rank` dimensions.
+void check_one_each(const InferArgs& args, std::string_view what, const std::vector<int64_t>& values, int rank);
+
+// `dims` are distinct dimensions of a tensor of rank `rank`.
+void check_dims(const InferArgs& args, std::string_view what, const std::vector<int64_t>& dims, int rank);
+
+// The region `index` exists and takes `arguments` scalars.
+const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arguments);
+
+}  // namespace ingot::ops

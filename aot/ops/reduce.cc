@@ -1,0 +1,163 @@
+// stablehlo.reduce: combines the elements along some dimensions by a region.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/ops/build.h"
+#include "aot/ops/index.h"
+#include "aot/ops/infer.h"
+#include "aot/ops/region.h"
+#include "aot/ops/samples.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  if (args.operands.empty() || args.operands.size() % 2 != 0) {
+    args.fail(fmt::format("takes n inputs and n start values, not {} operands", args.operands.size()));
+  }
+  const size_t count = args.operands.size() / 2;
+  const TensorType& x = args.operands[0];
+  const std::vector<int64_t> dims = args.attrs().ints("dimensions");
+  ops::check_dims(args, "dimensions", dims, x.rank());
+  const Block& region = ops::check_scalar_region(args, 0, 2 * count);
+  if (region.terminator()->operands.size() != count) args.fail(fmt::format("the region must give {} results", count));
+  const Shape shape = ops::extents(x.shape, ops::other_dims(x.rank(), dims));
+  std::vector<TensorType> results;
+  for (size_t k = 0; k < count; ++k) {
+    if (args.operands[k].shape != x.shape) {
+      args.fail(fmt::format("the inputs {} and {} must have one shape", to_string(x), to_string(args.operands[k])));
+    }
+    ops::check_scalar(args, "a start value", args.operands[count + k]);
+    results.push_back({region.terminator()->operand(static_cast<int>(k))->type.dtype, shape});
+  }
+  return results;
+}
+
+// From the start value, each element in ascending order.
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const size_t count = args.inputs.size() / 2;
+  const Shape& x = args.inputs[0].type.shape;
+  const std::vector<int64_t> dims = args.attrs().ints("dimensions");
+  const std::vector<int64_t> kept = ops::other_dims(static_cast<int>(x.size()), dims);
+  const std::vector<int64_t> kept_offsets = ops::offsets(x, kept);
+  std::vector<int64_t> ascending = dims;
+  std::sort(ascending.begin(), ascending.end());
+  const std::vector<int64_t> dim_offsets = ops::offsets(x, ascending);
+  std::vector<RefTensor> results;
+  for (size_t k = 0; k < count; ++k) {
+    results.push_back(
+        ops::strided_copy(args.result_type(static_cast<int>(k)), args.inputs[count + k], 0, Shape(kept.size(), 0)));
+  }
+  const ops::RegionRunner region(args, args.op.region());
+  for (size_t r = 0; r < kept_offsets.size(); ++r) {
+    for (int64_t offset : dim_offsets) {
+      region.combine(results, static_cast<int64_t>(r), args.inputs.first(count), kept_offsets[r] + offset);
+    }
+  }
+  return results;
+}
+
+// add: dx = dy, repeated along the reduced dimensions. The start value, added once to each result, gets sum(dy).
+// maximum, minimum: dy in equal parts to the elements that are equal to the result, as JAX splits it:
+//   dx = [x = y] * dy / (count of such elements)
+Values gradient(GradientArgs& args) {
+  GraphBuilder& b = args.b;
+  if (args.op.operands.size() != 2) {
+    const auto flows = [](const Value* dy) { return dy != nullptr; };
+    if (std::none_of(args.result_gradients.begin(), args.result_gradients.end(), flows)) {
+      return Values(args.op.operands.size(), nullptr);
+    }
+    throw_limit(args.op.location,
+                "stablehlo.reduce of several inputs at once has no gradient; one of one input by add, "
+                "maximum or minimum has");
+  }
+  const std::string_view op = ops::binary_region_op(args.op.region());
+  const Shape& x = args.operand(0)->type.shape;
+  const std::vector<int64_t> dims = args.op.attrs().ints("dimensions");
+  const std::vector<int64_t> kept = ops::other_dims(static_cast<int>(x.size()), dims);
+  const auto repeated = [&](Value* value) { return ops::broadcast_in_dim(b, value, x, kept); };
+  if (op == "add") {
+    Value* dstart = args.needed[1] ? ops::reduce(b, "add", args.dy(), ops::iota_dims(args.dy()->type.rank())) : nullptr;
+    return {args.needed[0] ? repeated(args.dy()) : nullptr, dstart};
+  }
+  if ((op == "maximum" || op == "minimum") && !args.needed[1]) {
+    Value* is_extreme = ops::compare(b, "EQ", args.operand(0), repeated(args.result()));
+    Value* ones = ops::convert(b, is_extreme, args.dy()->type.dtype);
+    Value* share = ops::divide(b, args.dy(), ops::reduce(b, "add", ones, dims));
+    return {ops::multiply(b, ones, repeated(share)), nullptr};
+  }
+  throw_limit(args.op.location,
+              "stablehlo.reduce has a gradient when its region adds, or takes the maximum or minimum from a "
+              "constant start value");
+}
+
+std::vector<Sample> samples() {
+  const auto reduce = [](const std::string& op, const std::string& dims, const std::string& x, const std::string& start,
+                         const std::string& y, bool differentiable = true) {
+    return Sample{.text = ops::single_op("%x: " + x + ", %start: " + start,
+                                         "stablehlo.reduce(%x init: %start) applies stablehlo." + op +
+                                             " across dimensions = " + dims + " : (" + x + ", " + start + ") -> " + y,
+                                         y),
+                  .differentiable = differentiable};
+  };
+  const std::string argmax =
+      "func.func @main(%x: tensor<5x9xf32>, %i: tensor<5x9xi32>, %x0: tensor<f32>, %i0: tensor<i32>) -> "
+      "(tensor<5xf32>, "
+      "tensor<5xi32>) {\n"
+      "  %0:2 = \"stablehlo.reduce\"(%x, %i, %x0, %i0) <{dimensions = array<i64: 1>}> ({\n"
+      "  ^bb0(%a: tensor<f32>, %ai: tensor<i32>, %b: tensor<f32>, %bi: tensor<i32>):\n"
+      "    %keep = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+      "    %v = stablehlo.select %keep, %a, %b : tensor<i1>, tensor<f32>\n"
+      "    %vi = stablehlo.select %keep, %ai, %bi : tensor<i1>, tensor<i32>\n"
+      "    stablehlo.return %v, %vi : tensor<f32>, tensor<i32>\n"
+      "  }) : (tensor<5x9xf32>, tensor<5x9xi32>, tensor<f32>, tensor<i32>) -> (tensor<5xf32>, tensor<5xi32>)\n"
+      "  return %0#0, %0#1 : tensor<5xf32>, tensor<5xi32>\n}\n";
+  const std::string log_add =
+      "func.func @main(%x: tensor<4x6xf32>, %start: tensor<f32>) -> tensor<4xf32> {\n"
+      "  %0 = \"stablehlo.reduce\"(%x, %start) <{dimensions = array<i64: 1>}> ({\n"
+      "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %half = stablehlo.constant dense<0.5> : tensor<f32>\n"
+      "    %s = stablehlo.multiply %b, %half : tensor<f32>\n"
+      "    %r = stablehlo.add %a, %s : tensor<f32>\n"
+      "    stablehlo.return %r : tensor<f32>\n"
+      "  }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>\n"
+      "  return %0 : tensor<4xf32>\n}\n";
+  return {
+      reduce("add", "[1]", "tensor<4x33xf32>", "tensor<f32>", "tensor<4xf32>"),
+      reduce("add", "[0]", "tensor<33x4xf32>", "tensor<f32>", "tensor<4xf32>"),
+      reduce("add", "[0, 1]", "tensor<7x9xf32>", "tensor<f32>", "tensor<f32>"),
+      reduce("add", "[0, 2]", "tensor<3x4x5xf64>", "tensor<f64>", "tensor<4xf64>"),
+      reduce("add", "[2, 1]", "tensor<3x4x5xf32>", "tensor<f32>", "tensor<3xf32>"),
+      reduce("add", "[0, 2, 3]", "tensor<2x3x4x5xf32>", "tensor<f32>", "tensor<3xf32>"),
+      reduce("add", "[]", "tensor<3x4xf32>", "tensor<f32>", "tensor<3x4xf32>"),
+      reduce("add", "[0]", "tensor<0x4xf32>", "tensor<f32>", "tensor<4xf32>"),
+      reduce("add", "[1]", "tensor<0x4xf32>", "tensor<f32>", "tensor<0xf32>"),
+      reduce("add", "[0]", "tensor<5xbf16>", "tensor<bf16>", "tensor<bf16>"),
+      reduce("add", "[0]", "tensor<5xi32>", "tensor<i32>", "tensor<i32>"),
+      reduce("maximum", "[1]", "tensor<4x9xf32>", "tensor<f32>", "tensor<4xf32>", false),
+      reduce("minimum", "[0]", "tensor<9x4xf32>", "tensor<f32>", "tensor<4xf32>", false),
+      reduce("maximum", "[0]", "tensor<9xi32>", "tensor<i32>", "tensor<i32>"),
+      reduce("multiply", "[1]", "tensor<3x4xf32>", "tensor<f32>", "tensor<3xf32>", false),
+      reduce("and", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
+      reduce("or", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
+      {.text = argmax, .differentiable = false},
+      {.text = log_add, .differentiable = false},
+  };
+}
+
+}  // namespace
+
+extern const OpDef kReduce = {
+    .name = "stablehlo.reduce",
+    .doc = "The elements along `dimensions`, combined by the region from the start values; several inputs go together.",
+    .assembly = "custom(reduce)",
+    .infer = infer,
+    .evaluate = evaluate,
+    .gradient = gradient,
+    .samples = samples,
+    .root = KernelRoot::kReduce,
+    .ulp = {.f32 = 16, .f64 = 16, .half = 1},
+};
+
+}  // namespace ingot

@@ -1,0 +1,144 @@
+// stablehlo.reduce_window: combines the elements in each position of a sliding window by a region. Padding and the
+// holes of a dilated operand hold the start value.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/ops/build.h"
+#include "aot/ops/index.h"
+#include "aot/ops/infer.h"
+#include "aot/ops/region.h"
+#include "aot/ops/samples.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  if (args.operands.empty() || args.operands.size() % 2 != 0) {
+    args.fail(fmt::format("takes n inputs and n start values, not {} operands", args.operands.size()));
+  }
+  const size_t count = args.operands.size() / 2;
+  const TensorType& x = args.operands[0];
+  const ops::Window window = ops::read_window(args.attrs());
+  ops::check_window(args, window, x.rank());
+  const Block& region = ops::check_scalar_region(args, 0, 2 * count);
+  if (region.terminator()->operands.size() != count) args.fail(fmt::format("the region must give {} results", count));
+  std::vector<TensorType> results;
+  for (size_t k = 0; k < count; ++k) {
+    if (args.operands[k].shape != x.shape) {
+      args.fail(fmt::format("the inputs {} and {} must have one shape", to_string(x), to_string(args.operands[k])));
+    }
+    ops::check_scalar(args, "a start value", args.operands[count + k]);
+    results.push_back({region.terminator()->operand(static_cast<int>(k))->type.dtype, ops::positions(window, x.shape)});
+  }
+  return results;
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  const size_t count = args.inputs.size() / 2;
+  const std::span<const RefTensor> inputs = args.inputs.first(count), starts = args.inputs.subspan(count);
+  const ops::Window window = ops::read_window(args.attrs());
+  const Shape& x = inputs[0].type.shape;
+  const Shape strides = row_major_strides(x), sizes = ops::sizes(window);
+  std::vector<RefTensor> results;
+  for (size_t k = 0; k < count; ++k) {
+    results.push_back(ops::strided_copy(args.result_type(static_cast<int>(k)), starts[k], 0, Shape(x.size(), 0)));
+  }
+  const ops::RegionRunner region(args, args.op.region());
+  ops::for_each_index(results[0].type.shape, [&](const Shape& position, int64_t to) {
+    ops::for_each_index(sizes, [&](const Shape& offset, int64_t) {
+      int64_t from = 0;
+      for (size_t d = 0; d < window.size(); ++d) {
+        const int64_t at = window[d].source(position[d], offset[d], x[d]);
+        if (at < 0) return region.combine(results, to, starts, 0);
+        from += at * strides[d];
+      }
+      region.combine(results, to, inputs, from);
+    });
+  });
+  return results;
+}
+
+// add: an element is in the windows whose positions read it, so dx = the sum over windows of dy, dilated by the stride,
+// with the strides and dilations exchanged (the window reversed is itself). maximum, minimum: dy goes to the first
+// greatest (least) element of its window: select_and_scatter.
+Values gradient(GradientArgs& args) {
+  const std::string_view op = args.op.operands.size() == 2 ? ops::binary_region_op(args.op.region()) : "";
+  const ops::Window window = ops::read_window(args.op.attrs());
+  if (op == "add" && !args.needed[1]) {
+    const ops::Window back = ops::transposed(window, args.operand(0)->type.shape, args.dy()->type.shape);
+    if (args.dy()->type.elements() == 0) return {ops::zeros_like(args.b, args.operand(0)), nullptr};
+    return {ops::reduce_window(args.b, "add", args.dy(), back), nullptr};
+  }
+  const bool is_plain = std::all_of(window.begin(), window.end(), [](const ops::WindowDim& dim) {
+    return dim.base_dilation == 1 && dim.dilation == 1;
+  });
+  if ((op == "maximum" || op == "minimum") && is_plain && !args.needed[1]) {
+    return {ops::select_and_scatter_add(args.b, op == "maximum" ? "GE" : "LE", args.operand(0), args.dy(), window),
+            nullptr};
+  }
+  throw_limit(args.op.location,
+              "stablehlo.reduce_window has a gradient from a constant start value when its region adds, or "
+              "takes the maximum or minimum without dilations");
+}
+
+std::vector<Sample> samples() {
+  const auto window = [](const std::string& op, const std::string& dtype, const std::string& x,
+                         const std::string& attrs, const std::string& y, bool differentiable = true) {
+    const std::string from = "tensor<" + x + dtype + ">", to = "tensor<" + y + dtype + ">",
+                      scalar = "tensor<" + dtype + ">";
+    const std::string start = op == "maximum"    ? "-1.0e+30"
+                              : op == "minimum"  ? "1.0e+30"
+                              : op == "multiply" ? "1.0"
+                                                 : "0.0";
+    const std::string literal = dtype[0] == 'i' ? start.substr(0, start.find('.')) : start;
+    return Sample{.text = "func.func @main(%x: " + from + ") -> " + to + " {\n  %start = stablehlo.constant dense<" +
+                          literal + "> : " + scalar + "\n  %0 = \"stablehlo.reduce_window\"(%x, %start) <{" + attrs +
+                          "}> " + ops::scalar_region(op, dtype) + " : (" + from + ", " + scalar + ") -> " + to +
+                          "\n  return %0 : " + to + "\n}\n",
+                  .differentiable = differentiable};
+  };
+  return {
+      window("add", "f32", "9x", "window_dimensions = array<i64: 3>", "7x"),
+      window("add", "f32", "2x3x8x9x",
+             "padding = dense<[[0, 0], [0, 0], [1, 1], [0, 1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "
+             "1, 3, 2>, "
+             "window_strides = array<i64: 1, 1, 2, 2>",
+             "2x3x4x5x"),
+      window(
+          "add", "f64", "5x6x",
+          "base_dilations = array<i64: 2, 1>, padding = dense<[[2, 1], [-1, 2]]> : tensor<2x2xi64>, window_dilations = "
+          "array<i64: 3, 2>, window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 2, 1>",
+          "5x3x"),
+      window("maximum", "f32", "2x8x8x3x",
+             "window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>", "2x4x4x3x"),
+      window("maximum", "f32", "1x2x7x7x",
+             "padding = dense<[[0, 0], [0, 0], [1, 1], [1, 1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "
+             "1, 3, 3>, "
+             "window_strides = array<i64: 1, 1, 2, 2>",
+             "1x2x4x4x"),
+      window("minimum", "f32", "9x", "window_dimensions = array<i64: 4>, window_strides = array<i64: 2>", "3x"),
+      window("add", "bf16", "9x", "window_dimensions = array<i64: 3>", "7x"),
+      window("add", "i32", "9x", "padding = dense<[[8, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 9>",
+             "9x"),
+      window("multiply", "f32", "5x", "window_dimensions = array<i64: 2>", "4x", false),
+      window("add", "f32", "2x", "window_dimensions = array<i64: 3>", "0x"),
+      window("add", "f32", "0x3x", "window_dimensions = array<i64: 1, 2>", "0x2x"),
+  };
+}
+
+}  // namespace
+
+extern const OpDef kReduceWindow = {
+    .name = "stablehlo.reduce_window",
+    .doc = "The elements under each position of a window, combined by the region from the start values.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .gradient = gradient,
+    .samples = samples,
+    .root = KernelRoot::kWindow,
+    .ulp = {.f32 = 8, .f64 = 8, .half = 1},
+    .flops = 8,
+};
+
+}  // namespace ingot

@@ -1,0 +1,67 @@
+// stablehlo.reshape: the same elements in the same row-major order under another shape.
+#include <fmt/format.h>
+
+#include "aot/loops/element.h"
+#include "aot/ops/build.h"
+#include "aot/ops/infer.h"
+#include "aot/ops/samples.h"
+
+namespace ingot {
+namespace {
+
+std::vector<TensorType> infer(const InferArgs& args) {
+  ops::check_operand_count(args, 1);
+  const TensorType& x = args.operands[0];
+  const TensorType& result = args.declared_result();
+  ops::check_same_dtype(args, x, result);
+  if (x.elements() != result.elements()) {
+    args.fail(
+        fmt::format("{} has {} elements, {} has {}", to_string(x), x.elements(), to_string(result), result.elements()));
+  }
+  return {result};
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  RefTensor result = args.inputs[0];
+  result.type = args.result_type();
+  return {result};
+}
+
+loops::Expr element(loops::ElementArgs& args) {
+  const Shape& from = args.op.operand(0)->type.shape;
+  const Shape& to = args.op.result()->type.shape;
+  return args.operand_at(0, loops::unflatten(args.b, loops::flatten(args.index, to), from));
+}
+
+// dx = dy under x's shape.
+Values gradient(GradientArgs& args) { return {ops::reshape(args.b, args.dy(), args.operand(0)->type.shape)}; }
+
+std::vector<Sample> samples() {
+  const auto reshape = [](const std::string& from, const std::string& to) {
+    return Sample{.text = ops::single_op("%x: " + from, "stablehlo.reshape %x : (" + from + ") -> " + to, to)};
+  };
+  return {
+      reshape("tensor<2x3xf32>", "tensor<6xf32>"),         reshape("tensor<6xf32>", "tensor<3x2xf32>"),
+      reshape("tensor<4x6xf32>", "tensor<2x2x3x2xf32>"),   reshape("tensor<2x3x5xf64>", "tensor<3x10xf64>"),
+      reshape("tensor<1x1xf32>", "tensor<f32>"),           reshape("tensor<f32>", "tensor<1x1x1xf32>"),
+      reshape("tensor<3x1x4xbf16>", "tensor<1x3x4xbf16>"), reshape("tensor<8xi1>", "tensor<2x4xi1>"),
+      reshape("tensor<3x7xi32>", "tensor<7x3xi32>"),       reshape("tensor<0x3xf32>", "tensor<5x0xf32>"),
+  };
+}
+
+}  // namespace
+
+extern const OpDef kReshape = {
+    .name = "stablehlo.reshape",
+    .doc = "The operand's elements, in row-major order, under the result's shape.",
+    .assembly = "operands attr-dict :functional",
+    .infer = infer,
+    .evaluate = evaluate,
+    .gradient = gradient,
+    .samples = samples,
+    .element = element,
+    .flops = 0,
+    .only_moves = true,
+};
+
+}  // namespace ingot
