@@ -25,11 +25,13 @@ DotDims read_dot_dims(const Attrs& attrs) {
           dims.ints("lhs_contracting_dimensions", {}), dims.ints("rhs_contracting_dimensions", {})};
 }
 
+// All four lists, as the pretty form reads them.
 Attr to_attr(const DotDims& dims) {
-  return tagged("stablehlo.dot", {{"lhs_batching_dimensions", dims.lhs_batch},
-                                  {"rhs_batching_dimensions", dims.rhs_batch},
-                                  {"lhs_contracting_dimensions", dims.lhs_contract},
-                                  {"rhs_contracting_dimensions", dims.rhs_contract}});
+  return DictAttr{"stablehlo.dot",
+                  {{"lhs_batching_dimensions", dims.lhs_batch},
+                   {"rhs_batching_dimensions", dims.rhs_batch},
+                   {"lhs_contracting_dimensions", dims.lhs_contract},
+                   {"rhs_contracting_dimensions", dims.rhs_contract}}};
 }
 
 Convolution read_convolution(const Attrs& attrs, const Shape& kernel) {

@@ -1,0 +1,137 @@
+#include "aot/graph/check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "aot/base/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::string_view kPrefix = "check.expect_";
+
+struct Row {
+  std::string_view name;  // after "check.expect_"
+  Check::Kind kind;
+};
+constexpr Row kRows[] = {
+    {"eq", Check::Kind::kEqual},
+    {"eq_const", Check::Kind::kEqual},
+    {"almost_eq", Check::Kind::kAlmostEqual},
+    {"almost_eq_const", Check::Kind::kAlmostEqual},
+    {"close", Check::Kind::kClose},
+};
+
+std::optional<Check> check_of(const Op& op) {
+  std::string name(op.name());
+  if (op.is("stablehlo.custom_call")) name = op.attrs().string("call_target_name");
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name = name.substr(kPrefix.size());
+  for (const Row& row : kRows) {
+    if (name != row.name) continue;
+    Check check{.kind = row.kind, .location = op.location};
+    const Attrs attrs = op.attrs();
+    if (attrs.has("tolerance")) {
+      const auto* tolerance = attrs.at("tolerance").as<FloatAttr>();
+      if (tolerance) check.tolerance = tolerance->value;
+    }
+    check.min_ulp = static_cast<uint64_t>(attrs.integer("min_ulp_difference", 0));
+    check.max_ulp = static_cast<uint64_t>(attrs.integer("max_ulp_difference", 3));
+    if (op.operands.size() == 1) check.literal = attrs.literal("value");
+    return check;
+  }
+  throw_limit(op.location, fmt::format("the check {}{} is not known here", kPrefix, name));
+}
+
+// Order-preserving: neighbouring values differ by one, and both zeros are 0.
+int64_t ordinal(DType dtype, double value) {
+  std::byte bytes[8] = {};
+  store_float(dtype, value, bytes);
+  const int64_t bits = load_int(info(dtype).bits == 64   ? DType::kI64
+                                : info(dtype).bits == 32 ? DType::kI32
+                                                         : DType::kI16,
+                                bytes);
+  const auto magnitude =
+      static_cast<int64_t>(static_cast<uint64_t>(bits) & ((uint64_t{1} << (info(dtype).bits - 1)) - 1));
+  return bits < 0 ? -magnitude : magnitude;
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// What is wrong between two elements, or "".
+std::string difference(const Check& check, DType dtype, double actual, double expected) {
+  switch (check.kind) {
+    case Check::Kind::kEqual:
+      return same(actual, expected) ? "" : fmt::format("{} instead of {}", actual, expected);
+    case Check::Kind::kAlmostEqual:
+      if (same(actual, expected)) return "";
+      if (std::isfinite(actual) && std::isfinite(expected) && std::abs(actual - expected) <= check.tolerance) return "";
+      return fmt::format("{} instead of {} within {}", actual, expected, check.tolerance);
+    case Check::Kind::kClose: {
+      const uint64_t ulp = ulp_difference(dtype, actual, expected);
+      if (check.min_ulp <= ulp && ulp <= check.max_ulp) return "";
+      return fmt::format("{} instead of {}: {} units in the last place, allowed are {} to {}", actual, expected, ulp,
+                         check.min_ulp, check.max_ulp);
+    }
+  }
+  throw_bug("judge: unknown kind of check");
+}
+
+}  // namespace
+
+uint64_t ulp_difference(DType dtype, double a, double b) {
+  if (same(a, b)) return 0;
+  if (!std::isfinite(a) || !std::isfinite(b)) return std::numeric_limits<uint64_t>::max();
+  const int64_t x = ordinal(dtype, a), y = ordinal(dtype, b);
+  return x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
+               : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
+}
+
+std::vector<Check> take_checks(Function& function) {
+  std::vector<Check> checks;
+  Op* end = function.body.terminator();
+  const auto add_result = [&](Value* value) {
+    end->add_operand(value);
+    function.results.push_back({value->type, {}});
+    return static_cast<int>(function.results.size()) - 1;
+  };
+  for (auto it = function.body.ops.begin(); it != function.body.ops.end();) {
+    Op* op = (it++)->get();
+    std::optional<Check> check = check_of(*op);
+    if (!check) continue;
+    check->actual = add_result(op->operand(0));
+    if (!check->literal) check->expected = add_result(op->operand(1));
+    checks.push_back(*std::move(check));
+    erase(op);
+  }
+  return checks;
+}
+
+std::string judge(const Check& check, std::span<const RefTensor> results) {
+  const RefTensor& actual = results[check.actual];
+  const RefTensor expected = check.literal ? from_literal(*check.literal) : results[check.expected];
+  INGOT_CHECK(actual.type == expected.type);
+  std::string first;
+  int64_t wrong = 0;
+  Shape at(actual.type.rank());
+  for (int64_t k = 0; k < actual.elements(); ++k) {
+    std::string text;
+    if (actual.is_float()) {
+      text = difference(check, actual.type.dtype, actual.f[k], expected.f[k]);
+    } else if (actual.i[k] != expected.i[k]) {
+      text = fmt::format("{} instead of {}", actual.i[k], expected.i[k]);
+    }
+    if (!text.empty() && wrong++ == 0) {
+      std::string place;
+      for (int64_t index : at) place += fmt::format("{}{}", place.empty() ? "" : ", ", index);
+      first = fmt::format("element [{}] of {} is {}", place, to_string(actual.type), text);
+    }
+    next_index(at, actual.type.shape);
+  }
+  return wrong > 1 ? fmt::format("{}; {} of {} elements differ", first, wrong, actual.elements()) : first;
+}
+
+}  // namespace ingot
