@@ -32,7 +32,9 @@ std::optional<Check> check_of(const Op& op) {
   name = name.substr(kPrefix.size());
   for (const Row& row : kRows) {
     if (name != row.name) continue;
-    Check check{.kind = row.kind, .location = op.location};
+    Check check;
+    check.kind = row.kind;
+    check.location = op.location;
     const Attrs attrs = op.attrs();
     if (attrs.has("tolerance")) {
       const auto* tolerance = attrs.at("tolerance").as<FloatAttr>();
