@@ -19,8 +19,10 @@
 namespace ingot::codegen {
 namespace {
 
-// Below this many statements a second thread costs more than it brings.
-constexpr size_t kMinStatementsForThreads = 60;
+// Kernels are compiled in this many groups, whatever the number of threads, so that the image does not depend on it.
+// Below so many statements a second group costs more than it brings.
+constexpr int kGroups = 2;
+constexpr size_t kMinStatementsForGroups = 60;
 
 size_t count_statements(const std::vector<loops::Stmt>& block) {
   size_t count = block.size();
@@ -33,15 +35,14 @@ size_t count_statements(const std::vector<loops::Stmt>& block) {
 }
 
 // Kernels dealt out so that each group has about the same number of statements; the largest first.
-std::vector<std::vector<size_t>> deal(std::span<const loops::Kernel> kernels, int groups) {
+std::vector<std::vector<size_t>> deal(std::span<const loops::Kernel> kernels) {
   std::vector<size_t> sizes;
   for (const loops::Kernel& kernel : kernels) sizes.push_back(count_statements(kernel.body));
   const size_t total = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
-  if (total < kMinStatementsForThreads) groups = 1;
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return sizes[k]; });
-  std::vector<std::vector<size_t>> dealt(std::max(groups, 1));
+  std::vector<std::vector<size_t>> dealt(total < kMinStatementsForGroups ? 1 : kGroups);
   std::vector<size_t> load(dealt.size());
   for (const size_t k : order) {
     const size_t least = std::ranges::min_element(load) - load.begin();
@@ -107,7 +108,7 @@ std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index) {
 }
 
 CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options) {
-  const std::vector<std::vector<size_t>> groups = deal(kernels, options.threads);
+  const std::vector<std::vector<size_t>> groups = deal(kernels);
   std::vector<llvm::SmallVector<char, 0>> objects(groups.size());
   std::vector<std::exception_ptr> failures(groups.size());
   Compilation compilation(kernels, target, options);
@@ -120,8 +121,13 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
   };
   find_llvm_target(target);
   std::vector<std::thread> threads;
-  for (size_t g = 1; g < groups.size(); ++g) threads.emplace_back(run, g);
-  if (!groups.empty()) run(0);
+  for (size_t g = groups.size(); g-- > 0;) {
+    if (g > 0 && options.threads > 1) {
+      threads.emplace_back(run, g);
+    } else {
+      run(g);
+    }
+  }
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);

@@ -1,0 +1,155 @@
+#include "aot/codegen/disassemble.h"
+
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrAnalysis.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "aot/base/error.h"
+#include "aot/codegen/emit_llvm.h"
+#include "aot/codegen/machine.h"
+
+namespace ingot::codegen {
+namespace {
+
+// LLVM's disassembler for one target.
+class Disassembler {
+ public:
+  explicit Disassembler(const loops::Target& row) : target_(find_llvm_target(row)) {
+    const std::string triple(row.triple);
+    registers_.reset(target_.createMCRegInfo(triple));
+    assembly_.reset(target_.createMCAsmInfo(*registers_, triple, options_));
+    instructions_.reset(target_.createMCInstrInfo());
+    // Every feature that the disassembler may meet; the processor's name carries them.
+    subtarget_.reset(target_.createMCSubtargetInfo(triple, row.cpu, row.features));
+    context_ =
+        std::make_unique<llvm::MCContext>(llvm::Triple(triple), assembly_.get(), registers_.get(), subtarget_.get());
+    decoder_.reset(target_.createMCDisassembler(*subtarget_, *context_));
+    analysis_.reset(target_.createMCInstrAnalysis(instructions_.get()));
+    printer_.reset(target_.createMCInstPrinter(llvm::Triple(triple), assembly_->getAssemblerDialect(), *assembly_,
+                                               *instructions_, *registers_));
+  }
+
+  struct Decoded {
+    Instruction instruction;
+    std::optional<uint64_t> branch_target;
+  };
+
+  std::vector<Decoded> decode(const CodeImage& image, const CodeImage::Function& function) const {
+    const auto* const data = reinterpret_cast<const uint8_t*>(image.bytes.data());
+    std::vector<Decoded> result;
+    const uint64_t end = function.offset_bytes + function.size_bytes;
+    for (uint64_t at = function.offset_bytes; at < end;) {
+      llvm::MCInst inst;
+      uint64_t size = 0;
+      const auto status =
+          decoder_->getInstruction(inst, size, llvm::ArrayRef(data + at, data + end), at, llvm::nulls());
+      if (status != llvm::MCDisassembler::Success) {
+        throw_bug("byte " + std::to_string(at) + " of " + function.name + " is no instruction");
+      }
+      Decoded decoded{{at, text_of(inst, at)}, std::nullopt};
+      uint64_t target = 0;
+      if (instructions_->get(inst.getOpcode()).isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
+        decoded.branch_target = target;
+      }
+      result.push_back(std::move(decoded));
+      at += size;
+    }
+    return result;
+  }
+
+ private:
+  std::string text_of(const llvm::MCInst& inst, uint64_t address) const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printer_->printInst(&inst, address, "", *subtarget_, stream);
+    std::ranges::replace(text, '\t', ' ');
+    return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  }
+
+  const llvm::Target& target_;
+  llvm::MCTargetOptions options_;
+  std::unique_ptr<llvm::MCRegisterInfo> registers_;
+  std::unique_ptr<llvm::MCAsmInfo> assembly_;
+  std::unique_ptr<llvm::MCInstrInfo> instructions_;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
+  std::unique_ptr<llvm::MCContext> context_;
+  std::unique_ptr<llvm::MCDisassembler> decoder_;
+  std::unique_ptr<llvm::MCInstrAnalysis> analysis_;
+  std::unique_ptr<llvm::MCInstPrinter> printer_;
+};
+
+const CodeImage::Function& find_function(const CodeImage& image, const std::string& name) {
+  const auto found = std::ranges::find(image.functions, name, &CodeImage::Function::name);
+  if (found == image.functions.end()) throw_bug("the image has no function '" + name + "'");
+  return *found;
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool is_multiply_add(std::string_view text) { return contains_any(text, {"vfmadd", "fmla", "fmadd"}); }
+
+// rbp and x29 point into the frame only where the function makes them its frame pointer.
+class StackFrame {
+ public:
+  explicit StackFrame(const std::vector<Disassembler::Decoded>& code) {
+    has_frame_pointer_ = std::ranges::any_of(
+        code, [](const auto& decoded) { return contains_any(decoded.instruction.text, {"%rsp, %rbp", "x29, sp"}); });
+  }
+  bool is_touched_by(std::string_view text) const {
+    return contains_any(text, {"(%rsp", "[sp"}) || (has_frame_pointer_ && contains_any(text, {"(%rbp", "[x29"}));
+  }
+
+ private:
+  bool has_frame_pointer_;
+};
+
+}  // namespace
+
+std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target& target, const std::string& function) {
+  std::vector<Instruction> result;
+  for (auto& decoded : Disassembler(target).decode(image, find_function(image, function))) {
+    result.push_back(std::move(decoded.instruction));
+  }
+  return result;
+}
+
+HotLoop find_hot_loop(const CodeImage& image, const loops::Target& target, const std::string& symbol) {
+  const auto code = Disassembler(target).decode(image, find_function(image, body_symbol(symbol)));
+  const StackFrame frame(code);
+  HotLoop hottest;
+  // A branch backwards closes a loop; it is innermost when no other such branch lies inside.
+  for (size_t last = 0; last < code.size(); ++last) {
+    const auto target_offset = code[last].branch_target;
+    if (!target_offset || *target_offset > code[last].instruction.offset_bytes) continue;
+    HotLoop loop;
+    bool is_innermost = true;
+    for (size_t k = last + 1; k-- > 0 && code[k].instruction.offset_bytes >= *target_offset;) {
+      const auto inner = code[k].branch_target;
+      is_innermost &= k == last || !inner || *inner > code[k].instruction.offset_bytes || *inner < *target_offset;
+      ++loop.instructions;
+      loop.multiply_adds += is_multiply_add(code[k].instruction.text);
+      loop.stack_references += frame.is_touched_by(code[k].instruction.text);
+      loop.text.insert(0, code[k].instruction.text + "\n");
+    }
+    const auto rank = [](const HotLoop& l) { return std::pair(l.multiply_adds, l.instructions); };
+    if (is_innermost && rank(loop) > rank(hottest)) hottest = std::move(loop);
+  }
+  return hottest;
+}
+
+}  // namespace ingot::codegen

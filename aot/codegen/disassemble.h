@@ -1,0 +1,31 @@
+// Reads machine code back: what a kernel's hot loop really does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/codegen/code_image.h"
+#include "aot/loops/target.h"
+
+namespace ingot::codegen {
+
+struct Instruction {
+  uint64_t offset_bytes;  // in the image
+  std::string text;
+};
+
+// The instructions of one function of the image. An unknown name is a kBug error.
+std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target& target, const std::string& function);
+
+// The innermost loop with the most multiply-adds (with the most instructions where none has any).
+struct HotLoop {
+  int instructions = 0;
+  int multiply_adds = 0;     // vfmadd..., fmla, fmadd
+  int stack_references = 0;  // reads and writes of the stack frame: spilled registers
+  std::string text;          // one instruction a line
+};
+
+// Of the body of kernel `symbol` (see entry_symbol). A kernel without a loop gives an empty one.
+HotLoop find_hot_loop(const CodeImage& image, const loops::Target& target, const std::string& symbol);
+
+}  // namespace ingot::codegen
