@@ -206,18 +206,12 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
                 "the bundle requires '%.100s', which this engine does not have: update it",
                 bundle.required_features()->Get(0)->c_str());
   }
-  const struct {
-    const char* what;
-    bool holds;
-  } checks[] = {
-      {"segments", segments_ok(bundle, header.file_bytes)},
-      {"entry points", entries_ok(bundle)},
-      {"states", states_ok(bundle)},
-      {"targets", targets_ok(bundle)},
-  };
-  for (const auto& check : checks) {
-    if (!check.holds) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", check.what);
-  }
+  const char* wrong = !segments_ok(bundle, header.file_bytes) ? "segments"
+                      : !entries_ok(bundle)                   ? "entry points"
+                      : !states_ok(bundle)                    ? "states"
+                      : !targets_ok(bundle)                   ? "targets"
+                                                              : nullptr;
+  if (wrong) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", wrong);
   root_ = &bundle;
   return INGOT_OK;
 }
