@@ -1,0 +1,119 @@
+// What run() does not do: it allocates nothing, and with one thread makes no system call.
+#include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "tests/engine_fixture.h"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<int> allocation_count{0};
+
+}  // namespace
+
+// Stands in for the C library's allocator, which it calls. Sanitizers bring their own: then it stays away.
+#if !defined(__SANITIZE_ADDRESS__)
+#define INGOT_COUNTS_ALLOCATIONS 1
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* block, size_t bytes);
+void* malloc(size_t bytes) {
+  if (counting) ++allocation_count;
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t count, size_t bytes) {
+  if (counting) ++allocation_count;
+  return __libc_calloc(count, bytes);
+}
+void* realloc(void* block, size_t bytes) {
+  if (counting) ++allocation_count;
+  return __libc_realloc(block, bytes);
+}
+}
+#endif
+
+namespace ingot::test {
+namespace {
+
+TEST(EngineQuiet, NothingIsAllocatedFromOpenToSave) {
+#ifndef INGOT_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "the sanitizer has its own allocator";
+#else
+  const std::vector<std::byte> file = bundle::write_bundle(fit_spec());
+  const OpenBundle sizes(file);
+  const OpenSession blocks(sizes);
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("s.safetensors");
+  Block bundle_memory(sizes.needs.bundle_bytes);
+  const ingot_memory memory = {blocks.instance.data(), blocks.instance.size(), blocks.arena.data(),
+                               blocks.arena.size(),    blocks.state.data(),    blocks.state.size(),
+                               blocks.scratch.data(),  blocks.scratch.size(),  1};
+
+  counting = true;
+  ingot_bundle* bundle = nullptr;
+  ingot_session* session = nullptr;
+  ingot_open_memory(sizes.bytes->data(), sizes.bytes->size(), nullptr, bundle_memory.data(), bundle_memory.size(),
+                    &bundle, nullptr);
+  const ingot_status created = ingot_create(bundle, &memory, &session, nullptr);
+  counting = false;
+  ASSERT_EQ(created, INGOT_OK);
+  const FitPorts ports(session);
+  counting = true;
+  ingot_status status = ingot_run(session, kInit, nullptr);
+  for (int i = 0; i < 100 && status == INGOT_OK; ++i) status = ingot_run(session, kTrainStep, nullptr);
+  if (status == INGOT_OK) status = ingot_save_state(session, path.c_str(), nullptr);
+  if (status == INGOT_OK) status = ingot_load_state(session, path.c_str(), 0, nullptr);
+  ingot_destroy(session);
+  ingot_close(bundle);
+  counting = false;
+  EXPECT_EQ(status, INGOT_OK);
+  EXPECT_EQ(allocation_count, 0);
+#endif
+}
+
+TEST(EngineQuiet, ThreadsRunWithoutAllocating) {
+#ifndef INGOT_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "the sanitizer has its own allocator";
+#else
+  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
+  const OpenSession open(bundle, 3);
+  const FitPorts ports(open.session);
+  allocation_count = 0;
+  counting = true;
+  ingot_run(open.session, kInit, nullptr);
+  for (int i = 0; i < 20; ++i) ingot_run(open.session, kTrainStep, nullptr);
+  counting = false;
+  EXPECT_EQ(allocation_count, 0);
+#endif
+}
+
+// In strict mode the kernel kills a process at any system call but read, write and exit.
+TEST(EngineQuiet, OneThreadMakesNoSystemCall) {
+  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
+  const OpenSession open(bundle);
+  const FitPorts ports(open.session);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(77);
+    ingot_status status = ingot_run(open.session, kInit, nullptr);
+    for (int i = 0; i < 100 && status == INGOT_OK; ++i) status = ingot_run(open.session, kTrainStep, nullptr);
+    syscall(SYS_exit, status);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "this system has no seccomp";
+  EXPECT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), INGOT_OK);
+}
+
+}  // namespace
+}  // namespace ingot::test
