@@ -58,7 +58,7 @@ typedef struct ingot_code_header {
 /* One kernel: where it starts, how often a step calls it, and which parameters it takes. */
 typedef struct ingot_kernel_record {
   uint32_t code_offset; /* of the first instruction, from the start of the image */
-  uint32_t task_count;  /* tasks 0 .. task_count-1 make one step; at least 1 */
+  uint32_t task_count;  /* tasks 0 .. task_count-1 make one step */
   uint32_t first_parameter;
   uint32_t parameter_count;
   uint64_t scratch_bytes; /* per thread */

@@ -8,6 +8,7 @@ target_link_libraries(engine_fixture PUBLIC ingot_bundle ingot::engine GTest::gt
 set_source_files_properties(engine_kernels.c PROPERTIES COMPILE_OPTIONS
   "-O1;-ffreestanding;-fno-tree-vectorize;-fno-tree-loop-distribute-patterns;-fno-stack-protector;-fno-sanitize=all;-fcf-protection=none")
 
+ingot_test(bundle_test engine_fixture)
 ingot_test(engine_misuse_test engine_fixture)
 ingot_test(engine_quiet_test engine_fixture)
 ingot_test(engine_reject_test engine_fixture)

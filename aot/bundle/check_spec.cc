@@ -39,7 +39,6 @@ void check_target(const BundleSpec& spec, const Target& target) {
   require(target.plans.size() == spec.entries.size(), target.name + ": one plan per entry is needed");
   for (const Kernel& kernel : target.kernels) {
     require(kernel.code_offset < target.code.size(), target.name + ": '" + kernel.name + "' starts outside the code");
-    require(kernel.task_count > 0, target.name + ": '" + kernel.name + "' has no task");
   }
   for (size_t i = 0; i < target.plans.size(); ++i) check_plan(spec, target, spec.entries[i], target.plans[i]);
 }

@@ -4,6 +4,8 @@
 
 namespace ingot::engine {
 
+constexpr uint64_t kScratchBytesMax = uint64_t{1} << 40;  // so that no sum of them overflows
+
 ingot_status read_code_segment(const uint8_t* segment, uint64_t segment_bytes, CodeView* out, ingot_error* error) {
   const auto contradiction = [&] {
     return fail(error, INGOT_BAD_METADATA, "a code segment's description contradicts itself");
@@ -38,7 +40,7 @@ ingot_status read_code_segment(const uint8_t* segment, uint64_t segment_bytes, C
   std::memcpy(view.isa, header.isa, sizeof view.isa);
   for (uint32_t i = 0; i < view.kernel_count; ++i) {
     const ingot_kernel_record& kernel = view.kernels[i];
-    if (kernel.code_offset >= header.image_bytes || kernel.task_count == 0 || kernel.scratch_bytes > INT64_MAX ||
+    if (kernel.code_offset >= header.image_bytes || kernel.scratch_bytes > kScratchBytesMax || kernel.reserved != 0 ||
         uint64_t{kernel.first_parameter} + kernel.parameter_count > header.parameter_count) {
       return contradiction();
     }

@@ -1,0 +1,196 @@
+#include "aot/bundle/read_bundle.h"
+
+#include <zlib.h>
+
+#include <cstring>
+
+#include "aot/base/error.h"
+#include "schema/bundle_generated.h"
+#include "schema/bundle_header.h"
+#include "schema/checksum.h"
+#include "schema/kernel_abi.h"
+#include "schema/plan_records.h"
+
+namespace ingot::bundle {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw_error({}, std::string("not a sound ingot bundle: ") + what);
+}
+
+template <typename T>
+T read_struct(std::span<const std::byte> bytes, uint64_t offset) {
+  require(offset <= bytes.size() && sizeof(T) <= bytes.size() - offset, "it is cut short");
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::string text(const flatbuffers::String* string) { return string ? string->str() : ""; }
+
+// Calls visit(element) for each element of a vector, which may be absent.
+template <typename T, typename Visit>
+void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
+  if (!vector) return;
+  for (const auto& element : *vector) visit(element);
+}
+
+Tensor read_tensor(const schema::Tensor& tensor) {
+  Tensor out{tensor.name()->str(), static_cast<ingot_dtype>(tensor.dtype()), {}};
+  for_each(tensor.dims(), [&](uint64_t dim) { out.dims.push_back(dim); });
+  return out;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> file) : file_(file) {
+    require(file.size() >= 8 && std::memcmp(file.data(), INGOT_BUNDLE_MAGIC, 8) == 0, "it does not start like one");
+    const auto header = read_struct<ingot_bundle_header>(file, 0);
+    require(header.header_checksum == ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum)),
+            "its header was changed");
+    require(header.format_major == INGOT_FORMAT_MAJOR, "it has another format version");
+    const auto metadata = part(header.metadata_offset, header.metadata_bytes, header.metadata_checksum);
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(metadata.data()), metadata.size());
+    require(metadata.size() >= 8 && schema::VerifyBundleBuffer(verifier), "its metadata is malformed");
+    bundle_ = schema::GetBundle(metadata.data());
+  }
+
+  BundleSpec read() {
+    BundleSpec spec;
+    spec.producer = text(bundle_->producer());
+    spec.name = text(bundle_->name());
+    for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(name->str()); });
+    for_each(bundle_->entries(), [&](const schema::Entry* entry) {
+      Entry out{entry->name()->str(), {}, {}};
+      for_each(entry->inputs(), [&](const auto* tensor) { out.inputs.push_back(read_tensor(*tensor)); });
+      for_each(entry->outputs(), [&](const auto* tensor) { out.outputs.push_back(read_tensor(*tensor)); });
+      spec.entries.push_back(std::move(out));
+    });
+    for_each(bundle_->states(), [&](const schema::State* state) {
+      spec.states.push_back(
+          {read_tensor(*state->tensor()), text(state->role()), state->offset(), static_cast<Start>(state->start())});
+    });
+    spec.state_bytes = bundle_->state_bytes();
+    if (bundle_->initial_state() != INGOT_NONE) {
+      spec.initial_state = segment(bundle_->initial_state(), INGOT_SEGMENT_INITIAL_STATE);
+      spec.compress_initial_state =
+          bundle_->segments()->Get(bundle_->initial_state())->compression() == INGOT_COMPRESSION_ZLIB;
+    }
+    for_each(bundle_->targets(), [&](const schema::Target* target) { spec.targets.push_back(read_target(*target)); });
+    return spec;
+  }
+
+ private:
+  // A checked part of the file.
+  std::span<const std::byte> part(uint64_t offset, uint64_t byte_count, uint64_t checksum) const {
+    require(offset <= file_.size() && byte_count <= file_.size() - offset, "it is cut short");
+    const auto bytes = file_.subspan(offset, byte_count);
+    require(ingot_checksum(bytes.data(), bytes.size()) == checksum, "it was changed after it was written");
+    return bytes;
+  }
+
+  Bytes segment(uint32_t index, uint32_t kind) const {
+    require(bundle_->segments() && index < bundle_->segments()->size(), "a segment is missing");
+    const schema::Segment& record = *bundle_->segments()->Get(index);
+    require(record.kind() == kind, "a segment is of another kind");
+    const auto stored = part(record.offset(), record.stored_bytes(), record.checksum());
+    if (record.compression() == INGOT_COMPRESSION_NONE) return Bytes(stored.begin(), stored.end());
+    constexpr uint64_t kRatioMax = 1100;  // zlib's own limit is 1032
+    require(record.bytes() <= stored.size() * kRatioMax, "a segment inflates to more than it can");
+    Bytes inflated(record.bytes());
+    uLongf count = inflated.size();
+    const int result = uncompress(reinterpret_cast<Bytef*>(inflated.data()), &count,
+                                  reinterpret_cast<const Bytef*>(stored.data()), stored.size());
+    require(result == Z_OK && count == inflated.size(), "a compressed segment is damaged");
+    return inflated;
+  }
+
+  Target read_target(const schema::Target& target) const {
+    Target out;
+    out.name = target.name()->str();
+    read_code(segment(target.code(), INGOT_SEGMENT_CODE), &out);
+    if (target.rodata() != INGOT_NONE) out.rodata = segment(target.rodata(), INGOT_SEGMENT_RODATA);
+    for (uint32_t i = 0; target.kernel_names() && i < target.kernel_names()->size() && i < out.kernels.size(); ++i) {
+      out.kernels[i].name = target.kernel_names()->Get(i)->str();
+    }
+    for_each(target.plans(), [&](const schema::Plan* plan) { out.plans.push_back(read_plan(*plan, out)); });
+    return out;
+  }
+
+  static void read_code(const Bytes& segment, Target* out) {
+    const auto header = read_struct<ingot_code_header>(segment, 0);
+    require(std::memcmp(header.magic, INGOT_CODE_MAGIC, sizeof header.magic) == 0, "its code is not described");
+    out->isa.assign(header.isa, strnlen(header.isa, sizeof header.isa));
+    uint64_t at = sizeof header;
+    const uint64_t parameters_at = at + uint64_t{header.kernel_count} * sizeof(ingot_kernel_record);
+    for (uint32_t i = 0; i < header.kernel_count; ++i, at += sizeof(ingot_kernel_record)) {
+      const auto record = read_struct<ingot_kernel_record>(segment, at);
+      Kernel kernel;
+      kernel.code_offset = record.code_offset;
+      kernel.task_count = record.task_count;
+      kernel.scratch_bytes = record.scratch_bytes;
+      kernel.stack_bytes = record.stack_bytes;
+      for (uint32_t j = 0; j < record.parameter_count; ++j) {
+        const auto parameter = read_struct<ingot_parameter_record>(
+            segment, parameters_at + (uint64_t{record.first_parameter} + j) * sizeof(ingot_parameter_record));
+        kernel.parameters.push_back({parameter.reach_bytes, (parameter.access & INGOT_ACCESS_READ) != 0,
+                                     (parameter.access & INGOT_ACCESS_WRITE) != 0});
+      }
+      out->kernels.push_back(std::move(kernel));
+    }
+    const uint64_t features_at = parameters_at + uint64_t{header.parameter_count} * sizeof(ingot_parameter_record);
+    require(features_at + header.features_bytes <= header.image_offset && header.image_offset <= segment.size() &&
+                header.image_bytes <= segment.size() - header.image_offset,
+            "its code is cut short");
+    const auto* features = reinterpret_cast<const char*>(segment.data()) + features_at;
+    std::string feature;
+    for (uint32_t i = 0; i < header.features_bytes; ++i) {
+      if (features[i] != ',') {
+        feature += features[i];
+      } else {
+        out->cpu_features.push_back(std::move(feature));
+        feature.clear();
+      }
+    }
+    if (!feature.empty()) out->cpu_features.push_back(feature);
+    const auto image = segment.begin() + static_cast<ptrdiff_t>(header.image_offset);
+    out->code.assign(image, image + static_cast<ptrdiff_t>(header.image_bytes));
+  }
+
+  static Plan read_plan(const schema::Plan& plan, const Target& target) {
+    Plan out;
+    out.arena_bytes = plan.arena_bytes();
+    out.lower_bound_bytes = plan.lower_bound_bytes();
+    out.alignment_bytes = plan.alignment_bytes();
+    for_each(plan.buffers(), [&](const schema::Buffer* buffer) {
+      out.buffers.push_back(
+          {buffer->offset(), buffer->bytes(), buffer->first_step(), buffer->last_step(),
+           buffer->in_place_of() == INGOT_NONE ? std::nullopt : std::optional(buffer->in_place_of())});
+    });
+    const uint64_t operand_count = plan.operands() ? plan.operands()->size() : 0;
+    require(operand_count == (plan.operand_buffers() ? plan.operand_buffers()->size() : 0), "operands are missing");
+    for_each(plan.steps(), [&](const schema::Step* step) {
+      require(step->kernel() < target.kernels.size(), "a step names no kernel");
+      const uint64_t count = target.kernels[step->kernel()].parameters.size();
+      require(step->first_operand() + count <= operand_count, "operands are missing");
+      Step s{step->kernel(), (step->flags() & INGOT_STEP_BARRIER) != 0, {}};
+      for (uint64_t i = step->first_operand(); i < step->first_operand() + count; ++i) {
+        const schema::Operand& operand = *plan.operands()->Get(static_cast<uint32_t>(i));
+        s.operands.push_back({operand.base(), operand.offset(), plan.operand_buffers()->Get(static_cast<uint32_t>(i))});
+      }
+      out.steps.push_back(std::move(s));
+    });
+    return out;
+  }
+
+  std::span<const std::byte> file_;
+  const schema::Bundle* bundle_ = nullptr;
+};
+
+}  // namespace
+
+BundleSpec read_bundle(std::span<const std::byte> bytes) { return Reader(bytes).read(); }
+
+}  // namespace ingot::bundle
