@@ -35,7 +35,7 @@ extern const OpDef kErfInv = chlo_unary<kFloats>({
     .gradient = unary_gradient<dx>,
     .samples = samples,
     .element = element_of<ScalarOp::kErfInv>,
-    .ulp = {.f32 = 4, .f64 = 4},
+    .ulp = {.f32 = 1, .f64 = 6},
     .flops = 2 * kMathFlops,
 });
 

@@ -1,0 +1,121 @@
+// e^x and what is made of it. x = n ln 2 + r with |r| <= ln(2)/2, so e^x = 2^n e^r; e^r - 1 = r + r^2 q(r), with q
+// minimax.
+#include "aot/loops/math/functions.h"
+
+namespace ingot::loops::math {
+namespace {
+
+struct Table {
+  double ln2_high, ln2_low;  // n * ln2_high is exact
+  double least, most;        // beyond, e^x is 0 or infinite
+  double expm1_least;        // below, e^x - 1 is -1
+  double tanh_most;          // above, tanh(x) is 1
+  std::span<const double> q;
+};
+
+// Relative error of e^r - 1: 2^-26.2 and 2^-61.7.
+constexpr double kQ32[] = {0x1p-1, 0x1.5554aep-3, 0x1.555486p-5, 0x1.12288p-7, 0x1.6d99bep-10};
+constexpr double kQ64[] = {0x1p-1,
+                           0x1.5555555555559p-3,
+                           0x1.555555555555ap-5,
+                           0x1.111111110f67dp-7,
+                           0x1.6c16c16c1441bp-10,
+                           0x1.a01a01affb2bcp-13,
+                           0x1.a01a01b0c85d7p-16,
+                           0x1.71ddf8165d71dp-19,
+                           0x1.27e4c57ac4268p-22,
+                           0x1.af5f331364fadp-26,
+                           0x1.1f959f53cf841p-29};
+
+const Table& table_of(DType dtype) {
+  // ln 2 in two parts as in Cephes (f32) and fdlibm (f64).
+  static constexpr Table kF32{0x1.63p-1, -0x1.bd0106p-13, -104, 89, -18, 9.1, kQ32};
+  static constexpr Table kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, -746, 710, -38, 19.1, kQ64};
+  return dtype == DType::kF64 ? kF64 : kF32;
+}
+
+struct Reduced {
+  Scalar n;  // an integer as wide as x
+  Scalar r;
+  Scalar rest;  // e^r - 1 - r, and what r lost by rounding
+};
+
+// Of x + tail, for a tail below a unit in the last place of x.
+Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
+  const Table& table = table_of(x.dtype());
+  const double shift = layout_of(x.dtype()).shift;
+  const Scalar shifted = fma(x, M_LOG2E, shift);
+  const Scalar n = shifted - shift;
+  const Scalar whole = fma(n, -table.ln2_high, x);  // exact
+  const Scalar exact = tail ? whole + *tail : whole;
+  const Scalar r = fma(n, -table.ln2_low, exact);
+  const Scalar lost = fma(n, -table.ln2_low, exact - r);
+  const DType integer = signed_of(x.dtype());
+  return {shifted.bitcast(integer) - x.like(shift).bitcast(integer), r, fma(r * r, polynomial(r, table.q), lost)};
+}
+
+// x 2^n for 2^n from below the least denormal to twice the greatest power: in two steps, so that only the last one
+// rounds.
+Scalar scale(const Scalar& x, const Scalar& n) {
+  const int bias = layout_of(x.dtype()).bias;
+  const Scalar half = (n + 4 * bias) >> 1;  // n/2 + 2 bias; the lift makes a logical shift do
+  return x * power_of_two(half - 2 * bias, x.dtype()) * power_of_two(n - half + 2 * bias, x.dtype());
+}
+
+Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
+  const Scalar above = where(x < least, least, x);
+  return where(above > most, most, above);
+}
+
+// e^x - 1 for x far from overflow.
+Scalar expm1_in_range(const Scalar& x) {
+  const Reduced reduced = reduce(x);
+  const Scalar power = power_of_two(reduced.n, x.dtype());
+  return fma(power, reduced.rest, fma(power, reduced.r, power - 1));
+}
+
+}  // namespace
+
+Scalar exp_sum(const Scalar& x, const Scalar& tail) {
+  const Table& table = table_of(x.dtype());
+  const Reduced reduced = reduce(clamp(x, table.least, table.most), &tail);
+  return scale(reduced.r + reduced.rest + 1, reduced.n);
+}
+
+Scalar exp(const Scalar& x) {
+  const Table& table = table_of(x.dtype());
+  const Reduced reduced = reduce(clamp(x, table.least, table.most));
+  return scale(reduced.r + reduced.rest + 1, reduced.n);
+}
+
+// 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)), which is in range for every n.
+Scalar expm1(const Scalar& x) {
+  const Table& table = table_of(x.dtype());
+  const Reduced reduced = reduce(clamp(x, table.expm1_least, table.most));
+  const Scalar half_power = power_of_two(reduced.n - 1, x.dtype());
+  const Scalar half = fma(half_power, reduced.rest, fma(half_power, reduced.r, half_power - 0.5));
+  return where(abs(x) < std::ldexp(1, -layout_of(x.dtype()).mantissa_bits - 2), x, half + half);
+}
+
+// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x.
+Scalar logistic(const Scalar& x) {
+  const Scalar z = exp(-abs(x));
+  return where(x < 0, z, 1) / (1 + z);
+}
+
+// With t = e^2|x| - 1: 1 - 2 / (t + 2) from 1/2 up, which rounds little; below, q = t / (t + 2) plus what rounding t +
+// 2 and q lost, over t + 2 = 2 / (1 - q).
+Scalar tanh(const Scalar& x) {
+  const double most = table_of(x.dtype()).tanh_most;
+  const Scalar a = abs(x);
+  const Scalar bounded = where(a > most, most, a);
+  const Scalar t = expm1_in_range(bounded + bounded);
+  const Scalar is_upper_half = t > 2;
+  const Scalar divisor = t + 2;
+  const Scalar q = where(is_upper_half, 2, t) / divisor;
+  const Scalar divisor_low = t - (divisor - 2);
+  const Scalar rest = fma(-q, divisor_low, fma(-q, divisor, t));
+  return with_sign_of(where(is_upper_half, 1 - q, fma(rest, 0.5 - 0.5 * q, q)), x);
+}
+
+}  // namespace ingot::loops::math
