@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <random>
 
 #include "aot/base/error.h"
 #include "aot/loops/interpret.h"
 #include "aot/loops/scalar.h"
+#include "tests/random_kernel.h"
 #include "tests/sample_kernels.h"
 
 namespace ingot::loops {
@@ -121,6 +123,55 @@ TEST(Builder, ExactFolding) {
   EXPECT_EQ(b.apply(ScalarOp::kSelect, {b.constant_int(DType::kI1, 1), v, f(2)}), v);
   EXPECT_EQ(b.in_range(b.lane(), 0, 8), nullptr);
   EXPECT_NE(b.in_range(b.lane(), 0, 7), nullptr);
+}
+
+TEST(Text, ReadsBackAsItWasWritten) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Kernel kernel = random_kernel(seed, seed % 3 == 0 ? 1 : 8);
+    const std::string text = print(kernel);
+    const Kernel again = parse_kernel(text);
+    ASSERT_EQ(print(again), text);
+    ASSERT_EQ(structural_key(again), structural_key(kernel));
+    ASSERT_EQ(again.scratch_bytes, kernel.scratch_bytes);
+  }
+}
+
+TEST(Text, OfAKernel) {
+  const char* const text =
+      "kernel scale lanes 8 tasks 4 (x: f32[1001], y: f32[1001] out) {\n"
+      "  for i in 256*task .. min(1001, 256*task + 256) by 8 {\n"
+      "    %0 = lt(i32[i + lane], splat(i32(1001)))\n"
+      "    store y[i + lane] = multiply(load x[i + lane where %0], splat(f32(2))) where %0\n"
+      "  }\n"
+      "}\n";
+  EXPECT_EQ(print(scale_kernel(1001, 8)), text);
+  EXPECT_EQ(print(parse_kernel(text)), text);
+}
+
+TEST(Text, ConstantsKeepTheirBits) {
+  for (const double value :
+       {0.0, -0.0, 0.1, 1e30, 1e-45, -3.5e-310, 1.0 / 3, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    KernelBuilder b("constants", 1);
+    const BufferId x = b.output("x", DType::kF32, 1), y = b.output("y", DType::kF64, 1),
+                   z = b.output("z", DType::kUI64, 1);
+    b.store(x, 0, b.constant(DType::kF32, value));
+    b.store(y, 0, b.constant(DType::kF64, value));
+    b.store(z, 0, b.constant_bits(DType::kUI64, bits_of_float(DType::kF64, value)));
+    const Kernel kernel = b.finish();
+    const Kernel again = parse_kernel(print(kernel));
+    for (size_t k = 0; k < 3; ++k) EXPECT_EQ(again.body[k].value->bits, kernel.body[k].value->bits) << print(kernel);
+  }
+}
+
+TEST(Text, MistakesHaveAPlace) {
+  try {
+    parse_kernel("kernel k lanes 1 tasks 1 (y: f32[1] out) {\n  store y[0] = frobnicate(f32(1))\n}\n");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kError);
+    EXPECT_EQ(describe(error.location()), "kernel:2:16");
+    EXPECT_NE(error.message().find("no operation has this name"), std::string::npos);
+  }
 }
 
 TEST(Verify, NamesTheMistake) {

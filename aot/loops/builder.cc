@@ -11,7 +11,6 @@
 namespace ingot::loops {
 namespace {
 
-constexpr int64_t kScratchAlignmentBytes = 64;
 constexpr int64_t kMaxTasks = std::numeric_limits<uint32_t>::max();
 
 bool fits_i32(int64_t low, int64_t high) {
@@ -429,14 +428,7 @@ Expr KernelBuilder::both(Expr a, Expr b) {
 Kernel KernelBuilder::finish() {
   INGOT_CHECK(open_.size() == 1);
   kernel_.vars[kTaskVar].high = std::max<int64_t>(kernel_.task_count - 1, 0);
-  int64_t offset_bytes = 0;
-  for (Buffer& buffer : kernel_.buffers) {
-    if (buffer.role != BufferRole::kScratch) continue;
-    buffer.scratch_offset_bytes = offset_bytes;
-    const int64_t bytes = buffer.elements * ingot::info(buffer.dtype).bytes;
-    offset_bytes += (bytes + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
-  }
-  kernel_.scratch_bytes = offset_bytes;
+  lay_out_scratch(kernel_);
   verify(kernel_);
   return std::move(kernel_);
 }

@@ -99,6 +99,17 @@ bool Kernel::is_contiguous(const Index& index) const {
 int64_t Kernel::low(const Index& index) const { return bound(*this, index, false); }
 int64_t Kernel::high(const Index& index) const { return bound(*this, index, true); }
 
+void lay_out_scratch(Kernel& kernel) {
+  constexpr int64_t kAlignmentBytes = 64;
+  kernel.scratch_bytes = 0;
+  for (Buffer& buffer : kernel.buffers) {
+    if (buffer.role != BufferRole::kScratch) continue;
+    buffer.scratch_offset_bytes = kernel.scratch_bytes;
+    const int64_t bytes = buffer.elements * ingot::info(buffer.dtype).bytes;
+    kernel.scratch_bytes += (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+  }
+}
+
 void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var) {
   int64_t end = kernel.high(loop.upper);
   for (const Index& also : loop.upper_also) end = std::min(end, kernel.high(also));

@@ -4,9 +4,9 @@
 // and short vectors. All bounds, strides and tile sizes are integers. Nothing here knows tensors, ops of the graph, or
 // LLVM; `interpret` runs it, `emit_llvm` (aot/codegen) compiles it.
 //
-//   kernel scale(x: f32[1000], y: f32[1000] out) tasks 4 {
-//     for i in task * 256 .. min(task * 256 + 256, 1000) by 8 {
-//       store y[i + lane] = multiply(load x[i + lane] : f32x8, 2.0)
+//   kernel scale lanes 8 tasks 4 (x: f32[1000], y: f32[1000] out) {
+//     for i in 256*task .. min(1000, 256*task + 256) by 8 {
+//       store y[i + lane] = multiply(load x[i + lane], splat(f32(2)))
 //     }
 //   }
 //
@@ -196,6 +196,9 @@ struct Kernel {
   int64_t low(const Index& index) const;   // least and greatest value that the variables' ranges allow;
   int64_t high(const Index& index) const;  // `lane` counts as 0 .. lanes-1 of its range
 };
+
+// Gives every scratch buffer its place, and the kernel its scratch_bytes.
+void lay_out_scratch(Kernel& kernel);
 
 // The range and multiples that a kFor statement's bounds imply for its variable.
 void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var);

@@ -3,14 +3,16 @@
 //
 //   kernel scale lanes 8 tasks 4 (x: f32[1000], y: f32[1000] out aliases x, s: f32[64] scratch) {
 //     tile acc: f32x8[6, 2]
-//     for i in 256*task .. min(1000, 256 + 256*task) by 8 {
-//       %0 = load x[i + lane if lt(i32[i + lane], splat(i32(1000)))]
-//       let j = convert<i32>(i64[i]) in 0 .. 999 by 8
-//       store y[i + lane] = multiply(%0, %0) if lt(i32[i + lane], splat(i32(1000)))
+//     for i in 256*task .. min(1000, 256*task + 256) by 8 {
+//       %0 = lt(i32[i + lane], splat(i32(1000)))
+//       let q = divide(ui32[i], ui32(24)) in 0 .. 41
+//       store y[i + lane] = multiply(load x[i + lane where %0], splat(f32(2))) where %0
 //     }
 //   }
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "aot/base/error.h"
@@ -20,16 +22,21 @@
 namespace ingot::loops {
 namespace {
 
-std::string constant_text(DType dtype, Bits bits) {
-  const std::string name = to_string(dtype);
-  if (!is_float(dtype)) {
-    return is_unsigned(dtype) ? fmt::format("{}({})", name, bits)
-                              : fmt::format("{}({})", name, int_of_bits(dtype, bits));
-  }
+// As a decimal number where that reads back as the same value, else as bits.
+std::string float_text(DType dtype, Bits bits) {
   const double value = float_of_bits(dtype, bits);
-  if (value != value) return fmt::format("{}(0x{:x})", name, bits);
-  return dtype == DType::kF32 ? fmt::format("{}({})", name, static_cast<float>(value))
-                              : fmt::format("{}({})", name, value);
+  std::string text = dtype == DType::kF32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  const bool reads_back = std::isfinite(value) && bits_of_float(dtype, std::strtod(text.c_str(), nullptr)) == bits;
+  return reads_back ? text : fmt::format("0x{:x}", bits);
+}
+
+std::string constant_text(DType dtype, Bits bits) {
+  const std::string number = is_float(dtype)      ? float_text(dtype, bits)
+                             : is_unsigned(dtype) ? std::to_string(bits)
+                                                  : std::to_string(int_of_bits(dtype, bits));
+  return fmt::format("{}({})", to_string(dtype), number);
 }
 
 class Printer {
@@ -65,17 +72,25 @@ class Printer {
     return text;
   }
 
+  void add_term(std::string& text, const Index::Term& term) const {
+    const bool negative = term.coefficient < 0;
+    if (!text.empty()) {
+      text += negative ? " - " : " + ";
+    } else if (negative) {
+      text += "-";
+    }
+    const auto size = static_cast<uint64_t>(term.coefficient);
+    if (std::abs(term.coefficient) != 1) text += std::to_string(negative ? 0 - size : size) + "*";
+    text += kernel_.vars[term.var].name;
+  }
+
+  // The lane comes after the other variables.
   std::string index_text(const Index& index) const {
     std::string text;
     for (const Index::Term& term : index.terms) {
-      if (!text.empty())
-        text += term.coefficient < 0 ? " - " : " + ";
-      else if (term.coefficient < 0)
-        text += "-";
-      const uint64_t size = term.coefficient < 0 ? 0 - static_cast<uint64_t>(term.coefficient) : term.coefficient;
-      if (size != 1) text += std::to_string(size) + "*";
-      text += kernel_.vars[term.var].name;
+      if (term.var != kLaneVar) add_term(text, term);
     }
+    if (const int64_t lanes = index.coefficient(kLaneVar)) add_term(text, {kLaneVar, lanes});
     if (text.empty()) return std::to_string(index.constant);
     if (index.constant < 0) return text + " - " + std::to_string(0 - static_cast<uint64_t>(index.constant));
     return index.constant == 0 ? text : text + " + " + std::to_string(index.constant);
@@ -119,7 +134,7 @@ class Printer {
             fmt::format("{}[{}] = {}", kernel_.tiles[stmt.tile].name, indices_text(stmt.indices), text(stmt.value)));
       case StmtKind::kStore:
         return line(fmt::format("store {}[{}] = {}{}", kernel_.buffers[stmt.buffer].name, index_text(stmt.index),
-                                text(stmt.value), stmt.mask ? " if " + text(stmt.mask) : ""));
+                                text(stmt.value), stmt.mask ? " where " + text(stmt.mask) : ""));
       case StmtKind::kPrefetch:
         return line(fmt::format("prefetch {}[{}]", kernel_.buffers[stmt.buffer].name, index_text(stmt.index)));
     }
@@ -183,7 +198,7 @@ class Printer {
         return fmt::format("{}[{}]", kernel_.tiles[e.tile].name, indices_text(e.indices));
       case ExprKind::kLoad:
         return fmt::format("load {}[{}{}]", kernel_.buffers[e.buffer].name, index_text(e.index),
-                           e.args.empty() ? "" : " if " + text(e.args[0]));
+                           e.args.empty() ? "" : " where " + text(e.args[0]));
       case ExprKind::kApply:
         return std::string(info(e.op).text) + arguments(e);
       case ExprKind::kConvert:

@@ -1,0 +1,83 @@
+// What this machine can do, and how near the contraction micro-kernel comes, in one run.
+//
+//   peak                       GFLOP/s of multiply-adds in registers, then of the micro-kernel on operands in the L1
+//   cache
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "aot/codegen/compile.h"
+#include "aot/codegen/disassemble.h"
+#include "aot/codegen/execute.h"
+#include "tests/sample_kernels.h"
+
+namespace ingot {
+namespace {
+
+using loops::Index;
+
+// Independent chains of multiply-adds on registers alone: `chains` of them hide the latency.
+loops::Kernel multiply_adds(int lanes, int64_t chains, int64_t trips) {
+  loops::KernelBuilder b("multiply_adds", lanes);
+  const loops::BufferId x = b.input("x", DType::kF32, lanes);
+  const loops::BufferId y = b.output("y", DType::kF32, chains * lanes);
+  const loops::TileId acc = b.tile("acc", DType::kF32, lanes, {chains});
+  const loops::Expr a = b.let("a", b.load(x, b.lane()));
+  b.unrolled("c", chains, [&](Index c) { b.set(acc, {c}, b.index_value(c + b.lane(), DType::kF32)); });
+  b.loop("i", 0, trips, 4, [&](Index) {
+    b.unrolled("u", 4, [&](Index) {
+      b.unrolled("c", chains,
+                 [&](Index c) { b.set(acc, {c}, b.apply(loops::ScalarOp::kFma, {a, a, b.read(acc, {c})})); });
+    });
+  });
+  b.unrolled("c", chains, [&](Index c) { b.store(y, c * lanes + b.lane(), b.read(acc, {c})); });
+  return b.finish();
+}
+
+// Runs every task of one kernel again and again; `flops` is what one round does.
+void measure(benchmark::State& state, const loops::Kernel& kernel, double flops) {
+  const codegen::Executable executable(codegen::compile(std::span(&kernel, 1), loops::find_target("host")));
+  std::vector<std::byte*> buffers;
+  for (const loops::Buffer& buffer : kernel.buffers) {
+    const size_t bytes = (buffer.elements * info(buffer.dtype).bytes + 63) / 64 * 64;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(INGOT_BUFFER_ALIGNMENT_BYTES, bytes));
+    std::fill_n(reinterpret_cast<float*>(memory), bytes / sizeof(float), 0.5F);
+    buffers.push_back(memory);
+  }
+  for (auto _ : state) {
+    for (int64_t task = 0; task < kernel.task_count; ++task) executable.run(0, buffers, task);
+  }
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(flops * static_cast<double>(state.iterations()) * 1e-9, benchmark::Counter::kIsRate);
+  for (std::byte* const buffer : buffers) std::free(buffer);
+}
+
+void fma_peak(benchmark::State& state) {
+  constexpr int64_t kChains = 12, kTrips = 10000;
+  const int lanes = loops::find_target("host").lanes(DType::kF32);
+  measure(state, multiply_adds(lanes, kChains, kTrips), 2.0 * kChains * kTrips * lanes);
+}
+BENCHMARK(fma_peak);
+
+void micro_kernel(benchmark::State& state) {
+  const loops::Target& target = loops::find_target("host");
+  const loops::ContractionTile& tile = target.tile(DType::kF32);
+  const int lanes = target.lanes(DType::kF32);
+  const loops::MicroKernelShape shape{
+      .m = 8 * tile.mr, .n = tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes};
+  const loops::Kernel kernel = loops::dot_bias_relu(shape);
+  const codegen::CodeImage image = codegen::compile(std::span(&kernel, 1), target);
+  const codegen::HotLoop loop = codegen::find_hot_loop(image, target, codegen::entry_symbol(std::span(&kernel, 1), 0));
+  state.SetLabel(fmt::format("{}x{} tile, {} instructions for {} multiply-adds, {} stack references", tile.mr, tile.nr,
+                             loop.instructions, loop.multiply_adds, loop.stack_references));
+  measure(state, kernel, 2.0 * static_cast<double>(shape.m * shape.n * shape.k));
+}
+BENCHMARK(micro_kernel);
+
+}  // namespace
+}  // namespace ingot
+
+BENCHMARK_MAIN();
