@@ -47,8 +47,12 @@ void measure(benchmark::State& state, const loops::Kernel& kernel, double flops)
     std::fill_n(reinterpret_cast<float*>(memory), bytes / sizeof(float), 0.5F);
     buffers.push_back(memory);
   }
+  std::vector<ingot_operand> operands;
+  for (uint32_t k = 0; k < buffers.size(); ++k) operands.push_back({.offset_bytes = 0, .base = k, .reserved = 0});
+  const ingot_kernel_context context{reinterpret_cast<uint8_t* const*>(buffers.data()), operands.data(), nullptr};
+  const ingot_kernel entry = executable.entry(0);
   for (auto _ : state) {
-    for (int64_t task = 0; task < kernel.task_count; ++task) executable.run(0, buffers, task);
+    for (uint32_t task = 0; task < kernel.task_count; ++task) entry(&context, task);
   }
   state.counters["GFLOP/s"] =
       benchmark::Counter(flops * static_cast<double>(state.iterations()) * 1e-9, benchmark::Counter::kIsRate);
@@ -67,7 +71,7 @@ void micro_kernel(benchmark::State& state) {
   const loops::ContractionTile& tile = target.tile(DType::kF32);
   const int lanes = target.lanes(DType::kF32);
   const loops::MicroKernelShape shape{
-      .m = 8 * tile.mr, .n = tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes};
+      .m = 4 * tile.mr, .n = tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes};
   const loops::Kernel kernel = loops::dot_bias_relu(shape);
   const codegen::CodeImage image = codegen::compile(std::span(&kernel, 1), target);
   const codegen::HotLoop loop = codegen::find_hot_loop(image, target, codegen::entry_symbol(std::span(&kernel, 1), 0));
