@@ -1,8 +1,8 @@
 // From one fused kernel of the graph to loops.
 //
-// After the `fuse` pass a function is a list of `ingot.kernel` ops (and constants). `lower` picks a template by the kernel's
-// root op and builds one loops kernel, or a few that run one after the other (partial results of a large reduction, then
-// their combination).
+// After the `fuse` pass a function is a list of `ingot.kernel` ops (and constants). `lower` picks a template by the
+// kernel's root op and builds one loops kernel, or a few that run one after the other (partial results of a large
+// reduction, then their combination).
 #pragma once
 
 #include <vector>

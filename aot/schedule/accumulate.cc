@@ -1,0 +1,116 @@
+#include "aot/schedule/accumulate.h"
+
+#include <cmath>
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+std::optional<ScalarOp> known_op(const Block& region) {
+  if (region.ops.size() != 2 || region.arguments.size() != 2) return std::nullopt;
+  const Op& op = *region.ops.front();
+  if (op.operands.size() != 2 || op.operand(0) == op.operand(1) || region.terminator()->operand(0) != op.result())
+    return std::nullopt;
+  for (const Value* operand : op.operands) {
+    if (operand->block != &region) return std::nullopt;
+  }
+  constexpr ScalarOp kAssociative[] = {ScalarOp::kAdd, ScalarOp::kMultiply, ScalarOp::kMaximum, ScalarOp::kMinimum,
+                                       ScalarOp::kAnd, ScalarOp::kOr,       ScalarOp::kXor};
+  const std::string_view name = op.name().substr(op.name().find('.') + 1);
+  for (const ScalarOp known : kAssociative) {
+    if (loops::info(known).text == name) return known;
+  }
+  return std::nullopt;
+}
+
+Expr neutral_element(loops::KernelBuilder& b, ScalarOp op, DType dtype) {
+  const DTypeInfo& type = info(dtype);
+  const bool is_max = op == ScalarOp::kMaximum;
+  switch (op) {
+    case ScalarOp::kMultiply:
+      return b.constant_int(dtype, 1);
+    case ScalarOp::kAnd:
+      return b.constant_int(dtype, is_bool(dtype) ? 1 : -1);
+    case ScalarOp::kMaximum:
+    case ScalarOp::kMinimum:
+      if (is_float(dtype)) return b.constant(dtype, is_max ? -INFINITY : INFINITY);
+      if (is_bool(dtype)) return b.constant_int(dtype, is_max ? 0 : 1);
+      if (is_unsigned(dtype)) return b.constant_int(dtype, is_max ? 0 : -1);
+      return b.constant_int(dtype, is_max ? static_cast<int64_t>(~uint64_t{0} << (type.bits - 1))
+                                          : static_cast<int64_t>((uint64_t{1} << (type.bits - 1)) - 1));
+    default:
+      return b.constant_int(dtype, 0);
+  }
+}
+
+Accumulator::Accumulator(Step& step, const Op& reduce, int lanes, int chains)
+    : step_(step), op_(reduce), chains_(chains), known_(known_op(reduce.region())) {
+  INGOT_CHECK(known_ || chains == 1);
+  for (size_t i = 0; i < reduce.results.size(); ++i) {
+    tiles_.push_back(step.b().tile("acc", dtype(static_cast<int>(i)), lanes, {chains}));
+  }
+}
+
+void Accumulator::start() {
+  loops::KernelBuilder& b = step_.b();
+  if (known_) {
+    b.unrolled("c", chains_, [&](Index c) { b.set(tiles_[0], {c}, neutral_element(b, *known_, dtype(0))); });
+    return;
+  }
+  for (int i = 0; i < result_count(); ++i) {
+    b.set(tiles_[i], {0}, step_.pull().element(op_.operand(result_count() + i), {}, nullptr));
+  }
+}
+
+void Accumulator::take(const Index& chain, const std::vector<Index>& index, const Expr& mask) {
+  std::vector<Expr> elements;
+  for (int i = 0; i < result_count(); ++i) elements.push_back(step_.pull().element(op_.operand(i), index, mask));
+  take_values(chain, std::move(elements), mask);
+}
+
+void Accumulator::take_values(const Index& chain, std::vector<Expr> elements, const Expr& mask) {
+  loops::KernelBuilder& b = step_.b();
+  if (known_) {
+    Expr element = elements[0];
+    if (mask) element = b.apply(ScalarOp::kSelect, {mask, element, neutral_element(b, *known_, dtype(0))});
+    b.set(tiles_[0], {chain}, b.apply(*known_, {b.read(tiles_[0], {chain}), element}));
+    return;
+  }
+  std::vector<Expr> arguments;
+  for (const loops::TileId tile : tiles_) arguments.push_back(b.let("old", b.read(tile, {chain})));
+  arguments.insert(arguments.end(), elements.begin(), elements.end());
+  std::vector<Expr> next = run_region(b, op_.region(), arguments);
+  // All new values are known before the first register changes.
+  for (Expr& value : next) value = b.let("new", value);
+  for (int i = 0; i < result_count(); ++i) {
+    Expr value = next[i];
+    if (mask) value = b.apply(ScalarOp::kSelect, {mask, value, arguments[i]});
+    b.set(tiles_[i], {chain}, value);
+  }
+}
+
+Expr Accumulator::chain_value(const Index& chain) { return step_.b().read(tiles_[0], {chain}); }
+
+Expr Accumulator::combined(bool across_lanes) {
+  loops::KernelBuilder& b = step_.b();
+  std::vector<Expr> values;
+  for (int c = 0; c < chains_; ++c) values.push_back(b.read(tiles_[0], {c}));
+  for (int count = chains_; count > 1; count = (count + 1) / 2) {
+    const int half = (count + 1) / 2;
+    for (int c = 0; c + half < count; ++c) values[c] = b.apply(*known_, {values[c], values[c + half]});
+  }
+  return across_lanes ? b.reduce(*known_, values[0]) : values[0];
+}
+
+Expr Accumulator::result(int i, Expr combined) {
+  loops::KernelBuilder& b = step_.b();
+  if (!known_) return b.read(tiles_[i], {0});
+  const Expr start = step_.pull().element(op_.operand(1), {}, nullptr);
+  Expr value = b.apply(*known_, {start, std::move(combined)});
+  const DType to = op_.result(0)->type.dtype;
+  return dtype(0) == to ? value : b.round(to, value);
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,51 @@
+// Accumulators of one reduce: registers that take elements in, chain by chain, and give the result.
+//
+// A reduce whose region is one associative scalar op has any number of chains (independent partial results, whole
+// vectors of them) that start at the op's neutral element and are combined in a fixed order; the start value comes in
+// last. Any other region has one chain that starts at the start values and takes the elements in order.
+#pragma once
+
+#include <optional>
+
+#include "aot/schedule/step.h"
+
+namespace ingot::schedule {
+
+// The associative scalar op that a region `(a, b) -> op(a, b)` is.
+std::optional<loops::ScalarOp> known_op(const Block& region);
+
+// op(neutral, x) = x
+loops::Expr neutral_element(loops::KernelBuilder& b, loops::ScalarOp op, DType dtype);
+
+class Accumulator {
+ public:
+  // `chains` is 1 unless the op is known; `lanes` of each.
+  Accumulator(Step& step, const Op& reduce, int lanes, int chains);
+
+  const Op& op() const { return op_; }
+  bool is_known() const { return known_.has_value(); }
+
+  void start();
+  // Takes the elements at `index` of the operands into chain `chain`. `mask` (known ops only): lanes that count.
+  void take(const loops::Index& chain, const std::vector<loops::Index>& index, const loops::Expr& mask);
+  // Takes given values instead: partial results.
+  void take_values(const loops::Index& chain, std::vector<loops::Expr> elements, const loops::Expr& mask);
+  // All chains as one: what a partial result is, without the start value (known ops). `across_lanes`: one value.
+  loops::Expr combined(bool across_lanes);
+  // Chain `chain` alone, a vector.
+  loops::Expr chain_value(const loops::Index& chain);
+  // The reduce's result `i` from a combined value (known ops), or from the chain.
+  loops::Expr result(int i, loops::Expr combined);
+
+  int result_count() const { return static_cast<int>(tiles_.size()); }
+  DType dtype(int i) const { return loops::register_dtype(op_.result(i)->type.dtype); }
+
+ private:
+  Step& step_;
+  const Op& op_;
+  int chains_;
+  std::optional<loops::ScalarOp> known_;
+  std::vector<loops::TileId> tiles_;
+};
+
+}  // namespace ingot::schedule

@@ -1,0 +1,151 @@
+#include "aot/schedule/draft.h"
+
+#include <algorithm>
+
+#include "aot/graph/op.h"
+
+namespace ingot::schedule {
+namespace {
+
+// "dot_general_add_maximum": the ops of the region, shortened.
+std::string name_of(const Op& kernel) {
+  constexpr size_t kNamedOps = 4;
+  std::string name;
+  size_t named = 0;
+  for (const auto& op : kernel.region().ops) {
+    if (op->def->is_terminator || op->is("stablehlo.constant") || op->def->only_moves) continue;
+    if (named++ == kNamedOps) break;
+    const std::string_view full = op->name();
+    name += (name.empty() ? "" : "_") + std::string(full.substr(full.find('.') + 1));
+  }
+  return name.empty() ? "copy" : name;
+}
+
+}  // namespace
+
+Draft::Draft(const Op& kernel, const loops::Target& target)
+    : kernel_(&kernel), target_(&target), name_(name_of(kernel)) {
+  for (const auto& argument : body().arguments) {
+    places_[argument.get()] = {KernelBinding::Kind::kOperand, argument->index};
+  }
+}
+
+const KernelBinding* Draft::place(const Value* value) const {
+  const auto found = places_.find(value);
+  return found == places_.end() ? nullptr : &found->second;
+}
+
+std::vector<int> Draft::results_of(const Value* value) const {
+  std::vector<int> results;
+  const Values& yielded = body().terminator()->operands;
+  for (size_t i = 0; i < yielded.size(); ++i) {
+    if (yielded[i] == value) results.push_back(static_cast<int>(i));
+  }
+  return results;
+}
+
+bool Draft::is_result(const Value* value) const { return !results_of(value).empty(); }
+
+int Draft::add_temporary(TensorType type) {
+  lowering_.temporaries.push_back(std::move(type));
+  return static_cast<int>(lowering_.temporaries.size()) - 1;
+}
+
+Values Draft::inputs_of(const Values& values, const Values& given) const {
+  Values inputs;
+  std::set<const Value*> seen;
+  const auto visit = [&](const auto& self, Value* value) -> void {
+    if (contains(given, value) || !seen.insert(value).second) return;
+    if (is_made(value)) return inputs.push_back(value);
+    if (!value->op) throw_bug("schedule: %" + value->name + " is not a value of the kernel");
+    for (Value* operand : value->op->operands) self(self, operand);
+  };
+  for (Value* value : values) visit(visit, value);
+  return inputs;
+}
+
+bool Draft::needs(const Value* value, const Value* root) const {
+  if (value == root) return true;
+  std::set<const Value*> seen;
+  const auto visit = [&](const auto& self, const Value* at) -> bool {
+    if (at == root) return true;
+    if (!at->op || is_made(at) || !seen.insert(at).second) return false;
+    return std::ranges::any_of(at->op->operands, [&](const Value* operand) { return self(self, operand); });
+  };
+  return visit(visit, value);
+}
+
+bool contains(const Values& values, const Value* value) { return std::ranges::find(values, value) != values.end(); }
+
+bool needs_other_root(const Draft& draft, const Value* value, const Values& roots) {
+  std::set<const Value*> seen;
+  const auto visit = [&](const auto& self, const Value* at) -> bool {
+    if (draft.is_made(at) || contains(roots, at) || !seen.insert(at).second) return false;
+    if (!at->op || !at->op->def->element) return true;
+    return std::ranges::any_of(at->op->operands, [&](const Value* operand) { return self(self, operand); });
+  };
+  return visit(visit, value);
+}
+
+Values elementwise_followers(const Draft& draft, const Values& roots) {
+  // Whether `value` reads the roots at its own index only.
+  const auto follows = [&](const auto& self, const Value* value, bool same_index) -> bool {
+    if (contains(roots, value)) return same_index;
+    if (draft.is_made(value)) return true;
+    const bool same = same_index && value->op->def->is_elementwise;
+    return std::ranges::all_of(value->op->operands, [&](const Value* operand) { return self(self, operand, same); });
+  };
+  Values followers;
+  for (Value* value : draft.body().terminator()->operands) {
+    if (draft.is_made(value) || contains(followers, value) || contains(roots, value)) continue;
+    if (value->type.shape != roots[0]->type.shape || needs_other_root(draft, value, roots)) continue;
+    const bool needs_root = std::ranges::any_of(roots, [&](const Value* root) { return draft.needs(value, root); });
+    if (needs_root && follows(follows, value, true)) followers.push_back(value);
+  }
+  return followers;
+}
+
+Values still_needed(const Draft& draft, const Values& roots, const Values& taken) {
+  const auto is_wanted = [&](const Value* value, const Value* root) {
+    return !draft.is_made(value) && !contains(taken, value) && draft.needs(value, root);
+  };
+  Values needed;
+  for (Value* root : roots) {
+    bool is_needed = std::ranges::any_of(draft.body().terminator()->operands,
+                                         [&](const Value* result) { return is_wanted(result, root); });
+    for (const auto& op : draft.body().ops) {
+      if (op->def->element || op->def->is_terminator || draft.is_made(op->result()) || contains(roots, op->result()))
+        continue;
+      is_needed = is_needed ||
+                  std::ranges::any_of(op->operands, [&](const Value* operand) { return is_wanted(operand, root); });
+    }
+    if (is_needed) needed.push_back(root);
+  }
+  return needed;
+}
+
+Values with_epilogue(const Draft& draft, const Values& roots) {
+  Values makes = elementwise_followers(draft, roots);
+  const Values needed = still_needed(draft, roots, makes);
+  makes.insert(makes.end(), needed.begin(), needed.end());
+  return makes;
+}
+
+std::set<const Value*> read_in_place(const Draft& draft, const Values& values, const std::set<const Value*>& stop) {
+  std::set<const Value*> in_place, elsewhere;
+  std::set<std::pair<const Value*, bool>> seen;
+  const auto visit = [&](const auto& self, const Value* value, bool same_index) -> void {
+    if (stop.contains(value) || !seen.insert({value, same_index}).second) return;
+    if (draft.is_made(value)) {
+      (same_index ? in_place : elsewhere).insert(value);
+      return;
+    }
+    const bool same = same_index && (value->op->def->is_elementwise || value->op->is("stablehlo.reshape"));
+    for (const Value* operand : value->op->operands) self(self, operand, same);
+  };
+  for (const Value* value : values) visit(visit, value, true);
+  for (const Value* value : elsewhere) in_place.erase(value);
+  return in_place;
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,67 @@
+// A lowering in the making: the steps so far, and where each value of the kernel's region can be read.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "aot/schedule/lower.h"
+#include "aot/schedule/pull.h"
+
+namespace ingot::schedule {
+
+class Draft {
+ public:
+  Draft(const Op& kernel, const loops::Target& target);
+
+  const loops::Target& target() const { return *target_; }
+  const Block& body() const { return kernel_->region(); }
+  const std::string& name() const { return name_; }
+
+  // Null while the value is in no buffer: operands are from the start, others once a step has written them.
+  const KernelBinding* place(const Value* value) const;
+  bool is_made(const Value* value) const { return place(value) != nullptr; }
+  bool is_result(const Value* value) const;
+  // The results of the kernel op that are `value`.
+  std::vector<int> results_of(const Value* value) const;
+
+  int add_temporary(TensorType type);
+  const TensorType& temporary(int index) const { return lowering_.temporaries[index]; }
+  void set_place(const Value* value, KernelBinding place) { places_[value] = place; }
+  void add_step(LoweredKernel step) { lowering_.steps.push_back(std::move(step)); }
+  int step_count() const { return static_cast<int>(lowering_.steps.size()); }
+  Lowering finish() { return std::move(lowering_); }
+
+  // What making `values` reads from buffers, in the order of first use. `given` values are made by other means.
+  Values inputs_of(const Values& values, const Values& given = {}) const;
+  // Whether making `value` needs `root`, which is in no buffer yet.
+  bool needs(const Value* value, const Value* root) const;
+
+ private:
+  const Op* kernel_;
+  const loops::Target* target_;
+  std::string name_;
+  std::map<const Value*, KernelBinding> places_;
+  Lowering lowering_;
+};
+
+// Unmade results of the kernel that follow from `roots` by elementwise ops at the same index and need nothing else that
+// is still to be made by a template.
+Values elementwise_followers(const Draft& draft, const Values& roots);
+
+// Whether making `value` needs a result of a root op that is neither made nor among `roots`.
+bool needs_other_root(const Draft& draft, const Value* value, const Values& roots);
+
+// Those of `roots` that must be in a buffer although `taken` are made along with them: results of the kernel, and what
+// other roots or other results need.
+Values still_needed(const Draft& draft, const Values& roots, const Values& taken);
+
+// elementwise_followers, then still_needed.
+Values with_epilogue(const Draft& draft, const Values& roots);
+
+bool contains(const Values& values, const Value* value);
+
+// Reads of a step by which an output may take an input's memory: inputs that making `values` reads only at the index of
+// the element being made. `stop`: values that are answered by other means.
+std::set<const Value*> read_in_place(const Draft& draft, const Values& values, const std::set<const Value*>& stop = {});
+
+}  // namespace ingot::schedule

@@ -1,0 +1,17 @@
+#include "aot/schedule/sweep.h"
+#include "aot/schedule/templates.h"
+
+namespace ingot::schedule {
+
+void lower_elementwise(Draft& draft, const Values& values) {
+  const SweepSpace space = sweep_space(draft, values);
+  Step step(draft, lanes_for(draft, values));
+  step.read(values);
+  step.write(values, read_in_place(draft, values));
+  sweep(
+      step, space, wanted_tasks(work_ns(draft, values)),
+      [&](const std::vector<loops::Index>& index, const loops::Expr& mask) { step.store_pulled(values, index, mask); });
+  step.finish();
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,58 @@
+#include "aot/schedule/lower.h"
+
+#include <algorithm>
+
+#include "aot/graph/op.h"
+#include "aot/schedule/templates.h"
+
+namespace ingot {
+namespace {
+
+using schedule::Draft;
+
+// The template of each kind of root op.
+struct Template {
+  KernelRoot root;
+  void (*lower)(Draft& draft, const Op& root);
+};
+constexpr Template kTemplates[] = {
+    {KernelRoot::kReduce, schedule::lower_reduce},
+};
+
+const Template* find_template(const Op& op) {
+  if (op.def->is_terminator || op.def->element) return nullptr;
+  const auto found = std::ranges::find(kTemplates, op.def->root, &Template::root);
+  if (found == std::end(kTemplates)) throw_limit(op.location, std::string(op.name()) + ": cannot be compiled yet");
+  return found;
+}
+
+}  // namespace
+
+Lowering lower(const Op& kernel, const loops::Target& target) {
+  INGOT_CHECK(kernel.is("ingot.kernel"));
+  Draft draft(kernel, target);
+  for (const auto& op : draft.body().ops) {
+    const Template* found = find_template(*op);
+    // A template may make several roots at once.
+    const bool is_made =
+        std::ranges::all_of(op->results, [&](const auto& result) { return draft.is_made(result.get()); });
+    if (found && !is_made) found->lower(draft, *op);
+  }
+  // What is left needs only elementwise work: one step for each shape.
+  Values left;
+  for (Value* value : draft.body().terminator()->operands) {
+    const bool is_operand = value->block != nullptr;
+    if ((is_operand || !draft.is_made(value)) && std::ranges::find(left, value) == left.end()) left.push_back(value);
+  }
+  while (!left.empty()) {
+    Values alike;
+    for (Value* value : left) {
+      if (value->type.shape == left[0]->type.shape) alike.push_back(value);
+    }
+    schedule::lower_elementwise(draft, alike);
+    std::erase_if(left, [&](Value* value) { return std::ranges::find(alike, value) != alike.end(); });
+  }
+  return draft.finish();
+}
+
+}  // namespace ingot

@@ -1,0 +1,79 @@
+#include "aot/schedule/pull.h"
+
+#include <algorithm>
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::ExprKind;
+using loops::Index;
+
+bool same(const Expr& a, const Expr& b) {
+  if (a == b) return true;
+  if (!a || !b) return false;
+  return a->kind == b->kind && a->dtype == b->dtype && a->lanes == b->lanes && a->op == b->op &&
+         a->round_to == b->round_to && a->bits == b->bits && a->index == b->index && a->indices == b->indices &&
+         a->var == b->var && a->buffer == b->buffer && a->tile == b->tile &&
+         std::ranges::equal(a->args, b->args, [](const Expr& x, const Expr& y) { return same(x, y); });
+}
+
+Expr Pull::element(const Value* value, const std::vector<Index>& index, Expr mask) {
+  for (auto memo = memos_.rbegin(); memo != memos_.rend(); ++memo) {
+    for (const Made& made : *memo) {
+      if (made.value == value && made.view == view_ && made.index == index && same(made.mask, mask))
+        return made.element;
+    }
+  }
+  Expr element = make(value, index, mask);
+  if (answers_.contains(value)) return element;
+  const bool is_simple = element->kind == ExprKind::kConstant || element->kind == ExprKind::kIndex;
+  if (value->uses.size() > 1 && !is_simple) element = b_.let(value->name.empty() ? "v" : value->name, element);
+  memos_.back().push_back({value, index, std::move(mask), view_, element});
+  return element;
+}
+
+Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr& mask) {
+  const auto in_own_coordinates = [&] {
+    return view_ ? loops::unflatten(b_, loops::flatten(index, *view_), value->type.shape) : index;
+  };
+  if (const auto answer = answers_.find(value); answer != answers_.end()) {
+    return answer->second(in_own_coordinates(), mask);
+  }
+  if (const auto buffer = buffers_.find(value); buffer != buffers_.end()) {
+    return b_.load(buffer->second, loops::flatten(index, view_ ? *view_ : value->type.shape), mask);
+  }
+  const Op* op = value->op;
+  if (!op || !op->def->element) {
+    throw_bug("schedule: no element of %" + value->name + (op ? " of " + std::string(op->name()) : ""));
+  }
+  const Shape* outer_view = view_;
+  Expr element;
+  if (op->is("stablehlo.reshape")) {
+    if (!view_) view_ = &value->type.shape;
+    element = this->element(op->operand(0), index, mask);
+  } else if (op->def->is_elementwise) {
+    loops::ElementArgs args{b_, *op, value->index, index, mask, *this};
+    element = op->def->element(args);
+  } else {
+    const std::vector<Index> own = in_own_coordinates();
+    view_ = nullptr;
+    loops::ElementArgs args{b_, *op, value->index, own, mask, *this};
+    element = op->def->element(args);
+  }
+  view_ = outer_view;
+  return element;
+}
+
+std::vector<Expr> run_region(loops::KernelBuilder& b, const Block& region, const std::vector<Expr>& arguments) {
+  INGOT_CHECK(arguments.size() == region.arguments.size());
+  Pull pull(b);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    pull.answer(region.argument(static_cast<int>(i)),
+                [argument = arguments[i]](const auto&, const Expr&) { return argument; });
+  }
+  std::vector<Expr> results;
+  for (const Value* value : region.terminator()->operands) results.push_back(pull.element(value, {}, nullptr));
+  return results;
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,145 @@
+#include "aot/schedule/step.h"
+
+#include <algorithm>
+
+namespace ingot::schedule {
+
+using loops::BufferId;
+using loops::Expr;
+using loops::Index;
+
+Step::Step(Draft& draft, int lanes)
+    : draft_(draft),
+      b_(draft.step_count() == 0 ? draft.name() : draft.name() + "." + std::to_string(draft.step_count()), lanes),
+      pull_(b_) {}
+
+void Step::read(const Values& values, const Values& given) {
+  for (const Value* value : draft_.inputs_of(values, given)) {
+    if (inputs_.contains(value)) continue;
+    const BufferId buffer =
+        b_.input(value->name.empty() ? "in" : value->name, value->type.dtype, value->type.elements());
+    inputs_[value] = buffer;
+    pull_.bind(value, buffer);
+    bindings_.push_back(*draft_.place(value));
+  }
+}
+
+BufferId Step::read_temporary(int temporary) {
+  const TensorType& type = draft_.temporary(temporary);
+  bindings_.push_back({KernelBinding::Kind::kTemporary, temporary});
+  return b_.input("partial", type.dtype, type.elements());
+}
+
+BufferId Step::declare_output(const std::string& name, const TensorType& type, KernelBinding binding,
+                              BufferId may_alias) {
+  bindings_.push_back(binding);
+  return b_.output(name, type.dtype, type.elements(), may_alias);
+}
+
+void Step::write(const Values& values, const std::set<const Value*>& in_place) {
+  std::set<const Value*> taken;
+  for (const Value* value : values) {
+    const std::string name = value->name.empty() ? "out" : value->name;
+    BufferId may_alias = -1;
+    for (const Value* input : in_place) {
+      const auto found = inputs_.find(input);
+      if (found == inputs_.end() || taken.contains(input) || input->type.bytes() != value->type.bytes() ||
+          info(input->type.dtype).bytes != info(value->type.dtype).bytes) {
+        continue;
+      }
+      if (may_alias == -1 || found->second < may_alias) may_alias = found->second;
+    }
+    for (const auto& [input, buffer] : inputs_) {
+      if (buffer == may_alias) taken.insert(input);
+    }
+    const std::vector<int> results = draft_.results_of(value);
+    if (results.empty()) {
+      const KernelBinding binding{KernelBinding::Kind::kTemporary, draft_.add_temporary(value->type)};
+      outputs_[value].push_back(declare_output(name, value->type, binding, may_alias));
+      made_.emplace_back(value, binding);
+      continue;
+    }
+    for (const int result : results) {
+      const KernelBinding binding{KernelBinding::Kind::kResult, result};
+      outputs_[value].push_back(declare_output(name, value->type, binding, may_alias));
+      may_alias = -1;
+      if (result == results[0] && !draft_.is_made(value)) made_.emplace_back(value, binding);
+    }
+  }
+}
+
+BufferId Step::write_temporary(int temporary) {
+  return declare_output("partial", draft_.temporary(temporary), {KernelBinding::Kind::kTemporary, temporary}, -1);
+}
+
+void Step::store(const Value* value, const std::vector<Index>& index, const Expr& element, const Expr& mask) {
+  for (const BufferId buffer : outputs_.at(value))
+    b_.store(buffer, loops::flatten(index, value->type.shape), element, mask);
+}
+
+void Step::store_pulled(const Values& values, const std::vector<Index>& index, const Expr& mask) {
+  std::vector<Expr> elements;
+  for (const Value* value : values) {
+    Expr element = pull_.element(value, index, mask);
+    elements.push_back(values.size() == 1 ? element : b_.let("made", element));
+  }
+  for (size_t i = 0; i < values.size(); ++i) store(values[i], index, elements[i], mask);
+}
+
+void Step::finish() {
+  for (const auto& [value, place] : made_) draft_.set_place(value, place);
+  draft_.add_step({b_.finish(), std::move(bindings_)});
+}
+
+int lanes_for(const Draft& draft, const Values& makes) {
+  int widest_bytes = 1;
+  const auto count = [&](const TensorType& type) {
+    if (type.elements() > 1) widest_bytes = std::max(widest_bytes, info(loops::register_dtype(type.dtype)).bytes);
+  };
+  for (const Value* value : makes) count(value->type);
+  for (const Value* value : draft.inputs_of(makes)) {
+    // Indices are few beside the data that they choose.
+    if (value->type.dtype != DType::kI64 && value->type.dtype != DType::kUI64) count(value->type);
+  }
+  return draft.target().vector_bytes / widest_bytes;
+}
+
+double work_ns(const Draft& draft, const Values& makes) {
+  constexpr double kNsPerFlop = 0.03;  // vector code with loads and stores beside it
+  constexpr double kNsPerByte = 0.06;  // from and to the outer caches
+  double ns = 0;
+  std::set<const Value*> seen;
+  const auto visit = [&](const auto& self, const Value* value) -> void {
+    if (!seen.insert(value).second) return;
+    if (draft.is_made(value)) {
+      ns += kNsPerByte * static_cast<double>(value->type.bytes());
+      return;
+    }
+    double elements = static_cast<double>(value->type.elements());
+    for (const Value* operand : value->op->operands) {
+      if (!value->op->def->element) elements = std::max(elements, static_cast<double>(operand->type.elements()));
+      self(self, operand);
+    }
+    ns += kNsPerFlop * elements * value->op->def->flops;
+  };
+  for (const Value* value : makes) {
+    visit(visit, value);
+    ns += kNsPerByte * static_cast<double>(value->type.bytes());
+  }
+  return ns;
+}
+
+int64_t wanted_tasks(double work_ns) {
+  constexpr double kGrainNs = 4000;
+  constexpr double kMostTasks = 16;
+  return static_cast<int64_t>(std::clamp(work_ns / kGrainNs, 1.0, kMostTasks));
+}
+
+TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
+  if (units <= 0) return {1, multiple};
+  int64_t each = (units + wanted - 1) / wanted;
+  each = (each + multiple - 1) / multiple * multiple;
+  return {(units + each - 1) / each, each};
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,62 @@
+// One loops kernel of a lowering in the making: its builder, its pull, and what its buffers are bound to.
+#pragma once
+
+#include "aot/schedule/draft.h"
+
+namespace ingot::schedule {
+
+// Declare what it reads, then what it writes, then scratch; then build; then finish.
+class Step {
+ public:
+  Step(Draft& draft, int lanes);
+
+  Draft& draft() { return draft_; }
+  loops::KernelBuilder& b() { return b_; }
+  Pull& pull() { return pull_; }
+
+  // Everything in buffers that making `values` reads; `given` values are made by other means.
+  void read(const Values& values, const Values& given = {});
+  loops::BufferId read_temporary(int temporary);
+  // The results that `value` is, or a new temporary when it is none. An output takes the memory of an input of
+  // `in_place` where sizes agree.
+  void write(const Values& values, const std::set<const Value*>& in_place = {});
+  loops::BufferId write_temporary(int temporary);
+
+  // Stores an element of a value that `write` named.
+  void store(const Value* value, const std::vector<loops::Index>& index, const loops::Expr& element,
+             const loops::Expr& mask);
+  // Pulls and stores one element (or vector of them) of each; all are read before the first is stored.
+  void store_pulled(const Values& values, const std::vector<loops::Index>& index, const loops::Expr& mask);
+
+  void finish();  // from here on the written values can be read by further steps
+
+ private:
+  loops::BufferId declare_output(const std::string& name, const TensorType& type, KernelBinding binding,
+                                 loops::BufferId may_alias);
+
+  Draft& draft_;
+  loops::KernelBuilder b_;
+  Pull pull_;
+  std::vector<KernelBinding> bindings_;
+  std::map<const Value*, loops::BufferId> inputs_;
+  std::map<const Value*, std::vector<loops::BufferId>> outputs_;
+  std::vector<std::pair<const Value*, KernelBinding>> made_;
+};
+
+// Lanes of a step that makes and reads these values: as its widest elements allow.
+int lanes_for(const Draft& draft, const Values& makes);
+
+// Estimated time to make the values on one core, for task splits: shapes alone decide.
+double work_ns(const Draft& draft, const Values& makes);
+
+// How many tasks are worth their start: 1 .. 16 by the work.
+int64_t wanted_tasks(double work_ns);
+
+// `units` in `tasks` contiguous parts of `each` (a multiple of `multiple`); the last may be shorter.
+struct TaskSplit {
+  int64_t tasks;
+  int64_t each;
+};
+TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple = 1);
+
+}  // namespace ingot::schedule

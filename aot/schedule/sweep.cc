@@ -1,0 +1,167 @@
+#include "aot/schedule/sweep.h"
+
+#include <algorithm>
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+
+namespace {
+
+constexpr int64_t kStridedBlock = 16;  // elements of a cache line
+
+// The result's dimensions that may be walked as one: all in the operand, adjacent and innermost there, or none in it.
+int merged_by_broadcast(const Op& op, int merged_in_operand) {
+  const Shape& from = op.operand(0)->type.shape;
+  const std::vector<int64_t> to = op.attrs().ints("broadcast_dimensions");
+  std::vector<int64_t> mapped;  // where the operand's long dimensions go, in order
+  for (const int d : long_dims(from)) mapped.push_back(to[d]);
+  const std::vector<int> dims = long_dims(op.result()->type.shape);
+  const auto is_mapped = [&](int dim) { return std::ranges::find(mapped, dim) != mapped.end(); };
+  int merged = 0;
+  for (size_t t = 1; t <= dims.size(); ++t) {
+    const int dim = dims[dims.size() - t];
+    if (is_mapped(dim) != is_mapped(dims.back())) break;
+    const bool in_place =
+        t <= mapped.size() && mapped[mapped.size() - t] == dim && static_cast<int>(t) <= merged_in_operand;
+    if (is_mapped(dim) && !in_place) break;
+    merged = static_cast<int>(t);
+  }
+  return std::max(merged, std::min<int>(1, static_cast<int>(dims.size())));
+}
+
+// The dimension of `value` along which a buffer that it transposes is contiguous; -1 when that is the last one.
+int strided_dim(const Draft& draft, const Value* value, const Values& given) {
+  if (draft.is_made(value) || contains(given, value)) return -1;
+  const Op& op = *value->op;
+  if (op.is("stablehlo.transpose")) {
+    const std::vector<int64_t> permutation = op.attrs().ints("permutation");
+    const std::vector<int> inner = long_dims(op.operand(0)->type.shape);
+    const std::vector<int> outer = long_dims(value->type.shape);
+    if (inner.size() < 2) return -1;
+    const auto at = std::ranges::find(permutation, inner.back()) - permutation.begin();
+    return at == outer.back() ? -1 : static_cast<int>(at);
+  }
+  if (!op.def->is_elementwise) return -1;
+  for (const Value* operand : op.operands) {
+    if (const int dim = strided_dim(draft, operand, given); dim >= 0) return dim;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::vector<int> long_dims(const Shape& shape) {
+  std::vector<int> dims;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != 1) dims.push_back(static_cast<int>(d));
+  }
+  return dims;
+}
+
+int merged_dims(const Draft& draft, const Value* value, const Values& given) {
+  const int all = static_cast<int>(long_dims(value->type.shape).size());
+  if (draft.is_made(value) || contains(given, value) || all == 0) return all;
+  const Op& op = *value->op;
+  if (op.is("stablehlo.constant")) return op.attrs().literal("value")->is_splat ? all : 1;
+  if (op.is("stablehlo.broadcast_in_dim")) return merged_by_broadcast(op, merged_dims(draft, op.operand(0), given));
+  const bool is_reshape = op.is("stablehlo.reshape");
+  if (!op.def->is_elementwise && !is_reshape) return 1;
+  int merged = all;
+  for (const Value* operand : op.operands) {
+    const int in_operand = merged_dims(draft, operand, given);
+    if (is_reshape) return in_operand == static_cast<int>(long_dims(operand->type.shape).size()) ? all : 1;
+    merged = std::min(merged, in_operand);
+  }
+  return merged;
+}
+
+SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given) {
+  SweepSpace space{values[0]->type.shape, static_cast<int>(values[0]->type.shape.size())};
+  for (const Value* value : values) {
+    space.merged = std::min(space.merged, merged_dims(draft, value, given));
+    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, value, given));
+  }
+  return space;
+}
+
+void sweep(Step& step, const SweepSpace& space, int64_t wanted,
+           const std::function<void(const std::vector<Index>&, const Expr&)>& body) {
+  loops::KernelBuilder& b = step.b();
+  const Shape& shape = space.shape;
+  const int64_t lanes = b.vector_lanes();
+  if (element_count(shape) == 0) return b.set_task_count(0);
+
+  // Dimensions: `outer` walked one by one, then the run: the merged innermost ones.
+  std::vector<int> dims = long_dims(shape);
+  int64_t run = 1;
+  int run_dim = -1;
+  int merged = std::max(space.merged, 1);
+  if (space.strided_dim >= 0) merged = 1;
+  for (int t = 0; t < merged && !dims.empty(); ++t) {
+    if (run_dim < 0) run_dim = dims.back();
+    run *= shape[dims.back()];
+    dims.pop_back();
+  }
+  const bool is_strided = space.strided_dim >= 0 && space.strided_dim != run_dim;
+  if (is_strided) std::erase(dims, space.strided_dim);
+  Shape outer_shape;
+  for (const int d : dims) outer_shape.push_back(shape[d]);
+  const int64_t outer = element_count(outer_shape);
+  const int64_t strided = is_strided ? shape[space.strided_dim] : 1;
+  const int64_t blocks = (strided + kStridedBlock - 1) / kStridedBlock;
+  const int64_t whole = run / lanes * lanes;
+
+  const auto emit = [&](const std::vector<Index>& at, Index i, Index s, const Expr& mask) {
+    std::vector<Index> index(shape.size(), Index(0));
+    for (size_t d = 0; d < dims.size(); ++d) index[dims[d]] = at[d];
+    if (run_dim >= 0) index[run_dim] = i;
+    if (is_strided) index[space.strided_dim] = s;
+    Pull::Scope scope(step.pull());
+    body(index, mask);
+  };
+  // One run, from `lower` to `upper` (or to `upper_also`); whoever owns its end does the rest that fills no vector.
+  const auto emit_run = [&](const std::vector<Index>& at, Index lower, Index upper, Index block, const Expr& owns_end) {
+    const auto vector_at = [&](Index i, const Expr& mask) {
+      const Index first = block * kStridedBlock;
+      b.loop("s", first, first + kStridedBlock, 1, [&](Index s) { emit(at, i, s, mask); }, {Index(strided)});
+    };
+    if (run == 1) return vector_at(0, nullptr);
+    b.loop("i", lower, upper, lanes, [&](Index i) { vector_at(i + b.lane(), nullptr); }, {Index(whole)});
+    if (whole == run) return;
+    b.if_then(owns_end, [&] {
+      const Index i = Index(whole) + b.lane();
+      vector_at(i, b.in_range(i, 0, run));
+    });
+  };
+
+  const int64_t units = outer * blocks;
+  if (units >= wanted) {
+    const TaskSplit split = split_tasks(units, wanted);
+    b.set_task_count(split.tasks);
+    const Index first = b.task() * split.each;
+    b.loop("unit", first, first + split.each, 1,
+           [&](Index unit) {
+             Pull::Scope scope(step.pull());
+             emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), 0, run, b.modulo(unit, blocks),
+                      nullptr);
+           },
+           {Index(units)});
+    return;
+  }
+  // Few runs: each is cut into pieces.
+  const TaskSplit split = split_tasks(run, (wanted + units - 1) / units, lanes);
+  b.set_task_count(units * split.tasks);
+  const Index unit = b.divide(b.task(), split.tasks);
+  const Index piece = b.modulo(b.task(), split.tasks);
+  const Expr owns_end =
+      split.tasks == 1
+          ? nullptr
+          : b.apply(loops::ScalarOp::kEqual, {b.index_value(piece), b.constant_int(DType::kI64, split.tasks - 1)});
+  const Index first = piece * split.each;
+  emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), first, first + split.each, b.modulo(unit, blocks),
+           owns_end);
+}
+
+}  // namespace ingot::schedule

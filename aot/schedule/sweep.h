@@ -1,0 +1,31 @@
+// A sweep: every element of a shape once, a vector at a time along the innermost dimension, split into tasks.
+#pragma once
+
+#include "aot/schedule/step.h"
+
+namespace ingot::schedule {
+
+// What the index space of a step looks like.
+struct SweepSpace {
+  Shape shape;
+  // So many of the innermost dimensions longer than 1 may be walked as one: the index then runs past its extent in the
+  // last of them and is 0 in the others, which is right for whatever only flattens it.
+  int merged = 1;
+  // A dimension that some operand has innermost (-1: none). It is walked in short blocks inside the vector dimension,
+  // so that strided reads use their cache lines whole.
+  int strided_dim = -1;
+};
+
+// The space in which `values`, all of one shape, can be made. `given` values answer at any index.
+SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given = {});
+
+// body(index, mask) stands for every element; `wanted` tasks at most, roughly. Sets the step's task count.
+void sweep(Step& step, const SweepSpace& space, int64_t wanted,
+           const std::function<void(const std::vector<loops::Index>& index, const loops::Expr& mask)>& body);
+
+// Innermost dimensions longer than 1 of the value that may be walked as one when it is pulled, and the positions of all
+// of them.
+std::vector<int> long_dims(const Shape& shape);
+int merged_dims(const Draft& draft, const Value* value, const Values& given = {});
+
+}  // namespace ingot::schedule
