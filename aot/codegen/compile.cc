@@ -15,6 +15,7 @@
 #include "aot/codegen/emit_llvm.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/machine.h"
+#include "aot/loops/expand_math.h"
 
 namespace ingot::codegen {
 namespace {
@@ -77,7 +78,11 @@ class Compilation {
     llvm::LLVMContext context;
     llvm::Module module("ingot", context);
     machine.prepare(module);
-    for (const size_t k : group) emit_llvm(module, kernels_[k], target_, entry_symbol(kernels_, k));
+    for (const size_t k : group) {
+      loops::Kernel kernel = kernels_[k];
+      loops::expand_math(kernel);
+      emit_llvm(module, kernel, target_, entry_symbol(kernels_, k));
+    }
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
     machine.optimize(module);
