@@ -27,35 +27,6 @@ void drop_operands(Op* op) {
   }
 }
 
-Op* copy_op(const Op& from, Block& to, ValueMap& map) {
-  auto op = std::make_unique<Op>();
-  op->def = from.def;
-  op->attr_map = from.attr_map;
-  op->location = from.location;
-  op->block = &to;
-  for (Value* operand : from.operands) {
-    const auto found = map.find(operand);
-    op->add_operand(found == map.end() ? operand : found->second);
-  }
-  for (const auto& result : from.results) {
-    auto value = std::make_unique<Value>();
-    value->type = result->type;
-    value->name = result->name;
-    value->location = result->location;
-    value->op = op.get();
-    value->index = result->index;
-    map[result.get()] = value.get();
-    op->results.push_back(std::move(value));
-  }
-  for (const auto& region : from.regions) {
-    op->regions.push_back(copy_block(*region, map));
-    op->regions.back()->parent_op = op.get();
-  }
-  Op* raw = op.get();
-  raw->self = to.ops.insert(to.ops.end(), std::move(op));
-  return raw;
-}
-
 void collect_captured(const Block& block, std::set<const Value*>& inside, Values& captured) {
   for (const auto& argument : block.arguments) inside.insert(argument.get());
   for (const auto& op : block.ops) {
@@ -138,6 +109,35 @@ Function* function_of(const Block* block) {
 }
 
 Module* module_of(const Op* op) { return function_of(op->block)->module; }
+
+Op* copy_op(const Op& from, Block& to, ValueMap& map) {
+  auto op = std::make_unique<Op>();
+  op->def = from.def;
+  op->attr_map = from.attr_map;
+  op->location = from.location;
+  op->block = &to;
+  for (Value* operand : from.operands) {
+    const auto found = map.find(operand);
+    op->add_operand(found == map.end() ? operand : found->second);
+  }
+  for (const auto& result : from.results) {
+    auto value = std::make_unique<Value>();
+    value->type = result->type;
+    value->name = result->name;
+    value->location = result->location;
+    value->op = op.get();
+    value->index = result->index;
+    map[result.get()] = value.get();
+    op->results.push_back(std::move(value));
+  }
+  for (const auto& region : from.regions) {
+    op->regions.push_back(copy_block(*region, map));
+    op->regions.back()->parent_op = op.get();
+  }
+  Op* raw = op.get();
+  raw->self = to.ops.insert(to.ops.end(), std::move(op));
+  return raw;
+}
 
 void copy_ops(const Block& from, Block& to, ValueMap& map, bool with_terminator) {
   for (const auto& op : from.ops) {

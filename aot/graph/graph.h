@@ -127,6 +127,7 @@ Module* module_of(const Op* op);
 // Copies ops of `from` to the end of `to` (without the terminator when `with_terminator` is false). `map` gives the new
 // value of every outside value and argument that changes, and receives those of the copied ops.
 using ValueMap = std::map<const Value*, Value*>;
+Op* copy_op(const Op& from, Block& to, ValueMap& map);
 void copy_ops(const Block& from, Block& to, ValueMap& map, bool with_terminator = true);
 std::unique_ptr<Block> copy_block(const Block& from, ValueMap& map);
 std::unique_ptr<Module> copy_module(const Module& from);

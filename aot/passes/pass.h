@@ -54,4 +54,19 @@ bool dce(Module& module, PassContext& context);
 // fold_constants, simplify, cse and dce in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
 
+// Groups the ops of every function into ingot.kernel ops. What stays beside them: constants that are no splats, the
+// return, and ops that are no kernel (control flow, custom calls).
+//
+//   elementwise  any elementwise ops of one shape
+//   contraction  a dot_general or convolution, renamings of its operands, elementwise ops on its result
+//   rows         reductions over the last dimensions with everything elementwise around them, back to the full shape:
+//                softmax, normalisations, cross-entropy
+//   columns      reductions over other dimensions, elementwise ops before and after
+//   alone        windows, scatters and updates, with elementwise ops before them
+//
+// What is cheap (renamings, splats, iota, a few flops on values that are there anyway) is computed again in each kernel
+// that reads it. Nothing is computed more often than it has elements, except by renaming. Kernels never need each
+// other's results.
+bool fuse(Module& module, PassContext& context);
+
 }  // namespace ingot

@@ -1,3 +1,5 @@
+#include "aot/passes/annotations.h"
+
 #include <algorithm>
 
 #include "aot/passes/pass.h"
@@ -11,13 +13,6 @@ constexpr std::string_view kIdentityTargets[] = {
     "Sharding",     "SPMDFullToShardShape", "SPMDShardToFullShape",       "annotate_device_placement",
     "MoveToDevice", "MoveToHost",           "xla.sdy.FuncResultSharding", "LayoutConstraint",
 };
-
-bool is_annotation(const Op& op) {
-  return op.is("stablehlo.custom_call") && op.operands.size() == op.results.size() &&
-         std::count(std::begin(kIdentityTargets), std::end(kIdentityTargets), op.attrs().string("call_target_name"));
-}
-
-bool is_barrier(const Op& op) { return op.is("stablehlo.optimization_barrier"); }
 
 bool forward(Module& module, bool (*matches)(const Op&)) {
   bool changed = false;
@@ -33,6 +28,13 @@ bool forward(Module& module, bool (*matches)(const Op&)) {
 }
 
 }  // namespace
+
+bool is_annotation(const Op& op) {
+  return op.is("stablehlo.custom_call") && op.operands.size() == op.results.size() &&
+         std::count(std::begin(kIdentityTargets), std::end(kIdentityTargets), op.attrs().string("call_target_name"));
+}
+
+bool is_barrier(const Op& op) { return op.is("stablehlo.optimization_barrier"); }
 
 bool expand_annotations(Module& module, PassContext&) { return forward(module, is_annotation); }
 

@@ -1,0 +1,25 @@
+// What may be asked of a module between passes. Each check gives "" when it holds, else one sentence that names the first
+// op for which it does not.
+#pragma once
+
+#include <string>
+
+#include "aot/graph/op.h"
+
+namespace ingot {
+
+// The graph is whole: uses and operands agree, every operand is defined before it is read, types are what inference says.
+std::string graph_is_whole(const Module& module);
+
+// No func.call and no composite is left, and no private function when there are public ones.
+std::string no_calls(const Module& module);
+
+// No custom call that only annotates is left.
+std::string no_annotations(const Module& module);
+
+std::string no_barriers(const Module& module);
+
+// Functions are lists of ingot.kernel ops, constants that are no splats, and the return. Kernels capture nothing.
+std::string every_op_is_a_kernel(const Module& module);
+
+}  // namespace ingot

@@ -1,0 +1,47 @@
+// Which ops share a kernel. Groups are found from the last op to the first: an op goes into the group that reads it, or
+// into several when that is cheap, or becomes a value in memory that a group writes.
+#pragma once
+
+#include <set>
+#include <unordered_map>
+
+#include "aot/passes/fuse_access.h"
+#include "aot/passes/pass.h"
+
+namespace ingot::fuse {
+
+enum class GroupKind : uint8_t {
+  kElementwise,  // every output follows the space
+  kContraction,  // `root` is a dot_general or convolution; everything after it follows its result
+  kRows,         // reductions over the last dimensions; a row stays at hand, so its points may read them
+  kColumns,      // reductions over other dimensions; only values of their results' shape may read them
+  kAlone,        // `root` and what is read for it: window, scatter, ...
+  kBoundary,     // an op that is no kernel: return, control flow, custom call
+};
+
+struct Group {
+  GroupKind kind;
+  Space space;
+  const Op* root = nullptr;
+  std::set<int> members;                           // indices of ops, in program order
+  std::set<int> outputs;                           // members whose results are read by other groups
+  std::unordered_map<const Value*, Access> reads;  // everything that members read, members' results included
+  std::set<int> successors;                        // groups that read an output
+  bool is_merged_away = false;
+};
+
+struct Partition {
+  std::vector<Op*> ops;                      // of the function's block, in program order
+  std::unordered_map<const Op*, int> index;  // of an op in `ops`
+  std::vector<Group> groups;
+
+  // A path of one or more steps leads from one group to the other.
+  bool reaches(int from, int to) const;
+};
+
+Partition partition(Function& function, PassContext& context);
+
+// Joins independent groups that visit the same space and read a value in common.
+void merge_siblings(Partition& partition);
+
+}  // namespace ingot::fuse

@@ -1,0 +1,40 @@
+// The pipeline's table of contents: every graph pass, in order, with what holds after it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/passes/pass.h"
+
+namespace ingot {
+
+struct PassRow {
+  std::string_view name;
+  bool (*run)(Module&, PassContext&);
+  std::string (*holds)(const Module&);  // what holds afterwards: "" or a complaint. Null: nothing but a whole graph
+  std::string_view why_here;            // the reason for its place; empty where any place would do
+};
+
+// What `ingot compile` runs.
+std::span<const PassRow> compile_passes();
+
+// The passes of that table and those that stand in none of its rows by themselves.
+const PassRow* find_pass(std::string_view name);  // null when there is none
+std::vector<std::string> pass_names();
+
+struct PipelineOptions {
+  std::string stop_after;                 // a pass: nothing after it runs
+  std::vector<std::string> print_after;   // passes, or "all": the module's text goes to `print`
+  std::vector<std::string> skip;          // passes that are left out, for bisecting
+  std::string dump_dir;                   // a folder for 01.inline_calls.mlir, ...; made when missing
+  bool time_passes = false;               // a table of times goes to `print`
+  std::function<void(const std::string&)> print;
+};
+
+// Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. Unknown pass
+// names in the options are an error that lists the known ones.
+void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context, const PipelineOptions& options = {});
+
+}  // namespace ingot
