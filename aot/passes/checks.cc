@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
-#include <set>
 
 #include "aot/passes/annotations.h"
 
@@ -34,53 +32,7 @@ std::string first_complaint(const Module& module, const std::function<std::strin
   return "";
 }
 
-std::string uses_agree(const Op& op) {
-  for (int i = 0; i < static_cast<int>(op.operands.size()); ++i) {
-    const auto& uses = op.operand(i)->uses;
-    const bool is_listed = std::any_of(uses.begin(), uses.end(),
-                                       [&](const Value::Use& use) { return use.op == &op && use.operand_index == i; });
-    if (!is_listed) return at(op, fmt::format(": operand {} does not list it among its uses", i));
-  }
-  return "";
-}
-
-std::string types_agree(const Op& op) {
-  if (!op.def->infer || op.def->is_terminator) return "";
-  std::vector<TensorType> operands, declared;
-  for (const Value* operand : op.operands) operands.push_back(operand->type);
-  for (const auto& result : op.results) declared.push_back(result->type);
-  const std::vector<TensorType> inferred = op.def->infer({op.name(), operands, op.attr_map, op.regions, declared, op.location});
-  return inferred == declared ? "" : at(op, ": its result types are not what its operands give");
-}
-
-std::string defined_before_read(const Block& block, std::set<const Value*> defined) {
-  for (const auto& argument : block.arguments) defined.insert(argument.get());
-  for (const auto& op : block.ops) {
-    for (const Value* operand : op->operands) {
-      if (!defined.contains(operand)) return at(*op, " reads a value that is made after it, or elsewhere");
-    }
-    for (const auto& region : op->regions) {
-      if (std::string text = defined_before_read(*region, defined); !text.empty()) return text;
-    }
-    for (const auto& result : op->results) defined.insert(result.get());
-  }
-  return "";
-}
-
 }  // namespace
-
-std::string graph_is_whole(const Module& module) {
-  for (const auto& function : module.functions) {
-    const Block& body = function->body;
-    if (body.ops.empty() || !body.terminator()->def->is_terminator) return "@" + function->name + " does not return";
-    if (body.terminator()->operands.size() != function->results.size()) {
-      return "@" + function->name + " returns another number of values than it says";
-    }
-    if (std::string text = defined_before_read(body, {}); !text.empty()) return text;
-  }
-  if (std::string text = first_complaint(module, uses_agree); !text.empty()) return text;
-  return first_complaint(module, types_agree);
-}
 
 std::string no_calls(const Module& module) {
   return first_complaint(module, [](const Op& op) {

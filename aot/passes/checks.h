@@ -1,5 +1,5 @@
-// What may be asked of a module between passes. Each check gives "" when it holds, else one sentence that names the first
-// op for which it does not.
+// What may be asked of a module between passes. Each check gives "" when it holds, else one sentence that names the
+// first op for which it does not. That the graph is whole (aot/graph/verify.h) holds always.
 #pragma once
 
 #include <string>
@@ -8,10 +8,7 @@
 
 namespace ingot {
 
-// The graph is whole: uses and operands agree, every operand is defined before it is read, types are what inference says.
-std::string graph_is_whole(const Module& module);
-
-// No func.call and no composite is left, and no private function when there are public ones.
+// No func.call and no composite is left.
 std::string no_calls(const Module& module);
 
 // No custom call that only annotates is left.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <queue>
 
@@ -7,7 +9,7 @@
 #include "aot/passes/walk.h"
 
 namespace ingot {
-namespace fuse {
+namespace fusion {
 namespace {
 
 // Groups so that each comes after those whose outputs it reads; where that leaves a choice, in program order.
@@ -123,8 +125,17 @@ bool is_fused(const Function& function) {
   });
 }
 
+void refuse_what_has_no_kernel(const Function& function) {
+  for (const auto& op : function.body.ops) {
+    if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is("ingot.kernel")) continue;
+    throw_limit(op->location, fmt::format("{} in @{} has no kernel; it can be evaluated but not compiled yet", op->name(),
+                                          function.name));
+  }
+}
+
 bool fuse_function(Function& function, PassContext& context) {
   if (is_fused(function)) return false;
+  refuse_what_has_no_kernel(function);
   Partition p = partition(function, context);
   merge_siblings(p);
   KernelMaker maker(p, function.body, context.ops);
@@ -146,11 +157,11 @@ bool fuse_function(Function& function, PassContext& context) {
 }
 
 }  // namespace
-}  // namespace fuse
+}  // namespace fusion
 
 bool fuse(Module& module, PassContext& context) {
   bool changed = false;
-  for (auto& function : module.functions) changed |= fuse::fuse_function(*function, context);
+  for (auto& function : module.functions) changed |= fusion::fuse_function(*function, context);
   return changed;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 namespace {
 
 bool is_one_of(const std::vector<int>& dims, int dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
@@ -193,4 +193,4 @@ Access merged(const Access& a, const Access& b) {
   return elsewhere(a.evaluations + b.evaluations, a.many_times || b.many_times);
 }
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

@@ -5,7 +5,7 @@
 
 #include "aot/graph/op.h"
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 
 // The points that a kernel visits: a shape, some of whose dimensions (ascending) a reduction combines.
 //
@@ -48,4 +48,4 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
 // A value that is read in two ways.
 Access merged(const Access& a, const Access& b);
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

@@ -7,7 +7,7 @@
 
 #include "aot/passes/walk.h"
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 namespace {
 
 constexpr int64_t kRowBytesMax = 128 * 1024;  // of one value's row that a rows kernel keeps at hand: half of a small L2
@@ -432,4 +432,4 @@ bool Partition::reaches(int from, int to) const {
 
 Partition partition(Function& function, PassContext& context) { return Partitioner(function, context).run(); }
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

@@ -8,7 +8,7 @@
 #include "aot/passes/fuse_access.h"
 #include "aot/passes/pass.h"
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 
 enum class GroupKind : uint8_t {
   kElementwise,  // every output follows the space
@@ -44,4 +44,4 @@ Partition partition(Function& function, PassContext& context);
 // Joins independent groups that visit the same space and read a value in common.
 void merge_siblings(Partition& partition);
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

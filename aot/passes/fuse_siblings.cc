@@ -1,6 +1,6 @@
 #include "aot/passes/fuse_partition.h"
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 namespace {
 
 constexpr int kOutputsMax = 8;  // streams that a merged kernel writes
@@ -54,4 +54,4 @@ void merge_siblings(Partition& p) {
   }
 }
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

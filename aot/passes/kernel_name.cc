@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 namespace {
 
 constexpr size_t kNameLengthMax = 64;
@@ -47,4 +47,4 @@ std::string kernel_name(const Partition& p, const Group& group) {
   return left_out ? fmt::format("{}_and_{}", name, left_out) : name;
 }
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

@@ -10,8 +10,8 @@
 
 #include "aot/passes/fuse_partition.h"
 
-namespace ingot::fuse {
+namespace ingot::fusion {
 
 std::string kernel_name(const Partition& partition, const Group& group);
 
-}  // namespace ingot::fuse
+}  // namespace ingot::fusion

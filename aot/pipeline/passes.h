@@ -13,7 +13,7 @@ namespace ingot {
 struct PassRow {
   std::string_view name;
   bool (*run)(Module&, PassContext&);
-  std::string (*holds)(const Module&);  // what holds afterwards: "" or a complaint. Null: nothing but a whole graph
+  std::string (*holds)(const Module&);  // what holds afterwards: "" or a complaint. Null: that the graph is whole
   std::string_view why_here;            // the reason for its place; empty where any place would do
 };
 
@@ -25,16 +25,17 @@ const PassRow* find_pass(std::string_view name);  // null when there is none
 std::vector<std::string> pass_names();
 
 struct PipelineOptions {
-  std::string stop_after;                 // a pass: nothing after it runs
-  std::vector<std::string> print_after;   // passes, or "all": the module's text goes to `print`
-  std::vector<std::string> skip;          // passes that are left out, for bisecting
-  std::string dump_dir;                   // a folder for 01.inline_calls.mlir, ...; made when missing
-  bool time_passes = false;               // a table of times goes to `print`
+  std::string stop_after;                // a pass: nothing after it runs
+  std::vector<std::string> print_after;  // passes, or "all": the module's text goes to `print`
+  std::vector<std::string> skip;         // passes that are left out, for bisecting
+  std::string dump_dir;                  // a folder for 01.inline_calls.mlir, ...; made when missing
+  bool time_passes = false;              // a table of times goes to `print`
   std::function<void(const std::string&)> print;
 };
 
-// Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. Unknown pass
-// names in the options are an error that lists the known ones.
-void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context, const PipelineOptions& options = {});
+// Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. Unknown
+// pass names in the options are an error that lists the known ones.
+void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context,
+                const PipelineOptions& options = {});
 
 }  // namespace ingot

@@ -1,0 +1,133 @@
+#include "aot/pipeline/passes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "aot/graph/print.h"
+#include "aot/graph/verify.h"
+#include "aot/passes/checks.h"
+
+namespace ingot {
+namespace {
+
+// Order matters only where a reason is written.
+constexpr PassRow kCompilePasses[] = {
+    {"inline_calls", inline_calls, no_calls, "first: the others look at one function at a time"},
+    {"expand_annotations", expand_annotations, no_annotations,
+     "before anything that looks through a value's definition"},
+    {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
+    {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
+    {"fuse", fuse, every_op_is_a_kernel, "last: a kernel is opaque to the passes above"},
+};
+
+// The parts of canonicalize, for `ingot opt` and tests.
+constexpr PassRow kOtherPasses[] = {
+    {"fold_constants", fold_constants, nullptr, ""},
+    {"simplify", simplify, nullptr, ""},
+    {"cse", cse, nullptr, ""},
+    {"dce", dce, nullptr, ""},
+};
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_names(const PipelineOptions& options) {
+  const auto check = [](const char* option, const std::string& name) {
+    if (name.empty() || name == "all" || find_pass(name)) return;
+    throw_error(nullptr, fmt::format("{}: there is no pass '{}'; the passes are {}", option, name,
+                                     fmt::join(pass_names(), ", ")));
+  };
+  check("--stop-after", options.stop_after);
+  for (const std::string& name : options.print_after) check("--print-after", name);
+  for (const std::string& name : options.skip) check("--skip", name);
+}
+
+void check_promise(const PassRow& row, const Module& module) {
+  try {
+    verify(module);
+  } catch (const Error& error) {
+    throw_bug(fmt::format("after pass {}: {}", row.name, error.message()));
+  }
+  if (!row.holds) return;
+  if (const std::string complaint = row.holds(module); !complaint.empty()) {
+    throw_bug(fmt::format("after pass {}: {}", row.name, complaint));
+  }
+}
+
+void dump(const PipelineOptions& options, int number, const PassRow& row, const Module& module, bool changed) {
+  std::filesystem::create_directories(options.dump_dir);
+  const std::string path = fmt::format("{}/{:02}.{}.mlir", options.dump_dir, number, row.name);
+  std::ofstream out(path);
+  if (changed || number == 1) {
+    out << print(module);
+  } else {
+    out << "// (unchanged)\n";
+  }
+  if (!out) throw_error(nullptr, fmt::format("--dump-dir: cannot write {}", path));
+}
+
+struct PassTime {
+  std::string_view name;
+  double seconds;
+  bool changed;
+};
+
+std::string table_of(const std::vector<PassTime>& times) {
+  std::string text = "pass                       ms\n";
+  double total = 0;
+  for (const PassTime& time : times) {
+    text += fmt::format("{:<20} {:>9.3f}{}\n", time.name, time.seconds * 1e3, time.changed ? "" : "  (unchanged)");
+    total += time.seconds;
+  }
+  return text + fmt::format("{:<20} {:>9.3f}\n", "total", total * 1e3);
+}
+
+}  // namespace
+
+std::span<const PassRow> compile_passes() { return kCompilePasses; }
+
+const PassRow* find_pass(std::string_view name) {
+  for (const std::span<const PassRow> table :
+       {std::span<const PassRow>(kCompilePasses), std::span<const PassRow>(kOtherPasses)}) {
+    for (const PassRow& row : table) {
+      if (row.name == name) return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const PassRow& row : kCompilePasses) names.emplace_back(row.name);
+  for (const PassRow& row : kOtherPasses) names.emplace_back(row.name);
+  return names;
+}
+
+void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context, const PipelineOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  check_names(options);
+  std::vector<PassTime> times;
+  int number = 0;
+  for (const PassRow& row : rows) {
+    ++number;
+    if (contains(options.skip, row.name)) continue;
+    const Clock::time_point start = Clock::now();
+    const bool changed = row.run(module, context);
+    times.push_back({row.name, std::chrono::duration<double>(Clock::now() - start).count(), changed});
+    check_promise(row, module);
+    if (!options.dump_dir.empty()) dump(options, number, row, module, changed);
+    if (options.print && (contains(options.print_after, row.name) || contains(options.print_after, "all"))) {
+      options.print(fmt::format("// after {}{}\n{}", row.name, changed ? "" : " (unchanged)", print(module)));
+    }
+    if (row.name == options.stop_after) break;
+  }
+  if (options.time_passes && options.print) options.print(table_of(times));
+}
+
+}  // namespace ingot
