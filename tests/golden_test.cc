@@ -5,8 +5,8 @@
 //   // ---- expect
 //   ...
 //
-// INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also checked:
-// the passes are idempotent, and the program means the same before and after.
+// INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also
+// checked: the passes are idempotent, and the program means the same before and after.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -18,7 +18,9 @@ class Random {
   bool chance(double probability) { return uniform() < probability; }
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }  // [0, 1)
   template <typename T>
-  const T& one_of(const std::vector<T>& choices) { return choices[below(static_cast<int64_t>(choices.size()))]; }
+  const T& one_of(const std::vector<T>& choices) {
+    return choices[below(static_cast<int64_t>(choices.size()))];
+  }
 
  private:
   uint64_t state_;
