@@ -38,14 +38,11 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 }
 
 void check_names(const PipelineOptions& options) {
-  const auto check = [](const char* option, const std::string& name) {
-    if (name.empty() || name == "all" || find_pass(name)) return;
-    throw_error(nullptr, fmt::format("{}: there is no pass '{}'; the passes are {}", option, name,
-                                     fmt::join(pass_names(), ", ")));
-  };
-  check("--stop-after", options.stop_after);
-  for (const std::string& name : options.print_after) check("--print-after", name);
-  for (const std::string& name : options.skip) check("--skip", name);
+  if (!options.stop_after.empty()) pass_named(options.stop_after, "--stop-after");
+  for (const std::string& name : options.print_after) {
+    if (name != "all") pass_named(name, "--print-after");
+  }
+  for (const std::string& name : options.skip) pass_named(name, "--skip");
 }
 
 void check_promise(const PassRow& row, const Module& module) {
@@ -100,6 +97,12 @@ const PassRow* find_pass(std::string_view name) {
     }
   }
   return nullptr;
+}
+
+const PassRow& pass_named(std::string_view name, std::string_view option) {
+  if (const PassRow* row = find_pass(name)) return *row;
+  throw_error(nullptr,
+              fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, fmt::join(pass_names(), ", ")));
 }
 
 std::vector<std::string> pass_names() {

@@ -21,7 +21,8 @@ struct PassRow {
 std::span<const PassRow> compile_passes();
 
 // The passes of that table and those that stand in none of its rows by themselves.
-const PassRow* find_pass(std::string_view name);  // null when there is none
+const PassRow* find_pass(std::string_view name);                            // null when there is none
+const PassRow& pass_named(std::string_view name, std::string_view option);  // or an error that lists those there are
 std::vector<std::string> pass_names();
 
 struct PipelineOptions {
