@@ -1,4 +1,5 @@
 /* usage: engine_embed FILE.ingot   The whole of embedding the engine, in C99: train a little, save, predict. */
+#define _POSIX_C_SOURCE 200809L
 #include <ingot/engine.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@ static void check(ingot_status status) {
 
 /* A block as the engine asks for it. */
 static void* block(uint64_t bytes) {
-  void* p = NULL;
-  return posix_memalign(&p, 64, bytes ? (size_t)bytes : 1) ? (exit(1), p) : p;
+  void* memory = NULL;
+  if (posix_memalign(&memory, 64, (size_t)bytes + 1) != 0) exit(1);
+  return memory;
 }
 
 int main(int argc, char** argv) {

@@ -43,10 +43,12 @@ Offset<schema::Entry> write_entry(FlatBufferBuilder& b, const Entry& entry) {
 std::vector<uint32_t> buffer_order(const Plan& plan) {
   std::vector<uint32_t> order(plan.buffers.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     const Buffer &x = plan.buffers[a], &y = plan.buffers[b];
     if (x.first_step != y.first_step) return x.first_step < y.first_step;
-    return x.in_place_of.has_value() < y.in_place_of.has_value();  // a buffer stands behind the one it replaces
+    // A buffer stands behind the one it replaces.
+    if (x.in_place_of.has_value() != y.in_place_of.has_value()) return y.in_place_of.has_value();
+    return a < b;
   });
   return order;
 }
