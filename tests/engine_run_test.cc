@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include "tests/engine_fixture.h"
 #include "tests/engine_kernels.h"
@@ -82,6 +83,31 @@ TEST(EngineRun, TrainsFromAFile) {
   bundle::write_bundle_file(fit_spec(), directory.file("fit.ingot"));
   expect_trains(OpenBundle(directory.file("fit.ingot")), 1);
   expect_trains(OpenBundle(directory.file("fit.ingot")), 2);
+}
+
+// Lines of /proc/self/maps that have `text`.
+std::vector<std::string> mappings_with(const std::string& text) {
+  std::vector<std::string> found;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(text) != std::string::npos) found.push_back(line);
+  }
+  return found;
+}
+
+TEST(EngineRun, CodeIsMappedFromTheFileAndNeverWritable) {
+  const TemporaryDirectory directory;
+  bundle::write_bundle_file(fit_spec(), directory.file("fit.ingot"));
+  const OpenBundle from_file(directory.file("fit.ingot"));
+  ASSERT_EQ(from_file.status, INGOT_OK) << from_file.error.text;
+  std::string permissions;
+  for (const std::string& line : mappings_with("fit.ingot")) permissions += line.substr(line.find(' ') + 1, 4) + " ";
+  EXPECT_EQ(permissions.find('w'), std::string::npos) << permissions;
+  EXPECT_NE(permissions.find("r-xp"), std::string::npos) << permissions;
+  const OpenBundle from_memory(bundle::write_bundle(fit_spec()));
+  ASSERT_EQ(mappings_with("memfd:ingot-code").size(), 1u);
+  EXPECT_NE(mappings_with("memfd:ingot-code")[0].find(" r-xp "), std::string::npos);
+  EXPECT_TRUE(mappings_with(" rwxp ").empty());
 }
 
 TEST(EngineRun, EveryThreadCountGivesTheSameBits) {
@@ -183,7 +209,28 @@ TEST(EngineRun, TraceNamesEveryStep) {
   ingot_get_metrics(open.session, &metrics);
   EXPECT_EQ(metrics.runs, 2u);
   EXPECT_EQ(metrics.steps, 6u);
-  EXPECT_EQ(metrics.barriers, 2u);
+  EXPECT_EQ(metrics.meetings, 2u);
+}
+
+TEST(EngineRun, StepsOfOneTaskNeedNoMeeting) {
+  bundle::BundleSpec spec = fit_spec();
+  bundle::Plan& plan = spec.targets[0].plans[kTrainStep];
+  bundle::Step count = plan.steps.back();
+  count.barrier = true;
+  plan.steps.insert(plan.steps.end(), 10, count);       // after a parallel group: one meeting, then none
+  spec.targets[0].plans[kInit].steps.assign(3, count);  // nothing parallel at all
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  ASSERT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
+  OpenSession open(bundle, 3);
+  FitPorts ports(open.session);
+  ingot_metrics metrics = {};
+  run(open.session, kInit);
+  ingot_get_metrics(open.session, &metrics);
+  EXPECT_EQ(metrics.meetings, 0u);
+  run(open.session, kTrainStep);
+  ingot_get_metrics(open.session, &metrics);
+  EXPECT_EQ(metrics.meetings, 3u);
+  EXPECT_EQ(step_of(open.session), 3 + 11);
 }
 
 TEST(EngineRun, WriterIsDeterministic) {

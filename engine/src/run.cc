@@ -56,16 +56,36 @@ void call_traced(const Walk& walk, const ingot_step_record& step, uint32_t index
   session.trace(session.trace_user, &event);
 }
 
+bool is_parallel(const ingot_session& session, const ingot_step_record& step) {
+  return session.bundle->code.kernels[step.kernel].task_count > 1;
+}
+
+// Whether threads beside the first have work in the group of steps that begins at `begin`.
+bool group_is_parallel(const Walk& walk, uint32_t begin) {
+  const ingot_step_record* steps = walk.entry->plan.steps;
+  for (uint32_t i = begin; i < walk.end && (i == begin || !(steps[i].flags & INGOT_STEP_BARRIER)); ++i) {
+    if (is_parallel(*walk.session, steps[i])) return true;
+  }
+  return false;
+}
+
+// All threads take the same decisions here. They meet at a barrier only if the others had work since they last met, or
+// have some until the next barrier: a row of steps of one task each costs no meeting.
 void walk_steps(void* argument, uint32_t thread) {
   const Walk& walk = *static_cast<const Walk*>(argument);
   ingot_session& session = *walk.session;
-  uint32_t barrier_count = 0;
+  const bool alone = session.pool.thread_count() == 1;
+  bool others_worked = false;
+  uint32_t meeting_count = 0;
   for (uint32_t i = walk.begin; i < walk.end; ++i) {
     const ingot_step_record& step = walk.entry->plan.steps[i];
-    if ((step.flags & INGOT_STEP_BARRIER) && i != walk.begin) {
+    if (!alone && (step.flags & INGOT_STEP_BARRIER) && i != walk.begin &&
+        (others_worked || group_is_parallel(walk, i))) {
       session.pool.meet();
-      ++barrier_count;
+      others_worked = false;
+      ++meeting_count;
     }
+    others_worked |= is_parallel(session, step);
     if (thread == 0 && session.trace) {
       call_traced(walk, step, i);
     } else {
@@ -74,7 +94,7 @@ void walk_steps(void* argument, uint32_t thread) {
   }
   if (thread == 0) {
     session.metrics.steps += walk.end - walk.begin;
-    session.metrics.barriers += barrier_count;
+    session.metrics.meetings += meeting_count;
   }
 }
 
@@ -137,7 +157,11 @@ ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_err
 
 void walk_range(ingot_session* session, uint32_t entry_index, uint32_t begin, uint32_t end) {
   Walk walk = {session, &session->entries[entry_index], entry_index, begin, end};
-  session->pool.run(walk_steps, &walk);
+  if (walk.entry->is_parallel) {
+    session->pool.run(walk_steps, &walk);
+  } else {
+    session->pool.run_alone(walk_steps, &walk);
+  }
 }
 
 void finish_run(ingot_session* session, const RunEntry& entry) {

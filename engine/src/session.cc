@@ -85,6 +85,9 @@ void start_entries(ingot_session* session, const Layout& layout) {
     entry->input_count = view.input_count;
     entry->output_count = view.output_count;
     entry->initializes = std::strcmp(view.name, "init") == 0;
+    for (uint32_t j = 0; j < entry->plan.step_count; ++j) {
+      entry->is_parallel |= bundle.code.kernels[entry->plan.steps[j].kernel].task_count > 1;
+    }
     bases[INGOT_BASE_ARENA] = session->arena;
     bases[INGOT_BASE_STATE] = session->state;
     bases[INGOT_BASE_RODATA] = const_cast<uint8_t*>(bundle.rodata);

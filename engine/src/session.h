@@ -15,6 +15,7 @@ struct RunEntry {
   uint32_t input_count;
   uint32_t output_count;
   bool initializes;    // it is the one named "init"
+  bool is_parallel;    // some step has several tasks
   bool ports_checked;  // since the last binding
 };
 

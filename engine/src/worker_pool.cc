@@ -69,16 +69,17 @@ void WorkerPool::stop() {}
 
 #endif
 
-void WorkerPool::run(Work work, void* argument) {
+void WorkerPool::run_alone(Work work, void* argument) {
   const FloatEnvironment environment;
-  if (thread_count_ == 1) {
-    work(argument, 0);
-    return;
-  }
+  work(argument, 0);
+}
+
+void WorkerPool::run(Work work, void* argument) {
+  if (thread_count_ == 1) return run_alone(work, argument);
   work_ = work;
   argument_ = argument;
   barrier_.wait();
-  work(argument, 0);
+  run_alone(work, argument);
   barrier_.wait();
 }
 

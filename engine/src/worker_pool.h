@@ -27,10 +27,11 @@ class WorkerPool {
   // Calls work(argument, thread) on every thread at once; returns when all have returned.
   void run(Work work, void* argument);
 
-  // For use inside `work`: returns once every thread has called it.
-  void meet() {
-    if (thread_count_ > 1) barrier_.wait();
-  }
+  // Calls work(argument, 0) on the caller's thread, and leaves the others asleep.
+  void run_alone(Work work, void* argument);
+
+  // For use inside `work`, by several threads: returns once every thread has called it.
+  void meet() { barrier_.wait(); }
 
   uint32_t thread_count() const { return thread_count_; }
   uint32_t sleeps() const { return barrier_.sleeps(); }

@@ -45,7 +45,7 @@ typedef struct ingot_requirements {
   uint64_t stack_bytes; /* the most that a kernel uses; 0 is unknown */
 } ingot_requirements;
 
-/* Reads the header and the metadata, picks the best target that this processor has, and checks all of it. */
+/* Checks the header and the metadata, and picks the target for this processor. Plans and data are for open to check. */
 ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error);
 ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error);
 
@@ -210,8 +210,8 @@ void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
 typedef struct ingot_metrics {
   uint64_t runs;
   uint64_t steps;
-  uint64_t barriers;
-  uint64_t sleeps; /* times that a thread gave up spinning and slept */
+  uint64_t meetings; /* times within runs that the threads waited for each other */
+  uint64_t sleeps;   /* times that a thread gave up spinning and slept */
 } ingot_metrics;
 
 void ingot_get_metrics(const ingot_session* session, ingot_metrics* out);
