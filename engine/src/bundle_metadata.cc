@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engine/src/dtypes.h"
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
@@ -37,18 +38,6 @@ const char* text(const flatbuffers::String* string) { return string ? string->c_
 template <typename T>
 bool elements_aligned(const flatbuffers::Vector<T>* vector) {
   return size(vector) == 0 || is_aligned(vector->Data(), alignof(std::remove_pointer_t<T>));
-}
-
-uint64_t item_bytes(uint8_t dtype) {
-  switch (dtype) {
-#define INGOT_DTYPE_BYTES(NAME, code, bytes, stablehlo, safetensors) \
-  case code:                                                         \
-    return bytes;
-    INGOT_DTYPES(INGOT_DTYPE_BYTES)
-#undef INGOT_DTYPE_BYTES
-    default:
-      return 0;
-  }
 }
 
 // False if the product of the dimensions does not fit, or the type is unknown.

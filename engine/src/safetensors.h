@@ -4,13 +4,13 @@
 //   {"__metadata__": {"format": "pt", "ingot.checksum": "0123456789abcdef"},
 //    "fc1.weight": {"dtype": "F32", "shape": [10, 64], "data_offsets": [0, 2560]}, ...}
 //
+// Wide elements stand before narrow ones, so that every tensor is aligned, as readers that map the file expect.
 // The checksum, which files of other writers lack, is a chain over the tensors in the order of the header.
 #pragma once
 
 #include <cstdint>
 
 #include "schema/checksum.h"
-#include "schema/dtype.h"
 
 namespace ingot::engine {
 
@@ -20,17 +20,6 @@ constexpr char kChecksumKey[] = "ingot.checksum";
 constexpr char kPreviousSuffix[] = ".previous";
 constexpr char kPartialSuffix[] = ".partial";
 constexpr uint32_t kPathBytesMax = 4096;
-
-inline const char* safetensors_name(ingot_dtype dtype) {
-  switch (dtype) {
-#define INGOT_SAFETENSORS_NAME(NAME, code, bytes, stablehlo, safetensors) \
-  case INGOT_##NAME:                                                      \
-    return safetensors;
-    INGOT_DTYPES(INGOT_SAFETENSORS_NAME)
-#undef INGOT_SAFETENSORS_NAME
-  }
-  return "";
-}
 
 inline uint64_t chain_checksum(uint64_t chain, const void* tensor, uint64_t bytes) {
   const uint64_t link[2] = {chain, ingot_checksum(tensor, bytes)};

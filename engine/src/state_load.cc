@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/src/dtypes.h"
 #include "engine/src/json_reader.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/src/dtypes.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
@@ -85,6 +86,17 @@ class Output {
   uint8_t buffer_[4096];
 };
 
+// Calls visit(tensor) for every state in the order of the file.
+template <typename Visit>
+void for_each_state(const Metadata& m, const Visit& visit) {
+  for (uint64_t width_bytes = 16; width_bytes > 0; width_bytes /= 2) {
+    for (uint32_t i = 0; i < m.state_count(); ++i) {
+      const ingot_tensor_info tensor = m.state(i).tensor;
+      if (item_bytes(tensor.dtype) == width_bytes) visit(tensor);
+    }
+  }
+}
+
 void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
   const Metadata& m = session.bundle->metadata;
   char checksum_digits[17];
@@ -97,8 +109,7 @@ void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
   out->quoted(checksum_digits);
   out->text("}");
   uint64_t offset = 0;
-  for (uint32_t i = 0; i < m.state_count(); ++i) {
-    const ingot_tensor_info tensor = m.state(i).tensor;
+  for_each_state(m, [&](const ingot_tensor_info& tensor) {
     out->text(",");
     out->quoted(tensor.name);
     out->text(":{\"dtype\":");
@@ -113,17 +124,16 @@ void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
     out->text(",");
     out->number(offset += tensor.bytes);
     out->text("]}");
-  }
+  });
   out->text("}");
 }
 
 bool write_state(const ingot_session& session, int descriptor) {
   const Metadata& m = session.bundle->metadata;
   uint64_t checksum = 0;
-  for (uint32_t i = 0; i < m.state_count(); ++i) {
-    const ingot_tensor_info tensor = m.state(i).tensor;
+  for_each_state(m, [&](const ingot_tensor_info& tensor) {
     checksum = chain_checksum(checksum, session.state + tensor.offset_bytes, tensor.bytes);
-  }
+  });
   Output measure(-1);
   put_header(session, checksum, &measure);
   const uint64_t header_bytes = round_up(8 + measure.total_bytes(), kBlockAlignmentBytes) - 8;
@@ -132,10 +142,8 @@ bool write_state(const ingot_session& session, int descriptor) {
   out.put(&header_bytes, sizeof header_bytes);
   put_header(session, checksum, &out);
   while (out.total_bytes() < 8 + header_bytes) out.text(" ");
-  for (uint32_t i = 0; i < m.state_count(); ++i) {
-    const ingot_tensor_info tensor = m.state(i).tensor;
-    out.put(session.state + tensor.offset_bytes, tensor.bytes);
-  }
+  for_each_state(m,
+                 [&](const ingot_tensor_info& tensor) { out.put(session.state + tensor.offset_bytes, tensor.bytes); });
   return out.flush();
 }
 
