@@ -102,7 +102,7 @@ int64_t Lexer::expect_integer(std::string_view what) {
   const bool negative = accept('-');
   const Token token = expect(TokenKind::kInteger, what);
   const auto value = integer_value(token.text);
-  if (!value || *value > uint64_t{INT64_MAX} + negative) fail_at(token.text, "the integer does not fit 64 bits");
+  if (!value || (negative && *value > uint64_t{1} << 63)) fail_at(token.text, "the integer does not fit 64 bits");
   return static_cast<int64_t>(negative ? 0 - *value : *value);
 }
 

@@ -85,8 +85,9 @@ class Lexer {
   Token expect(TokenKind kind, std::string_view what);
   void expect_word(std::string_view word);
 
-  int64_t expect_integer(std::string_view what);  // decimal or hexadecimal, with an optional '-'
-  double expect_number(std::string_view what);    // integer or float, with an optional '-'
+  // Decimal or hexadecimal, with an optional '-'; 2^63 to 2^64 - 1 stand for their 64 bits.
+  int64_t expect_integer(std::string_view what);
+  double expect_number(std::string_view what);  // integer or float, with an optional '-'
   std::string expect_string(std::string_view what);
   std::string expect_symbol();  // without '@' and quotes
 

@@ -121,14 +121,14 @@ Assembly named_attributes(const Assembly& assembly) {
   return named;
 }
 
-void canonicalize(const Assembly& named, AttrMap& attrs) {
+void canonicalize(const Assembly& named, AttrMap& attrs, const Location& location) {
   for (const AssemblyItem& item : named) {
     const auto found = attrs.find(item.name);
     if (found == attrs.end()) continue;
     Attr& attr = found->second;
     if (item.kind == Kind::kInts || item.kind == Kind::kBools) {
       if (attr.as<LiteralRef>() || attr.as<std::vector<Attr>>()) {
-        IntsAttr ints{Attrs(attrs, "attribute", nullptr).ints(item.name), DType::kI64};
+        IntsAttr ints{Attrs(attrs, "op", location).ints(item.name), DType::kI64};
         if (item.kind == Kind::kBools) ints.dtype = DType::kI1;
         attr = std::move(ints);
       }

@@ -96,49 +96,61 @@ bool can_print_dot_dims(const Op& op) {
   return dict && dict->tag == "stablehlo.dot" && dict->entries.size() <= 4;
 }
 
-// --- precision: , precision = [DEFAULT, HIGHEST]
-// -------------------------------------------------------------------------
+// --- precision: , precision = [DEFAULT, HIGHEST], algorithm = <lhs_precision_type = tf32, ...>
+// --------------------------
 
 void parse_precision(OpReader& reader, OpDraft& draft) {
   TextReader& text = reader.text;
-  if (!text.accept(',')) return;
-  if (text.at_word("algorithm")) throw_limit(text.location(), "dot_general with an algorithm is not supported yet");
-  text.expect_word("precision");
-  text.expect('=');
-  text.expect('[');
-  std::vector<Attr> precisions;
-  while (!text.at(']')) {
-    precisions.push_back(EnumAttr{"precision", std::string(text.expect(TokenKind::kIdentifier, "a precision").text)});
-    if (!text.accept(',')) break;
+  while (text.accept(',')) {
+    if (text.accept_word("algorithm")) {
+      text.expect('=');
+      text.expect('<');
+      DictAttr algorithm{"stablehlo.dot_algorithm", {}};
+      parse_attr_entries(text, '>', algorithm.entries);
+      draft.attrs.insert_or_assign("algorithm", std::move(algorithm));
+      continue;
+    }
+    text.expect_word("precision");
+    text.expect('=');
+    text.expect('[');
+    std::vector<Attr> precisions;
+    while (!text.at(']')) {
+      precisions.push_back(EnumAttr{"precision", std::string(text.expect(TokenKind::kIdentifier, "a precision").text)});
+      if (!text.accept(',')) break;
+    }
+    text.expect(']');
+    draft.attrs.insert_or_assign("precision_config", std::move(precisions));
   }
-  text.expect(']');
-  if (text.at(',')) throw_limit(text.location(), "dot_general with an algorithm is not supported yet");
-  draft.attrs.insert_or_assign("precision_config", std::move(precisions));
 }
 
 void print_precision(OpPrinter& printer, const Op& op) {
-  const Attr* attr = find(op, "precision_config");
-  if (!attr) return;
-  printer.out += ", precision = [";
-  bool first = true;
-  for (const Attr& precision : *attr->as<std::vector<Attr>>()) {
-    if (!first) printer.out += ", ";
-    first = false;
-    printer.out += precision.as<EnumAttr>()->value;
+  if (const Attr* precisions = find(op, "precision_config")) {
+    printer.out += ", precision = [";
+    bool first = true;
+    for (const Attr& precision : *precisions->as<std::vector<Attr>>()) {
+      if (!first) printer.out += ", ";
+      first = false;
+      printer.out += precision.as<EnumAttr>()->value;
+    }
+    printer.out += ']';
   }
-  printer.out += ']';
+  if (const Attr* algorithm = find(op, "algorithm")) {
+    printer.out += ", algorithm = <";
+    print_tagged_entries(printer.out, algorithm->as<DictAttr>()->entries);
+    printer.out += '>';
+  }
 }
 
 bool can_print_precision(const Op& op) {
-  const Attr* attr = find(op, "precision_config");
-  if (!attr) return true;
-  const auto* list = attr->as<std::vector<Attr>>();
-  if (!list) return false;
-  for (const Attr& item : *list) {
+  const Attr* precisions = find(op, "precision_config");
+  const auto* list = precisions ? precisions->as<std::vector<Attr>>() : nullptr;
+  const Attr* algorithm = find(op, "algorithm");
+  const auto* dict = algorithm ? algorithm->as<DictAttr>() : nullptr;
+  if ((precisions && !list) || (algorithm && (!dict || dict->tag != "stablehlo.dot_algorithm"))) return false;
+  return !list || std::all_of(list->begin(), list->end(), [](const Attr& item) {
     const auto* precision = item.as<EnumAttr>();
-    if (!precision || precision->kind != "precision") return false;
-  }
-  return true;
+    return precision && precision->kind == "precision";
+  });
 }
 
 // --- conv_dims: [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]
@@ -155,7 +167,8 @@ void print_conv(OpPrinter& printer, const Op& op) {
 
 bool can_print_conv(const Op& op) {
   const Attr* dims = find(op, "dimension_numbers");
-  return dims && dims->as<DictAttr>() && dims->as<DictAttr>()->tag == "stablehlo.conv";
+  const auto* dict = dims ? dims->as<DictAttr>() : nullptr;
+  return dict && dict->tag == "stablehlo.conv" && are_conv_dims(dict->entries);
 }
 
 // --- conv_window: {stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = .., rhs_dilate = .., reverse = ..}
@@ -325,7 +338,11 @@ bool can_print_exponent_mantissa(const Op& op) {
 const CustomForm kForms[] = {
     {"constant", parse_constant, print_constant, {{Kind::kLiteral, "value"}}, can_print_constant},
     {"dot_dims", parse_dot_dims, print_dot_dims, {{Kind::kOther, "dot_dimension_numbers"}}, can_print_dot_dims},
-    {"precision", parse_precision, print_precision, {{Kind::kOther, "precision_config"}}, can_print_precision},
+    {"precision",
+     parse_precision,
+     print_precision,
+     {{Kind::kOther, "precision_config"}, {Kind::kOther, "algorithm"}},
+     can_print_precision},
     {"conv_dims", parse_conv, print_conv, {{Kind::kOther, "dimension_numbers"}}, can_print_conv},
     {"conv_window",
      parse_conv_window,

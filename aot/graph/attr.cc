@@ -10,7 +10,8 @@ namespace {
 std::optional<std::vector<int64_t>> as_ints(const Attr& attr) {
   if (const auto* ints = attr.as<IntsAttr>()) return ints->values;
   if (const auto* literal = attr.as<LiteralRef>()) {
-    if (is_float((*literal)->type.dtype)) return std::nullopt;
+    constexpr int64_t kMostInts = 1 << 16;  // a splat may claim to have any number
+    if (is_float((*literal)->type.dtype) || (*literal)->type.elements() > kMostInts) return std::nullopt;
     std::vector<int64_t> values((*literal)->type.elements());
     for (size_t i = 0; i < values.size(); ++i) values[i] = (*literal)->int_at(static_cast<int64_t>(i));
     return values;

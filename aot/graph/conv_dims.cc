@@ -2,6 +2,7 @@
 // dimensions are: b batch, f feature, i and o input and output feature of the kernel, a number a spatial dimension.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "aot/graph/print_attr.h"
@@ -68,6 +69,27 @@ DictAttr parse_conv_dims(TextReader& reader) {
   if (!reader.accept(TokenKind::kArrow)) reader.fail_expected("'->'");
   parse_side(reader, kSides[2], dims.entries);
   return dims;
+}
+
+bool are_conv_dims(const AttrMap& entries) {
+  if (entries.size() != 3 * kSides.size()) return false;
+  for (const Side& side : kSides) {
+    const auto spatial = entries.find(side.spatial_name);
+    const auto* ints = spatial == entries.end() ? nullptr : spatial->second.as<IntsAttr>();
+    if (!ints || ints->dtype != DType::kI64) return false;
+    std::vector<int64_t> positions = ints->values;
+    for (const std::string_view name : side.letter_names) {
+      const auto letter = entries.find(name);
+      const auto* integer = letter == entries.end() ? nullptr : letter->second.as<IntAttr>();
+      if (!integer || integer->dtype != DType::kI64) return false;
+      positions.push_back(integer->value);
+    }
+    std::sort(positions.begin(), positions.end());
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i] != static_cast<int64_t>(i)) return false;
+    }
+  }
+  return true;
 }
 
 void print_conv_dims(std::string& out, const AttrMap& entries) {

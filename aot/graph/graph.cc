@@ -9,21 +9,22 @@
 namespace ingot {
 namespace {
 
+// Latest uses first: whole blocks go from their end, and then each use is found at once.
 void remove_use(Value* value, Op* op, int operand_index) {
   auto& uses = value->uses;
-  const auto found = std::find(uses.begin(), uses.end(), Value::Use{op, operand_index});
-  INGOT_CHECK(found != uses.end());
+  const auto found = std::find(uses.rbegin(), uses.rend(), Value::Use{op, operand_index});
+  INGOT_CHECK(found != uses.rend());
   *found = uses.back();
   uses.pop_back();
 }
 
 void drop_operands(Op* op) {
-  for (int i = 0; i < static_cast<int>(op->operands.size()); ++i) {
+  for (int i = static_cast<int>(op->operands.size()) - 1; i >= 0; --i) {
     if (op->operands[i]) remove_use(op->operands[i], op, i);
     op->operands[i] = nullptr;
   }
   for (auto& region : op->regions) {
-    for (auto& inner : region->ops) drop_operands(inner.get());
+    for (auto inner = region->ops.rbegin(); inner != region->ops.rend(); ++inner) drop_operands(inner->get());
   }
 }
 
@@ -44,7 +45,7 @@ void collect_captured(const Block& block, std::set<const Value*>& inside, Values
 Op::~Op() { drop_operands(this); }
 
 Block::~Block() {
-  for (auto& op : ops) drop_operands(op.get());
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) drop_operands(op->get());
 }
 
 std::string_view Op::name() const { return def->name; }

@@ -6,6 +6,7 @@
 
 #include "aot/base/nearest.h"
 #include "aot/graph/assembly_custom.h"
+#include "aot/graph/public_ops.h"
 
 namespace ingot {
 namespace {
@@ -296,6 +297,9 @@ const OpDef* OpReader::find_op(const Token& name) const {
   std::string op_name = name.is(TokenKind::kString) ? string_value(name.text) : std::string(name.text);
   if (op_name == "call" || op_name == "return") op_name = "func." + op_name;
   if (const OpDef* def = table_.find(op_name)) return def;
+  if (is_public_op(op_name)) {
+    throw_limit(text.source().location(name.text), fmt::format("op {} is not supported yet", op_name));
+  }
   std::vector<std::string> known;
   for (const OpDef* def : table_.all()) known.emplace_back(def->name);
   const std::vector<std::string> near = nearest_names(known, op_name, 2);
@@ -327,7 +331,7 @@ void OpReader::op(Block& block) {
   text.take();
   if (draft.name.is(TokenKind::kString)) {
     generic(draft);
-    canonicalize(named_of(*draft.def), draft.attrs);
+    canonicalize(named_of(*draft.def), draft.attrs, text.source().location(draft.name.text));
   } else {
     if (draft.def->assembly.empty()) {
       text.fail_at(draft.name.text,

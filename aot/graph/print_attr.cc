@@ -79,35 +79,6 @@ void print_hex(std::string& out, const Literal& literal) {
   out += '"';
 }
 
-// The entries of a tagged dictionary: lists of i64 are plain, and empty ones are left out.
-void print_tagged(std::string& out, const DictAttr& dict) {
-  out += '#' + dict.tag + '<';
-  if (dict.tag == "stablehlo.conv") {
-    print_conv_dims(out, dict.entries);
-  } else {
-    bool first = true;
-    for (const auto& [name, value] : dict.entries) {
-      const auto* ints = value.as<IntsAttr>();
-      const bool is_list = ints && ints->dtype == DType::kI64;
-      if (is_list && ints->values.empty()) continue;
-      if (!first) out += ", ";
-      first = false;
-      print_name(out, name);
-      if (value.as<UnitAttr>()) continue;
-      out += " = ";
-      const auto* integer = value.as<IntAttr>();
-      if (is_list) {
-        print_int_list(out, ints->values);
-      } else if (integer && integer->dtype == DType::kI64) {
-        out += std::to_string(integer->value);
-      } else {
-        print_attr(out, value);
-      }
-    }
-  }
-  out += '>';
-}
-
 struct AttrPrinter {
   std::string& out;
 
@@ -149,7 +120,13 @@ struct AttrPrinter {
     if (dict.tag.empty()) {
       print_attr_dict(out, dict.entries);
     } else {
-      print_tagged(out, dict);
+      out += '#' + dict.tag + '<';
+      if (dict.tag == "stablehlo.conv" && are_conv_dims(dict.entries)) {
+        print_conv_dims(out, dict.entries);
+      } else {
+        print_tagged_entries(out, dict.entries);
+      }
+      out += '>';
     }
   }
   void operator()(const OpaqueAttr& a) const { out += a.text; }
@@ -177,6 +154,29 @@ void print_attr_dict(std::string& out, const AttrMap& attrs) {
     print_attr(out, entry.second);
   });
   out += '}';
+}
+
+// Lists and integers of i64 are plain, and empty lists are left out.
+void print_tagged_entries(std::string& out, const AttrMap& entries) {
+  bool first = true;
+  for (const auto& [name, value] : entries) {
+    const auto* ints = value.as<IntsAttr>();
+    const auto* integer = value.as<IntAttr>();
+    const bool is_list = ints && ints->dtype == DType::kI64;
+    if (is_list && ints->values.empty()) continue;
+    if (!first) out += ", ";
+    first = false;
+    print_name(out, name);
+    if (value.as<UnitAttr>()) continue;
+    out += " = ";
+    if (is_list) {
+      print_int_list(out, ints->values);
+    } else if (integer && integer->dtype == DType::kI64) {
+      out += std::to_string(integer->value);
+    } else {
+      print_attr(out, value);
+    }
+  }
 }
 
 void print_literal(std::string& out, const Literal& literal) {

@@ -7,7 +7,7 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kLargestExpansionBytes = int64_t{256} << 20;
+constexpr int64_t kLargestExpansionBytes = int64_t{64} << 20;
 
 // An alias definition starts a line: blanks, '#' or '!', a name, blanks, one '='. Returns the name and the offset of
 // what follows '=', or an empty name.
@@ -99,8 +99,11 @@ TensorType TextReader::type_alias() {
 
 void TextReader::skip_definition() {
   const Token name = take();
-  if (!is_alias(name.text)) fail(fmt::format("the definition of {} must start a line", name.text));
   expect('=');
+  const auto found = aliases_.find(name.text);
+  if (found == aliases_.end() || found->second.offset != end_of_last()) {
+    fail_at(name.text, fmt::format("the definition of {} must start a line", name.text));
+  }
   seek(resolve(name.text).end);
 }
 
@@ -139,7 +142,7 @@ void TextReader::skip_group() {
 void TextReader::charge(int64_t bytes) {
   charged_bytes_ += bytes;
   if (charged_bytes_ > kLargestExpansionBytes) {
-    throw_limit(location(), "the aliases of this text expand to more than 256 MiB of attributes");
+    throw_limit(location(), "the aliases of this text expand to more than 64 MiB of attributes");
   }
 }
 

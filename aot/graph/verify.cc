@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "aot/graph/op.h"
@@ -41,8 +41,11 @@ class Verifier {
     require(function.argument_attrs.size() == function.body.arguments.size(),
             "needs an attribute map for each argument");
     check_block(function.body);
+    check_slots();
+    where_ = fmt::format("@{}: func.return", function.name);
+    place_ = function.body.terminator()->location;
     const Op& end = *function.body.terminator();
-    require(end.is("func.return"), "a function must end in return");
+    require(end.is("func.return"), "a function must end in func.return");
     require(end.operands.size() == function.results.size(),
             "return must have one operand for each of the function's results");
     for (size_t i = 0; i < function.results.size(); ++i) {
@@ -82,9 +85,7 @@ class Verifier {
       const Value* operand = op.operands[i];
       require(operand, "an operand is missing");
       if (!visible_.contains(operand)) fail(fmt::format("operand {} is not defined above it", i));
-      const bool is_used = std::find(operand->uses.begin(), operand->uses.end(),
-                                     Value::Use{const_cast<Op*>(&op), static_cast<int>(i)}) != operand->uses.end();
-      require(is_used, "an operand does not know of its use");
+      ++slots_[operand];
     }
     for (const auto& region : op.regions) {
       require(region->parent_op == &op && !region->parent_function, "a region's owner is not its op");
@@ -157,13 +158,23 @@ class Verifier {
     calls_[function_].insert(&callee);
   }
 
+  // What a value lists as uses: each is one, and none is listed twice. With as many uses as slots that hold the value
+  // (check_slots), none is missing.
   void check_uses(const Value& value) {
+    std::set<std::pair<const Op*, int>> listed;
     for (const Value::Use& use : value.uses) {
       const bool is_true = use.op && use.operand_index >= 0 &&
                            use.operand_index < static_cast<int>(use.op->operands.size()) &&
                            use.op->operands[use.operand_index] == &value;
-      require(is_true, "a value lists a use that is none");
+      require(is_true && listed.emplace(use.op, use.operand_index).second, "a value lists a use that is none");
     }
+  }
+
+  void check_slots() {
+    for (const auto& [value, count] : slots_) {
+      require(value->uses.size() == count, "a value does not list all of its uses, or one in another function");
+    }
+    slots_.clear();
   }
 
   // Callers are removed once nothing they call is left; what stays calls itself.
@@ -195,6 +206,7 @@ class Verifier {
   std::string where_;  // names the place for messages
   Location place_;
   std::unordered_set<const Value*> visible_;
+  std::unordered_map<const Value*, size_t> slots_;  // operand slots that hold each value
   std::map<std::string, const Function*> functions_;
   std::map<const Function*, std::set<const Function*>> calls_;
 };

@@ -1,0 +1,11 @@
+// The ops that StableHLO and CHLO define, whether ingot has them or not: what tells "not supported yet" from a
+// misspelling.
+#pragma once
+
+#include <string_view>
+
+namespace ingot {
+
+bool is_public_op(std::string_view name);  // "stablehlo.fft"
+
+}  // namespace ingot

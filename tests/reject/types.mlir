@@ -1,0 +1,35 @@
+func.func @f(%x: tensor<2xcomplex<f32>>) { return }
+// error: 1:18: limit: type tensor<2xcomplex<f32>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) { return }
+// error: 1:18: limit: type tensor<2x!quant.uniform<i8:f32, 0.1>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<?x2xf32>) { return }
+// error: 1:18: limit: type tensor<?x2xf32> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<*xf32>) { return }
+// error: 1:18: limit: type tensor<*xf32> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<4xf8E4M3FN>) { return }
+// error: 1:18: limit: type tensor<4xf8E4M3FN> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: !stablehlo.token) { return }
+// error: 1:18: limit: type !stablehlo.token is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tuple<tensor<f32>, tensor<i32>>) { return }
+// error: 1:18: limit: type tuple<tensor<f32>, tensor<i32>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<2x2xf32, #stablehlo.bounds<?, 2>>) { return }
+// error: 1:18: limit: type tensor<2x2xf32, #stablehlo.bounds<?, 2>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+// -----
+func.func @f(%x: tensor<2,3xf32>) { return }
+// error: 1:26: error: expected 'x' after a dimension, as in tensor<2x3xf32>
+// -----
+func.func @f(%x: tensor<99999999999999999999xf32>) { return }
+// error: 1:25: error: the dimension does not fit 64 bits
+// -----
+func.func @f(%x: tensor<999999999x999999999x0xf32>) { return }
+// error: 1:18: limit: tensor<999999999x999999999x0xf32> is larger than 64 TiB
+// -----
+func.func @f(%x: f32) { return }
+// error: 1:18: limit: type f32 is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
