@@ -121,7 +121,7 @@ Assembly named_attributes(const Assembly& assembly) {
   return named;
 }
 
-void canonicalize(const Assembly& named, AttrMap& attrs, const Location& location) {
+void normalize_attributes(const Assembly& named, AttrMap& attrs, const Location& location) {
   for (const AssemblyItem& item : named) {
     const auto found = attrs.find(item.name);
     if (found == attrs.end()) continue;

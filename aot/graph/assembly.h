@@ -77,6 +77,6 @@ Assembly named_attributes(const Assembly& assembly);
 // Brings attributes that were written in the generic form into the kinds that the pretty form reads: dense<[0]> and [0]
 // become array<i64: 0> where the format says ints, "f" becomes @f where it says symbol. A list that cannot is an error
 // at `location`.
-void canonicalize(const Assembly& named, AttrMap& attrs, const Location& location);
+void normalize_attributes(const Assembly& named, AttrMap& attrs, const Location& location);
 
 }  // namespace ingot

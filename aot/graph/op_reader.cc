@@ -331,7 +331,7 @@ void OpReader::op(Block& block) {
   text.take();
   if (draft.name.is(TokenKind::kString)) {
     generic(draft);
-    canonicalize(named_of(*draft.def), draft.attrs, text.source().location(draft.name.text));
+    normalize_attributes(named_of(*draft.def), draft.attrs, text.source().location(draft.name.text));
   } else {
     if (draft.def->assembly.empty()) {
       text.fail_at(draft.name.text,
