@@ -7,7 +7,6 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
@@ -34,13 +33,14 @@ void initialize_llvm() {
 llvm::FunctionPassManager passes() {
   llvm::FunctionPassManager manager;
   manager.addPass(llvm::PromotePass());
-  manager.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  manager.addPass(llvm::EarlyCSEPass());
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  manager.addPass(llvm::GVNPass());
+  // A second one for what moved out of loops; GVN finds nothing more here and takes as long as all the others together.
+  manager.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   manager.addPass(llvm::ADCEPass());
   return manager;
 }
