@@ -2,11 +2,15 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <random>
 
+#include "aot/base/error.h"
 #include "aot/codegen/compile.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/execute.h"
+#include "aot/codegen/link.h"
 #include "aot/loops/interpret.h"
 #include "aot/loops/scalar.h"
 #include "tests/random_kernel.h"
@@ -269,6 +273,30 @@ TEST(Codegen, RandomKernels) {
   expect_same(kernels);
 }
 
+// Outputs that replace inputs give the same in their memory as elsewhere.
+TEST(Codegen, InPlace) {
+  const Kernel kernel = adam(10001);
+  const Executable executable(compile(std::span(&kernel, 1), find_target("host")));
+  std::mt19937_64 random(5);
+  Operands apart(kernel);
+  Operands shared(kernel);
+  for (size_t k = 0; k < apart.starts.size(); ++k) {
+    const Buffer& buffer = kernel.buffers[k];
+    fill(buffer.dtype, buffer.elements, apart.starts[k], random);
+    std::memcpy(shared.starts[k], apart.starts[k], buffer.elements * info(buffer.dtype).bytes);
+    if (buffer.may_alias >= 0) shared.starts[k] = shared.starts[buffer.may_alias];
+  }
+  for (int64_t task = 0; task < kernel.task_count; ++task) {
+    interpret(kernel, apart.starts, task);
+    executable.run(0, shared.starts, task);
+  }
+  for (size_t k = 0; k < apart.starts.size(); ++k) {
+    const Buffer& buffer = kernel.buffers[k];
+    if (buffer.role == BufferRole::kInput) continue;
+    EXPECT_TRUE(equal(buffer.dtype, buffer.elements, apart.starts[k], shared.starts[k])) << buffer.name;
+  }
+}
+
 // The micro-kernel as each target's row has it: no spill in the loop that does the work.
 TEST(Codegen, MicroKernelsDoNotSpill) {
   for (const Target& target : all_targets()) {
@@ -298,6 +326,26 @@ TEST(Codegen, ImagesStandAlone) {
     EXPECT_GT(image.text_bytes, 0U);
     EXPECT_LE(image.text_bytes, image.bytes.size());
   }
+}
+
+// What a C compiler made of code that needs something from outside must not pass.
+std::string rejection(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string object((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_FALSE(object.empty()) << path;
+  try {
+    link(std::span(&object, 1), {});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBug);
+    return error.message();
+  }
+  return "accepted";
+}
+
+TEST(Codegen, LinkRejectsWhatDoesNotStandAlone) {
+  EXPECT_NE(rejection(INGOT_NEEDS_SYMBOL).find("outside_function"), std::string::npos);
+  EXPECT_NE(rejection(INGOT_NEEDS_RELOCATION).find("dynamic relocations"), std::string::npos);
+  EXPECT_NE(rejection(INGOT_NEEDS_DATA).find("writable data"), std::string::npos);
 }
 
 TEST(Codegen, SameImageForAnyThreads) {

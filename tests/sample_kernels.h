@@ -81,4 +81,36 @@ inline Kernel dot_bias_relu(const MicroKernelShape& s) {
   return b.finish();
 }
 
+// Adam on `elements` parameters in tasks of 4096, each new value in place of the old one where the plan wants that.
+inline Kernel adam(int64_t elements) {
+  constexpr int kLanes = 8;
+  KernelBuilder b("adam", kLanes);
+  const auto f = [&](double value) { return b.constant(DType::kF32, value); };
+  const auto multiply = [&](Expr x, Expr y) { return b.apply(ScalarOp::kMultiply, {x, y}); };
+  const BufferId gradient = b.input("gradient", DType::kF32, elements);
+  const BufferId rate = b.input("rate", DType::kF32, 1);
+  std::vector<BufferId> in, out;
+  for (const char* const name : {"p", "m", "v"}) in.push_back(b.input(name, DType::kF32, elements));
+  for (const char* const name : {"p.new", "m.new", "v.new"}) {
+    out.push_back(b.output(name, DType::kF32, elements, in[out.size()]));
+  }
+  b.set_task_count((elements + 4095) / 4096);
+  b.loop("i", b.task() * 4096, elements, kLanes,
+         [&](Index i) {
+           const Index at = i + b.lane();
+           const Expr mask = b.in_range(at, 0, elements);
+           const Expr g = b.load(gradient, at, mask);
+           const Expr m = b.apply(ScalarOp::kFma, {f(0.9), b.load(in[1], at, mask), multiply(f(0.1), g)});
+           const Expr v =
+               b.apply(ScalarOp::kFma, {f(0.999), b.load(in[2], at, mask), multiply(f(0.001), multiply(g, g))});
+           const Expr root = b.apply(ScalarOp::kAdd, {b.apply(ScalarOp::kSqrt, {v}), f(1e-8)});
+           const Expr step = b.apply(ScalarOp::kDivide, {multiply(b.load(rate, 0), m), root});
+           b.store(out[0], at, b.apply(ScalarOp::kSubtract, {b.load(in[0], at, mask), step}), mask);
+           b.store(out[1], at, m, mask);
+           b.store(out[2], at, v, mask);
+         },
+         {b.task() * 4096 + 4096});
+  return b.finish();
+}
+
 }  // namespace ingot::loops

@@ -73,7 +73,7 @@ class Compilation {
   Compilation(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options)
       : kernels_(kernels), target_(target), options_(options) {}
 
-  llvm::SmallVector<char, 0> compile_group(std::span<const size_t> group) {
+  std::string compile_group(std::span<const size_t> group) {
     const Machine machine(target_);
     llvm::LLVMContext context;
     llvm::Module module("ingot", context);
@@ -114,7 +114,7 @@ std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index) {
 
 CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options) {
   const std::vector<std::vector<size_t>> groups = deal(kernels);
-  std::vector<llvm::SmallVector<char, 0>> objects(groups.size());
+  std::vector<std::string> objects(groups.size());
   std::vector<std::exception_ptr> failures(groups.size());
   Compilation compilation(kernels, target, options);
   const auto run = [&](size_t g) {

@@ -3,8 +3,8 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 
-#include <set>
 #include <unordered_map>
 
 #include "aot/base/error.h"
@@ -37,6 +37,44 @@ void set_function_attributes(Function& function, const loops::Target& target) {
   function.addFnAttr("prefer-vector-width", std::to_string(target.vector_bytes * 8));
 }
 
+// Whether two buffers may lie in the same memory: an output and the input that it may replace. Two outputs that may
+// replace one input do not share it with each other.
+bool may_share(const Kernel& kernel, size_t a, size_t b) {
+  const auto replaces = [&](size_t output, size_t input) {
+    return kernel.buffers[output].may_alias == static_cast<loops::BufferId>(input);
+  };
+  return a == b || replaces(a, b) || replaces(b, a);
+}
+
+// Such a buffer's parameter is no `noalias`; scopes say what it is apart from.
+bool may_share(const Kernel& kernel, size_t buffer) {
+  for (size_t k = 0; k < kernel.buffers.size(); ++k) {
+    if (k != buffer && may_share(kernel, k, buffer)) return true;
+  }
+  return false;
+}
+
+std::vector<AliasScopes> alias_scopes(llvm::LLVMContext& context, const Kernel& kernel) {
+  std::vector<AliasScopes> result(kernel.buffers.size());
+  bool any_shared = false;
+  for (size_t k = 0; k < kernel.buffers.size(); ++k) any_shared |= may_share(kernel, k);
+  if (!any_shared) return result;
+  llvm::MDBuilder metadata(context);
+  llvm::MDNode* const domain = metadata.createAnonymousAliasScopeDomain(kernel.name);
+  std::vector<llvm::Metadata*> scopes;
+  for (const loops::Buffer& buffer : kernel.buffers) {
+    scopes.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
+  }
+  for (size_t k = 0; k < kernel.buffers.size(); ++k) {
+    std::vector<llvm::Metadata*> apart;
+    for (size_t other = 0; other < kernel.buffers.size(); ++other) {
+      if (!may_share(kernel, k, other)) apart.push_back(scopes[other]);
+    }
+    result[k] = {llvm::MDNode::get(context, {scopes[k]}), apart.empty() ? nullptr : llvm::MDNode::get(context, apart)};
+  }
+  return result;
+}
+
 // The body of a kernel: its statements, with the operands' starts and the task as parameters.
 class BodyEmitter {
  public:
@@ -46,7 +84,8 @@ class BodyEmitter {
         entry_(BasicBlock::Create(function.getContext(), "entry", &function)),
         b_(BasicBlock::Create(function.getContext(), "body", &function)),
         vars_(kernel.vars.size()),
-        at_{b_, kernel_, vars_, buffers_} {
+        scopes_(alias_scopes(function.getContext(), kernel)),
+        at_{b_, kernel_, vars_, buffers_, scopes_} {
     for (size_t k = 0; k < kernel.buffers.size(); ++k) buffers_.push_back(function.getArg(k));
     vars_[loops::kTaskVar] = function.getArg(kernel.buffers.size());
     Builder slots(entry_);
@@ -251,23 +290,11 @@ class BodyEmitter {
   Builder b_;
   std::vector<Value*> vars_;
   std::vector<Value*> buffers_;
+  std::vector<AliasScopes> scopes_;
   std::vector<std::vector<Value*>> tiles_;
   Indexing at_;
   std::unordered_map<const ExprNode*, Value*> computed_;  // in the current statement
 };
-
-// A buffer that may share its memory with another has no `noalias`.
-std::set<loops::BufferId> aliased_buffers(const Kernel& kernel) {
-  std::set<loops::BufferId> aliased;
-  for (size_t k = 0; k < kernel.buffers.size(); ++k) {
-    const loops::Buffer& buffer = kernel.buffers[k];
-    if (buffer.role == BufferRole::kInOut) aliased.insert(static_cast<loops::BufferId>(k));
-    if (buffer.may_alias < 0) continue;
-    aliased.insert(static_cast<loops::BufferId>(k));
-    aliased.insert(buffer.may_alias);
-  }
-  return aliased;
-}
 
 Function* declare_body(llvm::Module& module, const Kernel& kernel, const loops::Target& target,
                        const std::string& symbol) {
@@ -277,13 +304,12 @@ Function* declare_body(llvm::Module& module, const Kernel& kernel, const loops::
   auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
   Function* const body = Function::Create(type, Function::InternalLinkage, body_symbol(symbol), module);
   set_function_attributes(*body, target);
-  const std::set<loops::BufferId> aliased = aliased_buffers(kernel);
   for (size_t k = 0; k < kernel.buffers.size(); ++k) {
     const loops::Buffer& buffer = kernel.buffers[k];
     llvm::AttrBuilder attributes(context);
     attributes.addAlignmentAttr(llvm::Align(INGOT_BUFFER_ALIGNMENT_BYTES));
     attributes.addAttribute(llvm::Attribute::NoUndef);
-    if (!aliased.contains(static_cast<loops::BufferId>(k))) attributes.addAttribute(llvm::Attribute::NoAlias);
+    if (!may_share(kernel, k)) attributes.addAttribute(llvm::Attribute::NoAlias);
     if (buffer.role == BufferRole::kInput) attributes.addAttribute(llvm::Attribute::ReadOnly);
     const uint64_t bytes = buffer.elements * info(buffer.dtype).bytes;
     if (bytes > 0) attributes.addDereferenceableAttr(bytes);

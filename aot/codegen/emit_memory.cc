@@ -30,6 +30,14 @@ Value* extend(Builder& b, Value* value, DType dtype, llvm::Type* type) {
   return b.CreateIntCast(value, type, is_signed(dtype));
 }
 
+// Every access goes through here.
+llvm::Instruction* with_scopes(const Indexing& at, loops::BufferId buffer, llvm::Instruction* access) {
+  const AliasScopes& scopes = at.scopes[buffer];
+  if (scopes.own) access->setMetadata(llvm::LLVMContext::MD_alias_scope, scopes.own);
+  if (scopes.apart) access->setMetadata(llvm::LLVMContext::MD_noalias, scopes.apart);
+  return access;
+}
+
 // The index's lanes step through memory by one element, downwards.
 bool is_reversed(const Indexing& at, const Index& index) {
   return at.kernel.lanes() > 1 && index.coefficient(kLaneVar) == -1 && !at.kernel.has_lanes(index.without(kLaneVar));
@@ -42,7 +50,9 @@ Value* masked_scalar_load(const Indexing& at, loops::BufferId buffer, Value* add
   const DType dtype = at.kernel.buffers[buffer].dtype;
   if (mask) address = b.CreateSelect(mask, address, zeros(*b.GetInsertBlock()->getModule()));
   llvm::Type* const type = memory_type(b.getContext(), dtype, 1);
-  return from_memory(b, dtype, b.CreateAlignedLoad(type, address, llvm::Align(info(dtype).bytes)));
+  llvm::Instruction* const load = b.CreateAlignedLoad(type, address, llvm::Align(info(dtype).bytes));
+  // A masked load may read the zeros, which are in no buffer's scope.
+  return from_memory(b, dtype, mask ? load : with_scopes(at, buffer, load));
 }
 
 // All lanes at one address, which is read when any lane wants it.
@@ -59,10 +69,13 @@ Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& 
   llvm::Type* const type = memory_type(b.getContext(), dtype, lanes);
   Value* const address = at.address(buffer, first);
   const llvm::Align align(info(dtype).bytes);
-  Value* const loaded =
-      mask ? static_cast<Value*>(b.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type)))
-           : b.CreateAlignedLoad(type, address, align);
-  return from_memory(b, dtype, loaded);
+  llvm::Instruction* load = nullptr;
+  if (mask) {
+    load = b.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
+  } else {
+    load = b.CreateAlignedLoad(type, address, align);
+  }
+  return from_memory(b, dtype, with_scopes(at, buffer, load));
 }
 
 Value* gather(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
@@ -175,7 +188,9 @@ void emit_store(const Indexing& at, loops::BufferId buffer, const Index& index, 
   const llvm::Align align(info(dtype).bytes);
   Value* stored = to_memory(b, dtype, value);
   const auto store_one = [&](Value* one, int lane, Value* wanted) {
-    const auto store = [&] { b.CreateAlignedStore(one, at.address(buffer, index, lane), align); };
+    const auto store = [&] {
+      with_scopes(at, buffer, b.CreateAlignedStore(one, at.address(buffer, index, lane), align));
+    };
     wanted ? emit_guarded(b, wanted, store) : store();
   };
   const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
@@ -186,8 +201,13 @@ void emit_store(const Indexing& at, loops::BufferId buffer, const Index& index, 
     const Index first = index.without(kLaneVar) - Index(reversed ? lanes - 1 : 0);
     if (reversed) stored = reverse(b, stored), mask = reverse(b, mask);
     Value* const address = at.address(buffer, first);
-    mask ? b.CreateMaskedStore(stored, address, align, mask)
-         : static_cast<Value*>(b.CreateAlignedStore(stored, address, align));
+    llvm::Instruction* store = nullptr;
+    if (mask) {
+      store = b.CreateMaskedStore(stored, address, align, mask);
+    } else {
+      store = b.CreateAlignedStore(stored, address, align);
+    }
+    with_scopes(at, buffer, store);
     return;
   }
   for (int lane = 0; lane < lanes; ++lane) {

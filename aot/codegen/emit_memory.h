@@ -7,12 +7,20 @@
 
 namespace ingot::codegen {
 
+// What LLVM may assume of an access to one buffer: the buffer's own alias scope, and the scopes of all buffers that
+// never share its memory. Null where the parameter's `noalias` says it all.
+struct AliasScopes {
+  llvm::MDNode* own = nullptr;
+  llvm::MDNode* apart = nullptr;
+};
+
 // The values of a kernel's variables at one place. An affine index over them becomes an address or a value.
 struct Indexing {
   Builder& b;
   const loops::Kernel& kernel;
   std::vector<llvm::Value*>& vars;     // one for each kernel variable; of its dtype and lanes. `lane`: null
   std::vector<llvm::Value*>& buffers;  // the start of each
+  std::vector<AliasScopes>& scopes;    // one for each buffer
 
   llvm::Value* scalar(const loops::Index& index) const;  // i64; the index has no lanes
   llvm::Value* value(const loops::Index& index, DType dtype, int lanes) const;

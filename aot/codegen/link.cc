@@ -142,7 +142,7 @@ void find_functions(const ELFObjectFileBase& object, CodeImage& image) {
 
 }  // namespace
 
-CodeImage link(std::span<const llvm::SmallVector<char, 0>> objects, std::span<const std::string> entries) {
+CodeImage link(std::span<const std::string> objects, std::span<const std::string> entries) {
   const TemporaryFolder folder;
   const std::string output = folder.file("image");
   std::vector<std::string> arguments = {"ld.lld",

@@ -1,8 +1,6 @@
 // Objects to one flat image, with proofs.
 #pragma once
 
-#include <llvm/ADT/SmallVector.h>
-
 #include <span>
 #include <string>
 
@@ -10,7 +8,8 @@
 
 namespace ingot::codegen {
 
-// Links `objects` with lld, in this process; one link at a time. `entries` are the symbols wanted as entry_offsets.
-CodeImage link(std::span<const llvm::SmallVector<char, 0>> objects, std::span<const std::string> entries);
+// Links `objects` (the bytes of ELF object files) with lld, in this process; one link at a time. `entries` are the
+// symbols wanted as entry_offsets.
+CodeImage link(std::span<const std::string> objects, std::span<const std::string> entries);
 
 }  // namespace ingot::codegen

@@ -84,25 +84,19 @@ void Machine::optimize(llvm::Module& module) const {
   manager.run(module, modules);
 }
 
-llvm::SmallVector<char, 0> Machine::emit(llvm::Module& module, llvm::CodeGenFileType type) const {
+std::string Machine::emit(llvm::Module& module, llvm::CodeGenFileType type) const {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager manager;
-  const bool verify = false;
-  if (machine_->addPassesToEmitFile(manager, stream, nullptr, type, /*DisableVerify=*/!verify)) {
+  if (machine_->addPassesToEmitFile(manager, stream, nullptr, type, /*DisableVerify=*/true)) {
     throw_bug("LLVM cannot write this kind of file");
   }
   manager.run(module);
-  return buffer;
+  return {buffer.data(), buffer.size()};
 }
 
-llvm::SmallVector<char, 0> Machine::object_file(llvm::Module& module) const {
-  return emit(module, llvm::CodeGenFileType::ObjectFile);
-}
+std::string Machine::object_file(llvm::Module& module) const { return emit(module, llvm::CodeGenFileType::ObjectFile); }
 
-std::string Machine::assembly(llvm::Module& module) const {
-  const llvm::SmallVector<char, 0> text = emit(module, llvm::CodeGenFileType::AssemblyFile);
-  return {text.data(), text.size()};
-}
+std::string Machine::assembly(llvm::Module& module) const { return emit(module, llvm::CodeGenFileType::AssemblyFile); }
 
 }  // namespace ingot::codegen

@@ -1,7 +1,6 @@
 // LLVM's side of a target: optimisation passes and object files.
 #pragma once
 
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -22,11 +21,11 @@ class Machine {
   void prepare(llvm::Module& module) const;  // sets triple and data layout
   // Scalar clean-up only: no vectoriser, no unroller, no library call recognition.
   void optimize(llvm::Module& module) const;
-  llvm::SmallVector<char, 0> object_file(llvm::Module& module) const;
+  std::string object_file(llvm::Module& module) const;
   std::string assembly(llvm::Module& module) const;  // consumes the module's state as object_file does
 
  private:
-  llvm::SmallVector<char, 0> emit(llvm::Module& module, llvm::CodeGenFileType type) const;
+  std::string emit(llvm::Module& module, llvm::CodeGenFileType type) const;
 
   std::unique_ptr<llvm::TargetMachine> machine_;
 };

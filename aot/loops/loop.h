@@ -93,7 +93,7 @@ enum class ExprKind : uint8_t {
   kRound,    // args[0] (f32 or f64) rounded to the precision of `round_to` (f16, bf16, f32), still of its own dtype
   kSplat,    // args[0] (one lane) in every lane
   kReduce,   // all lanes of args[0] combined by `op` in a fixed tree (halves: lane i with lane i + n/2), one lane. One
-            // lane is its own result
+             // lane is its own result
 };
 
 struct ExprNode;
@@ -156,8 +156,9 @@ struct Var {
   bool operator==(const Var&) const = default;
 };
 
-enum class BufferRole : uint8_t { kInput, kOutput, kInOut, kScratch };
+enum class BufferRole : uint8_t { kInput, kOutput, kScratch };
 
+// A buffer that a kernel writes shares no memory with any other, except as may_alias says.
 struct Buffer {
   std::string name;
   DType dtype = DType::kF32;

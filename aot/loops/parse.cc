@@ -80,8 +80,6 @@ class Parser {
       lexer_.expect(']');
       if (lexer_.accept_word("out"))
         buffer.role = BufferRole::kOutput;
-      else if (lexer_.accept_word("inout"))
-        buffer.role = BufferRole::kInOut;
       else if (lexer_.accept_word("scratch"))
         buffer.role = BufferRole::kScratch;
       if (lexer_.accept_word("aliases")) buffer.may_alias = named(buffers_, "buffer");

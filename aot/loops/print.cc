@@ -65,7 +65,7 @@ class Printer {
   }
 
   std::string buffer_text(const Buffer& buffer) const {
-    constexpr std::string_view kRoles[] = {"", " out", " inout", " scratch"};
+    constexpr std::string_view kRoles[] = {"", " out", " scratch"};
     std::string text = fmt::format("{}: {}[{}]{}", buffer.name, to_string(buffer.dtype), buffer.elements,
                                    kRoles[static_cast<size_t>(buffer.role)]);
     if (buffer.may_alias >= 0) text += " aliases " + kernel_.buffers[buffer.may_alias].name;

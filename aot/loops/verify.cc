@@ -57,7 +57,7 @@ class Verifier {
   // Inputs, then outputs, then scratch.
   void check_buffer(BufferId id, int& rank) const {
     const Buffer& buffer = kernel_.buffers[id];
-    const int own = buffer.role == BufferRole::kInput ? 0 : buffer.role == BufferRole::kScratch ? 2 : 1;
+    const int own = static_cast<int>(buffer.role);
     require(own >= rank, "buffer " + buffer.name + " is out of order: inputs, then outputs, then scratch");
     rank = own;
     require(buffer.elements >= 0, "buffer " + buffer.name + " has a negative size");
