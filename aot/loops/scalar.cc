@@ -29,7 +29,7 @@ double erf_inverse(double x) {
   double y = std::copysign(std::sqrt(std::sqrt(half * half - log_term / kA) - half), x);
   for (int step = 0; step < 4; ++step) {
     const double error =
-        std::fabs(y) < 1 ? std::erf(y) - x : std::copysign((1 - std::fabs(x)) - std::erfc(std::fabs(y)), y);
+        std::fabs(y) < 1 ? std::erf(y) - x : std::copysign(1, y) * ((1 - std::fabs(x)) - std::erfc(std::fabs(y)));
     const double slope = kTwoOverSqrtPi * std::exp(-y * y);
     y -= error / (slope + y * error);  // Halley
   }
@@ -47,7 +47,7 @@ double mathematics(ScalarOp op, double x, double y) {
     case ScalarOp::kLog1p:
       return std::log1p(x);
     case ScalarOp::kLogistic:
-      return 1 / (1 + std::exp(-x));
+      return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
     case ScalarOp::kTanh:
       return std::tanh(x);
     case ScalarOp::kSin:

@@ -18,11 +18,6 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return {type};
 }
 
-double value(double low, double x, double high) {
-  if (std::isnan(low) || std::isnan(x) || std::isnan(high)) return NAN;
-  return std::min(std::max(x, low), high);
-}
-
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   const RefTensor& low = args.inputs[0];
   const RefTensor& x = args.inputs[1];
@@ -33,7 +28,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
     const int64_t l = low.type.shape.empty() ? 0 : k;
     const int64_t h = high.type.shape.empty() ? 0 : k;
     if (y.is_float()) {
-      y.f[k] = value(low.f[l], x.f[k], high.f[h]);
+      y.f[k] = minimum(maximum(x.f[k], low.f[l]), high.f[h]);
     } else {
       const int64_t at_least = less(x.i[k], low.i[l], dtype) ? low.i[l] : x.i[k];
       y.i[k] = less(high.i[h], at_least, dtype) ? high.i[h] : at_least;
@@ -42,7 +37,8 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {std::move(y)};
 }
 
-// dx = dy where low <= x <= high; dlow = dy where x < low; dhigh = dy where x > high; scalars: the sum of those
+// dx = dy where low <= x <= high; dlow = dy where x < low <= high; dhigh = dy where max(x, low) > high; for scalar
+// bounds the sum of those
 Values gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
   const Term x(b, args.operand(1)), dy(b, args.dy());
@@ -55,9 +51,9 @@ Values gradient(GradientArgs& args) {
     return is_spread ? ops::reduce(b, "add", gradient, all_dims(x.shape())) : static_cast<Value*>(gradient);
   };
   const Term low = bound(0), high = bound(2);
-  return {args.needed[0] ? bound_gradient(0, where(x < low, dy, 0)) : nullptr,
+  return {args.needed[0] ? bound_gradient(0, where(both(x < low, low <= high), dy, 0)) : nullptr,
           args.needed[1] ? static_cast<Value*>(where(both(low <= x, x <= high), dy, 0)) : nullptr,
-          args.needed[2] ? bound_gradient(2, where(x > high, dy, 0)) : nullptr};
+          args.needed[2] ? bound_gradient(2, where(x.binary("maximum", low) > high, dy, 0)) : nullptr};
 }
 
 loops::Expr element(loops::ElementArgs& args) {

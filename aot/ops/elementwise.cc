@@ -99,6 +99,14 @@ std::vector<TensorType> infer_same(const InferArgs& args, size_t operand_count, 
   return {type};
 }
 
+double maximum(double x, double y) {
+  if (std::isnan(x) || std::isnan(y)) return NAN;
+  if (x == y) return std::signbit(x) ? y : x;
+  return x > y ? x : y;
+}
+
+double minimum(double x, double y) { return -maximum(-x, -y); }
+
 std::vector<int64_t> all_dims(const Shape& shape) {
   std::vector<int64_t> dims(shape.size());
   std::iota(dims.begin(), dims.end(), 0);

@@ -59,6 +59,10 @@ std::vector<RefTensor> evaluate_binary(const EvaluateArgs& args) {
   return map_binary(args, f, i);
 }
 
+// NaN where either is NaN; +0 is above -0.
+double maximum(double x, double y);
+double minimum(double x, double y);
+
 // x < y for values of an integer dtype or i1.
 inline bool less(int64_t x, int64_t y, DType dtype) {
   return is_signed(dtype) ? x < y : static_cast<uint64_t>(x) < static_cast<uint64_t>(y);

@@ -3,11 +3,6 @@
 namespace ingot {
 namespace {
 
-double value(double x, double y) {
-  if (std::isnan(x) || std::isnan(y)) return NAN;
-  if (x == y) return std::signbit(x) ? y : x;  // the positive of two zeros
-  return x > y ? x : y;
-}
 int64_t value(int64_t x, int64_t y, DType dtype) { return less(x, y, dtype) ? y : x; }
 
 // dx = dz where x > y, dz / 2 where x = y
@@ -22,7 +17,7 @@ std::vector<Sample> samples() { return binary_samples("stablehlo.maximum", kAnyD
 extern const OpDef kMaximum = binary<kAnyDType>({
     .name = "stablehlo.maximum",
     .doc = "z = the larger of x and y; NaN where either is NaN.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<maximum, value>,
     .gradient = binary_gradient<dx, dy>,
     .samples = samples,
     .element = element_of<ScalarOp::kMaximum>,

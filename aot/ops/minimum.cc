@@ -3,11 +3,6 @@
 namespace ingot {
 namespace {
 
-double value(double x, double y) {
-  if (std::isnan(x) || std::isnan(y)) return NAN;
-  if (x == y) return std::signbit(x) ? x : y;  // the negative of two zeros
-  return x < y ? x : y;
-}
 int64_t value(int64_t x, int64_t y, DType dtype) { return less(x, y, dtype) ? x : y; }
 
 // dx = dz where x < y, dz / 2 where x = y
@@ -22,7 +17,7 @@ std::vector<Sample> samples() { return binary_samples("stablehlo.minimum", kAnyD
 extern const OpDef kMinimum = binary<kAnyDType>({
     .name = "stablehlo.minimum",
     .doc = "z = the smaller of x and y; NaN where either is NaN.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<minimum, value>,
     .gradient = binary_gradient<dx, dy>,
     .samples = samples,
     .element = element_of<ScalarOp::kMinimum>,

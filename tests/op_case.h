@@ -1,0 +1,80 @@
+// One use of an op with inputs drawn for it: what the generic op test runs.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "aot/graph/evaluate.h"
+#include "aot/graph/parse.h"
+#include "aot/ops/build.h"
+
+namespace ingot {
+
+struct OpCase {
+  const OpDef* def;
+  Sample sample;
+  std::unique_ptr<Module> module;
+  std::vector<RefTensor> inputs;
+  std::vector<RefTensor> expected;  // as evaluated, each op's results rounded to their dtypes
+  std::vector<RefTensor> exact;     // evaluated in f64 throughout
+
+  const Function& main() const { return *module->find("main"); }
+};
+
+// Where definitions differ and mistakes hide.
+inline std::vector<double> special_floats(DType dtype) {
+  const double least = dtype == DType::kF16 ? 0x1p-14 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+  const double denormal = dtype == DType::kF16    ? 0x1p-24
+                          : dtype == DType::kBF16 ? 0x1p-133
+                          : dtype == DType::kF32  ? 0x1p-149
+                                                  : 0x1p-1074;
+  const double most = dtype == DType::kF16    ? 65504
+                      : dtype == DType::kBF16 ? 0x1.FEp127
+                      : dtype == DType::kF32  ? std::numeric_limits<float>::max()
+                                              : std::numeric_limits<double>::max();
+  return {0, -0.0, 1, -1, NAN, INFINITY, -INFINITY, least, denormal, -denormal, most, -most, 0.5, 2.5, -3.5};
+}
+
+inline std::vector<int64_t> special_integers(DType dtype) {
+  const int64_t lowest = wrap_to(dtype, static_cast<int64_t>(uint64_t{1} << (info(dtype).bits - 1)));
+  return {0, 1, wrap_to(dtype, -1), lowest, wrap_to(dtype, lowest - 1)};
+}
+
+// `salt` puts special values elsewhere in each argument, so that pairs of them meet.
+inline RefTensor draw(const TensorType& type, const Sample& sample, std::mt19937_64& random, size_t salt) {
+  RefTensor tensor(type);
+  std::uniform_real_distribution<double> floats(sample.low, sample.high);
+  std::uniform_int_distribution<int64_t> integers(sample.integer_low, sample.integer_high);
+  for (double& value : tensor.f) value = floats(random);
+  for (int64_t& value : tensor.i) value = is_bool(type.dtype) ? integers(random) & 1 : integers(random);
+  if (sample.specials) {
+    const auto seed = [&](auto& values, const auto& specials) {
+      for (size_t k = 0; k < values.size(); k += 1 + salt % 2)
+        values[k] = k / 2 % 3 == 2 ? values[k] : specials[(k * (2 * salt + 1) + salt) % specials.size()];
+    };
+    if (tensor.is_float()) {
+      seed(tensor.f, special_floats(type.dtype));
+    } else if (!is_bool(type.dtype)) {
+      seed(tensor.i, special_integers(type.dtype));
+    }
+  }
+  round_in_place(tensor);
+  return tensor;
+}
+
+inline OpCase make_case(const OpDef& def, const Sample& sample) {
+  OpCase result{&def, sample, parse_module(sample.text, std::string(def.name) + " sample", all_ops()), {}, {}, {}};
+  std::mt19937_64 random(std::hash<std::string>()(sample.text) + static_cast<uint64_t>(sample.low * 16));
+  for (const auto& argument : result.main().body.arguments) {
+    result.inputs.push_back(draw(argument->type, sample, random, result.inputs.size()));
+  }
+  result.expected = evaluate(result.main(), result.inputs);
+  result.exact = evaluate(result.main(), result.inputs, {.round = false});
+  return result;
+}
+
+}  // namespace ingot

@@ -1,0 +1,200 @@
+// Every op of the table, by its samples: text round trip, inference against evaluation, every executor against
+// evaluation within the op's stated bound, the gradient against finite differences.
+#include <gtest/gtest.h>
+
+#include "aot/graph/print.h"
+#include "aot/graph/verify.h"
+#include "tests/executor.h"
+#include "tests/op_gradient.h"
+
+namespace ingot {
+namespace {
+
+// Ops that only exist around others.
+bool needs_no_samples(const OpDef& def) { return def.is_terminator || def.name == "ingot.kernel"; }
+
+const std::vector<OpCase>& all_cases() {
+  static const std::vector<OpCase> cases = [] {
+    std::vector<OpCase> result;
+    for (const OpDef* def : all_ops().all()) {
+      if (!def->samples) continue;
+      for (const Sample& sample : def->samples()) {
+        try {
+          result.push_back(make_case(*def, sample));
+        } catch (const Error& error) {
+          ADD_FAILURE() << def->name << ": " << error.what() << "\n" << sample.text;
+        }
+      }
+    }
+    return result;
+  }();
+  return cases;
+}
+
+// The distance between floats in units in the last place of `dtype` at `expected`; 0 for two NaN.
+double ulps(DType dtype, double actual, double expected) {
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual) ? 0 : INFINITY;
+  const double rounded = round_to(dtype, expected);
+  if (std::isinf(rounded) || std::isinf(actual)) return actual == rounded ? 0 : INFINITY;
+  struct Format {
+    int mantissa_bits, least_exponent;
+  };
+  const Format format = dtype == DType::kF16    ? Format{10, -14}
+                        : dtype == DType::kBF16 ? Format{7, -126}
+                        : dtype == DType::kF32  ? Format{23, -126}
+                                                : Format{52, -1022};
+  const int exponent = expected == 0 ? format.least_exponent : std::max(std::ilogb(expected), format.least_exponent);
+  return std::ldexp(std::abs(actual - expected), format.mantissa_bits - exponent);
+}
+
+// How far a result may be from the reference. f16 and bf16 come from f32 by one rounding, the f64 reference is itself
+// good to a unit.
+double allowed_ulps(const OpDef& def, DType dtype) {
+  if (dtype == DType::kF64) return def.ulp.f64 == 0 ? 0 : def.ulp.f64 + 1;
+  if (dtype == DType::kF32) return def.ulp.f32 == 0 ? 0 : def.ulp.f32;
+  return def.ulp.half + def.ulp.f32 * 0x1p-13 + 0.001;
+}
+
+std::string disagreement(const OpCase& op_case, const RefTensor& actual, const RefTensor& expected,
+                         const RefTensor& exact) {
+  const DType dtype = expected.type.dtype;
+  for (int64_t k = 0; k < expected.elements(); ++k) {
+    if (!expected.is_float()) {
+      if (actual.i[k] == expected.i[k]) continue;
+      return "element " + std::to_string(k) + " is " + std::to_string(actual.i[k]) + ", not " +
+             std::to_string(expected.i[k]);
+    }
+    const double allowed = allowed_ulps(*op_case.def, dtype);
+    const double reference = allowed == 0 ? expected.f[k] : exact.f[k];
+    const double error = ulps(dtype, actual.f[k], reference);
+    const bool has_wrong_sign =
+        actual.f[k] == 0 && reference == 0 && std::signbit(actual.f[k]) != std::signbit(reference);
+    if (error <= allowed && !has_wrong_sign) continue;
+    char text[200];
+    std::snprintf(text, sizeof text, "element %lld is %a, not %a: %.3f ulp, allowed %.3f", static_cast<long long>(k),
+                  actual.f[k], reference, error, allowed);
+    std::string message = text;
+    for (const RefTensor& input : op_case.inputs) {
+      if (input.type.shape != expected.type.shape) continue;
+      message += "; operand " + (input.is_float() ? std::to_string(input.f[k]) : std::to_string(input.i[k]));
+    }
+    return message;
+  }
+  return "";
+}
+
+void expect_agreement(Executor& executor) {
+  const std::vector<OpCase>& cases = all_cases();
+  const std::vector<std::vector<RefTensor>> results = executor.run(cases);
+  ASSERT_EQ(results.size(), cases.size());
+  int taken = 0;
+  for (size_t k = 0; k < cases.size(); ++k) {
+    if (results[k].empty() && !cases[k].expected.empty()) continue;
+    ++taken;
+    for (size_t r = 0; r < cases[k].expected.size(); ++r) {
+      const std::string message = disagreement(cases[k], results[k][r], cases[k].expected[r], cases[k].exact[r]);
+      EXPECT_EQ(message, "") << cases[k].def->name << ", " << executor.name() << ", result " << r << "\n"
+                             << cases[k].sample.text;
+    }
+  }
+  std::printf("  %s: %d of %zu samples\n", executor.name().c_str(), taken, cases.size());
+}
+
+TEST(Op, EveryOneHasSamples) {
+  for (const OpDef* def : all_ops().all()) {
+    EXPECT_TRUE(needs_no_samples(*def) || (def->samples && !def->samples().empty())) << def->name << " has no samples";
+    EXPECT_FALSE(def->doc.empty()) << def->name << " has no doc";
+  }
+}
+
+TEST(Op, TextRoundTrips) {
+  for (const OpCase& op_case : all_cases()) {
+    const std::string text = print(*op_case.module);
+    const auto again = parse_module(text, "printed", all_ops());
+    EXPECT_EQ(print(*again), text) << op_case.sample.text;
+  }
+}
+
+TEST(Op, EvaluationGivesTheInferredTypes) {
+  for (const OpCase& op_case : all_cases()) {
+    verify(*op_case.module);
+    const Function& main = op_case.main();
+    ASSERT_EQ(op_case.expected.size(), main.results.size()) << op_case.sample.text;
+    for (size_t r = 0; r < main.results.size(); ++r) {
+      const RefTensor& result = op_case.expected[r];
+      EXPECT_EQ(result.type, main.results[r].type) << op_case.sample.text;
+      EXPECT_EQ(static_cast<int64_t>(result.f.size() + result.i.size()), result.elements()) << op_case.sample.text;
+    }
+  }
+}
+
+TEST(Op, InterpretedAgrees) {
+  for (const int lanes : {1, 8}) {
+    Interpreted executor(lanes, lanes == 1);
+    expect_agreement(executor);
+  }
+}
+
+TEST(Op, CompiledAgrees) {
+  Compiled executor(loops::find_target("host"));
+  expect_agreement(executor);
+}
+
+// d(sum of dy y)/dx by central differences, for one element of one argument.
+double finite_difference(const OpCase& op_case, const std::vector<RefTensor>& dy, size_t argument, int64_t element) {
+  const double x = op_case.inputs[argument].f[element];
+  const double h = 1e-6 * std::max(1.0, std::abs(x));
+  const auto loss = [&](double at) {
+    std::vector<RefTensor> inputs = op_case.inputs;
+    inputs[argument].f[element] = at;
+    const std::vector<RefTensor> y = evaluate(op_case.main(), inputs, {.round = false});
+    double sum = 0;
+    size_t next = 0;
+    for (const RefTensor& result : y) {
+      if (!result.is_float()) continue;
+      for (int64_t k = 0; k < result.elements(); ++k) sum += dy[next].f[k] * result.f[k];
+      ++next;
+    }
+    return sum;
+  };
+  return (loss(x + h) - loss(x - h)) / (2 * h);
+}
+
+TEST(Op, GradientAgreesWithFiniteDifferences) {
+  constexpr int64_t kElementsTried = 12;
+  int tried = 0;
+  for (const OpCase& op_case : all_cases()) {
+    if (!op_case.sample.differentiable || !op_case.def->gradient) continue;
+    SCOPED_TRACE(op_case.sample.text);
+    const auto module = copy_module(*op_case.module);
+    Function& gradient = *module->find("main");
+    make_gradient(gradient, all_ops());
+    verify(*module);
+
+    std::mt19937_64 random(7);
+    std::vector<RefTensor> dy;
+    for (const RefTensor& result : op_case.expected) {
+      if (result.is_float()) dy.push_back(draw(result.type, {.text = "", .low = -1, .high = 1}, random, 0));
+    }
+    std::vector<RefTensor> arguments = op_case.inputs;
+    arguments.insert(arguments.end(), dy.begin(), dy.end());
+    const std::vector<RefTensor> dx = evaluate(gradient, arguments, {.round = false});
+
+    size_t next = 0;
+    for (size_t a = 0; a < op_case.inputs.size(); ++a) {
+      if (!op_case.inputs[a].is_float()) continue;
+      const RefTensor& actual = dx[next++];
+      const int64_t step = std::max<int64_t>(1, actual.elements() / kElementsTried);
+      for (int64_t k = 0; k < actual.elements(); k += step) {
+        const double expected = finite_difference(op_case, dy, a, k);
+        EXPECT_NEAR(actual.f[k], expected, 1e-6 * std::max(1.0, std::abs(expected)))
+            << op_case.def->name << ": argument " << a << ", element " << k;
+      }
+    }
+    ++tried;
+  }
+  std::printf("  %d samples\n", tried);
+}
+
+}  // namespace
+}  // namespace ingot
