@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "aot/graph/parse.h"
 #include "aot/graph/print.h"
 #include "aot/ops/build.h"
+#include "aot/passes/traffic.h"
 #include "tests/random_graph.h"
 #include "tests/random_tensor.h"
 
@@ -56,6 +58,120 @@ INSTANTIATE_TEST_SUITE_P(Each, Passes,
 TEST(Fuse, KeepsTheMeaningOfCanonicalPrograms) {
   for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) expect_same_meaning({"canonicalize", "fuse"}, seed);
 }
+
+// --- the table ---
+
+std::unique_ptr<Module> two_negations() {
+  return parse_module(R"(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = call @minus(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @minus(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+  func.func private @minus(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.negate %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  })",
+                      "two.mlir", all_ops());
+}
+
+std::string error_of(std::span<const PassRow> rows, const PipelineOptions& options) {
+  PassContext context(all_ops());
+  try {
+    run_passes(rows, *two_negations(), context, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Pipeline, StopsPrintsAndTimesAsAsked) {
+  PassContext context(all_ops());
+  std::string printed;
+  PipelineOptions options{.stop_after = "expand_annotations", .print_after = {"all"}, .time_passes = true};
+  options.print = [&](const std::string& text) { printed += text; };
+  run_passes(compile_passes(), *two_negations(), context, options);
+  EXPECT_NE(printed.find("// after inline_calls\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("// after expand_annotations (unchanged)\n"), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("// after fuse"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("total"), std::string::npos) << printed;
+}
+
+TEST(Pipeline, DumpsOneFileForEachPass) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ingot_dump_test";
+  std::filesystem::remove_all(folder);
+  PassContext context(all_ops());
+  run_passes(compile_passes(), *two_negations(), context, {.dump_dir = folder});
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"01.inline_calls.mlir", "02.expand_annotations.mlir",
+                                             "03.canonicalize.mlir", "04.drop_barriers.mlir", "05.fuse.mlir"}));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Pipeline, UnknownPassIsTheUsersError) {
+  EXPECT_EQ(error_of(compile_passes(), {.stop_after = "fus"}).substr(0, 48),
+            "error: --stop-after: there is no pass 'fus'; the");
+}
+
+TEST(Pipeline, BrokenPromiseNamesThePass) {
+  const PassRow rows[] = {{"idle", [](Module&, PassContext&) { return false; },
+                           [](const Module&) { return std::string("nothing was inlined"); }, ""}};
+  EXPECT_EQ(error_of(rows, {}), "bug: after pass idle: nothing was inlined");
+}
+
+TEST(Pipeline, RecursionIsTheUsersError) {
+  const auto module = random_graph(1);
+  Function* main = module->functions[0].get();
+  GraphBuilder b(all_ops());
+  b.before(*main->body.terminator());
+  Values arguments;
+  std::vector<TensorType> results;
+  for (auto& argument : main->body.arguments) arguments.push_back(argument.get());
+  for (auto& result : main->results) results.push_back(result.type);
+  b.create("func.call", arguments, {{"callee", SymbolAttr{"main"}}}, results);
+  PassContext context(all_ops());
+  EXPECT_THROW(inline_calls(*module, context), Error);
+}
+
+// --- training steps traced by JAX ---
+
+struct JaxStep {
+  const char* name;
+  size_t kernels_max;  // fewer is better: lower it when fusion improves
+  bool is_evaluated;   // small enough for the reference evaluator
+};
+
+void PrintTo(const JaxStep& step, std::ostream* out) { *out << step.name; }
+
+class JaxSteps : public testing::TestWithParam<JaxStep> {};
+
+TEST_P(JaxSteps, BecomeKernelsThatMeanTheSame) {
+  const auto path = std::filesystem::path(INGOT_SHARED_DIR) / "goldens/jax" / GetParam().name / "step.mlir";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  const auto module = parse_module(text.str(), "step.mlir", all_ops());
+  const auto original = copy_module(*module);
+  PassContext context(all_ops());
+  run_passes(compile_passes(), *module, context);
+  const Function& fused = *module->functions[0];
+  const Traffic traffic = measure_traffic(fused);
+  EXPECT_LE(traffic.kernels.size(), GetParam().kernels_max) << to_string(traffic, fused.name);
+  fmt::print("{}: {} kernels, {} bytes pass between them\n", GetParam().name, traffic.kernels.size(),
+             traffic.between_bytes);
+  if (!GetParam().is_evaluated) return;
+  const std::vector<RefTensor> arguments = random_arguments(fused, 1);
+  expect_equal(evaluate(fused, arguments), evaluate(*original->find("main"), arguments), {.ulp = 64, .absolute = 1e-5});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JaxSteps,
+                         testing::Values(JaxStep{"softmax_regression", 5, true}, JaxStep{"mlp_adamw", 20, true},
+                                         JaxStep{"cnn_adamw", 40, false},
+                                         JaxStep{"resnet8_batchnorm_nesterov", 120, false},
+                                         JaxStep{"chargpt_adamw_clip", 250, false}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace ingot

@@ -128,8 +128,8 @@ bool is_fused(const Function& function) {
 void refuse_what_has_no_kernel(const Function& function) {
   for (const auto& op : function.body.ops) {
     if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is("ingot.kernel")) continue;
-    throw_limit(op->location, fmt::format("{} in @{} has no kernel; it can be evaluated but not compiled yet", op->name(),
-                                          function.name));
+    throw_limit(op->location, fmt::format("{} in @{} has no kernel; it can be evaluated but not compiled yet",
+                                          op->name(), function.name));
   }
 }
 
@@ -137,7 +137,7 @@ bool fuse_function(Function& function, PassContext& context) {
   if (is_fused(function)) return false;
   refuse_what_has_no_kernel(function);
   Partition p = partition(function, context);
-  merge_siblings(p);
+  merge_groups(p);
   KernelMaker maker(p, function.body, context.ops);
   std::set<const Op*> kept;
   for (int g : in_order(p)) {

@@ -41,7 +41,7 @@ struct Partition {
 
 Partition partition(Function& function, PassContext& context);
 
-// Joins independent groups that visit the same space and read a value in common.
-void merge_siblings(Partition& partition);
+// Joins groups that visit the same space: independent ones that read a value in common, and a writer with its reader.
+void merge_groups(Partition& partition);
 
 }  // namespace ingot::fusion

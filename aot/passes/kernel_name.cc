@@ -3,12 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "aot/loops/contraction.h"
+
 namespace ingot::fusion {
 namespace {
 
 constexpr size_t kNameLengthMax = 64;
 
 std::string_view short_name(const Op& op) { return op.name().substr(op.name().find('.') + 1); }
+
+// Products that are summed for one result element.
+int64_t contracted_points(const Op& root) {
+  int64_t points = 1;
+  for (const auto& dim : root.def->contraction(root).dims) {
+    if (dim.kind == loops::ContractionDim::Kind::kK) points *= dim.extent;
+  }
+  return points;
+}
 
 std::string extents(const Group& group, const Op& first_output) {
   switch (group.kind) {
@@ -17,7 +28,9 @@ std::string extents(const Group& group, const Op& first_output) {
       return fmt::format("{}x{}", group.space.rows(), group.space.points() / group.space.rows());
     default: {
       const Shape& shape = first_output.result()->type.shape;
-      return shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, "x"));
+      std::string text = shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, "x"));
+      if (group.kind == GroupKind::kContraction) text += fmt::format("x{}", contracted_points(*group.root));
+      return text;
     }
   }
 }

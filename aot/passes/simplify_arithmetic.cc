@@ -119,6 +119,33 @@ Value* compare_with_itself(GraphBuilder& b, const Op& op) {
   return ops::constant(b, splat_int(op.result()->type, truth));
 }
 
+bool comes_before(const Op& first, const Op& second) {
+  if (first.block != second.block) return false;
+  for (auto at = first.self; at != first.block->ops.end(); ++at) {
+    if (at->get() == &second) return true;
+  }
+  return false;
+}
+
+// The mask of a relu needs no input of the relu then: its output, which the backward pass reads anyway, says the same.
+Value* compare_clipped(GraphBuilder& b, const Op& op) {
+  const std::string& direction = op.attrs().string("comparison_direction");
+  const bool above = direction == "GT" || direction == "LE";
+  if (!above && direction != "LT" && direction != "GE") return nullptr;
+  Value* x = op.operand(0);
+  Value* bound = op.operand(1);
+  for (const Value::Use& use : x->uses) {
+    const Op& clip = *use.op;
+    if (!clip.is(above ? "stablehlo.maximum" : "stablehlo.minimum")) continue;
+    const Value* other = clip.operand(1 - use.operand_index);
+    const LiteralRef a = constant_of(other), c = constant_of(bound);
+    if (other != bound && !(a && c && *a == *c)) continue;
+    if (!comes_before(clip, op)) continue;
+    return b.make(op.name(), {clip.result(), bound}, op.attr_map, {op.result()->type});
+  }
+  return nullptr;
+}
+
 Value* select_constant(GraphBuilder&, const Op& op) {
   if (is_all(op.operand(0), 1)) return op.operand(1);
   return is_all(op.operand(0), 0) ? op.operand(2) : nullptr;
@@ -228,6 +255,8 @@ constexpr SimplifyRule kRules[] = {
     {"stablehlo.or", "x | 1...1 == 1...1", or_with_ones},
     {"stablehlo.xor", "x ^ 0 == x", or_with_zero},
     {"stablehlo.compare", "x == x is true, x < x is false, ...; not floats: NaN", compare_with_itself},
+    {"stablehlo.compare", "x > c == max(x, c) > c and x <= c == max(x, c) <= c, likewise for min, where there is one",
+     compare_clipped},
     {"stablehlo.select", "select(true, x, y) == x, select(false, x, y) == y", select_constant},
     {"stablehlo.select", "select(p, x, x) == x", select_same},
     {"stablehlo.select", "select(p, true, false) == p", select_truth},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/ops/dimension_numbers.h"
 #include "aot/passes/simplify_rules.h"
 
 namespace ingot {
@@ -9,12 +10,6 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 bool contains(const Ints& dims, int64_t dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
-
-ops::DotDims dot_dims(const Op& op) {
-  const Attrs dims = op.attrs().dict("dot_dimension_numbers");
-  return {dims.ints("lhs_batching_dimensions", {}), dims.ints("rhs_batching_dimensions", {}),
-          dims.ints("lhs_contracting_dimensions", {}), dims.ints("rhs_contracting_dimensions", {})};
-}
 
 // The dimensions that the result keeps, in their order.
 Ints free_dims(const Value* operand, const Ints& batch, const Ints& contract) {
@@ -32,15 +27,7 @@ Value* make_dot(GraphBuilder& b, const Op& like, Value* lhs, Value* rhs, ops::Do
   for (int64_t d : free_dims(lhs, dims.lhs_batch, dims.lhs_contract)) type.shape.push_back(lhs->type.shape[d]);
   for (int64_t d : free_dims(rhs, dims.rhs_batch, dims.rhs_contract)) type.shape.push_back(rhs->type.shape[d]);
   AttrMap attrs = like.attr_map;
-  AttrMap numbers;
-  const auto put = [&](const char* name, Ints values) {
-    if (!values.empty()) numbers[name] = std::move(values);
-  };
-  put("lhs_batching_dimensions", std::move(dims.lhs_batch));
-  put("rhs_batching_dimensions", std::move(dims.rhs_batch));
-  put("lhs_contracting_dimensions", std::move(dims.lhs_contract));
-  put("rhs_contracting_dimensions", std::move(dims.rhs_contract));
-  attrs["dot_dimension_numbers"] = DictAttr{"stablehlo.dot", std::move(numbers)};
+  attrs["dot_dimension_numbers"] = ops::to_attr(dims);
   return b.make(like.name(), {lhs, rhs}, std::move(attrs), {type});
 }
 
@@ -55,13 +42,13 @@ bool untranspose(const Op& transpose, Ints& batch, Ints& contract) {
 }
 
 Value* dot_of_transposed(GraphBuilder& b, const Op& op) {
-  ops::DotDims dims = dot_dims(op);
+  ops::DotDims dims = ops::read_dot_dims(op.attrs());
   if (const Op* lhs = made_by(op.operand(0), "stablehlo.transpose")) {
     if (untranspose(*lhs, dims.lhs_batch, dims.lhs_contract)) {
       return make_dot(b, op, lhs->operand(0), op.operand(1), std::move(dims));
     }
   }
-  dims = dot_dims(op);
+  dims = ops::read_dot_dims(op.attrs());
   if (const Op* rhs = made_by(op.operand(1), "stablehlo.transpose")) {
     if (untranspose(*rhs, dims.rhs_batch, dims.rhs_contract)) {
       return make_dot(b, op, op.operand(0), rhs->operand(0), std::move(dims));
@@ -74,7 +61,7 @@ Value* dot_of_transposed(GraphBuilder& b, const Op& op) {
 Value* transposed_dot(GraphBuilder& b, const Op& op) {
   const Op* dot = made_by(op.operand(0), "stablehlo.dot_general");
   if (!dot || dot->result()->uses.size() != 1) return nullptr;
-  const ops::DotDims dims = dot_dims(*dot);
+  const ops::DotDims dims = ops::read_dot_dims(dot->attrs());
   const auto batch = static_cast<int64_t>(dims.lhs_batch.size());
   const auto lhs_free = static_cast<int64_t>(free_dims(dot->operand(0), dims.lhs_batch, dims.lhs_contract).size());
   Ints swapped(dot->result()->type.rank());
@@ -87,66 +74,80 @@ Value* transposed_dot(GraphBuilder& b, const Op& op) {
 
 // --- convolution: every dimension has a number, so transposes are renumbering ---
 
-AttrMap dimension_numbers(const Op& op) { return op.attr_map.at("dimension_numbers").as<DictAttr>()->entries; }
+ops::Convolution read(const Op& op) { return ops::read_convolution(op.attrs(), op.operand(1)->type.shape); }
 
-void renumber(AttrMap& numbers, const std::string& prefix, const std::vector<std::string>& singles, const Ints& to) {
-  for (const std::string& single : singles) {
-    int64_t& dim = std::get<IntAttr>(numbers.at(prefix + single).value).value;
-    dim = to[dim];
-  }
-  for (int64_t& dim : std::get<IntsAttr>(numbers.at(prefix + "spatial_dimensions").value).values) dim = to[dim];
+// A convolution like `like` with another geometry.
+Value* make_convolution(GraphBuilder& b, const Op& like, Value* x, Value* w, const ops::Convolution& geometry,
+                        const TensorType& type) {
+  AttrMap attrs = like.attr_map;
+  for (auto& [name, attr] : ops::to_attrs(geometry)) attrs[name] = attr;
+  return b.make(like.name(), {x, w}, std::move(attrs), {type});
 }
 
-Value* make_convolution(GraphBuilder& b, const Op& like, Values operands, AttrMap attrs, TensorType type) {
-  return b.make(like.name(), std::move(operands), std::move(attrs), {std::move(type)});
+void renumber(std::initializer_list<int64_t*> singles, Ints& spatial, const Ints& to) {
+  for (int64_t* dim : singles) *dim = to[*dim];
+  for (int64_t& dim : spatial) dim = to[dim];
 }
 
 Value* convolution_of_transposed(GraphBuilder& b, const Op& op) {
-  for (int i = 0; i < 2; ++i) {
-    const Op* transpose = made_by(op.operand(i), "stablehlo.transpose");
-    if (!transpose) continue;
-    AttrMap numbers = dimension_numbers(op);
-    if (i == 0) {
-      renumber(numbers, "input_", {"batch_dimension", "feature_dimension"}, transpose->attrs().ints("permutation"));
-    } else {
-      renumber(numbers, "kernel_", {"input_feature_dimension", "output_feature_dimension"},
-               transpose->attrs().ints("permutation"));
-    }
-    AttrMap attrs = op.attr_map;
-    attrs["dimension_numbers"] = DictAttr{"stablehlo.conv", std::move(numbers)};
-    Values operands = op.operands;
-    operands[i] = transpose->operand(0);
-    return make_convolution(b, op, std::move(operands), std::move(attrs), op.result()->type);
+  ops::Convolution geometry = read(op);
+  ops::ConvDims& dims = geometry.dims;
+  if (const Op* x = made_by(op.operand(0), "stablehlo.transpose")) {
+    renumber({&dims.input_batch, &dims.input_feature}, dims.input_spatial, x->attrs().ints("permutation"));
+    return make_convolution(b, op, x->operand(0), op.operand(1), geometry, op.result()->type);
+  }
+  if (const Op* w = made_by(op.operand(1), "stablehlo.transpose")) {
+    renumber({&dims.kernel_input_feature, &dims.kernel_output_feature}, dims.kernel_spatial,
+             w->attrs().ints("permutation"));
+    return make_convolution(b, op, op.operand(0), w->operand(0), geometry, op.result()->type);
   }
   return nullptr;
 }
 
 Value* transposed_convolution(GraphBuilder& b, const Op& op) {
-  const Op* convolution = made_by(op.operand(0), "stablehlo.convolution");
-  if (!convolution || convolution->result()->uses.size() != 1) return nullptr;
+  const Op* inner = made_by(op.operand(0), "stablehlo.convolution");
+  if (!inner || inner->result()->uses.size() != 1) return nullptr;
   const Ints permutation = op.attrs().ints("permutation");
   Ints place(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i) place[permutation[i]] = static_cast<int64_t>(i);
-  AttrMap numbers = dimension_numbers(*convolution);
-  renumber(numbers, "output_", {"batch_dimension", "feature_dimension"}, place);
-  AttrMap attrs = convolution->attr_map;
-  attrs["dimension_numbers"] = DictAttr{"stablehlo.conv", std::move(numbers)};
-  return make_convolution(b, *convolution, convolution->operands, std::move(attrs), op.result()->type);
+  ops::Convolution geometry = read(*inner);
+  ops::ConvDims& dims = geometry.dims;
+  renumber({&dims.output_batch, &dims.output_feature}, dims.output_spatial, place);
+  return make_convolution(b, *inner, inner->operand(0), inner->operand(1), geometry, op.result()->type);
 }
 
 Value* convolution_of_reversed(GraphBuilder& b, const Op& op) {
   const Op* reverse = made_by(op.operand(1), "stablehlo.reverse");
   if (!reverse) return nullptr;
-  const Ints spatial = op.attrs().dict("dimension_numbers").ints("kernel_spatial_dimensions");
-  Ints reversal = op.attrs().ints("window_reversal", Ints(spatial.size(), 0));
+  ops::Convolution geometry = read(op);
+  const Ints& spatial = geometry.dims.kernel_spatial;
   for (int64_t dim : reverse->attrs().ints("dimensions")) {
     const auto found = std::find(spatial.begin(), spatial.end(), dim);
     if (found == spatial.end()) return nullptr;
-    reversal[found - spatial.begin()] ^= 1;
+    bool& reversed = geometry.window[found - spatial.begin()].reversed;
+    reversed = !reversed;
   }
-  AttrMap attrs = op.attr_map;
-  attrs["window_reversal"] = IntsAttr{reversal, DType::kI1};
-  return make_convolution(b, op, {op.operand(0), reverse->operand(0)}, std::move(attrs), op.result()->type);
+  return make_convolution(b, op, op.operand(0), reverse->operand(0), geometry, op.result()->type);
+}
+
+Value* convolution_of_padded(GraphBuilder& b, const Op& op) {
+  const Op* pad = made_by(op.operand(0), "stablehlo.pad");
+  if (!pad || !is_all(pad->operand(1), 0)) return nullptr;
+  ops::Convolution geometry = read(op);
+  const Ints low = pad->attrs().ints("edge_padding_low"), high = pad->attrs().ints("edge_padding_high");
+  const Ints interior = pad->attrs().ints("interior_padding");
+  for (size_t d = 0; d < low.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    const auto found = std::find(geometry.dims.input_spatial.begin(), geometry.dims.input_spatial.end(), dim);
+    if (low[d] == 0 && high[d] == 0 && interior[d] == 0) continue;
+    if (found == geometry.dims.input_spatial.end() || low[d] < 0 || high[d] < 0) return nullptr;
+    ops::WindowDim& window = geometry.window[found - geometry.dims.input_spatial.begin()];
+    if (window.base_dilation != 1 || window.low < 0 || window.high < 0) return nullptr;
+    window.low += low[d];
+    window.high += high[d];
+    window.base_dilation = interior[d] + 1;
+  }
+  return make_convolution(b, op, pad->operand(0), op.operand(1), geometry, op.result()->type);
 }
 
 constexpr SimplifyRule kRules[] = {
@@ -155,6 +156,8 @@ constexpr SimplifyRule kRules[] = {
     {"stablehlo.convolution", "conv(transpose x, w) == conv(x, w) with renumbered dimensions",
      convolution_of_transposed},
     {"stablehlo.transpose", "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
+    {"stablehlo.convolution", "conv(pad x, w) == conv(x, w) with more padding and base dilation",
+     convolution_of_padded},
     {"stablehlo.convolution", "conv(x, reverse w) == conv(x, w) with window_reversal", convolution_of_reversed},
 };
 

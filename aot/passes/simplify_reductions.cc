@@ -1,42 +1,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/ops/region.h"
 #include "aot/passes/simplify_rules.h"
 
 namespace ingot {
 namespace {
-
-// The scalar op that a region `(x, y) -> op(x, y)` applies, or null for any other region.
-const Op* region_op(const Block& region) {
-  if (region.arguments.size() != 2 || region.ops.size() != 2 || region.terminator()->operands.size() != 1)
-    return nullptr;
-  const Op* op = region.ops.front().get();
-  if (region.terminator()->operand(0) != op->result() || op->operands.size() != 2) return nullptr;
-  const Value* x = region.argument(0);
-  const Value* y = region.argument(1);
-  const bool in_order = op->operand(0) == x && op->operand(1) == y;
-  const bool swapped = op->operand(0) == y && op->operand(1) == x && op->def->is_commutative;
-  return in_order || swapped ? op : nullptr;
-}
 
 struct Neutral {
   std::string_view op;
   double floats, bools;  // of float dtypes; of i1
 };
 constexpr Neutral kNeutral[] = {
-    {"stablehlo.add", 0, 0},
-    {"stablehlo.multiply", 1, 1},
-    {"stablehlo.maximum", -INFINITY, 0},
-    {"stablehlo.minimum", INFINITY, 1},
-    {"stablehlo.and", NAN, 1},
-    {"stablehlo.or", NAN, 0},
+    {"add", 0, 0},   {"multiply", 1, 1}, {"maximum", -INFINITY, 0}, {"minimum", INFINITY, 1},
+    {"and", NAN, 1}, {"or", NAN, 0},
 };
 
 // The start value of a reduction and its region form a monoid, so this value may be left out (StableHLO, reduce).
-bool is_neutral(const Value* start, const Op& applied) {
+bool is_neutral(const Value* start, std::string_view applied) {
   const DType dtype = start->type.dtype;
   for (const Neutral& row : kNeutral) {
-    if (!applied.is(row.op)) continue;
+    if (applied != row.op) continue;
     if (is_float(dtype)) return is_all(start, row.floats) || (row.floats == 0 && is_all(start, -0.0));
     if (is_bool(dtype)) return is_all(start, row.bools);
     return row.floats == std::floor(row.floats) && std::isfinite(row.floats) && is_all(start, row.floats);
@@ -59,8 +43,7 @@ Value* reduce_unit_dims(GraphBuilder& b, const Op& op) {
   std::vector<int64_t> unit, larger;
   for (int64_t dim : dims) (shape[dim] == 1 ? unit : larger).push_back(dim);
   if (larger.empty()) {
-    const Op* applied = region_op(op.region());
-    if (!applied || !is_neutral(op.operand(1), *applied)) return nullptr;
+    if (!is_neutral(op.operand(1), ops::binary_region_op(op.region()))) return nullptr;
     return ops::reshape(b, op.operand(0), op.result()->type.shape);
   }
   if (unit.empty()) return nullptr;

@@ -20,6 +20,7 @@ struct SimplifyRule {
 std::span<const SimplifyRule> arithmetic_rules();   // elementwise ops
 std::span<const SimplifyRule> move_rules();         // ops that rename elements
 std::span<const SimplifyRule> reduction_rules();    // reduce
+std::span<const SimplifyRule> scatter_rules();      // scatter
 std::span<const SimplifyRule> contraction_rules();  // dot_general and convolution
 
 // --- matchers ---

@@ -26,12 +26,12 @@ const PassRow& pass_named(std::string_view name, std::string_view option);  // o
 std::vector<std::string> pass_names();
 
 struct PipelineOptions {
-  std::string stop_after;                // a pass: nothing after it runs
-  std::vector<std::string> print_after;  // passes, or "all": the module's text goes to `print`
-  std::vector<std::string> skip;         // passes that are left out, for bisecting
-  std::string dump_dir;                  // a folder for 01.inline_calls.mlir, ...; made when missing
-  bool time_passes = false;              // a table of times goes to `print`
-  std::function<void(const std::string&)> print;
+  std::string stop_after = {};                // a pass: nothing after it runs
+  std::vector<std::string> print_after = {};  // passes, or "all": the module's text goes to `print`
+  std::vector<std::string> skip = {};         // passes that are left out, for bisecting
+  std::string dump_dir = {};                  // a folder for 01.inline_calls.mlir, ...; made when missing
+  bool time_passes = false;                   // a table of times goes to `print`
+  std::function<void(const std::string&)> print = {};
 };
 
 // Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. Unknown

@@ -21,7 +21,7 @@ module {
       %3 = stablehlo.select %1, %2, %zero : tensor<8x4xi1>, tensor<8x4xf32>
       ingot.yield %2, %3 : tensor<8x4xf32>, tensor<8x4xf32>
     }) : (tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>)
-    %4 = "ingot.kernel"(%x, %0#1, %w) <{name = "f32_dot_general_8x4_compare_select"}> ({
+    %4 = "ingot.kernel"(%x, %0#1, %w) <{name = "f32_dot_general_8x4x4_compare_select"}> ({
     ^bb0(%x_1: tensor<8x4xf32>, %arg0: tensor<8x4xf32>, %w_0: tensor<4x4xf32>):
       %zero_0 = stablehlo.constant dense<0.000000e+00> : tensor<8x4xf32>
       %5 = stablehlo.compare GT, %x_1, %zero_0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xi1>
@@ -29,7 +29,7 @@ module {
       %7 = stablehlo.select %5, %6, %zero_0 : tensor<8x4xi1>, tensor<8x4xf32>
       ingot.yield %7 : tensor<8x4xf32>
     }) : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-    %8 = "ingot.kernel"(%0#0, %4) <{name = "f32_dot_general_4x4"}> ({
+    %8 = "ingot.kernel"(%0#0, %4) <{name = "f32_dot_general_4x4x8"}> ({
     ^bb0(%arg1: tensor<8x4xf32>, %arg2: tensor<8x4xf32>):
       %9 = stablehlo.dot_general %arg1, %arg2, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
       ingot.yield %9 : tensor<4x4xf32>

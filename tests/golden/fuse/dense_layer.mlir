@@ -11,7 +11,7 @@ func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %b: tensor<4xf32>) -
 // ---- expect
 module {
   func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
-    %0 = "ingot.kernel"(%x, %w, %b) <{name = "f32_dot_general_8x4_add_maximum"}> ({
+    %0 = "ingot.kernel"(%x, %w, %b) <{name = "f32_dot_general_8x4x16_add_maximum"}> ({
     ^bb0(%x_0: tensor<8x16xf32>, %w_0: tensor<16x4xf32>, %b_0: tensor<4xf32>):
       %zero = stablehlo.constant dense<0.000000e+00> : tensor<8x4xf32>
       %1 = stablehlo.dot_general %x_0, %w_0, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>

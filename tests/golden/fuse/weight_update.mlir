@@ -13,7 +13,7 @@ func.func @main(%x: tensor<8x16xf32>, %dy: tensor<8x4xf32>, %w: tensor<16x4xf32>
 // ---- expect
 module {
   func.func @main(%x: tensor<8x16xf32>, %dy: tensor<8x4xf32>, %w: tensor<16x4xf32>, %m: tensor<16x4xf32>, %lr: tensor<f32>) -> (tensor<16x4xf32>, tensor<16x4xf32>) {
-    %0:2 = "ingot.kernel"(%x, %dy, %m, %lr, %w) <{name = "f32_dot_general_16x4_multiply_add_multiply_subtract"}> ({
+    %0:2 = "ingot.kernel"(%x, %dy, %m, %lr, %w) <{name = "f32_dot_general_16x4x8_multiply_add_multiply_subtract"}> ({
     ^bb0(%x_0: tensor<8x16xf32>, %dy_0: tensor<8x4xf32>, %m_0: tensor<16x4xf32>, %lr_0: tensor<f32>, %w_0: tensor<16x4xf32>):
       %beta = stablehlo.constant dense<9.000000e-01> : tensor<16x4xf32>
       %1 = stablehlo.dot_general %x_0, %dy_0, contracting_dims = [0] x [0] : (tensor<8x16xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>

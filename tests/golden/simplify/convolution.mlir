@@ -10,7 +10,7 @@ func.func @main(%x: tensor<1x5x5x2xf32>, %w: tensor<3x3x4x2xf32>) -> tensor<1x4x
 // ---- expect
 module {
   func.func @main(%x: tensor<1x5x5x2xf32>, %w: tensor<3x3x4x2xf32>) -> tensor<1x4x5x5xf32> {
-    %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]], reverse = [true, true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x5x5x2xf32>, tensor<3x3x4x2xf32>) -> tensor<1x4x5x5xf32>
+    %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [true, true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x5x5x2xf32>, tensor<3x3x4x2xf32>) -> tensor<1x4x5x5xf32>
     return %0 : tensor<1x4x5x5xf32>
   }
 }
