@@ -74,16 +74,14 @@ inline const char* dtype_name(ingot_dtype dtype) {
   return "?";
 }
 
-// Bytes at a multiple of an alignment.
+// Bytes at a multiple of an alignment. Not initialized.
 class AlignedBytes {
  public:
   AlignedBytes() = default;
   AlignedBytes(uint64_t byte_count, uint64_t alignment_bytes)
       : bytes_(static_cast<std::byte*>(::operator new(byte_count, std::align_val_t(alignment_bytes))),
                Delete{std::align_val_t(alignment_bytes)}),
-        byte_count_(byte_count) {
-    std::memset(bytes_.get(), 0, byte_count);
-  }
+        byte_count_(byte_count) {}
   std::byte* data() const { return bytes_.get(); }
   uint64_t size() const { return byte_count_; }
 
@@ -304,6 +302,7 @@ class Session {
     if (port.data) return;
     port.tensor = tensor;
     port.own = AlignedBytes(tensor.bytes, 64);
+    if (tensor.bytes > 0) std::memset(port.own.data(), 0, tensor.bytes);
     bind(entry, index, is_input, port.own.data(), tensor.bytes);
   }
 
