@@ -12,30 +12,13 @@
 #include "aot/codegen/compile.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/execute.h"
+#include "bench/multiply_adds.h"
 #include "tests/sample_kernels.h"
 
 namespace ingot {
 namespace {
 
 using loops::Index;
-
-// Independent chains of multiply-adds on registers alone: `chains` of them hide the latency.
-loops::Kernel multiply_adds(int lanes, int64_t chains, int64_t trips) {
-  loops::KernelBuilder b("multiply_adds", lanes);
-  const loops::BufferId x = b.input("x", DType::kF32, lanes);
-  const loops::BufferId y = b.output("y", DType::kF32, chains * lanes);
-  const loops::TileId acc = b.tile("acc", DType::kF32, lanes, {chains});
-  const loops::Expr a = b.let("a", b.load(x, b.lane()));
-  b.unrolled("c", chains, [&](Index c) { b.set(acc, {c}, b.index_value(c + b.lane(), DType::kF32)); });
-  b.loop("i", 0, trips, 4, [&](Index) {
-    b.unrolled("u", 4, [&](Index) {
-      b.unrolled("c", chains,
-                 [&](Index c) { b.set(acc, {c}, b.apply(loops::ScalarOp::kFma, {a, a, b.read(acc, {c})})); });
-    });
-  });
-  b.unrolled("c", chains, [&](Index c) { b.store(y, c * lanes + b.lane(), b.read(acc, {c})); });
-  return b.finish();
-}
 
 // Runs every task of one kernel again and again; `flops` is what one round does.
 void measure(benchmark::State& state, const loops::Kernel& kernel, double flops) {

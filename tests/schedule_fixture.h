@@ -59,7 +59,6 @@ struct Tolerance {
   double relative = 2e-6;  // of the largest magnitude in the expected tensor, or of the element when that is larger
   double low = -2, high = 2;
   int64_t integer_low = -9, integer_high = 9;
-  bool compiled = true;  // false: interpreted only
 };
 
 // The function's results for random arguments: evaluate, against loops of every target interpreted with tasks in both

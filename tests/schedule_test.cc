@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 #include "aot/ops/build.h"
+#include "aot/ops/dimension_numbers.h"
 #include "tests/schedule_fixture.h"
 
 namespace ingot {
@@ -16,7 +20,7 @@ TEST(Elementwise, FlatOverAnyShape) {
                         [](GraphBuilder& b, const Values& x) {
                           return Values{ops::add(b, ops::multiply(b, x[0], x[1]), ops::unary(b, "tanh", x[0]))};
                         }),
-        {.compiled = false});
+        {});
   }
 }
 
@@ -98,7 +102,7 @@ TEST(Rows, Softmax) {
                                    return Values{ops::divide(b, e, ops::broadcast_in_dim(b, sum, shape, outer)),
                                                  ops::unary(b, "log", sum)};
                                  }),
-                 {.compiled = false});
+                 {});
   }
 }
 
@@ -117,7 +121,159 @@ TEST(Rows, BatchNormOverImages) {
                                                  wide(x[1])),
                                    variance};
                    }),
-               {.relative = 1e-5, .compiled = false});
+               {.relative = 1e-5});
+}
+
+KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims, DType dtype = DType::kF32) {
+  return kernel_function({{dtype, lhs}, {dtype, rhs}}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::dot_general(b, x[0], x[1], dims)};
+  });
+}
+
+TEST(Contraction, DotShapes) {
+  const int64_t sizes[] = {1, 2, 6, 7, 13, 16, 17, 40, 65};
+  std::mt19937 random(3);
+  for (int round = 0; round < 40; ++round) {
+    const int64_t m = sizes[random() % 9], n = sizes[random() % 9], k = round % 10 == 9 ? 0 : sizes[random() % 9];
+    const bool lhs_t = random() % 2, rhs_t = random() % 2;
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << lhs_t << rhs_t);
+    check_kernel(dot(lhs_t ? Shape{k, m} : Shape{m, k}, rhs_t ? Shape{n, k} : Shape{k, n},
+                     {{}, {}, {lhs_t ? 0 : 1}, {rhs_t ? 1 : 0}}),
+                 {.relative = 1e-5});
+    if (HasFatalFailure() || HasFailure()) return;
+  }
+}
+
+TEST(Contraction, LongDepthAndManyRows) {
+  check_kernel(dot({100, 1100}, {1100, 37}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({9000, 5}, {9000, 9}, {{}, {}, {0}, {0}}), {.relative = 2e-5});
+  check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+}
+
+TEST(Contraction, BatchesAndVectors) {
+  check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
+  check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20}, {20}, {{}, {}, {0}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20, 30}, {30}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({4, 5, 6}, {6, 5, 3}, {{}, {}, {1, 2}, {1, 0}}), {.relative = 1e-5});
+  check_kernel(dot({4}, {5}, {{}, {}, {}, {}}), {.relative = 1e-5});
+}
+
+TEST(Contraction, OtherTypes) {
+  for (const DType dtype : {DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+    check_kernel(dot({13, 21}, {21, 19}, {{}, {}, {1}, {0}}, dtype), {.relative = 1e-2});
+  }
+}
+
+TEST(Contraction, Epilogue) {
+  check_kernel(kernel_function({f32({13, 21}), f32({21, 19}), f32({19}), f32({13, 19})},
+                               [](GraphBuilder& b, const Values& x) {
+                                 Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+                                 Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {13, 19}, {1}));
+                                 return Values{ops::binary(b, "maximum", biased, ops::zeros_like(b, biased)),
+                                               ops::multiply(b, biased, x[3])};
+                               }),
+               {.relative = 1e-5});
+}
+
+ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
+  return {{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}}, window, groups, 1};
+}
+
+// The convolution's result, or its gradients for its result's gradient as a third argument.
+KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y,
+                           bool gradients) {
+  return kernel_function({f32(x), f32(w), f32(y)}, [&](GraphBuilder& b, const Values& a) {
+    Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(conv), {f32(y)});
+    if (!gradients) return Values{ops::add(b, op->result(), a[2])};
+    Value* dy[] = {a[2]};
+    const bool needed[] = {true, true};
+    GradientArgs args{b, *op, dy, needed};
+    return op->def->gradient(args);
+  });
+}
+
+TEST(Contraction, Convolutions) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window one{{.size = 1}, {.size = 1}};
+  const ops::Window uneven{{.size = 2, .low = 0, .high = 2, .dilation = 2},
+                           {.size = 3, .stride = 1, .low = -1, .high = 3, .base_dilation = 2}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(same), {2, 5, 9, 10}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(strided), {2, 5, 5, 5}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({3, 4, 6, 7}, {9, 4, 1, 1}, nchw(one), {3, 9, 6, 7}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 4, 6, 6}, {4, 2, 3, 3}, nchw(same, 2), {2, 4, 6, 6}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 6, 5}, {7, 3, 2, 3}, nchw(uneven), {2, 7, 6, 9}, gradients), {.relative = 1e-5});
+  }
+  ops::Convolution nhwc{{0, 3, {1, 2}, 2, 3, {0, 1}, 0, 3, {1, 2}}, same, 1, 1};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({2, 7, 6, 5}, {3, 3, 5, 20}, nhwc, {2, 7, 6, 20}, gradients), {.relative = 1e-5});
+  }
+}
+
+TEST(Window, PoolsForwardAndBackward) {
+  const ops::Window same{
+      {}, {}, {.size = 3, .stride = 2, .low = 1, .high = 1}, {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window apart{{}, {}, {.size = 2, .stride = 2}, {.size = 2, .stride = 2}};
+  const ops::Window overlapping{
+      {}, {}, {.size = 3, .low = 1, .high = 0, .base_dilation = 2}, {.size = 2, .dilation = 2}};
+  for (const ops::Window& window : {same, apart, overlapping}) {
+    for (const char* op : {"maximum", "add"}) {
+      const Shape x{2, 3, 8, 9};
+      const Shape y = ops::positions(window, x);
+      check_kernel(kernel_function({f32(x), f32(y)}, [&](GraphBuilder& b, const Values& a) {
+        std::vector<std::unique_ptr<Block>> regions;
+        regions.push_back(ops::binary_region(b, op, DType::kF32));
+        Value* start = ops::constant(b, f32({}), op[0] == 'm' ? -INFINITY : 0);
+        Op* pool =
+            b.create("stablehlo.reduce_window", {a[0], start}, ops::window_attrs(window), {}, std::move(regions));
+        return Values{ops::add(b, pool->result(), a[1])};
+      }));
+    }
+  }
+  for (const ops::Window& window : {same, apart}) {
+    const Shape x{2, 3, 8, 9};
+    check_kernel(kernel_function({f32(x), f32(ops::positions(window, x))}, [&](GraphBuilder& b, const Values& a) {
+      auto select = std::make_unique<Block>();
+      Value* p = select->add_argument(f32({}));
+      Value* q = select->add_argument(f32({}));
+      GraphBuilder inner(b.table());
+      inner.at_end(*select);
+      inner.create("stablehlo.return", {ops::compare(inner, "GE", p, q)});
+      std::vector<std::unique_ptr<Block>> regions;
+      regions.push_back(std::move(select));
+      regions.push_back(ops::binary_region(b, "add", DType::kF32));
+      return Values{b.create("stablehlo.select_and_scatter", {a[0], a[1], ops::constant(b, f32({}), 0)},
+                             ops::window_attrs(window), {}, std::move(regions))
+                        ->result()};
+    }));
+  }
+}
+
+TEST(Scatter, RowsOfATableAndSingleElements) {
+  ops::IndexedDims rows{.window_dims = {1},
+                        .dropped_dims = {0},
+                        .operand_batch = {},
+                        .indices_batch = {},
+                        .index_map = {0},
+                        .index_vector_dim = 1};
+  ops::IndexedDims points{.window_dims = {},
+                          .dropped_dims = {0, 1},
+                          .operand_batch = {},
+                          .indices_batch = {},
+                          .index_map = {0, 1},
+                          .index_vector_dim = 1};
+  for (const char* op : {"add", "maximum"}) {
+    check_kernel(
+        kernel_function({f32({10, 37}), {DType::kI32, {20, 1}}, f32({20, 37})}, [&](GraphBuilder& b, const Values& a) {
+          return Values{ops::negate(b, ops::scatter(b, op, a[0], a[1], a[2], rows))};
+        }));
+    check_kernel(kernel_function(
+        {f32({6, 7}), {DType::kI64, {20, 2}}, f32({20})},
+        [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, op, a[0], a[1], a[2], points)}; }));
+  }
 }
 
 }  // namespace

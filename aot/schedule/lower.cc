@@ -16,7 +16,9 @@ struct Template {
   void (*lower)(Draft& draft, const Op& root);
 };
 constexpr Template kTemplates[] = {
-    {KernelRoot::kReduce, schedule::lower_reduce},
+    {KernelRoot::kReduce, schedule::lower_reduce},   {KernelRoot::kContraction, schedule::lower_contraction},
+    {KernelRoot::kWindow, schedule::lower_window},   {KernelRoot::kSelectScatter, schedule::lower_select_scatter},
+    {KernelRoot::kScatter, schedule::lower_scatter},
 };
 
 const Template* find_template(const Op& op) {
@@ -34,9 +36,14 @@ Lowering lower(const Op& kernel, const loops::Target& target) {
   for (const auto& op : draft.body().ops) {
     const Template* found = find_template(*op);
     // A template may make several roots at once.
+    if (!found) continue;
+    const bool is_needed = std::ranges::any_of(draft.body().terminator()->operands, [&](const Value* value) {
+      return !draft.is_made(value) &&
+             std::ranges::any_of(op->results, [&](const auto& result) { return draft.needs(value, result.get()); });
+    });
     const bool is_made =
         std::ranges::all_of(op->results, [&](const auto& result) { return draft.is_made(result.get()); });
-    if (found && !is_made) found->lower(draft, *op);
+    if (is_needed && !is_made) found->lower(draft, *op);
   }
   // What is left needs only elementwise work: one step for each shape.
   Values left;

@@ -17,11 +17,13 @@ class Step {
   // Everything in buffers that making `values` reads; `given` values are made by other means.
   void read(const Values& values, const Values& given = {});
   loops::BufferId read_temporary(int temporary);
+  loops::BufferId input(const Value* value) const { return inputs_.at(value); }  // of a value that `read` declared
   // The results that `value` is, or a new temporary when it is none. An output takes the memory of an input of
   // `in_place` where sizes agree.
   void write(const Values& values, const std::set<const Value*>& in_place = {});
   loops::BufferId write_temporary(int temporary);
 
+  loops::BufferId output(const Value* value) const { return outputs_.at(value)[0]; }  // of a value that `write` named
   // Stores an element of a value that `write` named.
   void store(const Value* value, const std::vector<loops::Index>& index, const loops::Expr& element,
              const loops::Expr& mask);

@@ -1,0 +1,87 @@
+// dot_general and convolution, with the elementwise ops that follow.
+#include "aot/schedule/contraction_kernel.h"
+#include "aot/schedule/sweep.h"
+#include "aot/schedule/templates.h"
+
+namespace ingot::schedule {
+namespace {
+
+using loops::Expr;
+using loops::Index;
+
+// Answers for the contraction's result with a sum in the accumulators' dtype.
+void answer_with(Step& step, const Value* result, const Expr& sum) {
+  loops::KernelBuilder& b = step.b();
+  const DType dtype = result->type.dtype;
+  Expr value = b.convert(loops::register_dtype(dtype), sum);
+  if (loops::register_dtype(dtype) != dtype) value = b.round(dtype, value);
+  step.pull().answer(result, [value = b.let("sum", value)](const auto&, const Expr&) { return value; });
+}
+
+// Whether everything that is made can be made at an index that runs past its extent in the innermost dimension.
+bool is_linear(const Draft& draft, const ContractionPlan& plan, const Values& makes, const Values& roots) {
+  size_t dims = 0;
+  for (size_t k = plan.columns.cut; k < plan.columns.axes.size(); ++k) dims += plan.columns.axes[k].dims.size();
+  for (const Value* value : makes) {
+    if (merged_dims(draft, value, roots) < static_cast<int>(dims)) return false;
+  }
+  return true;
+}
+
+// The partial sums of the parts of the depth, added in order, then what follows.
+void add_parts(Draft& draft, const Value* result, const Values& makes, const Values& roots, int temporary,
+               int64_t parts, DType held) {
+  Step step(draft, draft.target().lanes(held));
+  step.read(makes, roots);
+  const loops::BufferId partial = step.read_temporary(temporary);
+  step.write(makes);
+  loops::KernelBuilder& b = step.b();
+  const int64_t elements = result->type.elements();
+  const SweepSpace space = sweep_space(draft, makes, roots);
+  const double work = static_cast<double>(parts * elements);
+  sweep(step, space, wanted_tasks(work), [&](const std::vector<Index>& index, const Expr& mask) {
+    const Index at = loops::flatten(index, result->type.shape);
+    Expr sum = b.load(partial, at, mask);
+    for (int64_t part = 1; part < parts; ++part) {
+      sum = b.apply(loops::ScalarOp::kAdd, {sum, b.load(partial, at + part * elements, mask)});
+    }
+    answer_with(step, result, sum);
+    step.store_pulled(makes, index, mask);
+  });
+  step.finish();
+}
+
+}  // namespace
+
+void lower_contraction(Draft& draft, const Op& root) {
+  const Value* result = root.result();
+  const Values roots{root.result()};
+  const Values makes = with_epilogue(draft, roots);
+  const ContractionPlan plan = plan_contraction(draft, root);
+  const DType held = loops::register_dtype(plan.space.accumulate);
+  Step step(draft, plan.lanes);
+  if (plan.depth_parts > 1) {
+    Shape shape{plan.depth_parts};
+    shape.insert(shape.end(), result->type.shape.begin(), result->type.shape.end());
+    const int temporary = draft.add_temporary({held, shape});
+    step.read(roots);
+    const loops::BufferId partial = step.write_temporary(temporary);
+    ContractionKernel kernel(step, plan, true);
+    kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+      const Index at = loops::flatten(index, result->type.shape);
+      step.b().store(partial, kernel.depth_part() * result->type.elements() + at, sum, mask);
+    });
+    step.finish();
+    return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
+  }
+  step.read(makes);
+  step.write(makes, read_in_place(draft, makes));
+  ContractionKernel kernel(step, plan, is_linear(draft, plan, makes, roots));
+  kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+    answer_with(step, result, sum);
+    step.store_pulled(makes, index, mask);
+  });
+  step.finish();
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,411 @@
+#include "aot/schedule/contraction_kernel.h"
+
+#include <algorithm>
+
+#include "aot/graph/op.h"
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+namespace {
+
+constexpr int64_t kDepthUnroll = 4;
+constexpr int64_t kLineElements = 16;
+
+// A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
+int64_t odd_lines(int64_t elements) { return ((elements + kLineElements - 1) / kLineElements | 1) * kLineElements; }
+
+}  // namespace
+
+ContractionKernel::ContractionKernel(Step& step, const ContractionPlan& plan, bool epilogue_is_linear)
+    : step_(step),
+      b_(step.b()),
+      plan_(plan),
+      held_(loops::register_dtype(plan.space.accumulate)),
+      epilogue_is_linear_(epilogue_is_linear && plan.result_is_linear),
+      point_(plan.space.dims.size(), Index(0)) {
+  declare_scratch();
+}
+
+void ContractionKernel::declare_scratch() {
+  const int64_t width = plan_.columns.width();
+  const int64_t panel = plan_.tile_columns();
+  const int64_t padded = (width + panel - 1) / panel * panel;
+  if (plan_.pack_columns) {
+    columns_pitch_ = plan_.columns_in_panels ? panel : odd_lines(padded + plan_.lanes);
+    const int64_t elements =
+        plan_.columns_in_panels ? padded * plan_.depth.width() : columns_pitch_ * plan_.depth.width();
+    packed_columns_ = b_.scratch("columns", held_, elements + plan_.lanes);
+  }
+  if (plan_.pack_rows != Packing::kNone) {
+    const int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
+    const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
+    rows_pitch_ = odd_lines((plan_.rows_lie_across ? rows : depth) + plan_.lanes);
+    packed_rows_ = b_.scratch("rows", held_, rows_pitch_ * (plan_.rows_lie_across ? depth : rows) + plan_.lanes);
+  }
+  if (plan_.depth.count() > 1) {
+    sums_pitch_ = odd_lines(padded);
+    sums_ = b_.scratch("sums", held_, sums_pitch_ * plan_.rows_each);
+  }
+}
+
+void ContractionKernel::set_axis(const Axis& axis, const Index& i) {
+  for (const int d : axis.dims) point_[d] = 0;
+  if (!axis.dims.empty()) point_[axis.dims.back()] = i;
+}
+
+ContractionKernel::BlockAt ContractionKernel::enter_block(const Blocked& blocked, const Index& block) {
+  const std::vector<Index> at = loops::unflatten(b_, block, blocked.block_shape());
+  Index outer = 0;
+  for (int k = 0; k < blocked.cut; ++k) {
+    set_axis(blocked.axes[k], at[k]);
+    outer = outer * blocked.axes[k].extent + at[k];
+  }
+  const Index start = at.back() * blocked.chunk;
+  return {start, (outer * blocked.extent() + start) * blocked.inner()};
+}
+
+Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr& outer_mask) {
+  const Shape& shape = side.value->type.shape;
+  std::vector<Index> index;
+  Expr mask = outer_mask;
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    const loops::ContractionAccess& access = side.accesses[j];
+    Index at = access.constant;
+    for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
+    if (access.divisor > 1) {
+      if (!access.always) {
+        const Expr rest = b_.index_value(b_.modulo(at, access.divisor));
+        mask = b_.both(mask, b_.apply(ScalarOp::kEqual, {rest, b_.constant_int(DType::kI64, 0)}));
+      }
+      at = b_.divide(at, access.divisor);
+    }
+    if (!access.always) mask = b_.both(mask, b_.in_range(at, 0, shape[j]));
+    index.push_back(at);
+  }
+  Expr element = b_.convert(held_, step_.pull().element(side.value, index, mask));
+  // What is pulled through ops is unspecified where the mask does not hold.
+  const bool is_zero_outside = element->kind == loops::ExprKind::kLoad;
+  return mask && !is_zero_outside ? b_.apply(ScalarOp::kSelect, {mask, element, b_.constant_int(held_, 0)}) : element;
+}
+
+void ContractionKernel::walk_depth(const BlockAt& block, bool whole, bool vectors,
+                                   const std::function<void(const Index&, const Expr&)>& body) {
+  const Blocked& depth = plan_.depth;
+  const size_t first = whole ? 0 : depth.cut;
+  const auto walk = [&](const auto& self, size_t at, const Index& position, const Expr& mask) -> void {
+    if (at == depth.axes.size()) return body(position, mask);
+    const Axis& axis = depth.axes[at];
+    const bool is_cut = !whole && static_cast<int>(at) == depth.cut;
+    const int64_t count = is_cut ? depth.chunk : axis.extent;
+    const Index start = is_cut ? block.start : Index(0);
+    const auto enter = [&](const Index& i, Expr more) {
+      set_axis(axis, start + i);
+      if (is_cut && depth.is_ragged()) more = b_.both(more, b_.in_range(start + i, 0, axis.extent));
+      self(self, at + 1, position * count + i, b_.both(mask, more));
+    };
+    if (at + 1 < depth.axes.size() || !vectors) return b_.loop("k", 0, count, 1, [&](Index i) { enter(i, nullptr); });
+    const int64_t filled = count / plan_.lanes * plan_.lanes;
+    b_.loop("k", 0, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
+    if (filled < count) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), 0, count));
+  };
+  walk(walk, first, 0, nullptr);
+}
+
+void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth) {
+  const Blocked& columns = plan_.columns;
+  const int64_t lanes = plan_.lanes;
+  const auto copy = [&](const Index& at, const Expr& mask) {
+    Pull::Scope scope(step_.pull());
+    b_.store(packed_columns_, at, operand_element(plan_.columns_side, mask));
+  };
+  if (plan_.columns_in_panels) {
+    // Panel after panel; each is [depth][tile columns].
+    emit_panels(block, [&](const Index& column, int64_t count) {
+      walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
+        b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
+          const Index i = v * lanes + b_.lane();
+          set_axis(columns.axes.back(), block.start + column + i);
+          const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
+          copy(column * plan_.depth.width() + k * columns_pitch_ + i, b_.both(mask, edge));
+        });
+      });
+    });
+    return;
+  }
+  // [depth][all columns of the block]. Vectors may run past the end of a stretch: the next one overwrites what they
+  // leave.
+  walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
+    const auto walk = [&](const auto& self, size_t at, const Index& position) -> void {
+      const Axis& axis = columns.axes[at];
+      const bool is_cut = static_cast<int>(at) == columns.cut;
+      const Index start = is_cut ? block.start : Index(0);
+      const int64_t count = is_cut ? columns.chunk : axis.extent;
+      std::vector<Index> also;
+      if (is_cut && columns.is_ragged()) also.push_back(Index(axis.extent) - start);
+      if (at + 1 < columns.axes.size()) {
+        b_.loop(
+            "c", 0, count, 1,
+            [&](Index i) {
+              set_axis(axis, start + i);
+              self(self, at + 1, position * count + i);
+            },
+            also);
+        return;
+      }
+      const int64_t filled = count / lanes * lanes;
+      const auto enter = [&](const Index& i, const Expr& edge) {
+        set_axis(axis, start + i);
+        copy(k * columns_pitch_ + position * count + i, b_.both(mask, edge));
+      };
+      b_.loop("c", 0, filled, lanes, [&](Index i) { enter(i + b_.lane(), nullptr); }, also);
+      if (filled < count) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), 0, count));
+    };
+    walk(walk, columns.cut, 0);
+  });
+}
+
+void ContractionKernel::pack_rows(const Index& first, int64_t count, const BlockAt& depth, bool whole) {
+  const Shape extents = plan_.extents(plan_.rows);
+  const int64_t rows = plan_.row_count();
+  const auto enter_row = [&](const Index& row) {
+    const std::vector<Index> at = loops::unflatten(b_, row, extents);
+    for (size_t k = 0; k < at.size(); ++k) point_[plan_.rows[k]] = at[k];
+  };
+  const auto copy = [&](const Index& at, const Expr& mask) {
+    Pull::Scope scope(step_.pull());
+    b_.store(packed_rows_, at, operand_element(plan_.rows_side, mask));
+  };
+  if (!plan_.rows_lie_across) {
+    b_.loop("row", 0, count, 1,
+            [&](Index row) {
+              enter_row(first + row);
+              walk_depth(depth, whole, true,
+                         [&](const Index& k, const Expr& mask) { copy(row * rows_pitch_ + k, mask); });
+            },
+            {Index(rows) - first});
+    return;
+  }
+  walk_depth(depth, whole, false, [&](const Index& k, const Expr& mask) {
+    b_.loop("row", 0, count, plan_.lanes,
+            [&](Index row) {
+              const Index i = first + row + b_.lane();
+              point_[plan_.rows[0]] = i;
+              copy(k * rows_pitch_ + row + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
+            },
+            {Index(rows) - first});
+  });
+}
+
+ContractionKernel::Panel ContractionKernel::rows_panel(const Index& row, const Index& packed_first,
+                                                       const BlockAt& depth) const {
+  const int64_t unit = 1;
+  if (plan_.pack_rows != Packing::kNone) {
+    const Index local = row - packed_first;
+    const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
+    const int64_t row_step = plan_.rows_lie_across ? unit : rows_pitch_;
+    const int64_t depth_step = plan_.rows_lie_across ? rows_pitch_ : unit;
+    return {packed_rows_, local * row_step + k * depth_step, row_step, depth_step};
+  }
+  const ContractionSide& side = plan_.rows_side;
+  const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
+  const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
+  Index start = side.constant() + row * row_step + depth.position * depth_step;
+  for (const int d : plan_.batch) start = start + point_[d] * side.stride(d);
+  return {step_.input(side.value), start, row_step, depth_step};
+}
+
+ContractionKernel::Panel ContractionKernel::columns_panel(const BlockAt& columns, const Index& column,
+                                                          const BlockAt& depth) const {
+  if (plan_.pack_columns) {
+    const Index start = plan_.columns_in_panels ? column * plan_.depth.width() : column;
+    return {packed_columns_, start, 0, columns_pitch_};
+  }
+  const ContractionSide& side = plan_.columns_side;
+  const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
+  Index start = side.constant() + columns.start + column + depth.position * depth_step;
+  for (const int d : plan_.batch) start = start + point_[d] * side.stride(d);
+  return {step_.input(side.value), start, 0, depth_step};
+}
+
+Expr ContractionKernel::column_mask(const Tile& tile, const Index& v) const {
+  if (tile.columns >= plan_.tile_columns()) return nullptr;
+  return b_.in_range(v * plan_.lanes + b_.lane(), 0, tile.columns);
+}
+
+void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel& b, const BlockAt& columns,
+                                  const Finish& finish) {
+  const int lanes = plan_.lanes;
+  const int vectors = static_cast<int>((tile.columns + lanes - 1) / lanes);
+  const loops::TileId sum = b_.tile("sum", held_, lanes, {tile.rows, vectors});
+  const loops::TileId column = b_.tile("column", held_, lanes, {vectors});
+  const auto each = [&](const std::function<void(Index, Index)>& body) {
+    b_.unrolled("r", tile.rows, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
+  };
+  each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
+  const auto step = [&](const Index& k) {
+    b_.unrolled("v", vectors, [&](Index v) {
+      const Expr mask = plan_.pack_columns ? nullptr : column_mask(tile, v);
+      b_.set(column, {v},
+             b_.convert(held_, b_.load(b.buffer, b.start + k * b.depth_step + v * lanes + b_.lane(), mask)));
+    });
+    b_.unrolled("r", tile.rows, [&](Index r) {
+      const Expr row = b_.let(
+          "row", b_.splat(b_.convert(held_, b_.load(a.buffer, a.start + r * a.row_step + k * a.depth_step)), lanes));
+      b_.unrolled("v", vectors, [&](Index v) {
+        const Expr old = b_.read(sum, {r, v});
+        const Expr right = b_.read(column, {v});
+        b_.set(sum, {r, v},
+               is_float(held_) ? b_.apply(ScalarOp::kFma, {row, right, old})
+                               : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {row, right})}));
+      });
+    });
+  };
+  const int64_t depth = plan_.depth.total() == 0 ? 0 : plan_.depth.width();
+  const int64_t unrolled = depth / kDepthUnroll * kDepthUnroll;
+  b_.loop("k", 0, unrolled, kDepthUnroll,
+          [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { step(k + u); }); });
+  b_.unrolled("u", depth - unrolled, [&](Index u) { step(Index(unrolled) + u); });
+
+  if (plan_.depth.count() > 1) {
+    // The sum of this block joins those before it.
+    each([&](Index r, Index v) {
+      const Index at = (tile.row - first_row_ + r) * sums_pitch_ + tile.column + v * lanes + b_.lane();
+      b_.store(sums_, at, b_.apply(ScalarOp::kAdd, {b_.load(sums_, at), b_.read(sum, {r, v})}));
+    });
+    return;
+  }
+  each([&](Index r, Index v) { emit_finish(tile, r, v, columns, b_.read(sum, {r, v}), finish); });
+}
+
+void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
+                                    const Expr& sum, const Finish& finish) {
+  Pull::Scope scope(step_.pull());
+  const std::vector<Index> row = loops::unflatten(b_, tile.row + r, plan_.extents(plan_.rows));
+  for (size_t k = 0; k < row.size(); ++k) point_[plan_.rows[k]] = row[k];
+  const Index position = tile.column + v * plan_.lanes + b_.lane();
+  const Blocked& blocked = plan_.columns;
+  std::vector<int> dims;
+  for (size_t k = blocked.cut; k < blocked.axes.size(); ++k) {
+    dims.insert(dims.end(), blocked.axes[k].dims.begin(), blocked.axes[k].dims.end());
+  }
+  if (!dims.empty()) {
+    const Index flat = columns.start * blocked.inner() + position;
+    if (epilogue_is_linear_ || dims.size() == 1) {
+      for (const int d : dims) point_[d] = 0;
+      point_[dims.back()] = flat;
+    } else {
+      const std::vector<Index> at = loops::unflatten(b_, flat, plan_.extents(dims));
+      for (size_t k = 0; k < dims.size(); ++k) point_[dims[k]] = at[k];
+    }
+  }
+  std::vector<Index> index;
+  for (const loops::ContractionAccess& access : plan_.space.out) {
+    Index at = access.constant;
+    for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
+    index.push_back(at);
+  }
+  finish(index, sum, column_mask(tile, v));
+}
+
+void ContractionKernel::emit_rows(const std::function<void(const Index&, int)>& body, const Index& first,
+                                  int64_t count) {
+  const int64_t rows = plan_.row_count();
+  const int most = plan_.tile_rows;
+  const Index end = first_row_ + plan_.rows_each;
+  b_.loop("row", first, first + (count - most + 1), most, [&](Index row) { body(row, most); },
+          {Index(rows - most + 1), end - (most - 1)});
+  const int64_t rest = rows % most;
+  if (rest == 0) return;
+  const Index last = rows - rest;
+  b_.if_then(b_.both(b_.in_range(last - first, 0, count), b_.in_range(last - first_row_, 0, plan_.rows_each)),
+             [&] { body(last, static_cast<int>(rest)); });
+}
+
+void ContractionKernel::emit_panels(const BlockAt& block, const std::function<void(const Index&, int64_t)>& body) {
+  const Blocked& columns = plan_.columns;
+  const int64_t panel = plan_.tile_columns();
+  const int64_t width = columns.width();
+  const int64_t last_width = columns.is_ragged() ? columns.extent() % columns.chunk * columns.inner() : width;
+  std::vector<Index> also;
+  if (columns.is_ragged()) also.push_back((Index(columns.extent()) - block.start) * columns.inner() - (panel - 1));
+  b_.loop("column", 0, width / panel * panel, panel, [&](Index column) { body(column, panel); }, also);
+  const auto edge = [&](int64_t block_width) {
+    if (block_width % panel != 0) body(block_width / panel * panel, block_width % panel);
+  };
+  if (!columns.is_ragged()) return edge(width);
+  if (width % panel == 0 && last_width % panel == 0) return;
+  const Expr is_whole = b_.in_range(block.start, 0, columns.extent() - columns.chunk + 1);
+  b_.if_then(is_whole, [&] { edge(width); }, [&] { edge(last_width); });
+}
+
+void ContractionKernel::emit_column_block(const Index& column_block, const Finish& finish) {
+  const BlockAt columns = enter_block(plan_.columns, column_block);
+  const Index end_row = first_row_ + plan_.rows_each;
+  const auto for_row_blocks = [&](const std::function<void(const Index&)>& body) {
+    b_.loop("rows", first_row_, end_row, plan_.row_block, body, {Index(plan_.row_count())});
+  };
+  const bool sums_up = plan_.depth.count() > 1;
+  const bool has_depth = plan_.depth.total() > 0;
+  if (sums_up) {
+    b_.loop("row", 0, plan_.rows_each, 1, [&](Index row) {
+      b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
+        b_.store(sums_, row * sums_pitch_ + column + b_.lane(), b_.constant_int(held_, 0));
+      });
+    });
+  }
+  b_.loop("depth", first_depth_block_, first_depth_block_ + std::max<int64_t>(plan_.depth_blocks_each, 1), 1,
+          [&](Index depth_block) {
+            const BlockAt depth = enter_block(plan_.depth, depth_block);
+            if (plan_.pack_columns && has_depth) pack_columns(columns, depth);
+            for_row_blocks([&](const Index& block_row) {
+              if (plan_.pack_rows == Packing::kBlock && has_depth) pack_rows(block_row, plan_.row_block, depth, false);
+              const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
+              emit_panels(columns, [&](const Index& column, int64_t width) {
+                emit_rows(
+                    [&](const Index& row, int rows) {
+                      emit_tile({row, rows, column, width}, rows_panel(row, packed_first, depth),
+                                columns_panel(columns, column, depth), columns, finish);
+                    },
+                    block_row, plan_.row_block);
+              });
+            });
+          },
+          {Index(std::max<int64_t>(plan_.depth.count(), 1))});
+  if (!sums_up) return;
+  b_.loop("row", first_row_, end_row, 1,
+          [&](Index row) {
+            emit_panels(columns, [&](const Index& column, int64_t width) {
+              const Tile tile{row, 1, column, width};
+              b_.unrolled("v", (width + plan_.lanes - 1) / plan_.lanes, [&](Index v) {
+                const Index at = (row - first_row_) * sums_pitch_ + column + v * plan_.lanes + b_.lane();
+                emit_finish(tile, 0, v, columns, b_.load(sums_, at), finish);
+              });
+            });
+          },
+          {Index(plan_.row_count())});
+}
+
+void ContractionKernel::emit(const Finish& finish) {
+  const int64_t tasks = plan_.batch_count() * plan_.row_parts * plan_.column_parts * plan_.depth_parts;
+  const bool is_empty = plan_.batch_count() == 0 || plan_.row_count() == 0 || plan_.columns.total() == 0;
+  b_.set_task_count(is_empty ? 0 : tasks);
+  if (is_empty) return;
+  const std::vector<Index> part =
+      loops::unflatten(b_, b_.task(), {plan_.batch_count(), plan_.depth_parts, plan_.row_parts, plan_.column_parts});
+  const std::vector<Index> batch = loops::unflatten(b_, part[0], plan_.extents(plan_.batch));
+  for (size_t k = 0; k < batch.size(); ++k) point_[plan_.batch[k]] = batch[k];
+  depth_part_ = part[1];
+  first_depth_block_ = part[1] * plan_.depth_blocks_each;
+  first_row_ = part[2] * plan_.rows_each;
+  if (plan_.pack_rows == Packing::kWhole && plan_.depth.total() > 0)
+    pack_rows(first_row_, plan_.rows_each, {0, 0}, true);
+  const Index first_block = part[3] * plan_.column_blocks_each;
+  b_.loop("block", first_block, first_block + plan_.column_blocks_each, 1,
+          [&](Index block) { emit_column_block(block, finish); }, {Index(plan_.columns.count())});
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,77 @@
+// Emits the kernel of a planned contraction: packing, the register tile, and what is done with its result.
+#pragma once
+
+#include "aot/schedule/contraction_plan.h"
+
+namespace ingot::schedule {
+
+class ContractionKernel {
+ public:
+  // What is done with finished elements of the contraction at `index` of its result.
+  using Finish =
+      std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
+
+  // Declares scratch: after the step's inputs and outputs.
+  ContractionKernel(Step& step, const ContractionPlan& plan, bool epilogue_is_linear);
+
+  // The whole kernel. `finish` gets whole sums, or with depth_parts > 1 those of part `depth_part`.
+  void emit(const Finish& finish);
+  const loops::Index& depth_part() const { return depth_part_; }
+
+ private:
+  using Indices = std::vector<loops::Index>;
+
+  // A place within one block: of columns or of depth.
+  struct BlockAt {
+    loops::Index start;     // of the cut axis
+    loops::Index position;  // of the block's first element, of all
+  };
+  // Where an operand keeps the elements that the register tile reads: start + row * row_step + k * depth_step.
+  struct Panel {
+    loops::BufferId buffer;
+    loops::Index start;
+    int64_t row_step = 0;
+    int64_t depth_step = 0;
+  };
+  struct Tile {
+    loops::Index row;  // first, of all rows
+    int rows;
+    loops::Index column;  // first, within the block
+    int64_t columns;      // less than the tile's width at the edge
+  };
+
+  void declare_scratch();
+  BlockAt enter_block(const Blocked& blocked, const loops::Index& block);
+  void set_axis(const Axis& axis, const loops::Index& i);
+  void emit_rows(const std::function<void(const loops::Index& row, int rows)>& body, const loops::Index& first,
+                 int64_t count);
+  void emit_panels(const BlockAt& block, const std::function<void(const loops::Index& column, int64_t columns)>& body);
+
+  // One element (or vector of them) of an operand at the current point, in the register dtype; 0 where there is none.
+  loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask);
+  void walk_depth(const BlockAt& block, bool whole, bool vectors,
+                  const std::function<void(const loops::Index& k, const loops::Expr& mask)>& body);
+  void pack_columns(const BlockAt& columns, const BlockAt& depth);
+  void pack_rows(const loops::Index& first, int64_t count, const BlockAt& depth, bool whole);
+
+  Panel rows_panel(const loops::Index& row, const loops::Index& packed_first, const BlockAt& depth) const;
+  Panel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
+  void emit_tile(const Tile& tile, const Panel& a, const Panel& b, const BlockAt& columns, const Finish& finish);
+  void emit_finish(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
+                   const loops::Expr& sum, const Finish& finish);
+  void emit_column_block(const loops::Index& block, const Finish& finish);
+  loops::Expr column_mask(const Tile& tile, const loops::Index& v) const;
+  int64_t flat_origin(const ContractionSide& side) const { return side.constant(); }
+
+  Step& step_;
+  loops::KernelBuilder& b_;
+  const ContractionPlan& plan_;
+  DType held_;
+  bool epilogue_is_linear_;
+  Indices point_;  // of the iteration space
+  loops::Index first_row_, depth_part_, first_depth_block_;
+  loops::BufferId packed_rows_ = -1, packed_columns_ = -1, sums_ = -1;
+  int64_t rows_pitch_ = 0, columns_pitch_ = 0, sums_pitch_ = 0;
+};
+
+}  // namespace ingot::schedule

@@ -1,0 +1,351 @@
+#include "aot/schedule/contraction_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "aot/graph/op.h"
+#include "aot/schedule/sweep.h"
+
+namespace ingot::schedule {
+
+using loops::ContractionAccess;
+using loops::ContractionDim;
+
+namespace {
+
+constexpr double kFlopsPerNs = 80;
+constexpr int64_t kColumnBlockBytes = 160 << 10;  // of a packed block of columns: stays in the second-level cache
+constexpr int64_t kWholeRowsBytes = 2 << 20;      // rows packed whole are read again from the outer caches at worst
+constexpr int64_t kLongestSinglePass = 768;       // a depth up to this is not cut
+constexpr int64_t kMostRowsEach = 768;
+constexpr int64_t kPageBytes = 4096;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t round_up(int64_t a, int64_t multiple) { return divide_up(a, multiple) * multiple; }
+
+// A chunk of at most `most` that cuts `extent` evenly where that needs at most twice as many chunks.
+int64_t even_chunk(int64_t extent, int64_t most) {
+  const int64_t fewest = divide_up(extent, most);
+  for (int64_t count = fewest; count <= 2 * fewest; ++count) {
+    if (extent % count == 0) return extent / count;
+  }
+  return divide_up(extent, fewest);
+}
+
+// Result elements between neighbours along an iteration dimension.
+int64_t result_stride(const loops::Contraction& space, const Shape& shape, int dim) {
+  const Shape strides = row_major_strides(shape);
+  int64_t stride = 0;
+  for (size_t j = 0; j < space.out.size(); ++j) stride += space.out[j].coefficients[dim] * strides[j];
+  return stride;
+}
+
+// Rows of the register tile: the time of a tile grows with its rows, but few accumulators wait for each other.
+int choose_tile_rows(int64_t rows, int most, int vectors) {
+  const auto cost = [&](int64_t r) {
+    return r == 0 ? 0.0 : std::max<double>(static_cast<double>(r), 8.0 / vectors) + 0.3;
+  };
+  int best = most;
+  double best_cost = INFINITY;
+  for (int r = most; r >= std::max(1, most - 2); --r) {
+    const double total = static_cast<double>(rows / r) * cost(r) + cost(rows % r);
+    if (total < best_cost - 1e-9) {
+      best_cost = total;
+      best = r;
+    }
+  }
+  return static_cast<int>(std::min<int64_t>(best, std::max<int64_t>(rows, 1)));
+}
+
+}  // namespace
+
+int64_t Blocked::inner() const {
+  int64_t product = 1;
+  for (size_t k = cut + 1; k < axes.size(); ++k) product *= axes[k].extent;
+  return product;
+}
+
+int64_t Blocked::total() const {
+  int64_t product = 1;
+  for (const Axis& axis : axes) product *= axis.extent;
+  return product;
+}
+
+Shape Blocked::block_shape() const {
+  Shape shape;
+  for (int k = 0; k < cut; ++k) shape.push_back(axes[k].extent);
+  shape.push_back(chunks());
+  return shape;
+}
+
+bool ContractionSide::is_affine() const {
+  return std::ranges::all_of(accesses,
+                             [](const ContractionAccess& access) { return access.always && access.divisor == 1; });
+}
+
+int64_t ContractionSide::stride(int dim) const {
+  const Shape strides = row_major_strides(value->type.shape);
+  int64_t stride = 0;
+  for (size_t j = 0; j < accesses.size(); ++j) stride += accesses[j].coefficients[dim] * strides[j];
+  return stride;
+}
+
+int64_t ContractionSide::constant() const {
+  const Shape strides = row_major_strides(value->type.shape);
+  int64_t constant = 0;
+  for (size_t j = 0; j < accesses.size(); ++j) constant += accesses[j].constant * strides[j];
+  return constant;
+}
+
+std::optional<int64_t> ContractionSide::linear(const std::vector<int>& dims,
+                                               const std::vector<ContractionDim>& space) const {
+  if (!is_affine()) return std::nullopt;
+  for (size_t k = 0; k + 1 < dims.size(); ++k) {
+    if (stride(dims[k]) != stride(dims[k + 1]) * space[dims[k + 1]].extent) return std::nullopt;
+  }
+  return dims.empty() ? 0 : stride(dims.back());
+}
+
+int64_t ContractionPlan::extent(const std::vector<int>& dims) const { return element_count(extents(dims)); }
+
+Shape ContractionPlan::extents(const std::vector<int>& dims) const {
+  Shape shape;
+  for (const int d : dims) shape.push_back(space.dims[d].extent);
+  return shape;
+}
+
+namespace {
+
+class Planner {
+ public:
+  Planner(const Draft& draft, const Op& root) : draft_(draft), result_(root.result()) {
+    plan_.op = &root;
+    plan_.space = root.def->contraction(root);
+    held_ = loops::register_dtype(plan_.space.accumulate);
+    plan_.lanes = draft.target().lanes(held_);
+  }
+
+  ContractionPlan plan() {
+    orient();
+    choose_tile();
+    cut_depth();
+    cut_columns();
+    choose_packing();
+    split();
+    return std::move(plan_);
+  }
+
+ private:
+  std::vector<int> dims_of(ContractionDim::Kind kind) const {
+    std::vector<int> dims;
+    for (size_t d = 0; d < plan_.space.dims.size(); ++d) {
+      if (plan_.space.dims[d].kind == kind && plan_.space.dims[d].extent != 1) dims.push_back(static_cast<int>(d));
+    }
+    if (kind != ContractionDim::Kind::kK) {
+      std::ranges::stable_sort(dims, std::greater<>{},
+                               [&](int d) { return result_stride(plan_.space, result_->type.shape, d); });
+    }
+    return dims;
+  }
+
+  // Which operand gives the columns, the side of vectors: whichever needs less work to pack, pad and store.
+  void orient() {
+    using Kind = ContractionDim::Kind;
+    const std::vector<int> m = dims_of(Kind::kM), n = dims_of(Kind::kN);
+    const ContractionSide lhs{plan_.op->operand(0), plan_.space.lhs}, rhs{plan_.op->operand(1), plan_.space.rhs};
+    const auto cost = [&](const std::vector<int>& rows, const std::vector<int>& columns, const ContractionSide& side) {
+      const double row_count = static_cast<double>(plan_.extent(rows)),
+                   column_count = static_cast<double>(plan_.extent(columns));
+      const double depth = static_cast<double>(plan_.extent(dims_of(Kind::kK)));
+      const double padded = std::ceil(column_count / plan_.lanes) * plan_.lanes;
+      const bool loads_in_line = !columns.empty() && side.stride(columns.back()) == 1;
+      const bool stores_in_line =
+          !columns.empty() && result_stride(plan_.space, result_->type.shape, columns.back()) == 1;
+      return 0.5 * row_count * padded * depth + depth * column_count * (loads_in_line ? 1 : 8) +
+             row_count * column_count * (stores_in_line ? 1 : 12);
+    };
+    const bool swap = cost(n, m, lhs) < cost(m, n, rhs);
+    plan_.rows_side = swap ? rhs : lhs;
+    plan_.columns_side = swap ? lhs : rhs;
+    plan_.rows = swap ? n : m;
+    columns_ = swap ? m : n;
+    plan_.batch = dims_of(Kind::kBatch);
+    plan_.depth_dims = dims_of(Kind::kK);
+    std::ranges::stable_sort(plan_.depth_dims, std::greater<>{},
+                             [&](int d) { return std::abs(plan_.rows_side.stride(d)); });
+    if (columns_.empty()) plan_.lanes = 1;
+  }
+
+  void choose_tile() {
+    const loops::ContractionTile& tile = draft_.target().tile(held_);
+    const int64_t rows = plan_.row_count();
+    int vectors = tile.nr / plan_.lanes;
+    // Few rows: wider, so that enough accumulators are under way.
+    if (rows < 4) vectors = static_cast<int>(std::min<int64_t>(8, 12 / std::max<int64_t>(rows, 1)));
+    const int64_t column_vectors = divide_up(std::max<int64_t>(plan_.extent(columns_), 1), plan_.lanes);
+    plan_.tile_vectors = static_cast<int>(std::min<int64_t>(vectors, column_vectors));
+    plan_.tile_rows = choose_tile_rows(rows, tile.mr, plan_.tile_vectors);
+  }
+
+  void cut_depth() {
+    Blocked& depth = plan_.depth;
+    for (const int d : plan_.depth_dims) depth.axes.push_back({{d}, plan_.space.dims[d].extent});
+    if (depth.axes.empty()) depth.axes.push_back({{}, plan_.extent(dims_of(ContractionDim::Kind::kK))});
+    const int64_t most = draft_.target().tile(held_).kc;
+    if (depth.total() <= kLongestSinglePass) {
+      depth.cut = 0;
+      depth.chunk = std::max<int64_t>(depth.extent(), 1);
+      return;
+    }
+    depth.cut = static_cast<int>(depth.axes.size()) - 1;
+    while (depth.cut > 0 && depth.inner() * depth.extent() * 2 <= most) --depth.cut;
+    depth.chunk = even_chunk(depth.extent(), std::max<int64_t>(1, most / depth.inner()));
+  }
+
+  // Neighbouring column dimensions that both the operand and the result walk through evenly become one axis.
+  void cut_columns() {
+    Blocked& columns = plan_.columns;
+    const Shape& shape = result_->type.shape;
+    const bool may_merge = plan_.columns_side.is_affine() && draft_.is_made(plan_.columns_side.value);
+    for (const int d : columns_) {
+      const int64_t extent = plan_.space.dims[d].extent;
+      if (may_merge && !columns.axes.empty()) {
+        Axis& last = columns.axes.back();
+        const int outer = last.dims.back();
+        if (plan_.columns_side.stride(outer) == plan_.columns_side.stride(d) * extent &&
+            result_stride(plan_.space, shape, outer) == result_stride(plan_.space, shape, d) * extent) {
+          last.dims.push_back(d);
+          last.extent *= extent;
+          continue;
+        }
+      }
+      columns.axes.push_back({{d}, extent});
+    }
+    if (columns.axes.empty()) columns.axes.push_back({{}, plan_.extent(columns_)});
+    const int64_t width = plan_.tile_columns();
+    const int64_t bytes = info(held_).bytes;
+    const int64_t most = std::max(
+        width, std::min<int64_t>(draft_.target().tile(held_).nc, kColumnBlockBytes / (bytes * plan_.depth.width())) /
+                   width * width);
+    columns.cut = static_cast<int>(columns.axes.size()) - 1;
+    // Short inner axes are taken whole, several times over, as long as the result's elements follow each other.
+    const auto step_of = [&](int axis) {
+      return columns.axes[axis].dims.empty() ? 1 : result_stride(plan_.space, shape, columns.axes[axis].dims.back());
+    };
+    while (columns.cut > 0 && columns.width_of_cut() * 2 <= most && columns.width_of_cut() < 4 * width &&
+           step_of(columns.cut - 1) == columns.width_of_cut() * step_of(static_cast<int>(columns.axes.size()) - 1)) {
+      --columns.cut;
+    }
+    const int64_t inner = columns.inner();
+    if (columns.cut == static_cast<int>(columns.axes.size()) - 1) {
+      const int64_t panels = divide_up(std::max<int64_t>(columns.extent(), 1), width);
+      columns.chunk = divide_up(panels, divide_up(panels, most / width)) * width;
+      if (columns.chunk >= columns.extent()) columns.chunk = std::max<int64_t>(columns.extent(), 1);
+    } else {
+      // As many of the cut axis as waste least of the tiles' width.
+      int64_t least = std::numeric_limits<int64_t>::max();
+      for (int64_t chunk = 1; chunk <= columns.extent() && chunk * inner <= std::max(most, inner); ++chunk) {
+        const int64_t last = columns.extent() % chunk;
+        const int64_t padded =
+            columns.extent() / chunk * round_up(chunk * inner, width) + round_up(last * inner, width);
+        if (padded <= least) {
+          least = padded;
+          columns.chunk = chunk;
+        }
+      }
+    }
+    // Whether result elements of a block follow each other.
+    plan_.result_is_linear = true;
+    int64_t expected = 1;
+    std::vector<int> dims;
+    for (size_t k = columns.cut; k < columns.axes.size(); ++k)
+      dims.insert(dims.end(), columns.axes[k].dims.begin(), columns.axes[k].dims.end());
+    for (size_t t = dims.size(); t-- > 0;) {
+      plan_.result_is_linear &= result_stride(plan_.space, shape, dims[t]) == expected;
+      expected *= plan_.space.dims[dims[t]].extent;
+    }
+  }
+
+  void choose_packing() {
+    const auto is_plain = [&](const ContractionSide& side) {
+      return draft_.is_made(side.value) && side.value->type.dtype == plan_.space.accumulate && side.is_affine();
+    };
+    const int64_t bytes = info(held_).bytes;
+    const int64_t rows = plan_.row_count();
+    const int64_t column_count = plan_.columns.total();
+    // Columns: read in place when they are few, or when the rows are too few to pay for a copy.
+    const auto depth_stride = plan_.columns_side.linear(plan_.depth_dims, plan_.space.dims);
+    const bool in_line =
+        is_plain(plan_.columns_side) && plan_.columns.axes.size() == 1 && depth_stride &&
+        (plan_.columns.axes[0].dims.empty() || plan_.columns_side.stride(plan_.columns.axes[0].dims.back()) == 1);
+    const bool few_columns = column_count <= 64 && depth_stride && *depth_stride * bytes < kPageBytes;
+    const bool few_rows = rows <= 2 * plan_.tile_rows;
+    plan_.pack_columns = !(in_line && !plan_.depth.is_ragged() && (few_columns || few_rows));
+    plan_.columns_in_panels = plan_.columns.cut == static_cast<int>(plan_.columns.axes.size()) - 1;
+    // Rows: read in place when a row's neighbours are one stride apart and that stride does not make them share cache
+    // sets.
+    const auto row_stride = plan_.rows_side.linear(plan_.rows, plan_.space.dims);
+    const auto depth_step = plan_.rows_side.linear(plan_.depth_dims, plan_.space.dims);
+    const bool steps = is_plain(plan_.rows_side) && row_stride && depth_step && !plan_.depth.is_ragged();
+    const int64_t panels = divide_up(column_count, plan_.tile_columns());
+    const bool shares_sets = rows > 1 && std::abs(row_stride.value_or(0)) * bytes % kPageBytes == 0;
+    const bool walks_pages = depth_step && std::abs(*depth_step) * bytes >= kPageBytes / 8;
+    plan_.pack_rows = steps && (panels <= 2 || (!shares_sets && !walks_pages)) ? Packing::kNone : Packing::kBlock;
+    plan_.rows_lie_across = plan_.rows.size() == 1 && plan_.rows_side.stride(plan_.rows[0]) == 1 &&
+                            (plan_.depth_dims.empty() || plan_.rows_side.stride(plan_.depth_dims.back()) != 1);
+  }
+
+  void split() {
+    const double flops = 2.0 * static_cast<double>(plan_.batch_count()) * static_cast<double>(plan_.row_count()) *
+                         static_cast<double>(plan_.columns.total()) * static_cast<double>(plan_.depth.total());
+    const int64_t wanted = divide_up(wanted_tasks(flops / kFlopsPerNs), std::max<int64_t>(plan_.batch_count(), 1));
+    const int64_t rows = plan_.row_count();
+    const loops::ContractionTile& tile = draft_.target().tile(held_);
+    // Columns first: each packs its own. A part has a few tiles at least.
+    Blocked& columns = plan_.columns;
+    const bool one_axis = columns.cut == static_cast<int>(columns.axes.size()) - 1;
+    const int64_t most_column_parts = std::max<int64_t>(1, columns.total() / 64);
+    const int64_t least_row_part = 48;
+    const int64_t most_row_parts = std::max<int64_t>(1, rows / least_row_part);
+    int64_t column_parts = std::min(wanted, most_column_parts);
+    if (one_axis && columns.count() < column_parts) {
+      const int64_t outer = columns.count() / columns.chunks();
+      columns.chunk = round_up(divide_up(columns.extent(), divide_up(column_parts, outer)), plan_.tile_columns());
+    }
+    const TaskSplit column_split = split_tasks(columns.count(), column_parts);
+    plan_.column_parts = std::max<int64_t>(column_split.tasks, 1);
+    plan_.column_blocks_each = column_split.each;
+    int64_t row_parts = std::min(divide_up(wanted, plan_.column_parts), most_row_parts);
+    // The depth, when the result is small: partial results are added afterwards.
+    const int64_t parts = plan_.column_parts * row_parts;
+    if (parts * 2 < wanted && plan_.depth.count() >= 4) {
+      row_parts = 1;
+      const TaskSplit depth_split = split_tasks(plan_.depth.count(), divide_up(wanted, plan_.column_parts));
+      plan_.depth_parts = depth_split.tasks;
+      plan_.depth_blocks_each = depth_split.each;
+    } else {
+      plan_.depth_blocks_each = plan_.depth.count();
+    }
+    row_parts = std::max(row_parts, divide_up(rows, kMostRowsEach));
+    plan_.rows_each = std::max<int64_t>(round_up(divide_up(rows, row_parts), plan_.tile_rows), 1);
+    plan_.row_parts = std::max<int64_t>(divide_up(rows, plan_.rows_each), 1);
+    plan_.row_block = std::min(plan_.rows_each, round_up(tile.mc, plan_.tile_rows));
+    if (plan_.pack_rows == Packing::kBlock && plan_.depth_parts == 1 &&
+        plan_.rows_each * plan_.depth.total() * info(held_).bytes <= kWholeRowsBytes && !plan_.depth.is_ragged()) {
+      plan_.pack_rows = Packing::kWhole;
+    }
+  }
+
+  const Draft& draft_;
+  const Value* result_;
+  DType held_;
+  ContractionPlan plan_;
+  std::vector<int> columns_;
+};
+
+}  // namespace
+
+ContractionPlan plan_contraction(const Draft& draft, const Op& root) { return Planner(draft, root).plan(); }
+
+}  // namespace ingot::schedule
