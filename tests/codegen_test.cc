@@ -244,6 +244,24 @@ TEST(Codegen, EveryAccess) {
   expect_same(kernels);
 }
 
+// Indices that a program's data gives may be anything: a mask rejects those outside.
+TEST(Codegen, IndicesFromData) {
+  std::vector<Kernel> kernels;
+  for (const int lanes : {1, 8}) {
+    KernelBuilder b("lookup", lanes);
+    const BufferId table = b.input("table", DType::kF32, 40);
+    const BufferId rows = b.input("rows", DType::kI64, kElements);
+    const BufferId y = b.output("y", DType::kF32, kElements);
+    const Var unknown;
+    b.loop("i", 0, kElements, lanes, [&](Index i) {
+      const Index row = b.let_index("row", b.load(rows, i + b.lane()), unknown.low, unknown.high);
+      b.store(y, i + b.lane(), b.load(table, row + 2, b.in_range(row + 2, 0, 40)));
+    });
+    kernels.push_back(b.finish());
+  }
+  expect_same(kernels, 20);
+}
+
 Kernel every_reduction(DType dtype, int lanes) {
   KernelBuilder b("reduce_" + to_string(dtype), lanes);
   const BufferId x = b.input("x", dtype, kElements);

@@ -92,15 +92,16 @@ Value* gather(const Indexing& at, loops::BufferId buffer, const Index& index, in
 
 }  // namespace
 
+// Wraps: a `let` variable may hold what a program's data says, such as an index that a condition is about to reject.
 Value* Indexing::scalar(const Index& index) const {
   Value* sum = nullptr;
   for (const Index::Term& term : index.terms) {
     Value* const var = extend(b, vars[term.var], kernel.vars[term.var].dtype, b.getInt64Ty());
-    Value* const product = b.CreateNSWMul(var, b.getInt64(term.coefficient));
-    sum = sum ? b.CreateNSWAdd(sum, product) : product;
+    Value* const product = b.CreateMul(var, b.getInt64(term.coefficient));
+    sum = sum ? b.CreateAdd(sum, product) : product;
   }
   if (!sum) return b.getInt64(index.constant);
-  return index.constant == 0 ? sum : b.CreateNSWAdd(sum, b.getInt64(index.constant));
+  return index.constant == 0 ? sum : b.CreateAdd(sum, b.getInt64(index.constant));
 }
 
 Value* Indexing::value(const Index& index, DType dtype, int lanes) const {

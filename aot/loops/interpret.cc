@@ -81,14 +81,16 @@ class Interpreter {
     }
   }
 
+  // Wraps, as machine code does.
   int64_t at(const Index& index, size_t lane) const {
-    int64_t sum = index.constant;
+    auto sum = static_cast<uint64_t>(index.constant);
     for (const Index::Term& term : index.terms) {
       const Value& value = vars_[term.var];
       const Bits bits = value[value.size() > 1 ? lane : 0];
-      sum += term.coefficient * int_of_bits(kernel_.vars[term.var].dtype, bits);
+      const int64_t held = int_of_bits(kernel_.vars[term.var].dtype, bits);
+      sum += static_cast<uint64_t>(term.coefficient) * static_cast<uint64_t>(held);
     }
-    return sum;
+    return static_cast<int64_t>(sum);
   }
 
   std::byte* address(BufferId id, const Index& index, size_t lane) const {
