@@ -37,7 +37,7 @@ const Table& table_of(DType dtype) {
 struct Reduced {
   Scalar n;  // an integer as wide as x
   Scalar r;
-  Scalar rest;  // e^r - 1 - r, and what r lost by rounding
+  Scalar lost;  // what rounding took from r
 };
 
 // Of x + tail, for a tail below a unit in the last place of x.
@@ -49,10 +49,12 @@ Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
   const Scalar whole = fma(n, -table.ln2_high, x);  // exact
   const Scalar exact = tail ? whole + *tail : whole;
   const Scalar r = fma(n, -table.ln2_low, exact);
-  const Scalar lost = fma(n, -table.ln2_low, exact - r);
   const DType integer = signed_of(x.dtype());
-  return {shifted.bitcast(integer) - x.like(shift).bitcast(integer), r, fma(r * r, polynomial(r, table.q), lost)};
+  return {shifted.bitcast(integer) - x.like(shift).bitcast(integer), r, fma(n, -table.ln2_low, exact - r)};
 }
+
+// e^r - 1 - r, plus `more`.
+Scalar rest_of(const Scalar& r, const Scalar& more) { return fma(r * r, polynomial(r, table_of(r.dtype()).q), more); }
 
 // x 2^n for 2^n from below the least denormal to twice the greatest power: in two steps, so that only the last one
 // rounds.
@@ -67,25 +69,25 @@ Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
   return where(above > most, most, above);
 }
 
-// e^x - 1 for x far from overflow.
-Scalar expm1_in_range(const Scalar& x) {
-  const Reduced reduced = reduce(x);
-  const Scalar power = power_of_two(reduced.n, x.dtype());
-  return fma(power, reduced.rest, fma(power, reduced.r, power - 1));
-}
+// 2^n e^r; here what r lost is too little to matter.
+Scalar exp_of(const Reduced& reduced) { return scale(rest_of(reduced.r, reduced.r) + 1, reduced.n); }
 
 }  // namespace
 
 Scalar exp_sum(const Scalar& x, const Scalar& tail) {
   const Table& table = table_of(x.dtype());
-  const Reduced reduced = reduce(clamp(x, table.least, table.most), &tail);
-  return scale(reduced.r + reduced.rest + 1, reduced.n);
+  return exp_of(reduce(clamp(x, table.least, table.most), &tail));
 }
 
 Scalar exp(const Scalar& x) {
   const Table& table = table_of(x.dtype());
-  const Reduced reduced = reduce(clamp(x, table.least, table.most));
-  return scale(reduced.r + reduced.rest + 1, reduced.n);
+  return exp_of(reduce(clamp(x, table.least, table.most)));
+}
+
+Scalar expm1_in_range(const Scalar& x) {
+  const Reduced reduced = reduce(x);
+  const Scalar power = power_of_two(reduced.n, x.dtype());
+  return fma(power, rest_of(reduced.r, reduced.lost), fma(power, reduced.r, power - 1));
 }
 
 // 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)), which is in range for every n.
@@ -93,13 +95,15 @@ Scalar expm1(const Scalar& x) {
   const Table& table = table_of(x.dtype());
   const Reduced reduced = reduce(clamp(x, table.expm1_least, table.most));
   const Scalar half_power = power_of_two(reduced.n - 1, x.dtype());
-  const Scalar half = fma(half_power, reduced.rest, fma(half_power, reduced.r, half_power - 0.5));
+  const Scalar half = fma(half_power, rest_of(reduced.r, reduced.lost), fma(half_power, reduced.r, half_power - 0.5));
   return where(abs(x) < std::ldexp(1, -layout_of(x.dtype()).mantissa_bits - 2), x, half + half);
 }
 
 // With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x.
 Scalar logistic(const Scalar& x) {
-  const Scalar z = exp(-abs(x));
+  const Scalar exponent = -abs(x);
+  const double least = table_of(x.dtype()).least;
+  const Scalar z = exp_of(reduce(where(exponent < least, least, exponent)));
   return where(x < 0, z, 1) / (1 + z);
 }
 

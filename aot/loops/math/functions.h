@@ -14,6 +14,7 @@ Scalar expm1(const Scalar& x);
 Scalar logistic(const Scalar& x);
 Scalar tanh(const Scalar& x);
 Scalar exp_sum(const Scalar& x, const Scalar& tail);  // e^(x + tail) for a tail below a unit in the last place of x
+Scalar expm1_in_range(const Scalar& x);               // e^x - 1 for |x| at most 60
 
 // log.cc
 Scalar log(const Scalar& x);
