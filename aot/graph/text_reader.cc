@@ -33,15 +33,21 @@ TextReader::TextReader(const Source& source, size_t begin, size_t end) : Lexer(s
 
 void TextReader::collect_aliases(size_t begin, size_t end) {
   const std::string_view text = source().text();
+  std::vector<std::string_view> in_order;
   for (size_t line = begin; line < end;) {
     const auto [name, body] = definition_at(text, line, end);
     if (!name.empty()) {
       Alias alias;
       alias.offset = body;
       if (!aliases_.emplace(name, std::move(alias)).second) fail_at(name, fmt::format("{} is defined twice", name));
+      in_order.push_back(name);
     }
     const size_t newline = text.find('\n', line);
     line = newline == text.npos ? end : newline + 1;
+  }
+  // Printers define parts before wholes: read in this order, long chains of aliases do not nest.
+  for (const std::string_view name : in_order) {
+    if (aliases_.find(name)->second.state == Alias::State::kUnread) resolve(name);
   }
 }
 
