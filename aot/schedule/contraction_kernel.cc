@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kDepthUnroll = 4;
 constexpr int64_t kLineElements = 16;
+constexpr int64_t kSpelledOut = 6;  // vectors of a short row that are packed without a loop
 
 // A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
 int64_t odd_lines(int64_t elements) { return ((elements + kLineElements - 1) / kLineElements | 1) * kLineElements; }
@@ -43,8 +44,9 @@ void ContractionKernel::declare_scratch() {
   if (plan_.pack_rows != Packing::kNone) {
     const int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
-    rows_pitch_ = odd_lines((plan_.rows_lie_across ? rows : depth) + plan_.lanes);
-    packed_rows_ = b_.scratch("rows", held_, rows_pitch_ * (plan_.rows_lie_across ? depth : rows) + plan_.lanes);
+    rows_pitch_ = odd_lines(depth + plan_.lanes);
+    const int64_t elements = plan_.rows_lie_across ? (rows + plan_.tile_rows) * depth : rows * rows_pitch_;
+    packed_rows_ = b_.scratch("rows", held_, elements + 2 * plan_.lanes);
   }
   if (plan_.depth.count() > 1) {
     sums_pitch_ = odd_lines(padded);
@@ -68,23 +70,47 @@ ContractionKernel::BlockAt ContractionKernel::enter_block(const Blocked& blocked
   return {start, (outer * blocked.extent() + start) * blocked.inner()};
 }
 
-Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr& outer_mask) {
-  const Shape& shape = side.value->type.shape;
+namespace {
+
+bool depends_on(const loops::ContractionAccess& access, const Axis& axis) {
+  return std::ranges::any_of(axis.dims, [&](int d) { return access.coefficients[d] != 0; });
+}
+
+}  // namespace
+
+Index ContractionKernel::place(const loops::ContractionAccess& access) const {
+  Index at = access.constant;
+  for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
+  return at;
+}
+
+Expr ContractionKernel::exists(const loops::ContractionAccess& access, int64_t extent) {
+  if (access.always) return nullptr;
+  Index at = place(access);
+  Expr mask = nullptr;
+  if (access.divisor > 1) {
+    const Expr rest = b_.index_value(b_.modulo(at, access.divisor));
+    mask = b_.apply(ScalarOp::kEqual, {rest, b_.constant_int(DType::kI64, 0)});
+    at = b_.divide(at, access.divisor);
+  }
+  return b_.both(mask, b_.in_range(at, 0, extent));
+}
+
+Expr ContractionKernel::exists_beside(const ContractionSide& side, const Axis& along) {
+  Expr mask = nullptr;
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    if (!depends_on(side.accesses[j], along)) mask = b_.both(mask, exists(side.accesses[j], side.value->type.shape[j]));
+  }
+  return mask;
+}
+
+Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr& outer_mask, const Axis* along) {
   std::vector<Index> index;
   Expr mask = outer_mask;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
     const loops::ContractionAccess& access = side.accesses[j];
-    Index at = access.constant;
-    for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
-    if (access.divisor > 1) {
-      if (!access.always) {
-        const Expr rest = b_.index_value(b_.modulo(at, access.divisor));
-        mask = b_.both(mask, b_.apply(ScalarOp::kEqual, {rest, b_.constant_int(DType::kI64, 0)}));
-      }
-      at = b_.divide(at, access.divisor);
-    }
-    if (!access.always) mask = b_.both(mask, b_.in_range(at, 0, shape[j]));
-    index.push_back(at);
+    if (!along || depends_on(access, *along)) mask = b_.both(mask, exists(access, side.value->type.shape[j]));
+    index.push_back(access.divisor > 1 ? b_.divide(place(access), access.divisor) : place(access));
   }
   Expr element = b_.convert(held_, step_.pull().element(side.value, index, mask));
   // What is pulled through ops is unspecified where the mask does not hold.
@@ -117,20 +143,36 @@ void ContractionKernel::walk_depth(const BlockAt& block, bool whole, bool vector
 
 void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth) {
   const Blocked& columns = plan_.columns;
+  const Axis& along = columns.axes.back();
   const int64_t lanes = plan_.lanes;
-  const auto copy = [&](const Index& at, const Expr& mask) {
-    Pull::Scope scope(step_.pull());
-    b_.store(packed_columns_, at, operand_element(plan_.columns_side, mask));
+  // `walk` calls its argument for each vector along the last axis: where it goes, where on the axis it is, and what of
+  // it counts.
+  using Copy = std::function<void(const Index& to, const Index& at, const Expr& mask)>;
+  const auto copy_all = [&](const std::function<void(const Copy&)>& walk) {
+    const auto zeros = [&](const Index& to, const Index&, const Expr&) {
+      b_.store(packed_columns_, to, b_.constant_int(held_, 0));
+    };
+    const auto copies = [&](const Index& to, const Index& at, const Expr& mask) {
+      Pull::Scope scope(step_.pull());
+      set_axis(along, at);
+      b_.store(packed_columns_, to, operand_element(plan_.columns_side, mask, &along));
+    };
+    if (const Expr condition = exists_beside(plan_.columns_side, along)) {
+      b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });
+    } else {
+      walk(copies);
+    }
   };
   if (plan_.columns_in_panels) {
     // Panel after panel; each is [depth][tile columns].
     emit_panels(block, [&](const Index& column, int64_t count) {
       walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
-        b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
-          const Index i = v * lanes + b_.lane();
-          set_axis(columns.axes.back(), block.start + column + i);
-          const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
-          copy(column * plan_.depth.width() + k * columns_pitch_ + i, b_.both(mask, edge));
+        copy_all([&](const Copy& copy) {
+          b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
+            const Index i = v * lanes + b_.lane();
+            const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
+            copy(column * plan_.depth.width() + k * columns_pitch_ + i, block.start + column + i, b_.both(mask, edge));
+          });
         });
       });
     });
@@ -141,12 +183,12 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
   walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
     const auto walk = [&](const auto& self, size_t at, const Index& position) -> void {
       const Axis& axis = columns.axes[at];
-      const bool is_cut = static_cast<int>(at) == columns.cut;
-      const Index start = is_cut ? block.start : Index(0);
-      const int64_t count = is_cut ? columns.chunk : axis.extent;
-      std::vector<Index> also;
-      if (is_cut && columns.is_ragged()) also.push_back(Index(axis.extent) - start);
+      const int64_t count = static_cast<int>(at) == columns.cut ? columns.chunk : axis.extent;
       if (at + 1 < columns.axes.size()) {
+        const bool is_cut = static_cast<int>(at) == columns.cut;
+        const Index start = is_cut ? block.start : Index(0);
+        std::vector<Index> also;
+        if (is_cut && columns.is_ragged()) also.push_back(Index(axis.extent) - start);
         b_.loop(
             "c", 0, count, 1,
             [&](Index i) {
@@ -156,13 +198,20 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
             also);
         return;
       }
-      const int64_t filled = count / lanes * lanes;
-      const auto enter = [&](const Index& i, const Expr& edge) {
-        set_axis(axis, start + i);
-        copy(k * columns_pitch_ + position * count + i, b_.both(mask, edge));
-      };
-      b_.loop("c", 0, filled, lanes, [&](Index i) { enter(i + b_.lane(), nullptr); }, also);
-      if (filled < count) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), 0, count));
+      copy_all([&](const Copy& copy) {
+        const Index to = k * columns_pitch_ + position * count;
+        const auto vector_at = [&](const Index& i) {
+          copy(to + i + b_.lane(), i + b_.lane(), b_.both(mask, b_.in_range(i + b_.lane(), 0, count)));
+        };
+        // One by one, so that vectors away from the border need no mask.
+        if (count <= kSpelledOut * lanes) {
+          for (int64_t i = 0; i < count; i += lanes) vector_at(i);
+        } else {
+          vector_at(0);
+          b_.loop("c", lanes, (count - 1) / lanes * lanes, lanes, vector_at);
+          vector_at((count - 1) / lanes * lanes);
+        }
+      });
     };
     walk(walk, columns.cut, 0);
   });
@@ -189,26 +238,30 @@ void ContractionKernel::pack_rows(const Index& first, int64_t count, const Block
             {Index(rows) - first});
     return;
   }
-  walk_depth(depth, whole, false, [&](const Index& k, const Expr& mask) {
-    b_.loop("row", 0, count, plan_.lanes,
-            [&](Index row) {
-              const Index i = first + row + b_.lane();
-              point_[plan_.rows[0]] = i;
-              copy(k * rows_pitch_ + row + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
-            },
-            {Index(rows) - first});
-  });
+  // A tile of rows after the other, each [depth][tile rows]; vectors run past a tile's rows, and are overwritten there.
+  const int64_t tile = plan_.tile_rows;
+  const int64_t depth_count = whole ? plan_.depth.total() : plan_.depth.width();
+  b_.loop("row", 0, count, tile,
+          [&](Index row) {
+            walk_depth(depth, whole, false, [&](const Index& k, const Expr& mask) {
+              for (int64_t v = 0; v < tile; v += plan_.lanes) {
+                const Index i = first + row + v + b_.lane();
+                point_[plan_.rows[0]] = i;
+                copy(row * depth_count + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
+              }
+            });
+          },
+          {Index(rows) - first});
 }
 
 ContractionKernel::Panel ContractionKernel::rows_panel(const Index& row, const Index& packed_first,
                                                        const BlockAt& depth) const {
-  const int64_t unit = 1;
   if (plan_.pack_rows != Packing::kNone) {
     const Index local = row - packed_first;
     const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
-    const int64_t row_step = plan_.rows_lie_across ? unit : rows_pitch_;
-    const int64_t depth_step = plan_.rows_lie_across ? rows_pitch_ : unit;
-    return {packed_rows_, local * row_step + k * depth_step, row_step, depth_step};
+    if (!plan_.rows_lie_across) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
+    const int64_t depth_count = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
+    return {packed_rows_, local * depth_count + k * plan_.tile_rows, 1, plan_.tile_rows};
   }
   const ContractionSide& side = plan_.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);

@@ -47,8 +47,14 @@ class ContractionKernel {
                  int64_t count);
   void emit_panels(const BlockAt& block, const std::function<void(const loops::Index& column, int64_t columns)>& body);
 
+  // An operand's place along one of its dimensions at the current point, in units of 1 / divisor; whether it exists.
+  loops::Index place(const loops::ContractionAccess& access) const;
+  loops::Expr exists(const loops::ContractionAccess& access, int64_t extent);
   // One element (or vector of them) of an operand at the current point, in the register dtype; 0 where there is none.
-  loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask);
+  // `along`: the axis that is being walked in vectors; what does not depend on it is known to exist.
+  loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
+  // Whether the operand has elements at the current point as far as that does not depend on `along`; null when always.
+  loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
   void walk_depth(const BlockAt& block, bool whole, bool vectors,
                   const std::function<void(const loops::Index& k, const loops::Expr& mask)>& body);
   void pack_columns(const BlockAt& columns, const BlockAt& depth);
