@@ -15,7 +15,7 @@ class Evaluator {
 
   std::vector<RefTensor> run_op(const Op& op, std::span<const RefTensor> inputs) {
     if (!op.def->evaluate) throw_limit(op.location, fmt::format("{}: has no reference evaluation", op.name()));
-    std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_});
+    std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
     for (RefTensor& result : results) {
       if (options_.round || !result.is_float()) round_in_place(result);
     }

@@ -10,6 +10,9 @@ namespace ingot {
 
 struct EvaluateOptions {
   bool round = true;  // round every op's float results to its dtype; false keeps f64 throughout (finite differences)
+  // Sums inside an op (reduce, dot_general, ...) round after each step, as a machine does that computes one after the
+  // other, instead of once at the end: what the expected values of conformance programs were computed with.
+  bool round_steps = false;
 };
 
 // The results of `function` for one tensor an argument. Throws when an op has no definition or an argument's type is wrong.

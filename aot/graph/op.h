@@ -46,6 +46,7 @@ struct EvaluateArgs {
   std::span<const RefTensor> inputs;
   // Runs a region (or a called function's body) on arguments; gives its terminator's operands.
   const std::function<std::vector<RefTensor>(const Block&, std::vector<RefTensor>)>& run;
+  bool round_steps = false;  // EvaluateOptions::round_steps
 
   const TensorType& result_type(int i = 0) const { return op.result(i)->type; }
   Attrs attrs() const { return op.attrs(); }

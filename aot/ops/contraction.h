@@ -13,11 +13,21 @@ DType product_dtype(const InferArgs& args);
 // The dtype of the sums behind a result: f16 and bf16 in f32, narrow integers in 32 bits.
 DType accumulate_dtype(DType result);
 
-// sum += a * b, wrapping for integers.
-inline void multiply_add(double& sum, double a, double b) { sum += a * b; }
-inline void multiply_add(int64_t& sum, int64_t a, int64_t b) {
-  sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
+// sum += a * b: floats in f64 or, with round_steps, rounded to `dtype` at each step; integers wrapping.
+struct MultiplyAdd {
+  DType dtype;
+  bool round_steps;
+
+  explicit MultiplyAdd(const EvaluateArgs& args)
+      : dtype(accumulate_dtype(args.result_type().dtype)), round_steps(args.round_steps) {}
+
+  void operator()(double& sum, double a, double b) const {
+    sum = round_steps ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
+  }
+  void operator()(int64_t& sum, int64_t a, int64_t b) const {
+    sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+};
 
 // Appends an iteration dimension; gives its number.
 int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent);

@@ -111,6 +111,7 @@ void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::
   const int64_t features = w[d.kernel_input_feature];  // of one group
   const int64_t outputs = w[d.kernel_output_feature] / (conv.feature_groups * conv.batch_groups);
   const Shape y_spatial = ops::extents(ys, d.output_spatial);
+  const ops::MultiplyAdd multiply_add(args);
 
   ops::for_each_index(ops::extents(y, d.output_spatial), [&](const Shape& position, int64_t) {
     const std::vector<Tap> taps = taps_at(conv.window, position, ops::extents(x, d.input_spatial),
@@ -126,7 +127,7 @@ void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::
           const T* a = input.data() + from + tap.input;
           const T* k = kernel.data() + o * ws[d.kernel_output_feature] + tap.kernel;
           for (int64_t c = 0; c < features; ++c) {
-            ops::multiply_add(sum, a[c * xs[d.input_feature]], k[c * ws[d.kernel_input_feature]]);
+            multiply_add(sum, a[c * xs[d.input_feature]], k[c * ws[d.kernel_input_feature]]);
           }
         }
         out[linear_index(position, y_spatial) + b * ys[d.output_batch] + o * ys[d.output_feature]] = sum;

@@ -61,13 +61,14 @@ void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::ve
   const auto lhs_k = ops::offsets(x, dims.lhs_contract), rhs_k = ops::offsets(y, dims.rhs_contract);
   const auto lhs_m = ops::offsets(x, free_dims(args.inputs[0].type.rank(), dims.lhs_batch, dims.lhs_contract));
   const auto rhs_n = ops::offsets(y, free_dims(args.inputs[1].type.rank(), dims.rhs_batch, dims.rhs_contract));
+  const ops::MultiplyAdd multiply_add(args);
   T* row = out.data();
   for (size_t b = 0; b < lhs_b.size(); ++b) {
     for (int64_t m : lhs_m) {
       for (size_t k = 0; k < lhs_k.size(); ++k) {
         const T a = lhs[lhs_b[b] + m + lhs_k[k]];
         const T* from = rhs.data() + rhs_b[b] + rhs_k[k];
-        for (size_t n = 0; n < rhs_n.size(); ++n) ops::multiply_add(row[n], a, from[rhs_n[n]]);
+        for (size_t n = 0; n < rhs_n.size(); ++n) multiply_add(row[n], a, from[rhs_n[n]]);
       }
       row += rhs_n.size();
     }

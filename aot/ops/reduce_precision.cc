@@ -20,8 +20,10 @@ std::vector<TensorType> infer(const InferArgs& args) {
 }
 
 // To nearest even in the mantissa; what is beyond the greatest exponent becomes infinite, what is below the least one
-// zero (the target has no denormals, unless its exponents are those of x).
+// zero (the target has no denormals, unless its exponents are those of x). NaN has no place without a mantissa: it
+// becomes infinite.
 double reduce(double x, const FloatFormat& from, const FloatFormat& to) {
+  if (std::isnan(x) && to.mantissa_bits == 0) return std::copysign(INFINITY, x);
   if (!std::isfinite(x) || x == 0) return x;
   double y = x;
   if (to.mantissa_bits < from.mantissa_bits) {
@@ -56,6 +58,8 @@ loops::Expr element(loops::ElementArgs& args) {
   const FloatFormat from = loops::format_of(dtype), to = target_format(args.op.attrs());
   const Scalar x(args.b, args.operand(0));
   const Scalar x_bits = loops::bits_of(x, dtype);
+  const Scalar sign = x_bits & x_bits.bits(uint64_t{1} << (from.exponent_bits + from.mantissa_bits));
+  const Scalar infinity = x_bits.bits(((uint64_t{1} << from.exponent_bits) - 1) << from.mantissa_bits);
   Scalar y = x_bits;
   if (to.mantissa_bits < from.mantissa_bits) {
     const int dropped = from.mantissa_bits - to.mantissa_bits;
@@ -64,14 +68,13 @@ loops::Expr element(loops::ElementArgs& args) {
     y = (y + is_odd + y.bits(last_place / 2 - 1)) & y.bits(~(last_place - 1));
   }
   if (to.exponent_bits < from.exponent_bits) {
-    const Scalar sign = x_bits & x_bits.bits(uint64_t{1} << (from.exponent_bits + from.mantissa_bits));
     const auto exponent = [&](uint64_t biased) { return y.bits(biased << from.mantissa_bits); };
-    const uint64_t infinity = (uint64_t{1} << from.exponent_bits) - 1;
-    const Scalar magnitude = y & exponent(infinity);
-    const Scalar at_most = where(magnitude > exponent(from.bias() + to.bias()), sign | exponent(infinity), y);
+    const Scalar magnitude = y & infinity;
+    const Scalar at_most = where(magnitude > exponent(from.bias() + to.bias()), sign | infinity, y);
     y = where(magnitude <= exponent(from.bias() - to.bias()), sign, at_most);
   }
-  return where(is_nan(x), x, loops::value_of_bits(y, dtype));
+  const Scalar nan = to.mantissa_bits == 0 ? loops::value_of_bits(sign | infinity, dtype) : x;
+  return where(is_nan(x), nan, loops::value_of_bits(y, dtype));
 }
 
 std::vector<Sample> samples() {

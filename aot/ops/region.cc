@@ -92,6 +92,8 @@ RegionRunner::RegionRunner(const EvaluateArgs& args, const Block& region) : args
     if (op == name) fast_ = fast;
   }
   if (region.arguments.size() == 2 && returned_argument(region) == 1) fast_ = Fast::kSecond;
+  // A float sum or product of one step is the region itself.
+  if (args.round_steps && (fast_ == Fast::kAdd || fast_ == Fast::kMultiply)) fast_ = Fast::kNone;
   direction_ = compare_region_direction(region);
 }
 

@@ -1,0 +1,99 @@
+// StableHLO's own test programs, run by the reference evaluation: every program that uses only known ops and real
+// dtypes passes its own checks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "aot/graph/check.h"
+#include "aot/graph/evaluate.h"
+#include "aot/graph/parse.h"
+#include "aot/ops/build.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Tally {
+  int passed = 0, failed = 0, unsupported = 0;
+  std::map<std::string, int> reasons;  // of what is unsupported
+};
+
+std::string read_text(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Ops and types that are not there yet; anything else that goes wrong is a failure.
+bool is_unsupported(const Error& error) {
+  return error.kind() == ErrorKind::kLimit || error.message().find("unknown op") != std::string::npos;
+}
+
+// The mistakes of one program: every function without arguments runs, and its checks are judged.
+std::vector<std::string> run(Module& module) {
+  std::vector<std::string> mistakes;
+  for (const auto& function : module.functions) {
+    if (function->is_private || function->argument_count() > 0) continue;
+    const std::vector<Check> checks = take_checks(*function);
+    const std::vector<RefTensor> results = evaluate(*function, {}, {.round = true, .round_steps = true});
+    for (const Check& check : checks) {
+      const std::string difference = judge(check, results);
+      if (!difference.empty()) mistakes.push_back(describe(check.location) + ": " + difference);
+    }
+  }
+  return mistakes;
+}
+
+void note_error(const Error& error, Tally& tally, const fs::path& path) {
+  if (is_unsupported(error)) {
+    ++tally.unsupported;
+    ++tally.reasons[error.message().substr(0, 60)];
+  } else {
+    ++tally.failed;
+    ADD_FAILURE() << path.filename().string() << ": " << error.what();
+  }
+}
+
+void run_file(const fs::path& path, Tally& tally) {
+  for (ParsedPart& part : parse_split_parts(read_text(path), path.filename().string(), all_ops())) {
+    if (part.error) {
+      note_error(*part.error, tally, path);
+      continue;
+    }
+    try {
+      const std::vector<std::string> mistakes = run(*part.module);
+      ++(mistakes.empty() ? tally.passed : tally.failed);
+      for (const std::string& mistake : mistakes) ADD_FAILURE() << mistake;
+    } catch (const Error& error) {
+      note_error(error, tally, path);
+    }
+  }
+}
+
+void run_folder(const std::string& folder) {
+  const fs::path root = fs::path(INGOT_SHARED_DIR) / "conformance/stablehlo" / folder;
+  if (!fs::exists(root)) GTEST_SKIP() << root << " is not there";
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (entry.path().extension() == ".mlir") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  Tally tally;
+  for (const fs::path& path : paths) run_file(path, tally);
+  std::cout << folder << ": " << tally.passed << " passed, " << tally.failed << " failed, " << tally.unsupported
+            << " unsupported\n";
+  for (const auto& [reason, count] : tally.reasons) std::cout << "  " << count << " x " << reason << "\n";
+}
+
+TEST(ConformanceEvaluate, Testdata) { run_folder("testdata"); }
+TEST(ConformanceEvaluate, Interpret) { run_folder("tests/interpret"); }
+TEST(ConformanceEvaluate, Math) { run_folder("tests/math"); }
+
+}  // namespace
+}  // namespace ingot
