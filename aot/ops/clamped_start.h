@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "aot/graph/tensor.h"
-#include "aot/loops/builder.h"
+#include "aot/loops/element.h"
 
 namespace ingot::ops {
 
@@ -29,6 +29,16 @@ inline loops::Index clamped_start(loops::KernelBuilder& b, loops::Expr start, in
   if (!is_unsigned(dtype)) start = b.apply(loops::ScalarOp::kMaximum, {start, b.constant_int(dtype, 0)});
   if (high < greatest(dtype)) start = b.apply(loops::ScalarOp::kMinimum, {start, b.constant_int(dtype, high)});
   return b.let_index("start", start, 0, std::min(high, greatest(dtype)));
+}
+
+// Operand `i`, a scalar: the same for every element, so it is read without the element's mask.
+inline loops::Expr scalar_operand(loops::ElementArgs& args, int i) {
+  return args.source.element(args.op.operand(i), {}, nullptr);
+}
+
+// The start index that the scalar operand `i` gives, clamped to 0 .. high.
+inline loops::Index scalar_start(loops::ElementArgs& args, int i, int64_t high) {
+  return high == 0 ? loops::Index(0) : clamped_start(args.b, scalar_operand(args, i), high);
 }
 
 }  // namespace ingot::ops

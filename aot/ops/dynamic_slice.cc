@@ -44,9 +44,7 @@ loops::Expr element(loops::ElementArgs& args) {
   const Shape& to = args.op.result()->type.shape;
   std::vector<loops::Index> at;
   for (int d = 0; d < static_cast<int>(to.size()); ++d) {
-    const int64_t high = from[d] - to[d];
-    at.push_back(args.index[d] +
-                 (high == 0 ? loops::Index(0) : ops::clamped_start(args.b, args.operand_at(1 + d, {}), high)));
+    at.push_back(args.index[d] + ops::scalar_start(args, 1 + d, from[d] - to[d]));
   }
   return args.operand_at(0, at);
 }

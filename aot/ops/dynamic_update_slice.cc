@@ -56,7 +56,7 @@ loops::Expr element(loops::ElementArgs& args) {
     const int64_t high = whole[d] - box[d];
     at.push_back(args.index[d]);
     if (high == 0) continue;
-    at[d] = at[d] - ops::clamped_start(args.b, args.operand_at(2 + d, {}), high);
+    at[d] = at[d] - ops::scalar_start(args, 2 + d, high);
     inside = args.b.both(inside, args.b.in_range(at[d], 0, box[d]));
   }
   if (!inside) return args.operand_at(1, at);

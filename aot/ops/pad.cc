@@ -5,6 +5,7 @@
 
 #include "aot/loops/element.h"
 #include "aot/ops/build.h"
+#include "aot/ops/clamped_start.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
@@ -67,7 +68,7 @@ loops::Expr element(loops::ElementArgs& args) {
   loops::KernelBuilder& b = args.b;
   const Padding padding = read_padding(args.op.attrs());
   const TensorType& x = args.op.operand(0)->type;
-  if (x.elements() == 0) return args.operand_at(1, {});
+  if (x.elements() == 0) return ops::scalar_operand(args, 1);
   std::vector<loops::Index> at;
   loops::Expr inside;  // null: everywhere
   for (int d = 0; d < x.rank(); ++d) {
@@ -81,7 +82,7 @@ loops::Expr element(loops::ElementArgs& args) {
     at.push_back(place);
   }
   if (!inside) return args.operand_at(0, at);
-  return b.apply(loops::ScalarOp::kSelect, {inside, args.operand_if(0, at, inside), args.operand_at(1, {})});
+  return b.apply(loops::ScalarOp::kSelect, {inside, args.operand_if(0, at, inside), ops::scalar_operand(args, 1)});
 }
 
 // dx is dy at the places of x's elements: the padding undone (negated: what was cut off gets 0), then every
