@@ -64,8 +64,9 @@ struct Attr {
 
   template <typename T>
   const T* as() const { return std::get_if<T>(&value); }
+
+  friend bool operator==(const Attr& a, const Attr& b);  // hidden: what merely converts to Attr is not compared as one
 };
-bool operator==(const Attr& a, const Attr& b);
 inline bool operator==(const DictAttr& a, const DictAttr& b) { return a.tag == b.tag && a.entries == b.entries; }
 
 // A read-only view of an attribute map, with errors that name the op and the attribute. A missing attribute without a

@@ -22,10 +22,6 @@ struct RefTensor {
   void copy_element(int64_t to, const RefTensor& from, int64_t from_index);  // both float or both not
 };
 
-#ifndef INGOT_USER_TENSOR  // the tracer's Tensor, which users see, has the short name where it is included first
-using Tensor = RefTensor;
-#endif
-
 RefTensor from_literal(const Literal& literal);
 LiteralRef to_literal(const RefTensor& tensor);  // rounded to the dtype
 

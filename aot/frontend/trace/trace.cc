@@ -1,0 +1,247 @@
+#include "aot/frontend/trace/trace.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "aot/passes/gradients.h"
+
+namespace ingot {
+namespace {
+
+thread_local Trace* current_trace = nullptr;
+thread_local uint64_t last_trace_id = 0;
+thread_local Location outermost_location;
+
+std::string file_name(std::string_view path) {
+  const size_t slash = path.find_last_of("/\\");
+  return std::string(slash == path.npos ? path : path.substr(slash + 1));
+}
+
+}  // namespace
+
+// --- scopes
+// ------------------------------------------------------------------------------------------------------------
+
+Scope::Scope(const Where& at) : is_outermost_(!outermost_location) {
+  if (is_outermost_) open(file_location(file_name(at.file_name()), int(at.line()), int(at.column())));
+}
+
+Scope::Scope(Location location) : is_outermost_(!outermost_location) {
+  if (is_outermost_) open(std::move(location));
+}
+
+void Scope::open(Location location) {
+  outermost_location = std::move(location);
+  if (current_trace) current_trace->b.location = outermost_location;
+}
+
+Scope::~Scope() {
+  if (is_outermost_) outermost_location = nullptr;
+}
+
+PartScope::PartScope(const std::string& path) {
+  if (!current_trace) return;
+  before_ = current_trace->b.location;
+  if (!path.empty()) current_trace->b.location = named_location(path, outermost_location);
+}
+
+PartScope::~PartScope() {
+  if (current_trace) current_trace->b.location = before_;
+}
+
+void fail(const std::string& message) { throw_error(outermost_location, message); }
+
+int64_t axis_of(int64_t dim, int64_t rank, const char* function) {
+  if (dim < -rank || dim >= rank) {
+    fail(fmt::format("{}: dimension {} is outside of [{}, {}]", function, dim, -rank, rank - 1));
+  }
+  return dim < 0 ? dim + rank : dim;
+}
+
+Dims axes_of(const Dims& dims, int64_t rank, const char* function) {
+  Dims axes;
+  if (dims.empty()) {
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+    return axes;
+  }
+  for (int64_t dim : dims) axes.push_back(axis_of(dim, rank, function));
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
+    fail(fmt::format("{}: a dimension appears twice in [{}]", function, fmt::join(dims, ", ")));
+  }
+  return axes;
+}
+
+// --- the trace
+// -----------------------------------------------------------------------------------------------------------
+
+Trace::Trace(Function& function) : b(all_ops()), function_(function), id_(++last_trace_id) {
+  if (current_trace) throw_error(nullptr, "an entry point cannot be added while another is being traced");
+  current_trace = this;
+  b.at_end(function.body);
+}
+
+Trace::~Trace() { current_trace = nullptr; }
+
+bool Trace::active() { return current_trace != nullptr; }
+
+Trace& Trace::current() {
+  if (!current_trace) fail("tensors can be computed with only inside of an entry point: Program::add(name, function)");
+  return *current_trace;
+}
+
+Tensor Trace::add_input(const TensorType& type, const std::string& name) {
+  Value* argument = function_.body.add_argument(type, name, named_location(name));
+  inputs_.emplace_back(argument, name);
+  return wrap(argument);
+}
+
+Tensor Trace::wrap(Value* value) const {
+  Tensor tensor;
+  tensor.kind_ = Tensor::Kind::kTraced;
+  tensor.trace_id_ = id_;
+  tensor.value_ = value;
+  return tensor;
+}
+
+void Trace::check_alive(const Tensor& tensor) const {
+  if (tensor.trace_id_ != id_) {
+    fail("this tensor belongs to another entry point; entry points share only parameters and buffers");
+  }
+}
+
+Value* Trace::value(const Tensor& tensor, DType number_type) {
+  switch (tensor.kind_) {
+    case Tensor::Kind::kNothing:
+      fail("a tensor that was never given a value is read");
+    case Tensor::Kind::kNumber:
+      return ops::constant(b, {number_type, {}}, tensor.number_);
+    case Tensor::Kind::kVariable:
+      return read(tensor.variable_);
+    case Tensor::Kind::kTraced:
+      break;
+  }
+  check_alive(tensor);
+  return tensor.value_;
+}
+
+// --- state
+// -----------------------------------------------------------------------------------------------------------------
+
+Trace::Slot& Trace::slot(const std::shared_ptr<Variable>& variable) {
+  const auto [found, is_new] = slots_.try_emplace(variable.get());
+  if (is_new) {
+    variables_.push_back(variable);
+    found->second.argument = function_.body.add_argument(variable->type, "");
+    found->second.latest = found->second.argument;
+  }
+  return found->second;
+}
+
+Value* Trace::read(const std::shared_ptr<Variable>& variable) { return slot(variable).latest; }
+
+void Trace::write(const std::shared_ptr<Variable>& variable, Value* value) {
+  if (value->type != variable->type) {
+    fail(fmt::format("'{}' is {} and cannot become {}", variable->name(), to_string(variable->type),
+                     to_string(value->type)));
+  }
+  Slot& written = slot(variable);
+  written.is_written = true;
+  written.latest = value;
+  constants_.insert(value);
+}
+
+// --- gradients
+// ---------------------------------------------------------------------------------------------------------------
+
+Trace::Leaf Trace::leaf_of(const Tensor& tensor) { return {tensor.variable_.get(), tensor.value_}; }
+
+void Trace::mark_leaf(const Tensor& tensor, bool is_leaf) {
+  check_alive(tensor);
+  std::erase(leaves_, tensor.value_);
+  if (is_leaf) leaves_.push_back(tensor.value_);
+}
+
+bool Trace::is_leaf(const Tensor& tensor) const {
+  return std::find(leaves_.begin(), leaves_.end(), tensor.value_) != leaves_.end();
+}
+
+void Trace::backward(const Tensor& loss, const Tensor& seed) {
+  Values wrt;
+  std::vector<Tensor> leaves;
+  for (const auto& variable : variables_) {
+    if (!variable->requires_grad) continue;
+    wrt.push_back(read(variable));
+    leaves.push_back(tensor_of(variable));
+  }
+  for (Value* leaf : leaves_) {
+    wrt.push_back(leaf);
+    leaves.push_back(wrap(leaf));
+  }
+  Value* loss_value = value(loss);
+  const GradientOptions options{seed.defined() ? value(seed, loss_value->type.dtype) : nullptr, constants_};
+  const Values found = gradients(b, loss_value, wrt, options);
+  if (std::all_of(found.begin(), found.end(), [](const Value* gradient) { return !gradient; })) {
+    fail("backward: the loss depends on no parameter that requires a gradient");
+  }
+  losses_.insert(loss_value);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) continue;
+    Tensor& grad = grads_[leaf_of(leaves[i])];
+    grad = wrap(grad.defined() ? ops::add(b, grad.value_, found[i]) : found[i]);
+  }
+}
+
+Tensor Trace::grad(const Tensor& leaf) const {
+  const auto found = grads_.find(leaf_of(leaf));
+  return found == grads_.end() ? Tensor() : found->second;
+}
+
+void Trace::set_grad(const Tensor& leaf, const Tensor& gradient) {
+  if (!gradient.defined()) {
+    grads_.erase(leaf_of(leaf));
+    return;
+  }
+  if (value(gradient)->type != leaf.type()) {
+    fail(fmt::format("the gradient is {}, its tensor {}", to_string(value(gradient)->type), to_string(leaf.type())));
+  }
+  grads_[leaf_of(leaf)] = gradient;
+}
+
+// --- the end
+// -----------------------------------------------------------------------------------------------------------------
+
+void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
+  Values results;
+  for (const auto& variable : variables_) {
+    const Slot& state = slots_.at(variable.get());
+    if (!state.is_written) continue;
+    results.push_back(state.latest);
+    function_.results.push_back({variable->type, {{"ingot.state", variable->name()}, {"ingot.role", variable->role}}});
+  }
+  for (const auto& [name, tensor] : outputs) {
+    results.push_back(value(tensor));
+    function_.results.push_back({results.back()->type, {{"ingot.name", name}}});
+  }
+  b.create("func.return", results);
+
+  std::vector<std::pair<const Value*, AttrMap>> order;
+  for (const auto& variable : variables_) {
+    Value* argument = slots_.at(variable.get()).argument;
+    argument->name = variable->name();
+    argument->location = named_location(argument->name);
+    order.emplace_back(argument, AttrMap{{"ingot.state", argument->name}, {"ingot.role", variable->role}});
+  }
+  for (const auto& [argument, name] : inputs_) order.emplace_back(argument, AttrMap{{"ingot.name", name}});
+  std::vector<std::unique_ptr<Value>> sorted;
+  for (auto& [argument, attrs] : order) {
+    sorted.push_back(std::move(function_.body.arguments[argument->index]));
+    function_.argument_attrs.push_back(std::move(attrs));
+  }
+  for (size_t i = 0; i < sorted.size(); ++i) sorted[i]->index = static_cast<int>(i);
+  function_.body.arguments = std::move(sorted);
+}
+
+}  // namespace ingot

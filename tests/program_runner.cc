@@ -1,0 +1,69 @@
+#include "tests/program_runner.h"
+
+#include <fmt/format.h>
+
+#include "aot/base/error.h"
+#include "aot/graph/graph.h"
+
+namespace ingot {
+
+NamedTensors ReferenceExecutor::run(const Module& module, const std::string& entry, NamedTensors& state,
+                                    const NamedTensors& inputs) {
+  const Function* function = module.find(entry);
+  if (!function) throw_error(nullptr, fmt::format("no entry point '{}'", entry));
+  std::vector<RefTensor> arguments;
+  for (int i = 0; i < function->argument_count(); ++i) {
+    const AttrMap& attrs = function->argument_attrs[i];
+    const TensorType& type = function->body.argument(i)->type;
+    if (const auto name = attrs.find("ingot.state"); name != attrs.end()) {
+      arguments.push_back(state.try_emplace(*name->second.as<std::string>(), RefTensor(type)).first->second);
+    } else {
+      const std::string& input = *attrs.at("ingot.name").as<std::string>();
+      if (!inputs.contains(input)) throw_error(nullptr, fmt::format("@{}: input '{}' is missing", entry, input));
+      arguments.push_back(inputs.at(input));
+    }
+  }
+  std::vector<RefTensor> results = evaluate(*function, std::move(arguments), options_);
+  NamedTensors outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const AttrMap& attrs = function->results[i].attrs;
+    if (const auto name = attrs.find("ingot.state"); name != attrs.end()) {
+      state[*name->second.as<std::string>()] = std::move(results[i]);
+    } else {
+      outputs[*attrs.at("ingot.name").as<std::string>()] = std::move(results[i]);
+    }
+  }
+  return outputs;
+}
+
+RefTensor tensor_of_values(const TensorType& type, const std::vector<double>& values) {
+  RefTensor tensor(type);
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (tensor.is_float()) {
+      tensor.f.at(k) = values[k];
+    } else {
+      tensor.i.at(k) = static_cast<int64_t>(values[k]);
+    }
+  }
+  return tensor;
+}
+
+// SplitMix64: Steele, Lea & Flood 2014.
+RefTensor random_tensor(const TensorType& type, uint64_t seed, double low, double high) {
+  RefTensor tensor(type);
+  uint64_t state = seed * 0x9E3779B97F4A7C15;
+  for (int64_t k = 0; k < tensor.elements(); ++k) {
+    uint64_t z = (state += 0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    const double value = low + (high - low) * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53);
+    if (tensor.is_float()) {
+      tensor.f[k] = value;
+    } else {
+      tensor.i[k] = static_cast<int64_t>(value);
+    }
+  }
+  return tensor;
+}
+
+}  // namespace ingot
