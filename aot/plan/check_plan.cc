@@ -63,7 +63,7 @@ class Checker {
     for (size_t i = 0; i < plan_.steps.size(); ++i) run_step(static_cast<int>(i));
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       const Buffer& buffer = plan_.buffers[i];
-      if (buffer.last_step == static_cast<int>(plan_.steps.size())) read(static_cast<int>(i), "after the last step");
+      if (buffer.last_step >= static_cast<int>(plan_.steps.size())) read(static_cast<int>(i), "after the last step");
     }
   }
 

@@ -109,7 +109,7 @@ Placement place(const std::vector<Item>& items) {
 
   // An item that ends at the top is what makes the arena tall: it is moved to an earlier place in the order.
   std::mt19937 random(1);
-  const int attempts = static_cast<int>(std::min<size_t>(3000, 2'000'000 / (items.size() * items.size() + 1)));
+  const int attempts = static_cast<int>(std::min<size_t>(20000, 20'000'000 / (items.size() * items.size() + 1)));
   for (int i = 0; i < attempts && best.bytes > bound; ++i) {
     Order order = best_order;
     std::vector<size_t> tops;

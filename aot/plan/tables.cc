@@ -16,18 +16,22 @@ std::string attr_text(const AttrMap& attrs, std::string_view key) {
 
 void StateTable::add(const Function& entry) {
   for (int i = 0; i < entry.argument_count(); ++i) {
-    const std::string name = attr_text(entry.argument_attrs[i], "ingot.state");
-    if (name.empty()) continue;
     const Value& argument = *entry.body.argument(i);
-    const auto [at, is_new] = by_name_.emplace(name, static_cast<int>(slots_.size()));
-    if (is_new) {
-      slots_.push_back({name, argument.type, attr_text(entry.argument_attrs[i], "ingot.role"), bytes_});
-      bytes_ += align_up(argument.type.bytes());
-    } else if (slots_[at->second].type != argument.type) {
-      throw_error(argument.location,
-                  fmt::format("state '{}' is {} in @{} but {} in another entry point; give it one type", name,
-                              to_string(argument.type), entry.name, to_string(slots_[at->second].type)));
-    }
+    add(entry, entry.argument_attrs[i], argument.type, argument.location);
+  }
+  for (const FunctionResult& result : entry.results) add(entry, result.attrs, result.type, entry.location);
+}
+
+void StateTable::add(const Function& entry, const AttrMap& attrs, const TensorType& type, const Location& location) {
+  const std::string name = attr_text(attrs, "ingot.state");
+  if (name.empty()) return;
+  const auto [at, is_new] = by_name_.emplace(name, static_cast<int>(slots_.size()));
+  if (is_new) {
+    slots_.push_back({name, type, attr_text(attrs, "ingot.role"), bytes_});
+    bytes_ += align_up(type.bytes());
+  } else if (slots_[at->second].type != type) {
+    throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name, to_string(type),
+                                      entry.name, to_string(slots_[at->second].type)));
   }
 }
 
@@ -37,13 +41,14 @@ int StateTable::find(const std::string& name) const {
 }
 
 int64_t RodataPool::add(const Literal& literal) {
-  std::vector<std::byte> data = literal.dense_bytes();
-  const auto found = offsets_.find(data);
+  const std::vector<std::byte> data = literal.dense_bytes();
+  std::string content(reinterpret_cast<const char*>(data.data()), data.size());
+  const auto found = offsets_.find(content);
   if (found != offsets_.end()) return found->second;
   const int64_t offset = align_up(static_cast<int64_t>(bytes_.size()));
   bytes_.resize(offset);
   bytes_.insert(bytes_.end(), data.begin(), data.end());
-  offsets_.emplace(std::move(data), offset);
+  offsets_.emplace(std::move(content), offset);
   return offset;
 }
 

@@ -18,7 +18,7 @@ struct StateSlot {
   int64_t offset_bytes = 0;
 };
 
-// The state of a module: every argument with `ingot.state`, by name, in the order of first appearance.
+// The state of a module: every argument and result with `ingot.state`, by name, in the order of first appearance.
 class StateTable {
  public:
   // Adds the state of one entry point. Throws when a name has two types.
@@ -29,6 +29,8 @@ class StateTable {
   int64_t bytes() const { return bytes_; }
 
  private:
+  void add(const Function& entry, const AttrMap& attrs, const TensorType& type, const Location& location);
+
   std::vector<StateSlot> slots_;
   std::map<std::string, int> by_name_;
   int64_t bytes_ = 0;
@@ -42,7 +44,7 @@ class RodataPool {
 
  private:
   std::vector<std::byte> bytes_;
-  std::map<std::vector<std::byte>, int64_t> offsets_;
+  std::map<std::string, int64_t> offsets_;  // by content
 };
 
 // Kernels, each distinct one once.

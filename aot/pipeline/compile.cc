@@ -1,0 +1,118 @@
+#include "aot/pipeline/compile.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "aot/ops/build.h"
+#include "aot/pipeline/to_spec.h"
+#include "aot/plan/check_plan.h"
+#include "aot/plan/make_plan.h"
+#include "aot/schedule/lower.h"
+
+namespace ingot {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<PhaseTime>& times) : times_(times) {}
+
+  void lap(const std::string& phase) {
+    const auto now = std::chrono::steady_clock::now();
+    times_.push_back({phase, std::chrono::duration<double>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  std::vector<PhaseTime>& times_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+using Modules = std::vector<std::unique_ptr<Module>>;
+
+std::vector<Function*> entry_points(const Modules& modules) {
+  std::vector<Function*> entries;
+  for (const auto& module : modules) {
+    for (const auto& function : module->functions) {
+      if (function->is_private) continue;
+      for (const Function* other : entries) {
+        if (other->name == function->name) {
+          throw_error(function->location, "two entry points are named '" + function->name +
+                                              "'; give one another name (ingot compile NAME=FILE)");
+        }
+      }
+      entries.push_back(function.get());
+    }
+  }
+  if (entries.empty()) throw_error(nullptr, "there is no public function to compile");
+  return entries;
+}
+
+// One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
+bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
+                              const loops::Target& target, std::vector<plan::Plan>& plans, Stopwatch& stopwatch) {
+  std::map<const Op*, Lowering> lowerings;
+  const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
+    const auto found = lowerings.find(&op);
+    return found != lowerings.end() ? found->second : lowerings.emplace(&op, lower(op, target)).first->second;
+  };
+  plan::RodataPool rodata;
+  plan::KernelTable kernels;
+  std::vector<bundle::Plan> specs;
+  for (Function* entry : entries) {
+    plan::separate_results(*entry, all_ops(), lowering_of);
+    plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
+    specs.push_back(plan_spec(plans.back(), static_cast<int>(entry_signature(*entry).inputs.size())));
+  }
+  for (const plan::Plan& plan : plans) {
+    plan::check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
+  }
+  stopwatch.lap("lower and plan for " + std::string(target.name));
+  codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
+  stopwatch.lap("code for " + std::string(target.name));
+  return target_spec(target, kernels, std::move(image), rodata.bytes(), std::move(specs));
+}
+
+}  // namespace
+
+std::vector<std::string> default_targets() {
+  const char* variable = std::getenv("INGOT_TARGETS");
+  if (!variable || !*variable) return {"host"};
+  std::vector<std::string> targets;
+  std::istringstream names(variable);
+  for (std::string name; std::getline(names, name, ',');) targets.push_back(name);
+  return targets;
+}
+
+void Compiled::write(const std::string& path) const { bundle::write_bundle_file(spec, path); }
+
+Compiled compile(Modules modules, const CompileOptions& options) {
+  Compiled compiled;
+  Stopwatch stopwatch(compiled.times);
+  for (auto& module : modules) {
+    PassContext context(all_ops());
+    run_passes(compile_passes(), *module, context, options.pipeline);
+    std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
+  }
+  stopwatch.lap("passes");
+
+  const std::vector<Function*> entries = entry_points(modules);
+  plan::StateTable state;
+  for (const Function* entry : entries) {
+    state.add(*entry);
+    compiled.spec.entries.push_back(entry_signature(*entry));
+  }
+  compiled.spec.name = options.name;
+  compiled.spec.states = state_spec(state, {entries.begin(), entries.end()});
+  compiled.spec.state_bytes = state.bytes();
+  for (const std::string& name : options.targets) {
+    Modules copies;
+    for (const auto& module : modules) copies.push_back(copy_module(*module));
+    compiled.spec.targets.push_back(compile_target(entry_points(copies), state, loops::find_target(name),
+                                                   compiled.plans.emplace_back(), stopwatch));
+  }
+  return compiled;
+}
+
+}  // namespace ingot

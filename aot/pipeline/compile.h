@@ -1,0 +1,44 @@
+// From modules to a bundle: passes, then for each target lowering, planning, checking and code.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/bundle/bundle.h"
+#include "aot/graph/graph.h"
+#include "aot/pipeline/passes.h"
+#include "aot/plan/plan.h"
+
+namespace ingot {
+
+// What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else the host.
+std::vector<std::string> default_targets();
+
+struct CompileOptions {
+  std::string name;                                       // of the bundle
+  std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
+  PipelineOptions pipeline;
+};
+
+// Where the time went, in the order of the work.
+struct PhaseTime {
+  std::string phase;
+  double seconds;
+};
+
+struct Compiled {
+  bundle::BundleSpec spec;
+  std::vector<std::vector<plan::Plan>> plans;  // for each target, one for each entry
+  std::vector<FuseNote> fuse_notes;
+  std::vector<PhaseTime> times;
+
+  // Writes the bundle, beside `path` and renamed over it.
+  void write(const std::string& path) const;
+};
+
+// Every public function of every module becomes an entry point of that name; entry points share state by name. The modules
+// are consumed. Throws Error; nothing is written anywhere.
+Compiled compile(std::vector<std::unique_ptr<Module>> modules, const CompileOptions& options = {});
+
+}  // namespace ingot

@@ -1,0 +1,137 @@
+#include "aot/pipeline/to_spec.h"
+
+#include <map>
+#include <set>
+
+#include "schema/dtype.h"
+#include "schema/kernel_abi.h"
+
+namespace ingot {
+namespace {
+
+// The contract's code of an element type: both sides use StableHLO's names.
+ingot_dtype dtype_code(DType dtype) {
+  static const std::map<std::string_view, ingot_dtype> kCodes = {
+#define INGOT_DTYPE_ROW(NAME, code, bytes, stablehlo, safetensors) {stablehlo, INGOT_##NAME},
+      INGOT_DTYPES(INGOT_DTYPE_ROW)
+#undef INGOT_DTYPE_ROW
+  };
+  return kCodes.at(info(dtype).name);
+}
+
+bundle::Tensor tensor_spec(const std::string& name, const TensorType& type) {
+  return {name, dtype_code(type.dtype), {type.shape.begin(), type.shape.end()}};
+}
+
+uint32_t base_of(const plan::Buffer& buffer, int input_count) {
+  switch (buffer.space) {
+    case plan::Space::kArena: return INGOT_BASE_ARENA;
+    case plan::Space::kState: return INGOT_BASE_STATE;
+    case plan::Space::kRodata: return INGOT_BASE_RODATA;
+    case plan::Space::kInput: return INGOT_BASE_IO + buffer.index;
+    case plan::Space::kOutput: return INGOT_BASE_IO + input_count + buffer.index;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bundle::Entry entry_signature(const Function& function) {
+  bundle::Entry entry;
+  entry.name = function.name;
+  for (int i = 0; i < function.argument_count(); ++i) {
+    if (!plan::attr_text(function.argument_attrs[i], "ingot.state").empty()) continue;
+    std::string name = plan::attr_text(function.argument_attrs[i], "ingot.name");
+    if (name.empty()) name = "arg" + std::to_string(i);
+    entry.inputs.push_back(tensor_spec(name, function.body.argument(i)->type));
+  }
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    if (!plan::attr_text(function.results[i].attrs, "ingot.state").empty()) continue;
+    std::string name = plan::attr_text(function.results[i].attrs, "ingot.name");
+    if (name.empty()) name = "result" + std::to_string(entry.outputs.size());
+    entry.outputs.push_back(tensor_spec(name, function.results[i].type));
+  }
+  return entry;
+}
+
+std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<const Function*>& entries) {
+  std::set<std::string> initialised;
+  for (const Function* entry : entries) {
+    if (entry->name != "init") continue;
+    for (const FunctionResult& result : entry->results) initialised.insert(plan::attr_text(result.attrs, "ingot.state"));
+  }
+  std::vector<bundle::State> states;
+  for (const plan::StateSlot& slot : state.slots()) {
+    const auto start = initialised.contains(slot.name) ? bundle::Start::kInit : bundle::Start::kZero;
+    states.push_back({tensor_spec(slot.name, slot.type), slot.role, static_cast<uint64_t>(slot.offset_bytes), start});
+  }
+  return states;
+}
+
+bundle::Plan plan_spec(const plan::Plan& plan, int input_count) {
+  bundle::Plan spec;
+  spec.arena_bytes = plan.arena_bytes;
+  spec.lower_bound_bytes = plan.lower_bound_bytes;
+  std::map<int, uint32_t> arena_index;  // plan buffer -> spec buffer
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const plan::Buffer& buffer = plan.buffers[i];
+    if (buffer.space != plan::Space::kArena) continue;
+    arena_index[static_cast<int>(i)] = static_cast<uint32_t>(spec.buffers.size());
+    bundle::Buffer made;
+    made.offset_bytes = buffer.offset_bytes;
+    made.bytes = buffer.bytes();
+    made.first_step = buffer.first_step;
+    made.last_step = buffer.last_step;
+    if (buffer.in_place_of >= 0) made.in_place_of = arena_index.at(buffer.in_place_of);
+    spec.buffers.push_back(made);
+  }
+  for (const plan::Step& step : plan.steps) {
+    bundle::Step made;
+    made.kernel = step.kernel;
+    made.barrier = step.barrier;
+    for (int id : step.buffers) {
+      const plan::Buffer& buffer = plan.buffers[id];
+      bundle::Operand operand;
+      operand.base = base_of(buffer, input_count);
+      operand.offset_bytes = buffer.offset_bytes;
+      if (buffer.space == plan::Space::kArena) operand.index = arena_index.at(id);
+      if (buffer.space == plan::Space::kState) operand.index = buffer.index;
+      made.operands.push_back(operand);
+    }
+    spec.steps.push_back(std::move(made));
+  }
+  return spec;
+}
+
+bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,
+                           std::vector<std::byte> rodata, std::vector<bundle::Plan> plans) {
+  bundle::Target spec;
+  spec.name = target.name;
+  spec.isa = target.triple.starts_with("aarch64") ? "aarch64" : "x86-64";
+  for (size_t at = 0; at < target.required.size();) {
+    const size_t comma = std::min(target.required.find(',', at), target.required.size());
+    spec.cpu_features.emplace_back(target.required.substr(at, comma - at));
+    at = comma + 1;
+  }
+  for (size_t i = 0; i < kernels.kernels().size(); ++i) {
+    const loops::Kernel& kernel = kernels.kernels()[i];
+    bundle::Kernel made;
+    made.name = kernel.name;
+    made.code_offset = static_cast<uint32_t>(image.entry_offsets[i]);
+    made.task_count = static_cast<uint32_t>(kernel.task_count);
+    made.scratch_bytes = kernel.scratch_bytes;
+    for (const loops::Buffer& buffer : kernel.buffers) {
+      if (buffer.role == loops::BufferRole::kScratch) continue;
+      const bool writes = buffer.role != loops::BufferRole::kInput;
+      made.parameters.push_back({static_cast<uint64_t>(buffer.elements * info(buffer.dtype).bytes),
+                                 buffer.role != loops::BufferRole::kOutput, writes});
+    }
+    spec.kernels.push_back(std::move(made));
+  }
+  spec.code = std::move(image.bytes);
+  spec.rodata = std::move(rodata);
+  spec.plans = std::move(plans);
+  return spec;
+}
+
+}  // namespace ingot

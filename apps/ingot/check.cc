@@ -1,0 +1,149 @@
+// ingot check: compiles and runs programs that check themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "aot/base/error.h"
+#include "aot/graph/parse.h"
+#include "aot/ops/build.h"
+#include "aot/pipeline/check_program.h"
+#include "aot/pipeline/compile.h"
+#include "apps/ingot/command.h"
+#include "apps/ingot/device.h"
+#include "apps/ingot/progress.h"
+#include "apps/ingot/sources.h"
+
+namespace ingot {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> paths;
+  std::string target = "host";
+  uint32_t threads = 1;
+  bool quiet = false;
+};
+
+enum class Outcome { kPassed, kFailed, kUnsupported };
+
+struct Verdict {
+  Outcome outcome;
+  std::string why;
+};
+
+std::vector<RefTensor> results_of(const Function& function, const Device::Bound& bound) {
+  std::vector<RefTensor> results;
+  for (size_t i = 0; i < bound.outputs.size(); ++i) {
+    const auto& bytes = bound.outputs[i];
+    results.push_back(from_literal(*dense(function.results[i].type, {bytes.begin(), bytes.end()})));
+  }
+  return results;
+}
+
+// Compiles and runs one program; the first check that does not hold, or "".
+std::string run_program(CheckProgram program, const CheckOptions& options) {
+  const std::unique_ptr<Module> signature = copy_module(*program.module);
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(std::move(program.module));
+  CompileOptions compile_options;
+  compile_options.targets = {options.target};
+  const std::vector<std::byte> bytes = bundle::write_bundle(compile(std::move(modules), compile_options).spec);
+  engine::AlignedBytes image(bytes.size(), 4096);
+  std::memcpy(image.data(), bytes.data(), bytes.size());
+
+  Device device(std::span<const std::byte>(image.data(), image.size()), options.threads);
+  const uint32_t entry = device.find_entry(program.name);
+  const Device::Bound bound = device.bind(entry);
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const std::vector<std::byte> data = program.inputs[i]->dense_bytes();
+    std::memcpy(bound.inputs[i].data(), data.data(), data.size());
+  }
+  device.run(entry);
+  const std::vector<RefTensor> results = results_of(*signature->find(program.name), bound);
+  for (const Check& check : program.checks) {
+    const std::string complaint = judge(check, results);
+    if (!complaint.empty()) return complaint;
+  }
+  return "";
+}
+
+Verdict attempt(const std::function<std::string()>& work) {
+  try {
+    const std::string complaint = work();
+    return {complaint.empty() ? Outcome::kPassed : Outcome::kFailed, complaint};
+  } catch (const Error& error) {
+    return {error.kind() == ErrorKind::kBug ? Outcome::kFailed : Outcome::kUnsupported, error.what()};
+  } catch (const engine::Failure& failure) {
+    return {Outcome::kFailed, failure.what()};
+  }
+}
+
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    for (const auto& item : std::filesystem::directory_iterator(path)) {
+      if (item.path().extension() == ".mlir") files.push_back(item.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void check(const CheckOptions& options) {
+  std::map<Outcome, int> totals;
+  const std::vector<std::string> files = files_of(options.paths);
+  {
+    Progress progress("file", static_cast<int64_t>(files.size()));
+    int64_t done = 0;
+    const auto conclude = [&](const std::string& name, const Verdict& verdict) {
+      static constexpr const char* kWords[] = {"passed", "FAILED", "unsupported"};
+      ++totals[verdict.outcome];
+      if (options.quiet && verdict.outcome == Outcome::kPassed) return;
+      fmt::print("{:12} {}{}\n", kWords[static_cast<int>(verdict.outcome)], name,
+                 verdict.why.empty() ? "" : "  " + verdict.why.substr(0, verdict.why.find('\n')));
+    };
+    for (const std::string& file : files) {
+      for (ParsedPart& part : parse_split_parts(read_text(file), file, all_ops())) {
+        if (part.error) {
+          conclude(file, {Outcome::kUnsupported, part.error->what()});
+          continue;
+        }
+        std::vector<CheckProgram> programs;
+        const Verdict ready = attempt([&] {
+          programs = check_programs(*part.module);
+          return std::string();
+        });
+        if (ready.outcome != Outcome::kPassed) conclude(file, ready);
+        for (CheckProgram& program : programs) {
+          const std::string name = file + " @" + program.name;
+          conclude(name, attempt([&] { return run_program(std::move(program), options); }));
+        }
+      }
+      progress.at(++done);
+    }
+  }
+  fmt::print("{} passed, {} failed, {} unsupported\n", totals[Outcome::kPassed], totals[Outcome::kFailed],
+             totals[Outcome::kUnsupported]);
+  if (totals[Outcome::kFailed] > 0) throw_error(nullptr, fmt::format("{} programs failed", totals[Outcome::kFailed]));
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "Compile and run programs that check themselves (check.* ops)");
+  command->add_option("paths", options->paths, "files, or folders of .mlir files")->required();
+  command->add_option("--target", options->target, "what to compile for")->capture_default_str();
+  command->add_option("--threads", options->threads, "1 by default");
+  command->add_flag("--quiet", options->quiet, "print only what did not pass");
+  command->footer("example:\n  ingot check tests/interpret/add.mlir --quiet");
+  command->callback([options] { check(*options); });
+}
+
+}  // namespace ingot

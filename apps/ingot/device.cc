@@ -1,0 +1,93 @@
+#include "apps/ingot/device.h"
+
+#include <fmt/format.h>
+
+#include "aot/base/error.h"
+#include "apps/ingot/tensor_files.h"
+
+namespace ingot {
+namespace {
+
+template <typename Get>
+std::vector<ingot_tensor_info> tensors(uint32_t count, Get get) {
+  std::vector<ingot_tensor_info> all;
+  for (uint32_t i = 0; i < count; ++i) all.push_back(get(i));
+  return all;
+}
+
+}  // namespace
+
+Device::Device(const std::string& path, uint32_t threads) : bundle_(path), session_(bundle_, threads) {}
+Device::Device(std::span<const std::byte> bytes, uint32_t threads) : bundle_(bytes), session_(bundle_, threads) {}
+
+std::vector<ingot_tensor_info> Device::inputs(uint32_t entry) const {
+  return tensors(bundle_.entry(entry).input_count, [&](uint32_t i) { return bundle_.input(entry, i); });
+}
+
+std::vector<ingot_tensor_info> Device::outputs(uint32_t entry) const {
+  return tensors(bundle_.entry(entry).output_count, [&](uint32_t i) { return bundle_.output(entry, i); });
+}
+
+std::vector<ingot_tensor_info> Device::states() const {
+  return tensors(bundle_.info().state_count, [&](uint32_t i) { return bundle_.state(i); });
+}
+
+bool Device::has_entry(const std::string& name) const {
+  uint32_t entry = 0;
+  return ingot_find_entry(bundle_.get(), name.c_str(), &entry, nullptr) == INGOT_OK;
+}
+
+uint32_t Device::find_entry(const std::string& name) const {
+  if (!name.empty()) return bundle_.find_entry(name);
+  if (bundle_.info().entry_count == 1) return 0;
+  for (const char* usual : {"train_step", "main"}) {
+    if (has_entry(usual)) return bundle_.find_entry(usual);
+  }
+  throw_error(nullptr, "the bundle has several entry points; name one (ingot inspect lists them)");
+}
+
+Device::Bound Device::bind(uint32_t entry) {
+  Bound bound;
+  const auto provide = [&](const ingot_tensor_info& tensor, auto bind_function, std::vector<std::span<std::byte>>& spans) {
+    engine::AlignedBytes& memory = bound.memory.emplace_back(tensor.bytes, bundle_.needs().alignment_bytes);
+    engine::call(bind_function, session_.get(), entry, static_cast<uint32_t>(spans.size()), memory.data(), memory.size());
+    spans.emplace_back(memory.data(), memory.size());
+  };
+  for (const ingot_tensor_info& input : inputs(entry)) provide(input, ingot_bind_input, bound.inputs);
+  for (const ingot_tensor_info& output : outputs(entry)) provide(output, ingot_bind_output, bound.outputs);
+  return bound;
+}
+
+void Device::run(uint32_t entry) { engine::call(ingot_run, session_.get(), entry); }
+
+void Device::start_state(const std::string& path, int64_t seed) {
+  if (!path.empty()) {
+    engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
+  } else if (has_entry("init")) {
+    const uint32_t init = find_entry("init");
+    const auto seeds = inputs(init);
+    const Bound bound = bind(init);
+    for (size_t i = 0; i < seeds.size(); ++i) fill_number(seeds[i], static_cast<double>(seed), bound.inputs[i]);
+    run(init);
+  }
+}
+
+void Device::save_state(const std::string& path) const { engine::call(ingot_save_state, session_.get(), path.c_str()); }
+
+std::string_view dtype_safetensors(ingot_dtype dtype) {
+  switch (dtype) {
+#define INGOT_DTYPE_NAME(NAME, code, bytes, stablehlo, safetensors) \
+  case INGOT_##NAME:                                                \
+    return safetensors;
+    INGOT_DTYPES(INGOT_DTYPE_NAME)
+#undef INGOT_DTYPE_NAME
+  }
+  return "?";
+}
+
+std::string to_string(const ingot_tensor_info& tensor) {
+  return fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype),
+                     fmt::join(tensor.dims, tensor.dims + tensor.rank, ","));
+}
+
+}  // namespace ingot

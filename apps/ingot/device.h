@@ -1,0 +1,49 @@
+// A bundle opened on this machine, with the memory that it asks for: what a device is to the command line.
+#pragma once
+
+#include <ingot/engine.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+// Failures are engine::Failure.
+class Device {
+ public:
+  Device(const std::string& bundle_path, uint32_t threads);
+  Device(std::span<const std::byte> bytes, uint32_t threads);  // the bytes must stay as long as the device
+
+  const engine::Bundle& bundle() const { return bundle_; }
+  std::vector<ingot_tensor_info> inputs(uint32_t entry) const;
+  std::vector<ingot_tensor_info> outputs(uint32_t entry) const;
+  std::vector<ingot_tensor_info> states() const;
+
+  // By name; "" is the only entry, or else "train_step" or "main".
+  uint32_t find_entry(const std::string& name) const;
+  bool has_entry(const std::string& name) const;
+
+  // Memory for every input and output of an entry, bound to it.
+  struct Bound {
+    std::vector<engine::AlignedBytes> memory;
+    std::vector<std::span<std::byte>> inputs, outputs;  // in the order of the signature
+  };
+  Bound bind(uint32_t entry);
+  void run(uint32_t entry);
+
+  // First values of the state: from a safetensors file, of which tensors that are no state are left alone; or, where `path`
+  // is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
+  void start_state(const std::string& path, int64_t seed = 0);
+  void save_state(const std::string& path) const;
+
+ private:
+  engine::Bundle bundle_;
+  engine::Session session_;
+};
+
+std::string to_string(const ingot_tensor_info& tensor);  // "images: f32[64,1,28,28]"
+std::string_view dtype_safetensors(ingot_dtype dtype);
+
+}  // namespace ingot
