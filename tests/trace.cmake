@@ -5,3 +5,11 @@ target_link_libraries(program_runner PUBLIC ingot_optim PRIVATE ingot_options)
 
 ingot_test(gradients_test program_runner)
 ingot_test(trace_test program_runner)
+
+# The same programs against other frameworks.
+add_library(jax_models STATIC jax_models.cc)
+target_link_libraries(jax_models PUBLIC program_runner PRIVATE ingot_options)
+add_library(torch_modules STATIC torch_modules.cc)
+target_link_libraries(torch_modules PUBLIC program_runner nlohmann_json::nlohmann_json PRIVATE ingot_options)
+ingot_test(jax_models_test jax_models)
+ingot_test(torch_goldens_test torch_modules)

@@ -11,7 +11,7 @@ void SGD::update(Tensor parameter, const Tensor& gradient, const Tensor& lr) {
   if (!is_zero(options.momentum)) {
     Tensor momentum = slot(parameter, "momentum_buffer");
     Tensor share = g;
-    if (steps().defined()) share = g * where(steps() == 1, Tensor(1.0), 1 - options.dampening);
+    if (steps().defined()) share = where(steps() == 1, g, (1 - options.dampening) * g);
     momentum.copy_(options.momentum * momentum + share);
     g = options.nesterov ? g + options.momentum * momentum : momentum;
   }

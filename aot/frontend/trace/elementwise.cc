@@ -15,6 +15,15 @@ Tensor binary(const char* op, const char* symbol, const In& a, const Tensor& b) 
   return wrap(ops::binary(builder(), op, pair.a, pair.b));
 }
 
+// Numbers among themselves are computed now, in f64, and stay numbers: 1 - beta loses nothing to the dtype it meets
+// later.
+bool are_numbers(const In& a, const In& b) { return a.tensor.is_number() && b.tensor.is_number(); }
+
+Tensor number_of(double value, const In& a, const In& b) {
+  if (a.tensor.is_integral_number() && b.tensor.is_integral_number()) return static_cast<int64_t>(value);
+  return value;
+}
+
 Tensor comparison(const char* direction, const char* symbol, const In& a, const In& b) {
   const Scope scope(a.at);
   const Pair pair = broadcast_pair(a.tensor, b.tensor, symbol);
@@ -28,9 +37,18 @@ Tensor unary(const char* op, const In& x) {
 
 }  // namespace
 
-Tensor operator+(const In& a, const In& b) { return binary("add", "+", a, b.tensor); }
-Tensor operator-(const In& a, const In& b) { return binary("subtract", "-", a, b.tensor); }
-Tensor operator*(const In& a, const In& b) { return binary("multiply", "*", a, b.tensor); }
+Tensor operator+(const In& a, const In& b) {
+  if (are_numbers(a, b)) return number_of(a.tensor.number() + b.tensor.number(), a, b);
+  return binary("add", "+", a, b.tensor);
+}
+Tensor operator-(const In& a, const In& b) {
+  if (are_numbers(a, b)) return number_of(a.tensor.number() - b.tensor.number(), a, b);
+  return binary("subtract", "-", a, b.tensor);
+}
+Tensor operator*(const In& a, const In& b) {
+  if (are_numbers(a, b)) return number_of(a.tensor.number() * b.tensor.number(), a, b);
+  return binary("multiply", "*", a, b.tensor);
+}
 Tensor operator&(const In& a, const In& b) { return binary("and", "&", a, b.tensor); }
 Tensor operator|(const In& a, const In& b) { return binary("or", "|", a, b.tensor); }
 Tensor operator^(const In& a, const In& b) { return binary("xor", "^", a, b.tensor); }
@@ -39,6 +57,7 @@ Tensor minimum(const In& a, const Tensor& b) { return binary("minimum", "minimum
 Tensor remainder(const In& a, const Tensor& b) { return binary("remainder", "remainder", a, b); }
 
 Tensor operator/(const In& a, const In& b) {
+  if (are_numbers(a, b)) return a.tensor.number() / b.tensor.number();
   const Scope scope(a.at);
   const DType dtype = promoted_dtype({&a.tensor, &b.tensor});
   const DType quotient = is_float(dtype) ? dtype : DType::kF32;
@@ -54,6 +73,7 @@ Tensor operator==(const In& a, const In& b) { return comparison("EQ", "==", a, b
 Tensor operator!=(const In& a, const In& b) { return comparison("NE", "!=", a, b); }
 
 Tensor operator-(const In& x) {
+  if (x.tensor.is_number()) return number_of(-x.tensor.number(), x, x);
   const Scope scope(x.at);
   return wrap(ops::negate(builder(), value_of(x.tensor)));
 }
