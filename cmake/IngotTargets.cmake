@@ -2,7 +2,8 @@
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # What ccache needs to know of precompiled headers; the rest is its default.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
@@ -11,6 +12,7 @@ add_library(ingot_options INTERFACE)
 target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WERROR}>:-Werror>)
 # GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(INGOT_SANITIZE)
   target_compile_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE})
@@ -26,6 +28,12 @@ function(ingot_folder name)
     add_library(ingot_${name} STATIC ${sources})
     target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
+    if(name STREQUAL base)
+      target_precompile_headers(ingot_base PRIVATE <algorithm> <functional> <list> <map> <memory> <optional> <set> <span>
+                                                   <stdexcept> <string> <string_view> <variant> <vector>)
+    else()
+      target_precompile_headers(ingot_${name} REUSE_FROM ingot_base)
+    endif()
   else()
     set(scope INTERFACE)
     add_library(ingot_${name} INTERFACE)
