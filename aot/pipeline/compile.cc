@@ -115,4 +115,10 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   return compiled;
 }
 
+Compiled compile(Program& program, const CompileOptions& options) {
+  Modules modules;
+  modules.push_back(copy_module(program.module()));
+  return compile(std::move(modules), options);
+}
+
 }  // namespace ingot

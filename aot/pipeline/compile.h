@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "aot/bundle/bundle.h"
+#include "aot/frontend/trace/program.h"
 #include "aot/graph/graph.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
@@ -40,5 +41,8 @@ struct Compiled {
 // Every public function of every module becomes an entry point of that name; entry points share state by name. The modules
 // are consumed. Throws Error; nothing is written anywhere.
 Compiled compile(std::vector<std::unique_ptr<Module>> modules, const CompileOptions& options = {});
+
+// The same for a traced program, which stays as it is.
+Compiled compile(Program& program, const CompileOptions& options = {});
 
 }  // namespace ingot

@@ -71,8 +71,8 @@ class Planner {
   }
 
   std::string unique_name(const Value* value) {
-    std::string name = value ? value->name : "partial";
-    if (name.empty()) name = "v";
+    std::string name(value ? "v" : "partial");
+    if (value && !value->name.empty()) name = value->name;
     const int count = name_counts_[name]++;
     return count == 0 ? name : fmt::format("{}.{}", name, count);
   }

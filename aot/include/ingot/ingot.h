@@ -6,3 +6,4 @@
 #include "aot/frontend/trace/variable.h"
 #include "aot/nn/nn.h"
 #include "aot/optim/optim.h"
+#include "aot/pipeline/compile.h"
