@@ -45,18 +45,22 @@ Expr neutral_element(loops::KernelBuilder& b, ScalarOp op, DType dtype) {
   }
 }
 
-Accumulator::Accumulator(Step& step, const Op& reduce, int lanes, int chains)
+Accumulator::Accumulator(Step& step, const Op& reduce, int lanes, int chains, bool is_long)
     : step_(step), op_(reduce), chains_(chains), known_(known_op(reduce.region())) {
   INGOT_CHECK(known_ || chains == 1);
   for (size_t i = 0; i < reduce.results.size(); ++i) {
     tiles_.push_back(step.b().tile("acc", dtype(static_cast<int>(i)), lanes, {chains}));
   }
+  if (is_long && known_ == ScalarOp::kAdd && is_float(dtype(0))) totals_ = step.b().tile("total", dtype(0), lanes, {chains});
 }
 
 void Accumulator::start() {
   loops::KernelBuilder& b = step_.b();
   if (known_) {
-    b.unrolled("c", chains_, [&](Index c) { b.set(tiles_[0], {c}, neutral_element(b, *known_, dtype(0))); });
+    b.unrolled("c", chains_, [&](Index c) {
+      b.set(tiles_[0], {c}, neutral_element(b, *known_, dtype(0)));
+      if (totals_) b.set(*totals_, {c}, neutral_element(b, *known_, dtype(0)));
+    });
     return;
   }
   for (int i = 0; i < result_count(); ++i) {
@@ -91,12 +95,22 @@ void Accumulator::take_values(const Index& chain, std::vector<Expr> elements, co
   }
 }
 
+void Accumulator::fold() {
+  if (!totals_) return;
+  loops::KernelBuilder& b = step_.b();
+  b.unrolled("c", chains_, [&](Index c) {
+    b.set(*totals_, {c}, b.apply(ScalarOp::kAdd, {b.read(*totals_, {c}), b.read(tiles_[0], {c})}));
+    b.set(tiles_[0], {c}, neutral_element(b, *known_, dtype(0)));
+  });
+}
+
 Expr Accumulator::chain_value(const Index& chain) { return step_.b().read(tiles_[0], {chain}); }
 
 Expr Accumulator::combined(bool across_lanes) {
   loops::KernelBuilder& b = step_.b();
+  fold();
   std::vector<Expr> values;
-  for (int c = 0; c < chains_; ++c) values.push_back(b.read(tiles_[0], {c}));
+  for (int c = 0; c < chains_; ++c) values.push_back(b.read(totals_.value_or(tiles_[0]), {c}));
   for (int count = chains_; count > 1; count = (count + 1) / 2) {
     const int half = (count + 1) / 2;
     for (int c = 0; c + half < count; ++c) values[c] = b.apply(*known_, {values[c], values[c + half]});

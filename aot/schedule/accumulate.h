@@ -19,8 +19,8 @@ loops::Expr neutral_element(loops::KernelBuilder& b, loops::ScalarOp op, DType d
 
 class Accumulator {
  public:
-  // `chains` is 1 unless the op is known; `lanes` of each.
-  Accumulator(Step& step, const Op& reduce, int lanes, int chains);
+  // `chains` is 1 unless the op is known; `lanes` of each. `is_long`: fold is going to be called.
+  Accumulator(Step& step, const Op& reduce, int lanes, int chains, bool is_long = false);
 
   const Op& op() const { return op_; }
   bool is_known() const { return known_.has_value(); }
@@ -30,6 +30,10 @@ class Accumulator {
   void take(const loops::Index& chain, const std::vector<loops::Index>& index, const loops::Expr& mask);
   // Takes given values instead: partial results.
   void take_values(const loops::Index& chain, std::vector<loops::Expr> elements, const loops::Expr& mask);
+  // A long sum of floats: adds what the chains hold to their totals and starts them anew. Done every kBlock elements of a
+  // chain, the rounding error of n elements is that of n / kBlock + kBlock. Nothing for other ops.
+  void fold();
+  static constexpr int kBlock = 64;
   // All chains as one: what a partial result is, without the start value (known ops). `across_lanes`: one value.
   loops::Expr combined(bool across_lanes);
   // Chain `chain` alone, a vector.
@@ -46,6 +50,7 @@ class Accumulator {
   int chains_;
   std::optional<loops::ScalarOp> known_;
   std::vector<loops::TileId> tiles_;
+  std::optional<loops::TileId> totals_;  // of long float sums, one for each chain
 };
 
 }  // namespace ingot::schedule

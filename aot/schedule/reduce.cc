@@ -116,8 +116,11 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts
   std::vector<Accumulator> accumulators;
   if (group.is_rows) {
     const std::vector<Index> kept_index = loops::unflatten(b, unit, group.kept_shape);
-    for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, kPartChains).start();
-    walk_row(step, group, kept_index, {.chains = kPartChains, .part = part},
+    for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, kPartChains, true).start();
+    const auto fold = [&] {
+      for (Accumulator& accumulator : accumulators) accumulator.fold();
+    };
+    walk_row(step, group, kept_index, {.chains = kPartChains, .part = part, .after_block = fold},
              [&](const auto& index, const Index&, const Index& chain, const Expr& mask) {
                for (Accumulator& accumulator : accumulators) accumulator.take(chain, index, mask);
              });

@@ -40,6 +40,7 @@ struct RowWalk {
   bool vectors = true;
   int chains = 1;
   ReducedPart part = {};
+  std::function<void()> after_block = {};  // every Accumulator::kBlock elements of a chain, and after every run
 };
 using RowBody = std::function<void(const std::vector<loops::Index>& index, const loops::Index& offset,
                                    const loops::Index& chain, const loops::Expr& mask)>;

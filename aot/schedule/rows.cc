@@ -14,6 +14,7 @@ using loops::Index;
 constexpr int kExpensiveFlops = 8;
 constexpr int64_t kScratchRowBytes = 128 << 10;  // what may stay in the second-level cache
 constexpr int kChains = 4;
+constexpr int64_t kLongSum = 2048;  // sums of more elements are folded block by block
 
 class Rows {
  public:
@@ -144,11 +145,12 @@ class Rows {
   void emit_walk(int walk, const std::vector<Index>& kept_index) {
     loops::KernelBuilder& b = step_.b();
     std::vector<Accumulator> vectors, scalars;
+    const bool is_long = group_.reduced_count() > kLongSum && group_.run() > 1;
     const int chains = group_.run() >= kChains * b.vector_lanes() ? kChains : 1;
     for (const Op* op : group_.reduces) {
       if (reduce_walk_[op] != walk) continue;
       if (known_op(op->region())) {
-        vectors.emplace_back(step_, *op, group_.run() > 1 ? b.vector_lanes() : 1, chains).start();
+        vectors.emplace_back(step_, *op, group_.run() > 1 ? b.vector_lanes() : 1, chains, is_long).start();
       } else {
         scalars.emplace_back(step_, *op, 1, 1).start();
       }
@@ -158,7 +160,12 @@ class Rows {
       if (value_walk_[value] == walk) stores.push_back(value);
     }
     if (!vectors.empty() || !stores.empty() || !keep_in_walk_[walk].empty()) {
-      walk_row(step_, group_, kept_index, {.chains = chains},
+      const auto fold = [&] {
+        for (Accumulator& accumulator : vectors) accumulator.fold();
+      };
+      RowWalk row_walk{.chains = chains};
+      if (is_long && !vectors.empty()) row_walk.after_block = fold;
+      walk_row(step_, group_, kept_index, row_walk,
                [&](const auto& index, const Index& offset, const Index& chain, const Expr& mask) {
                  element_ = index;
                  offset_ = offset;

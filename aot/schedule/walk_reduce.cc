@@ -86,9 +86,21 @@ void walk_row(Step& step, const ReduceGroup& group, const std::vector<Index>& ke
     const int64_t whole = run / lanes * lanes;
     const Index lower = cuts_run ? walk.part.lower : Index(0);
     const Index upper = cuts_run ? walk.part.lower + walk.part.each : Index(run);
-    b.loop("i", lower, upper, stretch,
-           [&](Index i) { b.unrolled("c", walk.chains, [&](Index c) { emit(i + c * lanes + lane, c, nullptr); }); },
-           {Index(stretched)});
+    const auto take_stretch = [&](Index i) {
+      b.unrolled("c", walk.chains, [&](Index c) { emit(i + c * lanes + lane, c, nullptr); });
+    };
+    const int64_t block_extent = stretch * Accumulator::kBlock;
+    if (walk.after_block && stretched > block_extent) {
+      b.loop("block", lower, upper, block_extent,
+             [&](Index block) {
+               b.loop("i", block, block + block_extent, stretch, take_stretch, {upper, Index(stretched)});
+               walk.after_block();
+             },
+             {Index(stretched)});
+    } else {
+      b.loop("i", lower, upper, stretch, take_stretch, {Index(stretched)});
+      if (walk.after_block) walk.after_block();
+    }
     if (stretched == run) return;
     b.if_then(cuts_run ? walk.part.is_last : nullptr, [&] {
       b.loop("i", stretched, whole, lanes, [&](Index i) { emit(i + lane, 0, nullptr); });
