@@ -195,7 +195,10 @@ class Partitioner {
       case KernelRoot::kReduce:
         return pull_reduce(i, g);
       case KernelRoot::kContraction:
-        return pull_contraction(i, g);
+        return pull_root(i, g, GroupKind::kContraction);
+      case KernelRoot::kWindow:
+      case KernelRoot::kSelectScatter:
+        return pull_root(i, g, GroupKind::kAlone);
       default:
         return false;
     }
@@ -302,15 +305,17 @@ class Partitioner {
     return true;
   }
 
-  bool pull_contraction(int i, int g) {
+  // The group becomes the epilogue of a contraction or a window.
+  bool pull_root(int i, int g, GroupKind kind) {
     Group& to = group(g);
     if (to.kind == GroupKind::kBoundary) return false;
     if (to.kind != GroupKind::kElementwise) return refuse(i, g, "the consumer has a root of its own");
     const Access access = access_of(i, g);
-    if (op(i).result()->type.shape != to.space.shape || !access.aligned || !is_full(access, to.space)) {
+    if (op(i).results.size() != 1 || op(i).result()->type.shape != to.space.shape || !access.aligned ||
+        !is_full(access, to.space)) {
       return refuse(i, g, "the consumer does not read it in its own order");
     }
-    to.kind = GroupKind::kContraction;
+    to.kind = kind;
     to.root = &op(i);
     return true;
   }

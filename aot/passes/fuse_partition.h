@@ -15,7 +15,7 @@ enum class GroupKind : uint8_t {
   kContraction,  // `root` is a dot_general or convolution; everything after it follows its result
   kRows,         // reductions over the last dimensions; a row stays at hand, so its points may read them
   kColumns,      // reductions over other dimensions; only values of their results' shape may read them
-  kAlone,        // `root` and what is read for it: window, scatter, ...
+  kAlone,        // `root` is something else: window, scatter, ...
   kBoundary,     // an op that is no kernel: return, control flow, custom call
 };
 

@@ -62,7 +62,7 @@ bool canonicalize(Module& module, PassContext& context);
 //   rows         reductions over the last dimensions with everything elementwise around them, back to the full shape:
 //                softmax, normalisations, cross-entropy
 //   columns      reductions over other dimensions, elementwise ops before and after
-//   alone        windows, scatters and updates, with elementwise ops before them
+//   alone        windows and elementwise ops on their result; scatters and updates, with elementwise ops before them
 //
 // What is cheap (renamings, splats, iota, a few flops on values that are there anyway) is computed again in each kernel
 // that reads it. Nothing is computed more often than it has elements, except by renaming. Kernels never need each

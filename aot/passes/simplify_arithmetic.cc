@@ -227,9 +227,33 @@ Value* elementwise_of_broadcasts(GraphBuilder& b, const Op& op) {
   return ops::broadcast_in_dim(b, result, op.result()->type.shape, first->attrs().ints("broadcast_dimensions"));
 }
 
+// Reshapes sink, so that what JAX computes once as [C] and once as [1,C,1,1] is found to be the same.
+Value* elementwise_of_reshapes(GraphBuilder& b, const Op& op) {
+  if (!op.def->is_elementwise || op.operands.empty()) return nullptr;
+  const Value* first = nullptr;
+  for (Value* operand : op.operands) {
+    if (operand->type.shape != op.result()->type.shape) return nullptr;
+    if (const LiteralRef literal = constant_of(operand); literal && literal->is_splat) continue;
+    const Op* reshape = made_by(operand, "stablehlo.reshape");
+    if (!reshape) return nullptr;
+    if (!first) first = reshape->operand(0);
+    if (reshape->operand(0)->type.shape != first->type.shape) return nullptr;
+  }
+  if (!first) return nullptr;
+  const Shape& shape = first->type.shape;
+  Values operands;
+  for (Value* operand : op.operands) {
+    const LiteralRef literal = constant_of(operand);
+    operands.push_back(literal ? ops::constant(b, with_shape(*literal, shape)) : operand->op->operand(0));
+  }
+  return ops::reshape(b, b.make(op.name(), operands, op.attr_map, {{op.result()->type.dtype, shape}}),
+                      op.result()->type.shape);
+}
+
 constexpr SimplifyRule kRules[] = {
     {"", "c ∘ x == x ∘ c, ∘ commutative", constant_to_the_right},
     {"", "f(broadcast x, broadcast y) == broadcast f(x, y), f elementwise", elementwise_of_broadcasts},
+    {"", "f(reshape x, reshape y) == reshape f(x, y), f elementwise", elementwise_of_reshapes},
     {"stablehlo.add", "x + 0 == x; floats: only x + -0", add_zero},
     {"stablehlo.add", "x + -y == x - y", add_negated},
     {"stablehlo.add", "-x + y == y - x", negated_plus},
