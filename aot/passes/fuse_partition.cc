@@ -328,14 +328,23 @@ class Partitioner {
     if (it.def->root != KernelRoot::kElement || !it.def->is_elementwise) return false;
     if (clone_cost(i) > kCloneFlopsMax) return false;
     // Worth it when it adds no new reads: the operands are there for others as well.
-    for (const Value* operand : it.operands) {
-      if (!operand->op || is_constant(*operand->op)) continue;
-      if (operand->type.elements() * 8 < it.result()->type.elements()) continue;
-      const bool has_other_uses =
-          std::any_of(operand->uses.begin(), operand->uses.end(), [&](const Value::Use& use) { return use.op != &it; });
-      if (!has_other_uses) return false;
+    return std::all_of(it.operands.begin(), it.operands.end(),
+                       [&](const Value* operand) { return is_there_anyway(operand, it); });
+  }
+
+  // Another op reads the operand too, perhaps before its renamings, or it is small beside what is made of it.
+  static bool is_there_anyway(const Value* operand, const Op& reader) {
+    const int64_t elements = reader.result()->type.elements();
+    const Op* last_reader = &reader;
+    while (true) {
+      if (!operand->op || is_constant(*operand->op) || operand->type.elements() * 8 < elements) return true;
+      for (const Value::Use& use : operand->uses) {
+        if (use.op != last_reader) return true;
+      }
+      if (!is_renaming(*operand->op)) return false;
+      last_reader = operand->op;
+      operand = operand->op->operand(0);
     }
-    return true;
   }
 
   int clone_cost(int i) const { return op(i).def->flops + clone_flops_[i]; }

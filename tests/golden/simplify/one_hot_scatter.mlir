@@ -17,9 +17,9 @@ module {
     %1 = stablehlo.reshape %i : (tensor<8x1x1xi32>) -> tensor<8xi32>
     %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<8xi32>) -> tensor<8x10xi32>
     %3 = stablehlo.compare EQ, %0, %2 : (tensor<8x10xi32>, tensor<8x10xi32>) -> tensor<8x10xi1>
-    %4 = stablehlo.reshape %u : (tensor<8x1xf32>) -> tensor<8xf32>
-    %5 = stablehlo.constant dense<0.000000e+00> : tensor<8xf32>
-    %6 = stablehlo.add %4, %5 : tensor<8xf32>
+    %4 = stablehlo.constant dense<0.000000e+00> : tensor<8x1xf32>
+    %5 = stablehlo.add %u, %4 : tensor<8x1xf32>
+    %6 = stablehlo.reshape %5 : (tensor<8x1xf32>) -> tensor<8xf32>
     %7 = stablehlo.broadcast_in_dim %6, dims = [0] : (tensor<8xf32>) -> tensor<8x10xf32>
     %8 = stablehlo.select %3, %7, %zeros : tensor<8x10xi1>, tensor<8x10xf32>
     return %8 : tensor<8x10xf32>
