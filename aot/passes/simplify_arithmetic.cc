@@ -146,6 +146,32 @@ Value* compare_clipped(GraphBuilder& b, const Op& op) {
   return nullptr;
 }
 
+// A relu that keeps NaN is a select: of the bound where `mask` holds and of x elsewhere, or the other way round where
+// the comparison is strict. Then its result compares with the bound as x does, at the bound and at NaN too.
+bool clips_by(const Op& clip, const Op& mask) {
+  const std::string& direction = mask.attrs().string("comparison_direction");
+  const bool holds_at_bound = direction == "LE" || direction == "GE";
+  if (!holds_at_bound && direction != "LT" && direction != "GT") return false;
+  if (!clip.is("stablehlo.select") || clip.operand(0) != mask.result()) return false;
+  const Value* bound = clip.operand(holds_at_bound ? 1 : 2);
+  const LiteralRef a = constant_of(bound), c = constant_of(mask.operand(1));
+  return clip.operand(holds_at_bound ? 2 : 1) == mask.operand(0) && (bound == mask.operand(1) || (a && c && *a == *c));
+}
+
+// The backward pass of such a relu reads its output.
+Value* select_clipped(GraphBuilder& b, const Op& op) {
+  const Op* mask = made_by(op.operand(0), "stablehlo.compare");
+  if (!mask) return nullptr;
+  for (const Value::Use& use : mask->result()->uses) {
+    const Op& clip = *use.op;
+    if (&clip == &op || !clips_by(clip, *mask) || clips_by(op, *mask) || !comes_before(clip, op)) continue;
+    Value* mask_of_result =
+        b.make(mask->name(), {clip.result(), mask->operand(1)}, mask->attr_map, {mask->result()->type});
+    return ops::select(b, mask_of_result, op.operand(1), op.operand(2));
+  }
+  return nullptr;
+}
+
 Value* select_constant(GraphBuilder&, const Op& op) {
   if (is_all(op.operand(0), 1)) return op.operand(1);
   return is_all(op.operand(0), 0) ? op.operand(2) : nullptr;
@@ -284,6 +310,8 @@ constexpr SimplifyRule kRules[] = {
     {"stablehlo.select", "select(true, x, y) == x, select(false, x, y) == y", select_constant},
     {"stablehlo.select", "select(p, x, x) == x", select_same},
     {"stablehlo.select", "select(p, true, false) == p", select_truth},
+    {"stablehlo.select", "select(x <= c, y, z) == select(r <= c, y, z), r = select(x <= c, c, x), where there is one",
+     select_clipped},
     {"stablehlo.select", "select(not p, x, y) == select(p, y, x)", select_negated},
     {"stablehlo.convert", "convert x to its own type == x", convert_nothing},
     {"stablehlo.convert", "convert(convert x) == convert x, when the inner one loses nothing", convert_converted},
