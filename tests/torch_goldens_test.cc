@@ -11,14 +11,27 @@
 
 #include "aot/base/error.h"
 #include "aot/base/safetensors.h"
-#include "tests/program_runner.h"
+#include "aot/graph/graph.h"
+#include "tests/compiled_program.h"
 #include "tests/torch_modules.h"
 
 namespace ingot {
 namespace {
 
-constexpr double kRelative = 1e-9;  // of the largest element of the expected tensor
-constexpr double kAbsolute = 1e-12;
+// One way to run every case.
+struct Way {
+  const char* name;
+  std::unique_ptr<Executor> (*make)();
+  DType dtype;      // that stands for f64
+  double relative;  // distance, of the largest element of the expected tensor
+  double absolute;
+};
+
+const Way kWays[] = {
+    {"Evaluated", [] { return std::unique_ptr<Executor>(new ReferenceExecutor); }, f64, 1e-9, 1e-12},
+    {"CompiledF64", [] { return std::unique_ptr<Executor>(new CompiledExecutor(1)); }, f64, 1e-9, 1e-12},
+    {"CompiledF32", [] { return std::unique_ptr<Executor>(new CompiledExecutor(1)); }, f32, 2e-5, 2e-6},
+};
 
 std::filesystem::path goldens() {
   const char* folder = std::getenv("INGOT_TORCH_GOLDENS");
@@ -55,18 +68,6 @@ class Group {
   SafeTensors data_;
 };
 
-void expect_close(const RefTensor& actual, const RefTensor& expected, const std::string& what) {
-  ASSERT_EQ(actual.type, expected.type) << what;
-  EXPECT_EQ(actual.i, expected.i) << what;
-  double largest = 0, furthest = 0;
-  for (size_t k = 0; k < expected.f.size(); ++k) {
-    largest = std::max(largest, std::abs(expected.f[k]));
-    const double distance = std::abs(actual.f[k] - expected.f[k]);
-    if (!(distance <= furthest)) furthest = distance;  // NaN counts
-  }
-  EXPECT_LE(furthest, kRelative * largest + kAbsolute) << what;
-}
-
 // Counts, and names what is missing.
 struct Tally {
   int passed = 0;
@@ -80,10 +81,63 @@ struct Tally {
   }
 };
 
+class TorchGoldens : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(goldens() / "modules.json")) GTEST_SKIP() << "no goldens at " << goldens();
+  }
+
+  void expect_close(const RefTensor& actual, const RefTensor& expected, const std::string& what);
+  void check_function(const Group& group, const std::string& name, const Kwargs& info,
+                      const std::vector<Tensor>& parameters, const std::vector<Tensor>& buffers,
+                      const LossFunction& function);
+
+  // Runs a program in the way of the test: in its dtype, by its executor.
+  class Runner {
+   public:
+    Runner(const Way& way, Program& program)
+        : way_(way),
+          module_(way.dtype == DType::kF64 ? copy_module(program.module()) : in_f32(program.module())),
+          executor_(way.make()) {}
+
+    NamedTensors run(const std::string& entry, NamedTensors& state, NamedTensors inputs) {
+      convert(state);
+      convert(inputs);
+      return executor_->run(*module_, entry, state, inputs);
+    }
+
+   private:
+    void convert(NamedTensors& tensors) const {
+      for (auto& [name, tensor] : tensors) {
+        if (tensor.type.dtype == DType::kF64) tensor.type.dtype = way_.dtype;
+      }
+    }
+
+    const Way& way_;
+    std::unique_ptr<Module> module_;
+    std::unique_ptr<Executor> executor_;
+  };
+
+  Tally tally;
+};
+
+void TorchGoldens::expect_close(const RefTensor& actual, const RefTensor& expected, const std::string& what) {
+  ASSERT_EQ(actual.type.shape, expected.type.shape) << what;
+  EXPECT_EQ(actual.type.dtype, expected.is_float() ? GetParam().dtype : expected.type.dtype) << what;
+  EXPECT_EQ(actual.i, expected.i) << what;
+  double largest = 0, furthest = 0;
+  for (size_t k = 0; k < expected.f.size(); ++k) {
+    largest = std::max(largest, std::abs(expected.f[k]));
+    const double distance = std::abs(actual.f[k] - expected.f[k]);
+    if (!(distance <= furthest)) furthest = distance;  // NaN counts
+  }
+  EXPECT_LE(furthest, GetParam().relative * largest + GetParam().absolute) << what;
+}
+
 // Traces f(inputs) with its gradients, runs it, and compares everything that the goldens have for the case.
-void check_function(const Group& group, const std::string& name, const Kwargs& info,
-                    const std::vector<Tensor>& parameters, const std::vector<Tensor>& buffers,
-                    const LossFunction& function) {
+void TorchGoldens::check_function(const Group& group, const std::string& name, const Kwargs& info,
+                                  const std::vector<Tensor>& parameters, const std::vector<Tensor>& buffers,
+                                  const LossFunction& function) {
   SCOPED_TRACE(name);
   const auto input_count = info.at("inputs").get<size_t>();
   NamedTensors inputs, state;
@@ -121,7 +175,7 @@ void check_function(const Group& group, const std::string& name, const Kwargs& i
         "f", [&](Tensor a, Tensor b, Tensor c) { return body(std::vector<Tensor>{a, b, c}); }, spec(0), spec(1),
         spec(2));
   }
-  const NamedTensors outputs = ReferenceExecutor().run(program.module(), "f", state, inputs);
+  const NamedTensors outputs = Runner(GetParam(), program).run("f", state, inputs);
   expect_close(outputs.at("output"), group.at(name + "/output"), "output");
   for (const std::string& grad : grads) {
     ASSERT_TRUE(outputs.contains("grad." + grad)) << grad;
@@ -133,15 +187,7 @@ void check_function(const Group& group, const std::string& name, const Kwargs& i
   }
 }
 
-class TorchGoldens : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(goldens() / "modules.json")) GTEST_SKIP() << "no goldens at " << goldens();
-  }
-  Tally tally;
-};
-
-TEST_F(TorchGoldens, Modules) {
+TEST_P(TorchGoldens, Modules) {
   const Group group("modules");
   for (const Kwargs& info : group.cases()) {
     const auto class_name = info.at("class").get<std::string>(), name = info.at("name").get<std::string>();
@@ -163,7 +209,7 @@ TEST_F(TorchGoldens, Modules) {
   tally.print("modules");
 }
 
-TEST_F(TorchGoldens, Losses) {
+TEST_P(TorchGoldens, Losses) {
   const Group group("losses");
   for (const Kwargs& info : group.cases()) {
     const auto class_name = info.at("class").get<std::string>();
@@ -178,7 +224,7 @@ TEST_F(TorchGoldens, Losses) {
   tally.print("losses");
 }
 
-TEST_F(TorchGoldens, Optimizers) {
+TEST_P(TorchGoldens, Optimizers) {
   const Group group("optimizers");
   for (const Kwargs& info : group.cases()) {
     const auto class_name = info.at("class").get<std::string>(), name = info.at("name").get<std::string>();
@@ -199,9 +245,9 @@ TEST_F(TorchGoldens, Optimizers) {
           optimizer->step();
         },
         Spec{start.type, "gradient"});
-    ReferenceExecutor executor;
+    Runner runner(GetParam(), program);
     NamedTensors state;
-    executor.run(program.module(), "init", state, {{"seed", RefTensor({DType::kI64, {}})}});
+    runner.run("init", state, {{"seed", RefTensor({DType::kI64, {}})}});
     state["w"] = start;
     const int64_t size = start.elements();
     for (int64_t step = 0; step < grads.type.shape[0]; ++step) {
@@ -210,13 +256,16 @@ TEST_F(TorchGoldens, Optimizers) {
         gradient.copy_element(k, grads, step * size + k);
         expected.copy_element(k, after, step * size + k);
       }
-      executor.run(program.module(), "step", state, {{"gradient", gradient}});
+      runner.run("step", state, {{"gradient", gradient}});
       expect_close(state.at("w"), expected, "step " + std::to_string(step));
     }
     ++tally.passed;
   }
   tally.print("optimizers");
 }
+
+INSTANTIATE_TEST_SUITE_P(All, TorchGoldens, testing::ValuesIn(kWays),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace ingot

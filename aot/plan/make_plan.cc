@@ -71,8 +71,7 @@ class Planner {
   }
 
   std::string unique_name(const Value* value) {
-    std::string name(value ? "v" : "partial");
-    if (value && !value->name.empty()) name = value->name;
+    const std::string name = !value ? std::string("partial") : value->name.empty() ? std::string("v") : value->name;
     const int count = name_counts_[name]++;
     return count == 0 ? name : fmt::format("{}.{}", name, count);
   }

@@ -1,0 +1,29 @@
+// Programs compiled for this processor and run by the engine.
+#pragma once
+
+#include <memory>
+
+#include "tests/program_runner.h"
+
+namespace ingot {
+
+// Compiles a module at its first run and keeps the code; modules stay as they are until the executor is gone.
+class CompiledExecutor : public Executor {
+ public:
+  explicit CompiledExecutor(uint32_t threads = 2);
+  ~CompiledExecutor() override;
+
+  NamedTensors run(const Module& module, const std::string& entry, NamedTensors& state,
+                   const NamedTensors& inputs) override;
+
+ private:
+  struct Opened;
+
+  uint32_t threads_;
+  std::map<const Module*, std::unique_ptr<Opened>> opened_;
+};
+
+// A copy of the module in which f32 stands for f64: types, constants, conversions and all.
+std::unique_ptr<Module> in_f32(const Module& module);
+
+}  // namespace ingot
