@@ -7,6 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/trace/trace.h"
 #include "tests/program_runner.h"
+#include "tests/random_tensor.h"
 
 namespace ingot {
 namespace {

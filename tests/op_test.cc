@@ -4,7 +4,7 @@
 
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
-#include "tests/executor.h"
+#include "tests/op_executor.h"
 #include "tests/op_gradient.h"
 
 namespace ingot {
@@ -83,7 +83,7 @@ std::string disagreement(const OpCase& op_case, const RefTensor& actual, const R
   return "";
 }
 
-void expect_agreement(Executor& executor) {
+void expect_agreement(OpExecutor& executor) {
   const std::vector<OpCase>& cases = all_cases();
   const std::vector<std::vector<RefTensor>> results = executor.run(cases);
   ASSERT_EQ(results.size(), cases.size());
@@ -130,13 +130,13 @@ TEST(Op, EvaluationGivesTheInferredTypes) {
 
 TEST(Op, InterpretedAgrees) {
   for (const int lanes : {1, 8}) {
-    Interpreted executor(lanes, lanes == 1);
+    InterpretedOps executor(lanes, lanes == 1);
     expect_agreement(executor);
   }
 }
 
 TEST(Op, CompiledAgrees) {
-  Compiled executor(loops::find_target("host"));
+  CompiledOps executor(loops::find_target("host"));
   expect_agreement(executor);
 }
 

@@ -48,22 +48,4 @@ RefTensor tensor_of_values(const TensorType& type, const std::vector<double>& va
   return tensor;
 }
 
-// SplitMix64: Steele, Lea & Flood 2014.
-RefTensor random_tensor(const TensorType& type, uint64_t seed, double low, double high) {
-  RefTensor tensor(type);
-  uint64_t state = seed * 0x9E3779B97F4A7C15;
-  for (int64_t k = 0; k < tensor.elements(); ++k) {
-    uint64_t z = (state += 0x9E3779B97F4A7C15);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    const double value = low + (high - low) * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53);
-    if (tensor.is_float()) {
-      tensor.f[k] = value;
-    } else {
-      tensor.i[k] = static_cast<int64_t>(value);
-    }
-  }
-  return tensor;
-}
-
 }  // namespace ingot

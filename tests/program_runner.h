@@ -35,7 +35,4 @@ class ReferenceExecutor : public Executor {
 // A tensor from values; integers are converted.
 RefTensor tensor_of_values(const TensorType& type, const std::vector<double>& values);
 
-// Uniform values in [low, high) that follow from `seed` alone.
-RefTensor random_tensor(const TensorType& type, uint64_t seed, double low = -1, double high = 1);
-
 }  // namespace ingot

@@ -42,6 +42,14 @@ RefTensor random_tensor(const TensorType& type, Random& random) {
   return tensor;
 }
 
+RefTensor random_tensor(const TensorType& type, uint64_t seed, double low, double high) {
+  Random random(seed);
+  RefTensor tensor(type);
+  for (double& x : tensor.f) x = round_to(type.dtype, low + (high - low) * random.uniform());
+  for (int64_t& x : tensor.i) x = static_cast<int64_t>(low + (high - low) * random.uniform());
+  return tensor;
+}
+
 std::vector<RefTensor> random_arguments(const Function& function, uint64_t seed) {
   Random random(seed);
   std::vector<RefTensor> arguments;

@@ -28,6 +28,10 @@ class Random {
 
 // Floats in [-2, 2], rounded to the dtype; integers in [-8, 8] (unsigned: [0, 16]); truth values.
 RefTensor random_tensor(const TensorType& type, Random& random);
+
+// Uniform floats in [low, high), rounded to the dtype, that follow from `seed` alone; integers are truncated.
+RefTensor random_tensor(const TensorType& type, uint64_t seed, double low = -1, double high = 1);
+
 std::vector<RefTensor> random_arguments(const Function& function, uint64_t seed);
 
 struct Tolerance {

@@ -7,8 +7,8 @@ target_link_libraries(program_runner PUBLIC ingot_optim PRIVATE ingot_options)
 add_library(compiled_program STATIC compiled_program.cc)
 target_link_libraries(compiled_program PUBLIC program_runner PRIVATE ingot_options ingot_pipeline ingot::engine)
 
-ingot_test(gradients_test program_runner)
-ingot_test(trace_test program_runner)
+ingot_test(gradients_test program_runner ingot_test_random)
+ingot_test(trace_test program_runner ingot_test_random)
 
 # The same programs against other frameworks.
 add_library(jax_models STATIC jax_models.cc)

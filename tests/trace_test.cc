@@ -8,6 +8,7 @@
 #include "aot/frontend/trace/philox.h"
 #include "aot/graph/graph.h"
 #include "tests/program_runner.h"
+#include "tests/random_tensor.h"
 
 namespace ingot {
 namespace {

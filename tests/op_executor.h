@@ -1,4 +1,4 @@
-// Ways to run a function that must agree with its evaluation.
+// Ways to run a function of one op that must agree with its evaluation; whole programs: program_runner.h.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 
 namespace ingot {
 
-class Executor {
+class OpExecutor {
  public:
-  virtual ~Executor() = default;
+  virtual ~OpExecutor() = default;
   virtual std::string name() const = 0;
   // The results of each case, in order; none for a case that this executor does not take.
   virtual std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) = 0;
@@ -116,9 +116,9 @@ class KernelMemory {
 };
 
 // The loops interpreter.
-class Interpreted : public Executor {
+class InterpretedOps : public OpExecutor {
  public:
-  Interpreted(int lanes, bool has_mathematics) : lanes_(lanes), has_mathematics_(has_mathematics) {}
+  InterpretedOps(int lanes, bool has_mathematics) : lanes_(lanes), has_mathematics_(has_mathematics) {}
 
   std::string name() const override {
     return "interpreted, " + std::to_string(lanes_) + " lanes" + (has_mathematics_ ? "" : ", expanded mathematics");
@@ -143,9 +143,9 @@ class Interpreted : public Executor {
 };
 
 // Machine code of this processor.
-class Compiled : public Executor {
+class CompiledOps : public OpExecutor {
  public:
-  explicit Compiled(const loops::Target& target) : target_(target) {}
+  explicit CompiledOps(const loops::Target& target) : target_(target) {}
 
   std::string name() const override { return "compiled for " + std::string(target_.name); }
 
