@@ -2,10 +2,8 @@
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-add_library(engine_fixture STATIC engine_fixture.cc engine_kernels.c)
-target_include_directories(engine_fixture PUBLIC ${PROJECT_SOURCE_DIR})
-target_link_libraries(engine_fixture PUBLIC ingot_bundle ingot::engine GTest::gtest PRIVATE ingot_options)
-set_source_files_properties(engine_kernels.c PROPERTIES COMPILE_OPTIONS
+ingot_test_library(engine_fixture engine_fixture.cc engine_kernels.c LINK ingot_bundle ingot::engine)
+set_source_files_properties(engine_kernels.c PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
   "-O1;-ffreestanding;-fno-tree-vectorize;-fno-tree-loop-distribute-patterns;-fno-stack-protector;-fno-sanitize=all;-fcf-protection=none")
 
 ingot_test(bundle_test engine_fixture)

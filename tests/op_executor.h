@@ -25,8 +25,7 @@ class OpExecutor {
   virtual std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) = 0;
 };
 
-// --- kernels that pull a function's results, element by element
-// ---------------------------------------------------------
+// --- kernels that pull a function's results, element by element ---
 
 // Answers for arguments with loads and for everything else with the op's own element column.
 class FunctionSource : public loops::ElementSource {

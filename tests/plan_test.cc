@@ -244,11 +244,11 @@ TEST(CheckPlan, CatchesWhatIsWrong) {
   const int a_id = good.steps[0].buffers[1];
   const int b_id = good.steps[1].buffers[1];
   rejected([&](Plan& p) { p.buffers[b_id].offset_bytes = p.buffers[a_id].offset_bytes; });  // overlap of the living
-  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes += 1; });                             // misaligned
-  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes = p.arena_bytes; });                  // outside
-  rejected([&](Plan& p) { std::swap(p.steps[1], p.steps[2]); });                             // read before written
-  rejected([&](Plan& p) { p.steps[2].barrier = false; });                                    // a race
-  rejected([&](Plan& p) { p.steps.pop_back(); });                                            // no result
+  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes += 1; });                            // misaligned
+  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes = p.arena_bytes; });                 // outside
+  rejected([&](Plan& p) { std::swap(p.steps[1], p.steps[2]); });                            // read before written
+  rejected([&](Plan& p) { p.steps[2].barrier = false; });                                   // a race
+  rejected([&](Plan& p) { p.steps.pop_back(); });                                           // no result
 }
 
 }  // namespace

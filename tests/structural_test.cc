@@ -45,8 +45,7 @@ Op& op_under_test(Function& function, const OpDef& def) {
   throw_bug("the sample has no such op");
 }
 
-// --- evaluation
-// -----------------------------------------------------------------------------------------------------------
+// --- evaluation ---
 
 void expect_checks_hold(const std::string& body) {
   const auto module = parse_module("func.func @main() {\n" + body + "\n  return\n}\n", "test.mlir", all_ops());
@@ -127,8 +126,7 @@ TEST(Structural, MaximumOfNaNIsNaNAndSumsOfNothingAreTheStart) {
   check.expect_eq_const %z, dense<7.0> : tensor<2xf32>)");
 }
 
-// --- messages
-// -----------------------------------------------------------------------------------------------------------------
+// --- messages ---
 
 TEST(Structural, MistakesNameDimensionsAndExtents) {
   const std::pair<const char*, const char*> cases[] = {
@@ -162,8 +160,7 @@ TEST(Structural, MistakesNameDimensionsAndExtents) {
   }
 }
 
-// --- samples
-// ------------------------------------------------------------------------------------------------------------------
+// --- samples ---
 
 TEST(Structural, SamplesAreWellFormed) {
   for (const char* name : kStructural) {
@@ -176,8 +173,7 @@ TEST(Structural, SamplesAreWellFormed) {
   }
 }
 
-// --- gradients
-// ----------------------------------------------------------------------------------------------------------------
+// --- gradients ---
 
 class Random {
  public:

@@ -203,12 +203,15 @@ TEST(Programs, ReadLikePyTorch) {
   nn::Sequential net{nn::Conv2d(1, 16, 3), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(16 * 13 * 13, 10)};
   optim::AdamW adam(net.parameters());
   Program p;
-  p.add("train_step", [&](Tensor images, Tensor labels, Tensor lr) {
-    Tensor loss = cross_entropy(net(images), labels);
-    loss.backward();
-    adam.step(lr);
-    return loss;
-  }, f32[{64, 1, 28, 28}], i32[{64}], f32[{}]);
+  p.add(
+      "train_step",
+      [&](Tensor images, Tensor labels, Tensor lr) {
+        Tensor loss = cross_entropy(net(images), labels);
+        loss.backward();
+        adam.step(lr);
+        return loss;
+      },
+      f32[{64, 1, 28, 28}], i32[{64}], f32[{}]);
   p.add("predict", [&](Tensor images) { return argmax(net(images), 1); }, f32[{64, 1, 28, 28}]);
 
   const Function* predict = p.module().find("predict");
@@ -242,10 +245,11 @@ TEST(Programs, DropoutIsScaledAndDrawnAnewEachStep) {
 TEST(Random, PhiloxGivesItsKnownAnswers) {
   const auto blocks = [](int64_t counter, int64_t key) {
     return values([=] {
-      const Tensor c = full({1}, 0, DType::kUI32) + counter, k = full({1}, 0, DType::kUI32) + key;
-      const auto words = philox4x32({c, c, c, c}, {k, k});
-      return cat({words.begin(), words.end()});
-    }).i;
+             const Tensor c = full({1}, 0, DType::kUI32) + counter, k = full({1}, 0, DType::kUI32) + key;
+             const auto words = philox4x32({c, c, c, c}, {k, k});
+             return cat({words.begin(), words.end()});
+           })
+        .i;
   };
   EXPECT_EQ(blocks(0, 0), (std::vector<int64_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(blocks(0xffffffff, 0xffffffff), (std::vector<int64_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));

@@ -34,7 +34,7 @@ class Error : public std::runtime_error {
 }  // namespace ingot
 
 // Checks an invariant of ours in every build; a failure is a kBug error that names the condition.
-#define INGOT_CHECK(condition)                                                                          \
-  do {                                                                                                  \
+#define INGOT_CHECK(condition)                                                                                    \
+  do {                                                                                                            \
     if (!(condition)) ::ingot::throw_bug(std::string(__FILE__ ":") + std::to_string(__LINE__) + ": " #condition); \
   } while (false)

@@ -15,11 +15,11 @@ using Location = std::shared_ptr<const LocationNode>;
 struct LocationNode {
   enum class Kind : uint8_t { kUnknown, kFile, kName, kCallSite, kFused };
   Kind kind = Kind::kUnknown;
-  std::string text;     // kFile: the file's name. kName: the name. kFused: metadata text, may be empty.
-  int line = 0;         // kFile; 1-based
-  int column = 0;       // kFile; 1-based
-  int end_line = 0;     // kFile with a range, else 0
-  int end_column = 0;   // kFile with a range, else 0
+  std::string text;                // kFile: the file's name. kName: the name. kFused: metadata text, may be empty.
+  int line = 0;                    // kFile; 1-based
+  int column = 0;                  // kFile; 1-based
+  int end_line = 0;                // kFile with a range, else 0
+  int end_column = 0;              // kFile with a range, else 0
   std::vector<Location> children;  // kName: at most one. kCallSite: callee, caller. kFused: all.
 };
 

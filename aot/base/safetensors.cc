@@ -16,9 +16,9 @@ using nlohmann::json;
 
 int64_t dtype_bytes(const std::string& dtype) {
   static const std::map<std::string, int64_t> kBytes = {
-      {"BOOL", 1}, {"I8", 1},   {"U8", 1},  {"I16", 2}, {"U16", 2}, {"F16", 2},     {"BF16", 2},
-      {"I32", 4},  {"U32", 4},  {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8},     {"C64", 8},
-      {"C128", 16}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+      {"BOOL", 1}, {"I8", 1},  {"U8", 1},    {"I16", 2},     {"U16", 2},    {"F16", 2},
+      {"BF16", 2}, {"I32", 4}, {"U32", 4},   {"F32", 4},     {"I64", 8},    {"U64", 8},
+      {"F64", 8},  {"C64", 8}, {"C128", 16}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
   const auto found = kBytes.find(dtype);
   return found == kBytes.end() ? 0 : found->second;
 }
@@ -57,7 +57,8 @@ SafeTensors SafeTensors::read(const std::string& path) {
       for (int64_t dim : tensor.shape) {
         if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) bytes = UINT64_MAX;
       }
-      if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size() || offsets[1] - offsets[0] != bytes) {
+      if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size() ||
+          offsets[1] - offsets[0] != bytes) {
         fail(fmt::format("tensor '{}': its data offsets do not fit its shape or the file", name));
       }
       tensor.data = data.subspan(offsets[0], bytes);
@@ -80,7 +81,8 @@ void write_safetensors(const std::string& path, const std::map<std::string, Safe
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    header[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.data.size()}}};
+    header[name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.data.size()}}};
     offset += tensor.data.size();
   }
   std::string text = header.dump();
@@ -94,7 +96,8 @@ void write_safetensors(const std::string& path, const std::map<std::string, Safe
     for (const auto& [name, tensor] : tensors) {
       out.write(reinterpret_cast<const char*>(tensor.data.data()), static_cast<std::streamsize>(tensor.data.size()));
     }
-    if (!out.flush()) throw_error(nullptr, fmt::format("{}: cannot be written; is there space, and may you write there?", path));
+    if (!out.flush())
+      throw_error(nullptr, fmt::format("{}: cannot be written; is there space, and may you write there?", path));
   }
   std::filesystem::rename(aside, path);
 }

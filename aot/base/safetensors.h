@@ -1,6 +1,7 @@
 // safetensors files: named arrays with a JSON header, as Hugging Face and PyTorch read and write them.
 //
-//   u64 header bytes (little endian) · {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...} · data
+//   u64 header bytes (little endian) · {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...} ·
+//   data
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace ingot {
 
 // One array of an open file.
 struct SafeTensor {
-  std::string dtype;            // "F32", "I64", "BOOL", ...
+  std::string dtype;  // "F32", "I64", "BOOL", ...
   std::vector<int64_t> shape;
   std::span<const std::byte> data;  // row-major, little endian; stays as long as the file object
 };

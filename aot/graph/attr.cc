@@ -52,9 +52,7 @@ int64_t Attrs::integer(std::string_view name) const {
   return integer->value;
 }
 
-int64_t Attrs::integer(std::string_view name, int64_t otherwise) const {
-  return has(name) ? integer(name) : otherwise;
-}
+int64_t Attrs::integer(std::string_view name, int64_t otherwise) const { return has(name) ? integer(name) : otherwise; }
 
 bool Attrs::boolean(std::string_view name, bool otherwise) const {
   if (!has(name)) return otherwise;

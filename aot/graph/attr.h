@@ -63,7 +63,9 @@ struct Attr {
   Attr(std::vector<int64_t> ints) : value(IntsAttr{std::move(ints)}) {}
 
   template <typename T>
-  const T* as() const { return std::get_if<T>(&value); }
+  const T* as() const {
+    return std::get_if<T>(&value);
+  }
 
   friend bool operator==(const Attr& a, const Attr& b);  // hidden: what merely converts to Attr is not compared as one
 };

@@ -5,15 +5,21 @@
 
 namespace ingot {
 
-// Inserts before a given op, or at the end of a block. Types are inferred and checked as each op is made; a mistake is an
-// Error at the current location.
+// Inserts before a given op, or at the end of a block. Types are inferred and checked as each op is made; a mistake is
+// an Error at the current location.
 class GraphBuilder {
  public:
   explicit GraphBuilder(const OpTable& table) : table_(table) {}
 
   const OpTable& table() const { return table_; }
-  void at_end(Block& block) { block_ = &block; before_ = nullptr; }
-  void before(Op& op) { block_ = op.block; before_ = &op; }
+  void at_end(Block& block) {
+    block_ = &block;
+    before_ = nullptr;
+  }
+  void before(Op& op) {
+    block_ = op.block;
+    before_ = &op;
+  }
   Block* block() const { return block_; }
 
   Location location;  // given to the ops made from now on

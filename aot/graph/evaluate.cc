@@ -24,7 +24,8 @@ class Evaluator {
 
   std::vector<RefTensor> run_block(const Block& block, std::vector<RefTensor> arguments) {
     INGOT_CHECK(arguments.size() == block.arguments.size());
-    for (size_t i = 0; i < arguments.size(); ++i) values_[block.argument(static_cast<int>(i))] = std::move(arguments[i]);
+    for (size_t i = 0; i < arguments.size(); ++i)
+      values_[block.argument(static_cast<int>(i))] = std::move(arguments[i]);
     for (const auto& op : block.ops) {
       std::vector<RefTensor> inputs;
       for (const Value* operand : op->operands) inputs.push_back(values_.at(operand));
@@ -47,7 +48,8 @@ class Evaluator {
 
 }  // namespace
 
-std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor> arguments, const EvaluateOptions& options) {
+std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor> arguments,
+                                const EvaluateOptions& options) {
   if (arguments.size() != function.body.arguments.size()) {
     throw_error(function.location, fmt::format("@{} takes {} arguments, not {}", function.name,
                                                function.body.arguments.size(), arguments.size()));
@@ -55,8 +57,8 @@ std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor>
   for (size_t i = 0; i < arguments.size(); ++i) {
     const TensorType& expected = function.body.arguments[i]->type;
     if (arguments[i].type != expected) {
-      throw_error(function.location, fmt::format("@{}: argument {} is {}, not {}", function.name, i, to_string(expected),
-                                                 to_string(arguments[i].type)));
+      throw_error(function.location, fmt::format("@{}: argument {} is {}, not {}", function.name, i,
+                                                 to_string(expected), to_string(arguments[i].type)));
     }
   }
   return Evaluator(options).run_block(function.body, std::move(arguments));

@@ -15,8 +15,10 @@ struct EvaluateOptions {
   bool round_steps = false;
 };
 
-// The results of `function` for one tensor an argument. Throws when an op has no definition or an argument's type is wrong.
-std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor> arguments, const EvaluateOptions& = {});
+// The results of `function` for one tensor an argument. Throws when an op has no definition or an argument's type is
+// wrong.
+std::vector<RefTensor> evaluate(const Function& function, std::vector<RefTensor> arguments,
+                                const EvaluateOptions& = {});
 
 // One op on given inputs.
 std::vector<RefTensor> evaluate(const Op& op, std::span<const RefTensor> inputs, const EvaluateOptions& = {});

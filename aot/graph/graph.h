@@ -38,7 +38,7 @@ struct Value {
   Block* block = nullptr;  // the block whose argument it is, or null
   int index = 0;           // among the op's results or the block's arguments
   Location location;
-  std::vector<Use> uses;   // Invariant: exactly the operand slots that hold this value, kept by Op
+  std::vector<Use> uses;  // Invariant: exactly the operand slots that hold this value, kept by Op
 };
 using Values = std::vector<Value*>;
 
@@ -49,7 +49,7 @@ struct Op {
   AttrMap attr_map;
   std::vector<std::unique_ptr<Block>> regions;  // every region is one block
   Location location;
-  Block* block = nullptr;                       // where it stands
+  Block* block = nullptr;                         // where it stands
   std::list<std::unique_ptr<Op>>::iterator self;  // its place in block->ops
 
   Op() = default;
@@ -68,8 +68,8 @@ struct Op {
   bool has_uses() const;
 };
 
-// A list of ops with arguments; the last op is the terminator (func.return, stablehlo.return, ingot.yield), whose operands are the
-// block's results.
+// A list of ops with arguments; the last op is the terminator (func.return, stablehlo.return, ingot.yield), whose
+// operands are the block's results.
 struct Block {
   std::vector<std::unique_ptr<Value>> arguments;
   std::list<std::unique_ptr<Op>> ops;

@@ -54,11 +54,16 @@ void write(T value, std::byte* to) {
 
 double round_to(DType dtype, double value) {
   switch (dtype) {
-    case DType::kF64: return value;
-    case DType::kF32: return static_cast<float>(value);
-    case DType::kF16: return round_mantissa(value, 10, -14, 65504);
-    case DType::kBF16: return round_mantissa(value, 7, -126, 0x1.FEp127);
-    default: throw_bug("round_to: " + to_string(dtype) + " is not a float type");
+    case DType::kF64:
+      return value;
+    case DType::kF32:
+      return static_cast<float>(value);
+    case DType::kF16:
+      return round_mantissa(value, 10, -14, 65504);
+    case DType::kBF16:
+      return round_mantissa(value, 7, -126, 0x1.FEp127);
+    default:
+      throw_bug("round_to: " + to_string(dtype) + " is not a float type");
   }
 }
 
@@ -73,44 +78,61 @@ int64_t wrap_to(DType dtype, int64_t value) {
 
 double load_float(DType dtype, const std::byte* from) {
   switch (dtype) {
-    case DType::kF64: return read<double>(from);
-    case DType::kF32: return read<float>(from);
-    case DType::kF16: return f16_value(read<uint16_t>(from));
-    case DType::kBF16: return std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(from)) << 16);
-    default: throw_bug("load_float: " + to_string(dtype) + " is not a float type");
+    case DType::kF64:
+      return read<double>(from);
+    case DType::kF32:
+      return read<float>(from);
+    case DType::kF16:
+      return f16_value(read<uint16_t>(from));
+    case DType::kBF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(from)) << 16);
+    default:
+      throw_bug("load_float: " + to_string(dtype) + " is not a float type");
   }
 }
 
 void store_float(DType dtype, double value, std::byte* to) {
   switch (dtype) {
-    case DType::kF64: return write(value, to);
-    case DType::kF32: return write(static_cast<float>(value), to);
-    case DType::kF16: return write(f16_bits(value), to);
+    case DType::kF64:
+      return write(value, to);
+    case DType::kF32:
+      return write(static_cast<float>(value), to);
+    case DType::kF16:
+      return write(f16_bits(value), to);
     case DType::kBF16: {
       if (std::isnan(value)) return write<uint16_t>(std::signbit(value) ? 0xFFC0 : 0x7FC0, to);
       const auto exact = static_cast<float>(round_to(dtype, value));
       return write(static_cast<uint16_t>(std::bit_cast<uint32_t>(exact) >> 16), to);
     }
-    default: throw_bug("store_float: " + to_string(dtype) + " is not a float type");
+    default:
+      throw_bug("store_float: " + to_string(dtype) + " is not a float type");
   }
 }
 
 int64_t load_int(DType dtype, const std::byte* from) {
   switch (info(dtype).bytes) {
-    case 1: return wrap_to(dtype, read<uint8_t>(from));
-    case 2: return wrap_to(dtype, read<uint16_t>(from));
-    case 4: return wrap_to(dtype, read<uint32_t>(from));
-    default: return read<int64_t>(from);
+    case 1:
+      return wrap_to(dtype, read<uint8_t>(from));
+    case 2:
+      return wrap_to(dtype, read<uint16_t>(from));
+    case 4:
+      return wrap_to(dtype, read<uint32_t>(from));
+    default:
+      return read<int64_t>(from);
   }
 }
 
 void store_int(DType dtype, int64_t value, std::byte* to) {
   value = wrap_to(dtype, value);
   switch (info(dtype).bytes) {
-    case 1: return write(static_cast<uint8_t>(value), to);
-    case 2: return write(static_cast<uint16_t>(value), to);
-    case 4: return write(static_cast<uint32_t>(value), to);
-    default: return write(value, to);
+    case 1:
+      return write(static_cast<uint8_t>(value), to);
+    case 2:
+      return write(static_cast<uint16_t>(value), to);
+    case 4:
+      return write(static_cast<uint32_t>(value), to);
+    default:
+      return write(value, to);
   }
 }
 

@@ -1,7 +1,7 @@
 // What an op is: one row with everything that the rest of the compiler asks of it.
 //
-// Each op is one file in aot/ops/ that defines its row, and one line in aot/ops/ops.def. A `switch` over op kinds anywhere
-// else means that a column is missing here.
+// Each op is one file in aot/ops/ that defines its row, and one line in aot/ops/ops.def. A `switch` over op kinds
+// anywhere else means that a column is missing here.
 #pragma once
 
 #include <functional>
@@ -64,11 +64,13 @@ struct GradientArgs {
   Value* dy(int i = 0) const { return result_gradients[i]; }
 };
 
-// --- samples: what the generic op test runs -----------------------------------------------------------------------------
-// One use of the op, as the text of a StableHLO function whose only interesting op is this one:
-//   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 : tensor<2x3xf32> }"
-// Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros, denormals and
-// extremes; integer arguments from [integer_low, integer_high].
+// --- samples: what the generic op test runs
+// ----------------------------------------------------------------------------- One use of the op, as the text of a
+// StableHLO function whose only interesting op is this one:
+//   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
+//   tensor<2x3xf32> }"
+// Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros,
+// denormals and extremes; integer arguments from [integer_low, integer_high].
 struct Sample {
   std::string text;
   double low = -3, high = 3;
@@ -77,18 +79,19 @@ struct Sample {
   bool differentiable = true;  // the gradient test applies (float operands, away from kinks)
 };
 
-// --- how it becomes loops ------------------------------------------------------------------------------------------------
-// The template (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are pulled,
-// element by element, into the kernel that reads them.
+// --- how it becomes loops
+// ------------------------------------------------------------------------------------------------ The template
+// (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are pulled, element
+// by element, into the kernel that reads them.
 enum class KernelRoot : uint8_t {
-  kNone,         // never in a kernel: call, return, composite, custom_call (a pass removes it)
-  kElement,      // `element` gives one result element from operand elements
-  kContraction,  // dot_general, convolution: `contraction`
-  kReduce,       // reduce
-  kWindow,       // reduce_window
-  kSelectScatter,// select_and_scatter
-  kScatter,      // scatter
-  kCopy,         // dynamic_update_slice and others that overwrite part of a copy
+  kNone,           // never in a kernel: call, return, composite, custom_call (a pass removes it)
+  kElement,        // `element` gives one result element from operand elements
+  kContraction,    // dot_general, convolution: `contraction`
+  kReduce,         // reduce
+  kWindow,         // reduce_window
+  kSelectScatter,  // select_and_scatter
+  kScatter,        // scatter
+  kCopy,           // dynamic_update_slice and others that overwrite part of a copy
 };
 
 // Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.
@@ -99,14 +102,15 @@ struct UlpBound {
 };
 
 struct OpDef {
-  std::string_view name;      // "stablehlo.tanh"
+  std::string_view name;           // "stablehlo.tanh"
   std::string_view doc = {};       // one sentence: y = tanh(x), elementwise
   std::string_view assembly = {};  // the pretty form; see assembly.h. Empty: generic form only
 
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
   std::vector<RefTensor> (*evaluate)(const EvaluateArgs&) = nullptr;
-  Values (*gradient)(GradientArgs&) = nullptr;  // one value (or null) for each operand. Null pointer: not differentiable
-  bool zero_gradient = false;                   // integer-valued, piecewise constant or stop_gradient: nothing flows back
+  Values (*gradient)(GradientArgs&) =
+      nullptr;                 // one value (or null) for each operand. Null pointer: not differentiable
+  bool zero_gradient = false;  // integer-valued, piecewise constant or stop_gradient: nothing flows back
   std::vector<Sample> (*samples)() = nullptr;
 
   KernelRoot root = KernelRoot::kElement;
@@ -117,10 +121,10 @@ struct OpDef {
   bool is_terminator = false;
   bool has_side_effect = false;  // stays although nobody reads its results
   bool is_commutative = false;
-  bool is_elementwise = false;   // element i depends on elements i alone; operands have the result's shape, or are scalars that
-                                 // stand for all elements (select's predicate, clamp's bounds)
-  int flops = 1;                 // per result element, for cost decisions; transcendental about 20
-  bool only_moves = false;       // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+  bool is_elementwise = false;  // element i depends on elements i alone; operands have the result's shape, or are
+                                // scalars that stand for all elements (select's predicate, clamp's bounds)
+  int flops = 1;            // per result element, for cost decisions; transcendental about 20
+  bool only_moves = false;  // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
 };
 
 // The ops that a parser or a builder knows, by name.

@@ -229,7 +229,7 @@ void OpPrinter::op(const Op& op) {
     if (end - first == 1) {
       out += name;
     } else {
-      fmt::format_to(std::back_inserter(out), "{}:{}", name.substr(0, name.rfind('#')), end - first);
+      out += fmt::format("{}:{}", name.substr(0, name.rfind('#')), end - first);
     }
     first = end;
   }
@@ -367,7 +367,7 @@ void OpPrinter::type_directive(const Op& op, Kind kind) {
 }
 
 void OpPrinter::generic(const Op& op) {
-  fmt::format_to(std::back_inserter(out), "\"{}\"(", op.name());
+  out += fmt::format("\"{}\"(", op.name());
   values(op.operands);
   out += ')';
   if (!op.attr_map.empty()) {

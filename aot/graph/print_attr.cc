@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "aot/base/lexer.h"
 #include "aot/graph/float_bits.h"
@@ -35,7 +34,7 @@ void print_element(std::string& out, const Literal& literal, int64_t index) {
       const int bytes = info(dtype).bytes;
       const std::byte* from = literal.data.data() + (literal.is_splat ? 0 : index * bytes);
       out += "0x";
-      for (int i = bytes; i-- > 0;) fmt::format_to(std::back_inserter(out), "{:02X}", static_cast<int>(from[i]));
+      for (int i = bytes; i-- > 0;) out += fmt::format("{:02X}", static_cast<int>(from[i]));
     } else {
       print_float(out, dtype, value);
     }
@@ -137,7 +136,7 @@ struct AttrPrinter {
 void print_type(std::string& out, const TensorType& type) {
   out += "tensor<";
   for (const int64_t dim : type.shape) {
-    fmt::format_to(std::back_inserter(out), "{}x", dim);
+    out += fmt::format("{}x", dim);
   }
   out += info(type.dtype).name;
   out += '>';
@@ -200,7 +199,7 @@ void print_symbol(std::string& out, std::string_view name) {
 
 void print_int_list(std::string& out, std::span<const int64_t> values) {
   out += '[';
-  print_list(out, values, [&](int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); });
+  print_list(out, values, [&](int64_t value) { out += fmt::format("{}", value); });
   out += ']';
 }
 
@@ -212,7 +211,7 @@ void print_bool_list(std::string& out, std::span<const int64_t> values) {
 
 void print_float(std::string& out, DType dtype, double value) {
   if (!std::isfinite(value)) {
-    fmt::format_to(std::back_inserter(out), "0x{:0{}X}", float_bits(dtype, value), info(dtype).bytes * 2);
+    out += fmt::format("0x{:0{}X}", float_bits(dtype, value), info(dtype).bytes * 2);
     return;
   }
   std::string text;

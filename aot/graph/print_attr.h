@@ -16,7 +16,7 @@ void print_literal(std::string& out, const Literal& literal);             // den
 void print_symbol(std::string& out, std::string_view name);               // @name, in quotes where it must
 void print_int_list(std::string& out, std::span<const int64_t> values);   // [1, 2]
 void print_bool_list(std::string& out, std::span<const int64_t> values);  // [true, false]
-bool are_conv_dims(const AttrMap& entries);  // whether print_conv_dims can write them
+bool are_conv_dims(const AttrMap& entries);                               // whether print_conv_dims can write them
 void print_conv_dims(std::string& out, const AttrMap& entries);           // [b, f, 0]x[o, i, 0]->[b, f, 0]
 void print_tagged_entries(std::string& out, const AttrMap& entries);      // a = [1], b = 2: the inside of #tag<...>
 

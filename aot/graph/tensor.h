@@ -8,7 +8,8 @@
 
 namespace ingot {
 
-// Row-major values. Which vector is used follows from the dtype: `f` for floats, `i` for integers and i1 (ui64 as bits).
+// Row-major values. Which vector is used follows from the dtype: `f` for floats, `i` for integers and i1 (ui64 as
+// bits).
 struct RefTensor {
   TensorType type;
   std::vector<double> f;

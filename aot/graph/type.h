@@ -10,9 +10,23 @@
 namespace ingot {
 
 enum class DType : uint8_t {
-  kI1, kI2, kI4, kI8, kI16, kI32, kI64,  // i1 is a truth value; the others are signed, two's complement
-  kUI2, kUI4, kUI8, kUI16, kUI32, kUI64,
-  kF16, kBF16, kF32, kF64,
+  kI1,
+  kI2,
+  kI4,
+  kI8,
+  kI16,
+  kI32,
+  kI64,  // i1 is a truth value; the others are signed, two's complement
+  kUI2,
+  kUI4,
+  kUI8,
+  kUI16,
+  kUI32,
+  kUI64,
+  kF16,
+  kBF16,
+  kF32,
+  kF64,
 };
 inline constexpr int kDTypeCount = 17;
 
@@ -20,11 +34,11 @@ enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat };
 
 // One row per element type.
 struct DTypeInfo {
-  std::string_view name;        // StableHLO's: "f32", "ui8", "i1"
-  int bits;                     // of the value
-  int bytes;                    // of one element in a buffer; sub-byte integers and i1 take a whole byte each
+  std::string_view name;  // StableHLO's: "f32", "ui8", "i1"
+  int bits;               // of the value
+  int bytes;              // of one element in a buffer; sub-byte integers and i1 take a whole byte each
   DTypeClass dtype_class;
-  std::string_view safetensors; // "F32"; i2, i4 and ui2, ui4 are kept as I8 and U8
+  std::string_view safetensors;  // "F32"; i2, i4 and ui2, ui4 are kept as I8 and U8
 };
 
 const DTypeInfo& info(DType dtype);

@@ -1,5 +1,5 @@
-// A contraction: out[b, m, n] = sum over k of lhs(b, m, k) * rhs(b, k, n). dot_general and convolution, forward and both
-// gradients, are this; they differ in how a point of the iteration space finds its operand elements.
+// A contraction: out[b, m, n] = sum over k of lhs(b, m, k) * rhs(b, k, n). dot_general and convolution, forward and
+// both gradients, are this; they differ in how a point of the iteration space finds its operand elements.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ struct ContractionDim {
 };
 
 // How one dimension of an operand is found: at = constant + sum coefficient[d] * i[d]; the element exists when
-// at is a multiple of `divisor` and 0 <= at / divisor < the operand's extent, else it is zero. The operand's index is at / divisor.
-// divisor > 1 is base (lhs) dilation; `always` says that the ranges prove existence.
+// at is a multiple of `divisor` and 0 <= at / divisor < the operand's extent, else it is zero. The operand's index is
+// at / divisor. divisor > 1 is base (lhs) dilation; `always` says that the ranges prove existence.
 struct ContractionAccess {
   int64_t constant = 0;
   std::vector<int64_t> coefficients;  // one for each iteration dimension
@@ -29,9 +29,10 @@ struct Contraction {
   std::vector<ContractionDim> dims;
   std::vector<ContractionAccess> lhs;  // one for each dimension of operand 0; never depends on kN dims
   std::vector<ContractionAccess> rhs;  // one for each dimension of operand 1; never depends on kM dims
-  std::vector<ContractionAccess> out;  // one for each result dimension; depends on batch, M and N dims only, each exactly once
-                                       // overall with a mixed-radix map (divisor 1), so that the result is covered exactly
-  DType accumulate = DType::kF32;      // f16, bf16 -> f32; integers -> i32 or wider, as the result
+  std::vector<ContractionAccess>
+      out;  // one for each result dimension; depends on batch, M and N dims only, each exactly once
+            // overall with a mixed-radix map (divisor 1), so that the result is covered exactly
+  DType accumulate = DType::kF32;  // f16, bf16 -> f32; integers -> i32 or wider, as the result
 };
 
 }  // namespace ingot::loops

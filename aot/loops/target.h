@@ -11,7 +11,8 @@ namespace ingot::loops {
 
 // Register tile and cache blocks of the contraction template for one element type.
 //   mr x nr       the register tile: mr rows of nr columns (nr a multiple of the vector's lanes)
-//   kc, mc, nc    blocks: a packed mc x kc panel of the left operand stays in L2, a kc x nr sliver of the right one in L1
+//   kc, mc, nc    blocks: a packed mc x kc panel of the left operand stays in L2, a kc x nr sliver of the right one in
+//   L1
 struct ContractionTile {
   int mr, nr;
   int kc, mc, nc;

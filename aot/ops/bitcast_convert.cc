@@ -4,6 +4,7 @@
 
 #include "aot/loops/float_bits.h"
 #include "aot/ops/elementwise.h"
+#include "aot/ops/infer.h"
 
 namespace ingot {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 int bits(DType dtype) { return info(dtype).bits; }
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  check_operand_count(args, 1);
+  ops::check_operand_count(args, 1);
   const TensorType& from = args.operands[0];
   const TensorType& to = args.declared_result();
   Shape narrow = bits(from.dtype) < bits(to.dtype) ? from.shape : to.shape;

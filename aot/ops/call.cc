@@ -6,17 +6,7 @@ namespace {
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return run_callee(args, "callee"); }
 
-std::vector<Sample> samples() {
-  return {{.text = "func.func private @twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
-                   "  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n"
-                   "  return %0 : tensor<2x3xf32>\n"
-                   "}\n"
-                   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
-                   "  %0 = call @twice(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"
-                   "  return %0 : tensor<2x3xf32>\n"
-                   "}\n",
-           .differentiable = false}};
-}
+std::vector<Sample> samples() { return {sample_of_call("call @twice(%x)")}; }
 
 }  // namespace
 

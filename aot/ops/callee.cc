@@ -11,4 +11,19 @@ std::vector<RefTensor> run_callee(const EvaluateArgs& args, std::string_view att
   return args.run(callee->body, {args.inputs.begin(), args.inputs.end()});
 }
 
+Sample sample_of_call(std::string_view call) {
+  return {.text =
+              "func.func private @twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+              "  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n"
+              "  return %0 : tensor<2x3xf32>\n"
+              "}\n"
+              "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+              "  %0 = " +
+              std::string(call) +
+              " : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+              "  return %0 : tensor<2x3xf32>\n"
+              "}\n",
+          .differentiable = false};
+}
+
 }  // namespace ingot

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include "aot/ops/elementwise.h"
+#include "aot/ops/infer.h"
 
 namespace ingot {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  check_operand_count(args, 3);
+  ops::check_operand_count(args, 3);
   const TensorType& type = args.operands[1];
   const TensorType scalar{type.dtype, {}};
   for (int i : {0, 2}) {

@@ -13,16 +13,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return run_callee(args, "decomposition"); }
 
 std::vector<Sample> samples() {
-  return {{.text = "func.func private @twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
-                   "  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n"
-                   "  return %0 : tensor<2x3xf32>\n"
-                   "}\n"
-                   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
-                   "  %0 = stablehlo.composite \"sample.twice\" %x {decomposition = @twice} : "
-                   "(tensor<2x3xf32>) -> tensor<2x3xf32>\n"
-                   "  return %0 : tensor<2x3xf32>\n"
-                   "}\n",
-           .differentiable = false}};
+  return {sample_of_call("stablehlo.composite \"sample.twice\" %x {decomposition = @twice}")};
 }
 
 }  // namespace

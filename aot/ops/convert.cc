@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include "aot/ops/elementwise.h"
+#include "aot/ops/infer.h"
 
 namespace ingot {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  check_operand_count(args, 1);
+  ops::check_operand_count(args, 1);
   const TensorType& type = args.declared_result();
   if (type.shape != args.operands[0].shape) {
     args.fail(fmt::format("changes the element type only, but gets {} and gives {}", to_string(args.operands[0]),

@@ -5,6 +5,8 @@
 
 #include <numeric>
 
+#include "aot/ops/infer.h"
+
 namespace ingot {
 namespace {
 
@@ -78,14 +80,8 @@ std::vector<Sample> same_type_samples(std::string_view name, int operand_count, 
 
 bool contains(DTypeSet set, DType dtype) { return set & set_of(dtype); }
 
-void check_operand_count(const InferArgs& args, size_t expected) {
-  if (args.operands.size() != expected) {
-    args.fail(fmt::format("takes {} operand{}, has {}", expected, expected == 1 ? "" : "s", args.operands.size()));
-  }
-}
-
 std::vector<TensorType> infer_same(const InferArgs& args, size_t operand_count, DTypeSet allowed) {
-  check_operand_count(args, operand_count);
+  ops::check_operand_count(args, operand_count);
   const TensorType& type = args.operands[0];
   for (size_t i = 1; i < operand_count; ++i) {
     if (args.operands[i] != type) {

@@ -28,20 +28,19 @@ inline constexpr DTypeSet kNumbers = kFloats | kIntegers;
 inline constexpr DTypeSet kAnyDType = kNumbers | kBooleans;
 bool contains(DTypeSet set, DType dtype);
 
-// --- infer
-// ------------------------------------------------------------------------------------------------------------ One
-// result of the type of the operands, which all have the same one; its dtype is in `allowed`.
+// --- infer ---
+
+// One result of the type of the operands, which all have the same one; its dtype is in `allowed`.
 std::vector<TensorType> infer_same(const InferArgs& args, size_t operand_count, DTypeSet allowed);
-void check_operand_count(const InferArgs& args, size_t expected);
 
 template <DTypeSet allowed, size_t operand_count>
 std::vector<TensorType> same_as_operand(const InferArgs& args) {
   return infer_same(args, operand_count, allowed);
 }
 
-// --- evaluate
-// --------------------------------------------------------------------------------------------------------- Integers
-// come as the dtype's value (ui64 as bits); what a function returns is wrapped to the dtype afterwards.
+// --- evaluate ---
+
+// Integers come as the dtype's value (ui64 as bits); what a function returns is wrapped to the dtype afterwards.
 using FloatUnary = double (*)(double);
 using FloatBinary = double (*)(double, double);
 using IntUnary = int64_t (*)(int64_t, DType);
@@ -68,9 +67,9 @@ inline bool less(int64_t x, int64_t y, DType dtype) {
   return is_signed(dtype) ? x < y : static_cast<uint64_t>(x) < static_cast<uint64_t>(y);
 }
 
-// --- gradient
-// --------------------------------------------------------------------------------------------------------- dx(x, y,
-// dy) gives the gradient of x for y = op(x).
+// --- gradient ---
+
+// dx(x, y, dy) gives the gradient of x for y = op(x).
 template <auto dx>
 Values unary_gradient(GradientArgs& args) {
   if (!args.needed[0]) return {nullptr};
@@ -90,8 +89,8 @@ Values binary_gradient(GradientArgs& args) {
 // 0, 1, ... rank - 1.
 std::vector<int64_t> all_dims(const Shape& shape);
 
-// --- element
-// ----------------------------------------------------------------------------------------------------------
+// --- element ---
+
 template <ScalarOp op>
 loops::Expr element_of(loops::ElementArgs& args) {
   return loops::elementwise(args, op);
@@ -102,8 +101,8 @@ inline loops::Expr operand_or_scalar(loops::ElementArgs& args, int i) {
   return args.op.operand(i)->type.shape.empty() ? args.operand_at(i, {}) : args.operand(i);
 }
 
-// --- samples
-// ----------------------------------------------------------------------------------------------------------
+// --- samples ---
+
 struct Range {
   double low, high;
 };
@@ -122,8 +121,8 @@ std::vector<Sample> shift_samples(std::string_view name);
 // "func.func @main(%x: A, %y: B) -> R { %r = OP : ...", where `op` is the op's whole line after "%r = ".
 std::string sample_text(const std::vector<TensorType>& operands, const TensorType& result, std::string_view op);
 
-// --- rows
-// -------------------------------------------------------------------------------------------------------------
+// --- rows ---
+
 template <DTypeSet allowed>
 constexpr OpDef unary(OpDef def) {
   def.assembly = "operands attr-dict :same";

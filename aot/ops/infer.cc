@@ -8,7 +8,8 @@ namespace ingot::ops {
 std::string to_string(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
 
 void check_operand_count(const InferArgs& args, size_t count) {
-  if (args.operands.size() != count) args.fail(fmt::format("takes {} operands, not {}", count, args.operands.size()));
+  if (args.operands.size() == count) return;
+  args.fail(fmt::format("takes {} operand{}, has {}", count, count == 1 ? "" : "s", args.operands.size()));
 }
 
 void check_scalar(const InferArgs& args, std::string_view what, const TensorType& type) {

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include "aot/ops/elementwise.h"
+#include "aot/ops/infer.h"
 
 namespace ingot {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  check_operand_count(args, 3);
+  ops::check_operand_count(args, 3);
   const TensorType& type = args.operands[1];
   if (args.operands[2] != type) {
     args.fail(

@@ -11,10 +11,10 @@
 namespace ingot {
 
 struct CheckProgram {
-  std::string name;                 // of the function
-  std::unique_ptr<Module> module;   // one entry point of that name, without checks
-  std::vector<Check> checks;        // of its results
-  std::vector<LiteralRef> inputs;   // for its arguments
+  std::string name;                // of the function
+  std::unique_ptr<Module> module;  // one entry point of that name, without checks
+  std::vector<Check> checks;       // of its results
+  std::vector<LiteralRef> inputs;  // for its arguments
 };
 
 // One program for each public function of the module that takes nothing. Calls are inlined; constants of more than one

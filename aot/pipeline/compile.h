@@ -17,7 +17,7 @@ namespace ingot {
 std::vector<std::string> default_targets();
 
 struct CompileOptions {
-  std::string name;                                       // of the bundle
+  std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   PipelineOptions pipeline;
 };
@@ -38,8 +38,8 @@ struct Compiled {
   void write(const std::string& path) const;
 };
 
-// Every public function of every module becomes an entry point of that name; entry points share state by name. The modules
-// are consumed. Throws Error; nothing is written anywhere.
+// Every public function of every module becomes an entry point of that name; entry points share state by name. The
+// modules are consumed. Throws Error; nothing is written anywhere.
 Compiled compile(std::vector<std::unique_ptr<Module>> modules, const CompileOptions& options = {});
 
 // The same for a traced program, which stays as it is.

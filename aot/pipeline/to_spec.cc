@@ -25,11 +25,16 @@ bundle::Tensor tensor_spec(const std::string& name, const TensorType& type) {
 
 uint32_t base_of(const plan::Buffer& buffer, int input_count) {
   switch (buffer.space) {
-    case plan::Space::kArena: return INGOT_BASE_ARENA;
-    case plan::Space::kState: return INGOT_BASE_STATE;
-    case plan::Space::kRodata: return INGOT_BASE_RODATA;
-    case plan::Space::kInput: return INGOT_BASE_IO + buffer.index;
-    case plan::Space::kOutput: return INGOT_BASE_IO + input_count + buffer.index;
+    case plan::Space::kArena:
+      return INGOT_BASE_ARENA;
+    case plan::Space::kState:
+      return INGOT_BASE_STATE;
+    case plan::Space::kRodata:
+      return INGOT_BASE_RODATA;
+    case plan::Space::kInput:
+      return INGOT_BASE_IO + buffer.index;
+    case plan::Space::kOutput:
+      return INGOT_BASE_IO + input_count + buffer.index;
   }
   return 0;
 }
@@ -58,7 +63,8 @@ std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::
   std::set<std::string> initialised;
   for (const Function* entry : entries) {
     if (entry->name != "init") continue;
-    for (const FunctionResult& result : entry->results) initialised.insert(plan::attr_text(result.attrs, "ingot.state"));
+    for (const FunctionResult& result : entry->results)
+      initialised.insert(plan::attr_text(result.attrs, "ingot.state"));
   }
   std::vector<bundle::State> states;
   for (const plan::StateSlot& slot : state.slots()) {

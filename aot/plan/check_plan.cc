@@ -78,7 +78,8 @@ class Checker {
 
   void check_place(const Buffer& buffer) {
     if (buffer.offset_bytes < 0 || buffer.offset_bytes % kAlignmentBytes != 0) {
-      fail(fmt::format("{} starts at {}, which is not a multiple of {}", buffer.name, buffer.offset_bytes, kAlignmentBytes));
+      fail(fmt::format("{} starts at {}, which is not a multiple of {}", buffer.name, buffer.offset_bytes,
+                       kAlignmentBytes));
     }
     const auto size = sizes_.find(buffer.space);
     if (size != sizes_.end() && buffer.offset_bytes + buffer.bytes() > size->second) {

@@ -33,8 +33,8 @@ class Dependencies {
 // The argument that holds the old value of the state which result `i` of the function replaces, or null.
 const Value* old_state(const Function& function, int i);
 
-// Whether every kernel of `op`'s lowering that writes result `result` either does not read operand value `old` or may write
-// in its place, and none reads it afterwards.
+// Whether every kernel of `op`'s lowering that writes result `result` either does not read operand value `old` or may
+// write in its place, and none reads it afterwards.
 bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering);
 
 }  // namespace ingot::plan

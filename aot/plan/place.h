@@ -27,8 +27,8 @@ struct Placement {
 // Most bytes live at once, sizes rounded up to the alignment: no placement is smaller.
 int64_t lower_bound_bytes(const std::vector<Item>& items);
 
-// Tries several orders of first fit and best fit, then improves the best one by moving items forward in the order until the
-// lower bound is met or a fixed number of attempts is spent. Deterministic.
+// Tries several orders of first fit and best fit, then improves the best one by moving items forward in the order until
+// the lower bound is met or a fixed number of attempts is spent. Deterministic.
 Placement place(const std::vector<Item>& items);
 
 }  // namespace ingot::plan

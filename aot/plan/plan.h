@@ -42,7 +42,7 @@ struct Buffer {
 };
 
 struct Step {
-  int kernel = 0;           // into the kernel table
+  int kernel = 0;  // into the kernel table
   std::string kernel_name;
   int64_t task_count = 1;
   std::vector<int> buffers;  // one for each of the kernel's parameters, in their order

@@ -6,7 +6,8 @@ namespace ingot::plan {
 namespace {
 
 std::string place(const Buffer& buffer) {
-  const bool addressed = buffer.space == Space::kArena || buffer.space == Space::kState || buffer.space == Space::kRodata;
+  const bool addressed =
+      buffer.space == Space::kArena || buffer.space == Space::kState || buffer.space == Space::kRodata;
   return addressed ? fmt::format("{}+{}", name(buffer.space), buffer.offset_bytes)
                    : fmt::format("{} {}", name(buffer.space), buffer.index);
 }
@@ -28,8 +29,8 @@ std::string_view name(Space space) {
 }
 
 std::string print(const Plan& plan) {
-  std::string text = fmt::format("plan {} {{\n  arena {} bytes (lower bound {}), scratch {} bytes a thread\n", plan.entry,
-                                 plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
+  std::string text = fmt::format("plan {} {{\n  arena {} bytes (lower bound {}), scratch {} bytes a thread\n",
+                                 plan.entry, plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
   for (const Buffer& buffer : plan.buffers) {
     text += fmt::format("  buffer {}: {} {} {} bytes, steps {}..{}", buffer.name, to_string(buffer.type), place(buffer),
                         buffer.bytes(), buffer.first_step, buffer.last_step);

@@ -8,15 +8,15 @@ namespace ingot::plan {
 
 // One node of the order problem, by index. Edges go from what must run first.
 struct OrderNode {
-  std::vector<int> after;        // nodes that must run before this one
-  std::vector<int> reads;        // values that it reads (indices into the value list)
-  std::vector<int> writes;       // values that it makes
-  int64_t temporary_bytes = 0;   // needed while it runs only
-  std::vector<int> in_place;     // reads whose bytes one of its writes may take over
+  std::vector<int> after;       // nodes that must run before this one
+  std::vector<int> reads;       // values that it reads (indices into the value list)
+  std::vector<int> writes;      // values that it makes
+  int64_t temporary_bytes = 0;  // needed while it runs only
+  std::vector<int> in_place;    // reads whose bytes one of its writes may take over
 };
 
-// Values cost bytes from the node that makes them to the last that reads them. Values that live outside of the arena cost
-// nothing (bytes 0).
+// Values cost bytes from the node that makes them to the last that reads them. Values that live outside of the arena
+// cost nothing (bytes 0).
 struct OrderProblem {
   std::vector<OrderNode> nodes;
   std::vector<int64_t> value_bytes;

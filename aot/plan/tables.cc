@@ -30,8 +30,8 @@ void StateTable::add(const Function& entry, const AttrMap& attrs, const TensorTy
     slots_.push_back({name, type, attr_text(attrs, "ingot.role"), bytes_});
     bytes_ += align_up(type.bytes());
   } else if (slots_[at->second].type != type) {
-    throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name, to_string(type),
-                                      entry.name, to_string(slots_[at->second].type)));
+    throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name,
+                                      to_string(type), entry.name, to_string(slots_[at->second].type)));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "aot/ops/region.h"
+
 namespace ingot::schedule {
 
 using loops::Expr;
@@ -9,16 +11,9 @@ using loops::Index;
 using loops::ScalarOp;
 
 std::optional<ScalarOp> known_op(const Block& region) {
-  if (region.ops.size() != 2 || region.arguments.size() != 2) return std::nullopt;
-  const Op& op = *region.ops.front();
-  if (op.operands.size() != 2 || op.operand(0) == op.operand(1) || region.terminator()->operand(0) != op.result())
-    return std::nullopt;
-  for (const Value* operand : op.operands) {
-    if (operand->block != &region) return std::nullopt;
-  }
   constexpr ScalarOp kAssociative[] = {ScalarOp::kAdd, ScalarOp::kMultiply, ScalarOp::kMaximum, ScalarOp::kMinimum,
                                        ScalarOp::kAnd, ScalarOp::kOr,       ScalarOp::kXor};
-  const std::string_view name = op.name().substr(op.name().find('.') + 1);
+  const std::string_view name = ops::binary_region_op(region);
   for (const ScalarOp known : kAssociative) {
     if (loops::info(known).text == name) return known;
   }
@@ -51,7 +46,8 @@ Accumulator::Accumulator(Step& step, const Op& reduce, int lanes, int chains, bo
   for (size_t i = 0; i < reduce.results.size(); ++i) {
     tiles_.push_back(step.b().tile("acc", dtype(static_cast<int>(i)), lanes, {chains}));
   }
-  if (is_long && known_ == ScalarOp::kAdd && is_float(dtype(0))) totals_ = step.b().tile("total", dtype(0), lanes, {chains});
+  if (is_long && known_ == ScalarOp::kAdd && is_float(dtype(0)))
+    totals_ = step.b().tile("total", dtype(0), lanes, {chains});
 }
 
 void Accumulator::start() {

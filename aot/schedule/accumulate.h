@@ -30,8 +30,8 @@ class Accumulator {
   void take(const loops::Index& chain, const std::vector<loops::Index>& index, const loops::Expr& mask);
   // Takes given values instead: partial results.
   void take_values(const loops::Index& chain, std::vector<loops::Expr> elements, const loops::Expr& mask);
-  // A long sum of floats: adds what the chains hold to their totals and starts them anew. Done every kBlock elements of a
-  // chain, the rounding error of n elements is that of n / kBlock + kBlock. Nothing for other ops.
+  // A long sum of floats: adds what the chains hold to their totals and starts them anew. Done every kBlock elements of
+  // a chain, the rounding error of n elements is that of n / kBlock + kBlock. Nothing for other ops.
   void fold();
   static constexpr int kBlock = 64;
   // All chains as one: what a partial result is, without the start value (known ops). `across_lanes`: one value.

@@ -1,4 +1,5 @@
-// Trains on Fashion-MNIST with the compiled step in fashion.ingot. Links the engine and zlib: no compiler, no framework.
+// Trains on Fashion-MNIST with the compiled step in fashion.ingot. Links the engine and zlib: no compiler, no
+// framework.
 //
 //   fashion [--epochs 3] [--threads 2] [--data FOLDER] [--resume]
 #include <zlib.h>
@@ -19,8 +20,8 @@ namespace {
 constexpr size_t kBatch = 64;
 constexpr size_t kPixels = 28 * 28;
 constexpr const char* kState = "fashion.safetensors";
-constexpr const char* kClasses[] = {"T-shirt", "trouser", "pullover", "dress",   "coat",
-                                    "sandal",  "shirt",   "sneaker",  "bag",     "ankle boot"};
+constexpr const char* kClasses[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
+                                    "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
 
 struct Options {
   int epochs = 3;
@@ -38,7 +39,8 @@ struct Images {
 // A gzipped IDX file's bytes after its header.
 std::vector<uint8_t> read_idx(const std::string& path, size_t header_bytes) {
   gzFile file = gzopen(path.c_str(), "rb");
-  if (!file) throw std::runtime_error(path + ": cannot be opened; install the package dataset-fashion-mnist, or give --data");
+  if (!file)
+    throw std::runtime_error(path + ": cannot be opened; install the package dataset-fashion-mnist, or give --data");
   std::vector<uint8_t> bytes;
   std::vector<uint8_t> chunk(1 << 20);
   int got = 0;
@@ -54,10 +56,12 @@ std::vector<uint8_t> read_idx(const std::string& path, size_t header_bytes) {
 Images read_images(const std::string& folder, const std::string& part) {
   Images images;
   for (uint8_t pixel : read_idx(folder + "/" + part + "-images-idx3-ubyte.gz", 16)) {
-    images.pixels.push_back((static_cast<float>(pixel) / 255.0f - 0.286f) / 0.353f);  // the training set's mean, deviation
+    images.pixels.push_back((static_cast<float>(pixel) / 255.0f - 0.286f) /
+                            0.353f);  // the training set's mean, deviation
   }
   for (uint8_t label : read_idx(folder + "/" + part + "-labels-idx1-ubyte.gz", 8)) images.labels.push_back(label);
-  if (images.pixels.size() != images.count() * kPixels) throw std::runtime_error(part + ": images and labels do not match");
+  if (images.pixels.size() != images.count() * kPixels)
+    throw std::runtime_error(part + ": images and labels do not match");
   return images;
 }
 
@@ -93,10 +97,14 @@ Options parse(int argc, char** argv) {
       options.resume = true;
       continue;
     }
-    if (word == "--epochs") options.epochs = std::atoi(value);
-    else if (word == "--threads") options.threads = static_cast<uint32_t>(std::atoi(value));
-    else if (word == "--data") options.data = value;
-    else throw std::runtime_error("usage: fashion [--epochs 3] [--threads 2] [--data FOLDER] [--resume]");
+    if (word == "--epochs")
+      options.epochs = std::atoi(value);
+    else if (word == "--threads")
+      options.threads = static_cast<uint32_t>(std::atoi(value));
+    else if (word == "--data")
+      options.data = value;
+    else
+      throw std::runtime_error("usage: fashion [--epochs 3] [--threads 2] [--data FOLDER] [--resume]");
     ++i;
   }
   return options;
@@ -135,15 +143,16 @@ void train(const Options& options, const std::string& bundle_path) {
         copy_image(training, order[i * kBatch + row], images, row);
         labels[row] = training.labels[order[i * kBatch + row]];
       }
-      const double done = static_cast<double>(static_cast<size_t>(epoch) * steps_per_epoch + i) / static_cast<double>(steps);
+      const double done =
+          static_cast<double>(static_cast<size_t>(epoch) * steps_per_epoch + i) / static_cast<double>(steps);
       lr[0] = static_cast<float>(1.5e-3 * 0.5 * (1 + std::cos(done * M_PI)));
       const auto before = std::chrono::steady_clock::now();
       step.run();
       step_seconds += seconds_since(before);
       loss_sum += loss[0];
       if (i % 20 == 0 || i + 1 == steps_per_epoch) {
-        std::printf("\repoch %d/%d  step %4zu/%zu  loss %.4f  %.0f s ", epoch + 1, options.epochs, i + 1, steps_per_epoch,
-                    loss_sum / static_cast<double>(i + 1), seconds_since(start));
+        std::printf("\repoch %d/%d  step %4zu/%zu  loss %.4f  %.0f s ", epoch + 1, options.epochs, i + 1,
+                    steps_per_epoch, loss_sum / static_cast<double>(i + 1), seconds_since(start));
         std::fflush(stdout);
       }
     }
@@ -158,15 +167,18 @@ void train(const Options& options, const std::string& bundle_path) {
   for (size_t i = 0; i < 5; ++i) std::printf(" %s;", kClasses[predict.output<int32_t>("output")[i]]);
   const auto info = bundle.info();
   std::printf("\n\nwhat was made\n  bundle     %s, %zu bytes, of which code for %s %zu\n", bundle_path.c_str(),
-              static_cast<size_t>(std::filesystem::file_size(bundle_path)), info.target, static_cast<size_t>(info.code_bytes));
+              static_cast<size_t>(std::filesystem::file_size(bundle_path)), info.target,
+              static_cast<size_t>(info.code_bytes));
   std::printf("  memory     arena %zu bytes, state %zu bytes; nothing is allocated while it runs\n",
               static_cast<size_t>(bundle.needs().arena_bytes), static_cast<size_t>(bundle.needs().state_bytes));
-  std::printf("  speed      %.0f training steps of %zu images a second\n", static_cast<double>(steps) / step_seconds, kBatch);
+  std::printf("  speed      %.0f training steps of %zu images a second\n", static_cast<double>(steps) / step_seconds,
+              kBatch);
   std::printf("  state      %s: parameters and optimizer, readable by PyTorch (safetensors)\n", kState);
   const std::string bin = std::filesystem::path(bundle_path).parent_path().parent_path().string();
-  std::printf("\nthree things to try next\n  %s/fashion/fashion --resume --epochs 1\n  %s/ingot/ingot inspect %s\n"
-              "  %s/ingot/ingot bench %s train_step --threads 2\n",
-              bin.c_str(), bin.c_str(), bundle_path.c_str(), bin.c_str(), bundle_path.c_str());
+  std::printf(
+      "\nthree things to try next\n  %s/fashion/fashion --resume --epochs 1\n  %s/ingot/ingot inspect %s\n"
+      "  %s/ingot/ingot bench %s train_step --threads 2\n",
+      bin.c_str(), bin.c_str(), bundle_path.c_str(), bin.c_str(), bundle_path.c_str());
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // ingot compile: from programs to a bundle.
+#include "aot/pipeline/compile.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "aot/base/error.h"
 #include "aot/bundle/bundle.h"
-#include "aot/pipeline/compile.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/sources.h"
 
@@ -33,8 +34,8 @@ void report(const Compiled& compiled, const std::string& path) {
     const bundle::Target& target = compiled.spec.targets[t];
     fmt::print("  {}: {} kernels, {} bytes of code\n", target.name, target.kernels.size(), target.code.size());
     for (const plan::Plan& plan : compiled.plans[t]) {
-      fmt::print("    {}: {} steps, arena {} bytes, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
-                 plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
+      fmt::print("    {}: {} steps, arena {} bytes, lower bound {}, scratch {} a thread\n", plan.entry,
+                 plan.steps.size(), plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
     }
   }
 }
@@ -68,7 +69,8 @@ void add_compile_command(CLI::App& app) {
   sub->add_option("inputs", command->inputs, "[ENTRY=]FILE.mlir...: StableHLO text; entry points share state by name")
       ->required();
   sub->add_option("-o,--output", command->output, "the bundle to write")->required();
-  sub->add_option("--target", command->options.targets, "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first")
+  sub->add_option("--target", command->options.targets,
+                  "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first")
       ->delimiter(',')
       ->capture_default_str();
   sub->add_option("--explain", command->explain, "fuse: why ops stayed in kernels of their own");

@@ -48,9 +48,11 @@ uint32_t Device::find_entry(const std::string& name) const {
 
 Device::Bound Device::bind(uint32_t entry) {
   Bound bound;
-  const auto provide = [&](const ingot_tensor_info& tensor, auto bind_function, std::vector<std::span<std::byte>>& spans) {
+  const auto provide = [&](const ingot_tensor_info& tensor, auto bind_function,
+                           std::vector<std::span<std::byte>>& spans) {
     engine::AlignedBytes& memory = bound.memory.emplace_back(tensor.bytes, bundle_.needs().alignment_bytes);
-    engine::call(bind_function, session_.get(), entry, static_cast<uint32_t>(spans.size()), memory.data(), memory.size());
+    engine::call(bind_function, session_.get(), entry, static_cast<uint32_t>(spans.size()), memory.data(),
+                 memory.size());
     spans.emplace_back(memory.data(), memory.size());
   };
   for (const ingot_tensor_info& input : inputs(entry)) provide(input, ingot_bind_input, bound.inputs);

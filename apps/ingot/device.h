@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ingot/engine.hpp>
-
 #include <memory>
 #include <span>
 #include <string>
@@ -33,8 +32,8 @@ class Device {
   Bound bind(uint32_t entry);
   void run(uint32_t entry);
 
-  // First values of the state: from a safetensors file, of which tensors that are no state are left alone; or, where `path`
-  // is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
+  // First values of the state: from a safetensors file, of which tensors that are no state are left alone; or, where
+  // `path` is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
   void start_state(const std::string& path, int64_t seed = 0);
   void save_state(const std::string& path) const;
 

@@ -1,5 +1,4 @@
-#include "apps/ingot/opt.h"
-
+// ingot opt: runs graph passes on StableHLO text and prints what comes out.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -10,9 +9,21 @@
 #include "aot/graph/print.h"
 #include "aot/ops/build.h"
 #include "aot/passes/traffic.h"
+#include "aot/pipeline/passes.h"
+#include "apps/ingot/command.h"
 
 namespace ingot {
 namespace {
+
+struct OptOptions {
+  std::string input;                // a file, or "-" for standard input
+  std::string output = "-";         // a file, or "-" for standard output
+  std::vector<std::string> passes;  // empty: all that `ingot compile` runs
+  bool locations = false;           // print loc(...)
+  bool explain_fuse = false;        // why ops stayed in kernels of their own
+  bool summary = false;             // kernels, values and bytes instead of text
+  PipelineOptions pipeline;
+};
 
 std::string read_all(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
@@ -47,9 +58,7 @@ std::string notes_of(const std::vector<FuseNote>& notes) {
   return text;
 }
 
-}  // namespace
-
-int run_opt(const OptOptions& options) {
+void run_opt(const OptOptions& options) {
   const auto module = parse_module(read_all(options.input), options.input, all_ops());
   PassContext context(all_ops());
   PipelineOptions pipeline = options.pipeline;
@@ -61,8 +70,9 @@ int run_opt(const OptOptions& options) {
   } else {
     write_all(options.output, print(*module, {.locations = options.locations}));
   }
-  return 0;
 }
+
+}  // namespace
 
 void add_opt_command(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();

@@ -34,7 +34,9 @@ void run(const RunOptions& options) {
     given[index] = true;
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!given[i]) throw_error(nullptr, fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
+    if (!given[i])
+      throw_error(nullptr,
+                  fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
   }
   device.run(entry);
 
@@ -43,7 +45,8 @@ void run(const RunOptions& options) {
     std::string line = to_string(outputs[i]);
     if (outputs[i].rank == 0) line += fmt::format(" = {:.9g}", scalar_value(outputs[i], bound.outputs[i]));
     if (!options.save_outputs.empty()) {
-      const std::string path = (std::filesystem::path(options.save_outputs) / (std::string(outputs[i].name) + ".npy")).string();
+      const std::string path =
+          (std::filesystem::path(options.save_outputs) / (std::string(outputs[i].name) + ".npy")).string();
       write_npy(path, outputs[i], bound.outputs[i]);
       line += " -> " + path;
     }
@@ -64,7 +67,8 @@ void add_run_command(CLI::App& app) {
   command->add_option("--save-outputs", options->save_outputs, "folder for the outputs, as .npy files");
   command->add_option("--save-state", options->save_state, "safetensors file for the state afterwards");
   command->add_option("--threads", options->threads, "1 by default");
-  command->footer("example:\n  ingot run net.ingot predict --input images=@x.npy --state trained.safetensors --save-outputs out/");
+  command->footer(
+      "example:\n  ingot run net.ingot predict --input images=@x.npy --state trained.safetensors --save-outputs out/");
   command->callback([options] { run(*options); });
 }
 

@@ -25,7 +25,8 @@ std::string read_text(const std::string& path) {
 std::unique_ptr<Module> load_program(const std::string& argument) {
   const size_t equals = argument.find('=');
   const std::string path = equals == argument.npos ? argument : argument.substr(equals + 1);
-  const std::string entry = equals == argument.npos ? std::filesystem::path(path).stem().string() : argument.substr(0, equals);
+  const std::string entry =
+      equals == argument.npos ? std::filesystem::path(path).stem().string() : argument.substr(0, equals);
   const std::string text = read_text(path);
   std::unique_ptr<Module> module;
   try {

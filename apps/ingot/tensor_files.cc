@@ -16,7 +16,8 @@ namespace {
 
 DType graph_dtype(ingot_dtype dtype) {
   const auto found = dtype_from_name(engine::dtype_name(dtype));
-  if (!found) throw_limit(nullptr, fmt::format("{} data cannot be filled in from the command line", engine::dtype_name(dtype)));
+  if (!found)
+    throw_limit(nullptr, fmt::format("{} data cannot be filled in from the command line", engine::dtype_name(dtype)));
   return *found;
 }
 
@@ -168,16 +169,18 @@ Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& 
       key = name;
     }
     if (!tensor) {
-      throw_error(nullptr, fmt::format("{}: has no tensor for the input {}; give it there, or a scalar by --set {}=...", path,
-                                       to_string(input), input.name));
+      throw_error(nullptr, fmt::format("{}: has no tensor for the input {}; give it there, or a scalar by --set {}=...",
+                                       path, to_string(input), input.name));
     }
     std::vector<int64_t> row_shape(tensor->shape.begin() + !tensor->shape.empty(), tensor->shape.end());
     if (tensor->shape.empty() || tensor->dtype != dtype_safetensors(input.dtype) || row_shape != shape_of(input)) {
-      throw_error(nullptr, fmt::format("{}: '{}' is {}, but rows for the input {} are wanted (the first dimension is the step)",
-                                       path, key, type_text(tensor->dtype, tensor->shape), to_string(input)));
+      throw_error(nullptr,
+                  fmt::format("{}: '{}' is {}, but rows for the input {} are wanted (the first dimension is the step)",
+                              path, key, type_text(tensor->dtype, tensor->shape), to_string(input)));
     }
     if (count_ != 0 && tensor->shape[0] != count_) {
-      throw_error(nullptr, fmt::format("{}: '{}' has {} steps, other inputs have {}", path, key, tensor->shape[0], count_));
+      throw_error(nullptr,
+                  fmt::format("{}: '{}' has {} steps, other inputs have {}", path, key, tensor->shape[0], count_));
     }
     count_ = tensor->shape[0];
     rows_.back() = tensor->data;

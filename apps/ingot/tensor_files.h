@@ -29,8 +29,8 @@ double scalar_value(const ingot_tensor_info& tensor, std::span<const std::byte> 
 
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data);
 
-// The rows that a data file has for the inputs of an entry point: for each input, the tensor whose name is the input's, or
-// has it as a dotted suffix, or is one of it; its first dimension is the step. Inputs named in `numbers` need none.
+// The rows that a data file has for the inputs of an entry point: for each input, the tensor whose name is the input's,
+// or has it as a dotted suffix, or is one of it; its first dimension is the step. Inputs named in `numbers` need none.
 class Batches {
  public:
   Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs,

@@ -67,8 +67,8 @@ void train(const TrainOptions& options) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.save.empty()) device.save_state(options.save);
-  fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", steps, seconds,
-             static_cast<double>(steps) / seconds, row.dump());
+  fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", steps, seconds, static_cast<double>(steps) / seconds,
+             row.dump());
 }
 
 }  // namespace
@@ -78,8 +78,9 @@ void add_train_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Run a training entry point over the batches of a file");
   command->add_option("bundle", options->bundle, "the bundle")->required();
   command->add_option("--entry", options->entry, "entry point (default: the only one, or train_step)");
-  command->add_option("--data", options->data,
-                      "safetensors file; its keys match input names, their first dimension is the step")
+  command
+      ->add_option("--data", options->data,
+                   "safetensors file; its keys match input names, their first dimension is the step")
       ->required();
   command->add_option("--steps", options->steps, "how many (default: as many as the data has; more go round again)");
   command->add_option("--state", options->state, "safetensors file with the first state (default: the init entry)");
@@ -89,7 +90,8 @@ void add_train_command(CLI::App& app) {
   command->add_option("--save", options->save, "safetensors file for the last state");
   command->add_option("--threads", options->threads, "1 by default; the results are the same for any number");
   command->footer(
-      "example:\n  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save final.safetensors");
+      "example:\n  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save "
+      "final.safetensors");
   command->callback([options] { train(*options); });
 }
 
