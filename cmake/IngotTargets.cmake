@@ -23,21 +23,19 @@ endif()
 set(INGOT_COMMON_HEADERS <algorithm> <functional> <list> <map> <memory> <optional> <set> <span> <stdexcept> <string>
                          <string_view> <variant> <vector> <fmt/format.h>)
 
-# ingot_folder(NAME [DEPENDS folder...] [LINK library...])
-#   The library ingot_NAME from the current folder's *.cc. DEPENDS names the folders it may include.
+# ingot_folder(NAME [DEPENDS folder...] [LINK library...] [PRECOMPILE header...])
+#   The library ingot_NAME from the current folder's *.cc. DEPENDS names the folders it may include. Without PRECOMPILE it
+#   shares the precompiled headers of ops, or of base if it comes before ops.
 function(ingot_folder name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   if(sources)
     set(scope PUBLIC)
     add_library(ingot_${name} STATIC ${sources})
     target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
-    if(name STREQUAL base)
-      target_precompile_headers(ingot_base PRIVATE ${INGOT_COMMON_HEADERS})
-    elseif(name STREQUAL ops)
-      target_precompile_headers(ingot_ops PRIVATE ${INGOT_COMMON_HEADERS} "${PROJECT_SOURCE_DIR}/aot/graph/op.h"
-                                                  "${PROJECT_SOURCE_DIR}/aot/loops/element.h")
+    if(arg_PRECOMPILE)
+      target_precompile_headers(ingot_${name} PRIVATE ${arg_PRECOMPILE})
     elseif(TARGET ingot_ops)
       target_precompile_headers(ingot_${name} REUSE_FROM ingot_ops)
     else()

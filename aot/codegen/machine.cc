@@ -1,16 +1,8 @@
 #include "aot/codegen/machine.h"
 
-#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/ADCE.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/LICM.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Utils/Mem2Reg.h>
 
 #include "aot/base/error.h"
 #include "aot/codegen/llvm_compat.h"
@@ -30,20 +22,9 @@ void initialize_llvm() {
   static_cast<void>(done);
 }
 
-llvm::FunctionPassManager passes() {
-  llvm::FunctionPassManager manager;
-  manager.addPass(llvm::PromotePass());
-  manager.addPass(llvm::EarlyCSEPass());
-  manager.addPass(llvm::InstCombinePass());
-  manager.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  // A second one for what moved out of loops; GVN finds nothing more here and takes as long as all the others together.
-  manager.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  manager.addPass(llvm::ADCEPass());
-  return manager;
-}
+// A second early-cse for what moved out of loops; GVN finds nothing more here and takes as long as all others together.
+constexpr const char* kPasses =
+    "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse<memssa>,adce)";
 
 }  // namespace
 
@@ -69,19 +50,16 @@ void Machine::prepare(llvm::Module& module) const {
 }
 
 void Machine::optimize(llvm::Module& module) const {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine_.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager manager;
-  manager.addPass(llvm::createModuleToFunctionPassAdaptor(passes()));
-  manager.run(module, modules);
+  // Through the C interface, whose header is small; the C++ one takes ten seconds to compile.
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  const LLVMErrorRef error =
+      LLVMRunPasses(llvm::wrap(&module), kPasses, reinterpret_cast<LLVMTargetMachineRef>(machine_.get()), options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) return;
+  char* const message = LLVMGetErrorMessage(error);
+  const std::string why = message;
+  LLVMDisposeErrorMessage(message);
+  throw_bug("LLVM's passes: " + why);
 }
 
 std::string Machine::emit(llvm::Module& module, llvm::CodeGenFileType type) const {

@@ -9,6 +9,8 @@ namespace {
 using loops::Expr;
 using loops::Index;
 
+constexpr int64_t kFewOps = 8;
+
 // Answers for the contraction's result with a sum in the accumulators' dtype.
 void answer_with(Step& step, const Value* result, const Expr& sum) {
   loops::KernelBuilder& b = step.b();
@@ -26,6 +28,12 @@ bool is_linear(const Draft& draft, const ContractionPlan& plan, const Values& ma
     if (merged_dims(draft, value, roots) < static_cast<int>(dims)) return false;
   }
   return true;
+}
+
+// Whether what follows the contraction is many operations: an optimizer's update, not a bias and an activation.
+bool is_long(const Op& root) {
+  const auto computes = [](const auto& op) { return op->def->is_elementwise && op->def->flops > 0; };
+  return std::ranges::count_if(root.block->ops, computes) > kFewOps;
 }
 
 // The partial sums of the parts of the depth, added in order, then what follows.
@@ -66,7 +74,7 @@ void lower_contraction(Draft& draft, const Op& root) {
     const int temporary = draft.add_temporary({held, shape});
     step.read(roots);
     const loops::BufferId partial = step.write_temporary(temporary);
-    ContractionKernel kernel(step, plan, true);
+    ContractionKernel kernel(step, plan, {.is_linear = true});
     kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
       const Index at = loops::flatten(index, result->type.shape);
       step.b().store(partial, kernel.depth_part() * result->type.elements() + at, sum, mask);
@@ -76,7 +84,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   }
   step.read(makes);
   step.write(makes, read_in_place(draft, makes));
-  ContractionKernel kernel(step, plan, is_linear(draft, plan, makes, roots));
+  ContractionKernel kernel(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)});
   kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

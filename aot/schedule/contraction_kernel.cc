@@ -21,13 +21,14 @@ int64_t odd_lines(int64_t elements) { return ((elements + kLineElements - 1) / k
 
 }  // namespace
 
-ContractionKernel::ContractionKernel(Step& step, const ContractionPlan& plan, bool epilogue_is_linear)
+ContractionKernel::ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue)
     : step_(step),
       b_(step.b()),
       plan_(plan),
       held_(loops::register_dtype(plan.space.accumulate)),
-      epilogue_is_linear_(epilogue_is_linear && plan.result_is_linear),
+      epilogue_(epilogue),
       point_(plan.space.dims.size(), Index(0)) {
+  epilogue_.is_linear &= plan.result_is_linear;
   declare_scratch();
 }
 
@@ -51,6 +52,8 @@ void ContractionKernel::declare_scratch() {
   if (plan_.depth.count() > 1) {
     sums_pitch_ = odd_lines(padded);
     sums_ = b_.scratch("sums", held_, sums_pitch_ * plan_.rows_each);
+  } else if (epilogue_.is_long) {
+    tile_ = b_.scratch("tile", held_, plan_.tile_rows * panel);
   }
 }
 
@@ -331,7 +334,15 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
     });
     return;
   }
-  each([&](Index r, Index v) { emit_finish(tile, r, v, columns, b_.read(sum, {r, v}), finish); });
+  if (!epilogue_.is_long) {
+    return each([&](Index r, Index v) { emit_finish(tile, r, v, columns, b_.read(sum, {r, v}), finish); });
+  }
+  const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + b_.lane(); };
+  each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sum, {r, v})); });
+  b_.loop("r", 0, tile.rows, 1, [&](Index r) {
+    b_.loop("v", 0, vectors, 1,
+            [&](Index v) { emit_finish(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
+  });
 }
 
 void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
@@ -347,7 +358,7 @@ void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Inde
   }
   if (!dims.empty()) {
     const Index flat = columns.start * blocked.inner() + position;
-    if (epilogue_is_linear_ || dims.size() == 1) {
+    if (epilogue_.is_linear || dims.size() == 1) {
       for (const int d : dims) point_[d] = 0;
       point_[dims.back()] = flat;
     } else {

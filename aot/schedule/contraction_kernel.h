@@ -11,8 +11,15 @@ class ContractionKernel {
   using Finish =
       std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
 
+  // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
+  // `is_long`: so much code that a loop over a tile's vectors beats spelling each of them out.
+  struct Epilogue {
+    bool is_linear = false;
+    bool is_long = false;
+  };
+
   // Declares scratch: after the step's inputs and outputs.
-  ContractionKernel(Step& step, const ContractionPlan& plan, bool epilogue_is_linear);
+  ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue);
 
   // The whole kernel. `finish` gets whole sums, or with depth_parts > 1 those of part `depth_part`.
   void emit(const Finish& finish);
@@ -73,10 +80,10 @@ class ContractionKernel {
   loops::KernelBuilder& b_;
   const ContractionPlan& plan_;
   DType held_;
-  bool epilogue_is_linear_;
+  Epilogue epilogue_;
   Indices point_;  // of the iteration space
   loops::Index first_row_, depth_part_, first_depth_block_;
-  loops::BufferId packed_rows_ = -1, packed_columns_ = -1, sums_ = -1;
+  loops::BufferId packed_rows_ = -1, packed_columns_ = -1, sums_ = -1, tile_ = -1;
   int64_t rows_pitch_ = 0, columns_pitch_ = 0, sums_pitch_ = 0;
 };
 
