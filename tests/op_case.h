@@ -21,6 +21,9 @@ struct OpCase {
   std::vector<RefTensor> inputs;
   std::vector<RefTensor> expected;  // as evaluated, each op's results rounded to their dtypes
   std::vector<RefTensor> exact;     // evaluated in f64 throughout
+  // How large the terms of an element were together: an error is judged by it, as sums may cancel. A root's result for
+  // the magnitudes of its operands; for other ops the exact result.
+  std::vector<RefTensor> magnitudes;
 
   const Function& main() const { return *module->find("main"); }
 };
@@ -67,13 +70,20 @@ inline RefTensor draw(const TensorType& type, const Sample& sample, std::mt19937
 }
 
 inline OpCase make_case(const OpDef& def, const Sample& sample) {
-  OpCase result{&def, sample, parse_module(sample.text, std::string(def.name) + " sample", all_ops()), {}, {}, {}};
+  OpCase result{&def, sample, parse_module(sample.text, std::string(def.name) + " sample", all_ops()), {}, {}, {}, {}};
   std::mt19937_64 random(std::hash<std::string>()(sample.text) + static_cast<uint64_t>(sample.low * 16));
   for (const auto& argument : result.main().body.arguments) {
     result.inputs.push_back(draw(argument->type, sample, random, result.inputs.size()));
   }
   result.expected = evaluate(result.main(), result.inputs);
-  result.exact = evaluate(result.main(), result.inputs, {.round = false});
+  result.exact = result.magnitudes = evaluate(result.main(), result.inputs, {.round = false});
+  if (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone) {
+    std::vector<RefTensor> inputs = result.inputs;
+    for (RefTensor& input : inputs) {
+      for (double& value : input.f) value = std::abs(value);
+    }
+    result.magnitudes = evaluate(result.main(), inputs, {.round = false});
+  }
   return result;
 }
 

@@ -100,11 +100,12 @@ void LoweringRun::interpret(bool descending_tasks) {
   }
 }
 
-void LoweringRun::run(const codegen::Executable& code, bool descending_tasks) {
+void LoweringRun::run(const codegen::Executable& code, bool descending_tasks, size_t first_kernel) {
   for (size_t s = 0; s < lowering_.steps.size(); ++s) {
     const std::vector<std::byte*> starts = buffers_of(lowering_.steps[s]);
     const int64_t count = lowering_.steps[s].kernel.task_count;
-    for (int64_t k = 0; k < count; ++k) code.run(s, starts, task_at(k, count, descending_tasks), scratch_.data());
+    for (int64_t k = 0; k < count; ++k)
+      code.run(first_kernel + s, starts, task_at(k, count, descending_tasks), scratch_.data());
   }
 }
 

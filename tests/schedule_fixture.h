@@ -42,7 +42,8 @@ class LoweringRun {
   std::vector<RefTensor> results() const;
 
   void interpret(bool descending_tasks);
-  void run(const codegen::Executable& code, bool descending_tasks);
+  // `first_kernel`: where the lowering's kernels start in `code`.
+  void run(const codegen::Executable& code, bool descending_tasks, size_t first_kernel = 0);
 
  private:
   std::vector<std::byte*> buffers_of(const LoweredKernel& step) const;

@@ -36,12 +36,12 @@ bool is_long(const Op& root) {
   return std::ranges::count_if(root.block->ops, computes) > kFewOps;
 }
 
-// The partial sums of the parts of the depth, added in order, then what follows.
+// The partial sums of the parts of the depth, added in order (0 where there are none), then what follows.
 void add_parts(Draft& draft, const Value* result, const Values& makes, const Values& roots, int temporary,
                int64_t parts, DType held) {
   Step step(draft, draft.target().lanes(held));
   step.read(makes, roots);
-  const loops::BufferId partial = step.read_temporary(temporary);
+  const loops::BufferId partial = parts > 0 ? step.read_temporary(temporary) : loops::BufferId{};
   step.write(makes);
   loops::KernelBuilder& b = step.b();
   const int64_t elements = result->type.elements();
@@ -49,10 +49,12 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
   const double work = static_cast<double>(parts * elements);
   sweep(step, space, wanted_tasks(work), [&](const std::vector<Index>& index, const Expr& mask) {
     const Index at = loops::flatten(index, result->type.shape);
-    Expr sum = b.load(partial, at, mask);
-    for (int64_t part = 1; part < parts; ++part) {
-      sum = b.apply(loops::ScalarOp::kAdd, {sum, b.load(partial, at + part * elements, mask)});
+    Expr sum = nullptr;
+    for (int64_t part = 0; part < parts; ++part) {
+      const Expr more = b.load(partial, at + part * elements, mask);
+      sum = sum ? b.apply(loops::ScalarOp::kAdd, {sum, more}) : more;
     }
+    if (!sum) sum = b.constant_int(held, 0);
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);
   });
@@ -65,8 +67,11 @@ void lower_contraction(Draft& draft, const Op& root) {
   const Value* result = root.result();
   const Values roots{root.result()};
   const Values makes = with_epilogue(draft, roots);
+  const loops::Contraction space = root.def->contraction(root);
+  const DType held = loops::register_dtype(space.accumulate);
+  if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
+    return add_parts(draft, result, makes, roots, -1, 0, held);
   const ContractionPlan plan = plan_contraction(draft, root);
-  const DType held = loops::register_dtype(plan.space.accumulate);
   Step step(draft, plan.lanes);
   if (plan.depth_parts > 1) {
     Shape shape{plan.depth_parts};

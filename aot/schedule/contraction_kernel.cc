@@ -135,7 +135,7 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
       });
     });
   };
-  const int64_t depth = plan_.depth.total() == 0 ? 0 : plan_.depth.width();
+  const int64_t depth = plan_.depth.width();
   const int64_t unrolled = depth / kDepthUnroll * kDepthUnroll;
   b_.loop("k", 0, unrolled, kDepthUnroll,
           [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { step(k + u); }); });
@@ -228,7 +228,6 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
     b_.loop("rows", first_row_, end_row, plan_.row_block, body, {Index(plan_.row_count())});
   };
   const bool sums_up = plan_.depth.count() > 1;
-  const bool has_depth = plan_.depth.total() > 0;
   if (sums_up) {
     b_.loop("row", 0, plan_.rows_each, 1, [&](Index row) {
       b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
@@ -236,12 +235,12 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
       });
     });
   }
-  b_.loop("depth", first_depth_block_, first_depth_block_ + std::max<int64_t>(plan_.depth_blocks_each, 1), 1,
+  b_.loop("depth", first_depth_block_, first_depth_block_ + plan_.depth_blocks_each, 1,
           [&](Index depth_block) {
             const BlockAt depth = enter_block(plan_.depth, depth_block);
-            if (plan_.pack_columns && has_depth) pack_columns(columns, depth);
+            if (plan_.pack_columns) pack_columns(columns, depth);
             for_row_blocks([&](const Index& block_row) {
-              if (plan_.pack_rows == Packing::kBlock && has_depth) pack_rows(block_row, plan_.row_block, depth, false);
+              if (plan_.pack_rows == Packing::kBlock) pack_rows(block_row, plan_.row_block, depth, false);
               const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
               emit_panels(columns, [&](const Index& column, int64_t width) {
                 emit_rows(
@@ -253,7 +252,7 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
               });
             });
           },
-          {Index(std::max<int64_t>(plan_.depth.count(), 1))});
+          {Index(plan_.depth.count())});
   if (!sums_up) return;
   b_.loop("row", first_row_, end_row, 1,
           [&](Index row) {
@@ -269,10 +268,7 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
 }
 
 void ContractionKernel::emit(const Finish& finish) {
-  const int64_t tasks = plan_.batch_count() * plan_.row_parts * plan_.column_parts * plan_.depth_parts;
-  const bool is_empty = plan_.batch_count() == 0 || plan_.row_count() == 0 || plan_.columns.total() == 0;
-  b_.set_task_count(is_empty ? 0 : tasks);
-  if (is_empty) return;
+  b_.set_task_count(plan_.batch_count() * plan_.row_parts * plan_.column_parts * plan_.depth_parts);
   const std::vector<Index> part =
       loops::unflatten(b_, b_.task(), {plan_.batch_count(), plan_.depth_parts, plan_.row_parts, plan_.column_parts});
   const std::vector<Index> batch = loops::unflatten(b_, part[0], plan_.extents(plan_.batch));
@@ -280,8 +276,7 @@ void ContractionKernel::emit(const Finish& finish) {
   depth_part_ = part[1];
   first_depth_block_ = part[1] * plan_.depth_blocks_each;
   first_row_ = part[2] * plan_.rows_each;
-  if (plan_.pack_rows == Packing::kWhole && plan_.depth.total() > 0)
-    pack_rows(first_row_, plan_.rows_each, {0, 0}, true);
+  if (plan_.pack_rows == Packing::kWhole) pack_rows(first_row_, plan_.rows_each, {0, 0}, true);
   const Index first_block = part[3] * plan_.column_blocks_each;
   b_.loop("block", first_block, first_block + plan_.column_blocks_each, 1,
           [&](Index block) { emit_column_block(block, finish); }, {Index(plan_.columns.count())});

@@ -55,7 +55,7 @@ int choose_tile_rows(int64_t rows, int most, int vectors) {
       best = r;
     }
   }
-  return static_cast<int>(std::min<int64_t>(best, std::max<int64_t>(rows, 1)));
+  return static_cast<int>(std::min<int64_t>(best, rows));
 }
 
 }  // namespace
@@ -182,8 +182,8 @@ class Planner {
     const int64_t rows = plan_.row_count();
     int vectors = tile.nr / plan_.lanes;
     // Few rows: wider, so that enough accumulators are under way.
-    if (rows < 4) vectors = static_cast<int>(std::min<int64_t>(8, 12 / std::max<int64_t>(rows, 1)));
-    const int64_t column_vectors = divide_up(std::max<int64_t>(plan_.extent(columns_), 1), plan_.lanes);
+    if (rows < 4) vectors = static_cast<int>(std::min<int64_t>(8, 12 / rows));
+    const int64_t column_vectors = divide_up(plan_.extent(columns_), plan_.lanes);
     plan_.tile_vectors = static_cast<int>(std::min<int64_t>(vectors, column_vectors));
     plan_.tile_rows = choose_tile_rows(rows, tile.mr, plan_.tile_vectors);
   }
@@ -195,7 +195,7 @@ class Planner {
     const int64_t most = draft_.target().tile(held_).kc;
     if (depth.total() <= kLongestSinglePass) {
       depth.cut = 0;
-      depth.chunk = std::max<int64_t>(depth.extent(), 1);
+      depth.chunk = depth.extent();
       return;
     }
     depth.cut = static_cast<int>(depth.axes.size()) - 1;
@@ -239,9 +239,9 @@ class Planner {
     }
     const int64_t inner = columns.inner();
     if (columns.cut == static_cast<int>(columns.axes.size()) - 1) {
-      const int64_t panels = divide_up(std::max<int64_t>(columns.extent(), 1), width);
+      const int64_t panels = divide_up(columns.extent(), width);
       columns.chunk = divide_up(panels, divide_up(panels, most / width)) * width;
-      if (columns.chunk >= columns.extent()) columns.chunk = std::max<int64_t>(columns.extent(), 1);
+      if (columns.chunk >= columns.extent()) columns.chunk = columns.extent();
     } else {
       // As many of the cut axis as waste least of the tiles' width.
       int64_t least = std::numeric_limits<int64_t>::max();
@@ -299,7 +299,7 @@ class Planner {
   void split() {
     const double flops = 2.0 * static_cast<double>(plan_.batch_count()) * static_cast<double>(plan_.row_count()) *
                          static_cast<double>(plan_.columns.total()) * static_cast<double>(plan_.depth.total());
-    const int64_t wanted = divide_up(wanted_tasks(flops / kFlopsPerNs), std::max<int64_t>(plan_.batch_count(), 1));
+    const int64_t wanted = divide_up(wanted_tasks(flops / kFlopsPerNs), plan_.batch_count());
     const int64_t rows = plan_.row_count();
     const loops::ContractionTile& tile = draft_.target().tile(held_);
     // Columns first: each packs its own. A part has a few tiles at least.
@@ -314,7 +314,7 @@ class Planner {
       columns.chunk = round_up(divide_up(columns.extent(), divide_up(column_parts, outer)), plan_.tile_columns());
     }
     const TaskSplit column_split = split_tasks(columns.count(), column_parts);
-    plan_.column_parts = std::max<int64_t>(column_split.tasks, 1);
+    plan_.column_parts = column_split.tasks;
     plan_.column_blocks_each = column_split.each;
     int64_t row_parts = std::min(divide_up(wanted, plan_.column_parts), most_row_parts);
     // The depth, when the result is small: partial results are added afterwards.
@@ -328,8 +328,8 @@ class Planner {
       plan_.depth_blocks_each = plan_.depth.count();
     }
     row_parts = std::max(row_parts, divide_up(rows, kMostRowsEach));
-    plan_.rows_each = std::max<int64_t>(round_up(divide_up(rows, row_parts), plan_.tile_rows), 1);
-    plan_.row_parts = std::max<int64_t>(divide_up(rows, plan_.rows_each), 1);
+    plan_.rows_each = round_up(divide_up(rows, row_parts), plan_.tile_rows);
+    plan_.row_parts = divide_up(rows, plan_.rows_each);
     plan_.row_block = std::min(plan_.rows_each, round_up(tile.mc, plan_.tile_rows));
     if (plan_.pack_rows == Packing::kBlock && plan_.depth_parts == 1 &&
         plan_.rows_each * plan_.depth.total() * info(held_).bytes <= kWholeRowsBytes && !plan_.depth.is_ragged()) {

@@ -78,6 +78,7 @@ struct ContractionPlan {
   int tile_columns() const { return tile_vectors * lanes; }
 };
 
+// Every iteration dimension has elements.
 ContractionPlan plan_contraction(const Draft& draft, const Op& root);
 
 }  // namespace ingot::schedule
