@@ -1,8 +1,7 @@
 // Whole training steps as JAX prints them: compiled, run by the engine, compared with what JAX computes.
 #include "aot/pipeline/compile.h"
-#include "apps/ingot/device.h"
 #include "apps/ingot/sources.h"
-#include "apps/ingot/tensor_files.h"
+#include "tests/device_run.h"
 #include "tests/jax_reference.h"
 
 namespace ingot {
@@ -10,47 +9,47 @@ namespace {
 
 class JaxGolden : public testing::TestWithParam<const char*> {
  protected:
-  // Trains `steps` steps; the scalar outputs of each.
-  std::vector<std::map<std::string, double>> train(Device& device, const std::string& data_path, int steps) {
-    device.start_state(data_path);
-    const uint32_t entry = device.find_entry("");
-    const auto inputs = device.inputs(entry);
-    const auto outputs = device.outputs(entry);
-    const Device::Bound bound = device.bind(entry);
-    const Batches batches(data_path, inputs, {});
-    std::vector<std::map<std::string, double>> log(steps);
-    for (int step = 0; step < steps; ++step) {
-      batches.fill(step, bound.inputs);
-      device.run(entry);
-      for (size_t i = 0; i < outputs.size(); ++i) {
-        if (outputs[i].rank == 0) log[step][outputs[i].name] = scalar_value(outputs[i], bound.outputs[i]);
-      }
-    }
-    return log;
+  void SetUp() override {
+    if (!reference_.exists()) GTEST_SKIP() << "no goldens of " << GetParam();
   }
+
+  // The golden compiled into a file, once for all tests.
+  std::string bundle_path() const {
+    const std::string path = (std::filesystem::path(testing::TempDir()) / GetParam()).string() + ".ingot";
+    static std::set<std::string> written;
+    if (written.insert(path).second) {
+      std::vector<std::unique_ptr<Module>> modules;
+      modules.push_back(load_program(reference_.program_path()));
+      compile(std::move(modules), {}).write(path);
+    }
+    return path;
+  }
+
+  DeviceRun train(int steps, uint32_t threads) const {
+    return train_on_device(bundle_path(), reference_.data_path(), steps, threads);
+  }
+
+  const JaxReference reference_{GetParam()};
 };
 
 TEST_P(JaxGolden, LossesAndFinalStateAgree) {
-  const JaxReference reference(GetParam());
-  if (!reference.exists()) GTEST_SKIP() << "no goldens of " << GetParam();
-
-  std::vector<std::unique_ptr<Module>> modules;
-  modules.push_back(load_program(reference.program_path()));
-  const std::string work = (std::filesystem::path(testing::TempDir()) / GetParam()).string();
-  bundle::write_bundle_file(compile(std::move(modules), {}).spec, work + ".ingot");
-  Device device(work + ".ingot", 2);
-  const auto log = train(device, reference.data_path(), reference.steps());
-
-  for (const std::string& name : reference.scalar_outputs()) {
-    for (int step = 0; step < reference.steps(); ++step) reference.expect_output(name, step, log[step].at(name));
+  const DeviceRun run = train(reference_.steps(), 2);
+  for (const std::string& name : reference_.scalar_outputs()) {
+    for (int step = 0; step < reference_.steps(); ++step) {
+      reference_.expect_output(name, step, run.scalars[step].at(name));
+    }
   }
-  device.save_state(work + ".safetensors");
-  const SafeTensors state = SafeTensors::read(work + ".safetensors");
-  reference.expect_final_state([&](const std::string& name) {
+  const SafeTensors state = SafeTensors::read(bundle_path() + ".safetensors");
+  reference_.expect_final_state([&](const std::string& name) {
     const SafeTensor* saved = state.find("state." + name);
     EXPECT_NE(saved, nullptr) << name << " is not in the saved state";
     return saved ? tensor_at(*saved) : RefTensor();
   });
+}
+
+TEST_P(JaxGolden, AnyNumberOfThreadsGivesTheSameBits) {
+  const DeviceRun first = train(3, 1);
+  for (const uint32_t threads : {1, 2, 3}) EXPECT_TRUE(train(3, threads) == first) << threads << " threads";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, JaxGolden,

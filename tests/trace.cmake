@@ -6,6 +6,7 @@ ingot_test_library(compiled_program compiled_program.cc LINK program_runner ingo
 
 ingot_test(gradients_test program_runner random_graph)
 ingot_test(trace_test program_runner random_graph)
+ingot_test(traps_test compiled_program random_graph ingot_frontend_stablehlo)
 
 # The same programs against other frameworks.
 ingot_test_library(jax_models jax_models.cc LINK program_runner)
