@@ -1,5 +1,6 @@
 // Whole training steps as JAX prints them: compiled, run by the engine, compared with what JAX computes.
 #include "aot/pipeline/compile.h"
+#include "aot/plan/parse_plan.h"
 #include "apps/ingot/sources.h"
 #include "tests/device_run.h"
 #include "tests/jax_reference.h"
@@ -13,14 +14,16 @@ class JaxGolden : public testing::TestWithParam<const char*> {
     if (!reference_.exists()) GTEST_SKIP() << "no goldens of " << GetParam();
   }
 
-  // The golden compiled into a file, once for all tests.
+  // The golden compiled into a file, once for all tests; its plans are what their text says.
   std::string bundle_path() const {
     const std::string path = (std::filesystem::path(testing::TempDir()) / GetParam()).string() + ".ingot";
     static std::set<std::string> written;
     if (written.insert(path).second) {
       std::vector<std::unique_ptr<Module>> modules;
       modules.push_back(load_program(reference_.program_path()));
-      compile(std::move(modules), {}).write(path);
+      const Compiled compiled = compile(std::move(modules), {});
+      compiled.write(path);
+      for (const plan::Plan& plan : compiled.plans[0]) EXPECT_EQ(plan::parse_plan(plan::print(plan)), plan);
     }
     return path;
   }

@@ -7,6 +7,7 @@
 #include "aot/ops/build.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
+#include "aot/plan/parse_plan.h"
 #include "aot/plan/place.h"
 #include "aot/plan/schedule_order.h"
 
@@ -117,10 +118,9 @@ class OpaqueFunction {
     KernelTable kernels;
     Plan plan = make_plan(*function_, state, rodata, kernels, lowering_);
     check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
-    state_bytes_ = state.bytes();
+    EXPECT_EQ(parse_plan(print(plan)), plan) << print(plan);
     return plan;
   }
-  int64_t state_bytes() const { return state_bytes_; }
 
  private:
   const Lowering& lower_opaque(const Op& op) {
@@ -147,7 +147,6 @@ class OpaqueFunction {
   GraphBuilder b_;
   std::map<const Op*, Lowering> lowerings_;
   LoweringOf lowering_ = [this](const Op& op) -> const Lowering& { return lower_opaque(op); };
-  int64_t state_bytes_ = 0;
 };
 
 TEST(Plan, AChainOfElementwiseKernelsRunsInOnePlace) {
@@ -229,26 +228,112 @@ TEST(Plan, RandomFunctionsPassTheChecker) {
   }
 }
 
+// A training step: the old weight is read by steps 0, 1 and 2, the last of which replaces it.
+const std::string kGoodPlan = R"(plan train {
+  arena 512 bytes (lower bound 512), scratch 0 bytes a thread
+  buffer x: tensor<64xf32> input[0] 256 bytes, steps start to end
+  buffer w: tensor<64xf32> state[0]+0 256 bytes, steps start to 2
+  buffer c: tensor<64xf32> rodata+0 256 bytes, steps start to end
+  buffer h: tensor<64xf32> arena+0 256 bytes, steps 0 to 1
+  buffer g: tensor<64xf32> arena+256 256 bytes, steps 1 to 2
+  buffer loss: tensor<f32> output[0] 4 bytes, steps 1 to end
+  buffer "w'": tensor<64xf32> state[0]+0 256 bytes, steps 2 to end, in place of w
+  step 0: forward (kernel 0, tasks 2) reads x, w, c writes h
+  step 1: backward (kernel 4, tasks 2, barrier) reads h, w writes g, loss
+  step 2: update (kernel 2, tasks 1, barrier) reads w, g writes "w'"
+}
+)";
+
+// That text with changes, each of which says "good => bad" of its first "good", and what is said to it.
+struct BadPlan {
+  std::vector<std::pair<std::string, std::string>> changes;
+  std::string message;
+
+  std::string text() const {
+    std::string text = kGoodPlan;
+    for (const auto& [good, bad] : changes)
+      text.replace(text.find(good), good.size(), bad);  // throws if it is not there
+    return text;
+  }
+};
+
+// What the error says that `function` throws, or "".
+std::string message_of(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TEST(CheckPlan, CatchesWhatIsWrong) {
-  OpaqueFunction f("victim");
-  Value* x = f.argument(100);
-  Value* a = f.kernel({x}, {100})->result();
-  Value* b = f.kernel({x}, {100})->result();
-  f.finish({f.kernel({a, b}, {100})->result()}, {""});
-  const Plan good = f.plan();
-  const auto rejected = [&](auto change) {
-    Plan bad = good;
-    change(bad);
-    EXPECT_THROW(check_plan(bad, f.state_bytes(), 0), Error);
+  const auto check = [](const std::string& text) {
+    const Plan plan = parse_plan(text);
+    return message_of([&] { check_plan(plan, 256, 256); });
   };
-  const int a_id = good.steps[0].buffers[1];
-  const int b_id = good.steps[1].buffers[1];
-  rejected([&](Plan& p) { p.buffers[b_id].offset_bytes = p.buffers[a_id].offset_bytes; });  // overlap of the living
-  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes += 1; });                            // misaligned
-  rejected([&](Plan& p) { p.buffers[a_id].offset_bytes = p.arena_bytes; });                 // outside
-  rejected([&](Plan& p) { std::swap(p.steps[1], p.steps[2]); });                            // read before written
-  rejected([&](Plan& p) { p.steps[2].barrier = false; });                                   // a race
-  rejected([&](Plan& p) { p.steps.pop_back(); });                                           // no result
+  ASSERT_EQ(check(kGoodPlan), "");
+  const BadPlan bad_plans[] = {
+      // places
+      {{{"arena+256", "arena+260"}}, "g starts at 260, which is not a multiple of 64"},
+      {{{"arena+256", "arena+320"}}, "g ends at byte 576 of a space of 512"},
+      {{{"arena 512", "arena 448"}}, "g ends at byte 512 of a space of 448"},
+      {{{"state[0]+0", "state[0]+64"}}, "w ends at byte 320 of a space of 256"},
+      {{{"rodata+0", "rodata+64"}}, "c ends at byte 320 of a space of 256"},
+      // what stands in the places that a step reads
+      {{{"x, w, c writes h", "x, h, c writes g"}}, "h is read by step 0, but its bytes were never written"},
+      {{{"steps 0 to 1", "steps 0 to 2"},
+        {"arena+256", "arena+0"},
+        {"1 to 2", "1 to 2, in place of h"},
+        {"g writes", "g, h writes"}},
+       "h is read by step 2, but its bytes hold g"},
+      {{{"arena+256", "arena+192"}}, "step 1 writes g over its own operand h"},
+      {{{", in place of w", ""}}, "step 2 writes w' over its own operand w"},
+      // state: replaced before its last reader
+      {{{"steps 2 to end", "steps 1 to end"}, {"writes g", "writes g, \"w'\""}},
+       "w is read by step 2, but its bytes hold w'"},
+      // lives
+      {{{"steps start to 2", "steps start to 1"}}, "step 2 uses w outside of its life"},
+      {{{"steps 1 to end", "steps 2 to end"}}, "step 1 uses loss outside of its life"},
+      // results
+      {{{"writes g, loss", "writes g"}}, "loss is read after the last step, but its bytes were never written"},
+      {{{" writes \"w'\"", ""}}, "w' is read after the last step, but its bytes hold w"},
+      // steps side by side
+      {{{"tasks 2, barrier", "tasks 2"}}, "steps 0 and 1 have no barrier between them, but h and h share bytes"},
+      {{{"tasks 1, barrier", "tasks 1"}}, "steps 1 and 2 have no barrier between them, but g and g share bytes"},
+      // what is read only
+      {{{"writes h", "writes h, x"}}, "step 0 writes x, which is read only"},
+      {{{"writes h", "writes h, c"}}, "step 0 writes c, which is read only"},
+  };
+  for (const BadPlan& bad : bad_plans) EXPECT_EQ(check(bad.text()), "bug: plan train: " + bad.message) << bad.text();
+}
+
+TEST(PlanText, MistakesAreToldAtTheirPlace) {
+  EXPECT_EQ(print(parse_plan(kGoodPlan)), kGoodPlan);
+  const BadPlan bad_plans[] = {
+      {{{"plan train", "plan 7"}}, "1:6: error: expected a name, found '7'"},
+      {{{"arena 512 bytes", "arena 512"}}, "2:13: error: expected 'bytes', found '('"},
+      {{{"arena 512", "arena -512"}}, "2:9: error: -512 is not a number of bytes"},
+      {{{"tensor<64xf32>", "tensor<64xf33>"}},
+       "3:13: limit: type tensor<64xf33> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. "
+       "ui64, f16, bf16, f32 and f64"},
+      {{{"input[0]", "heap[0]"}},
+       "3:28: error: there is no space heap; there are arena, state, rodata, input and output"},
+      {{{"input[0]", "input"}}, "3:34: error: expected '[', found '256'"},
+      {{{"256 bytes", "255 bytes"}}, "3:37: error: tensor<64xf32> has 256 bytes"},
+      {{{"buffer w", "buffer x"}}, "4:10: error: another buffer has this name"},
+      {{{"start to end", "start end"}}, "3:60: error: expected 'to', found 'end'"},
+      {{{"steps 0 to 1", "steps 0 to 4294967296"}}, "6:58: error: 4294967296 is not a step"},
+      {{{"in place of w", "in place of v"}}, "9:81: error: no buffer above is named v"},
+      {{{"reads x, w", "reads x, v"}}, "10:48: error: no buffer above is named v"},
+      {{{"step 1:", "step 2:"}}, "11:8: error: this is step 1"},
+      {{{"step 1:", "stop 1:"}}, "11:3: error: expected 'step' or '}', found 'stop'"},
+      {{{"barrier)", "fence)"}}, "11:40: error: expected 'barrier', found 'fence'"},
+      {{{"}\n", "}}\n"}}, "13:2: error: expected the end of the text, found '}'"},
+  };
+  for (const BadPlan& bad : bad_plans) {
+    EXPECT_EQ(message_of([&] { parse_plan(bad.text()); }), "plan:" + bad.message) << bad.text();
+  }
 }
 
 }  // namespace

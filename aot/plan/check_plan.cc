@@ -131,6 +131,11 @@ class Checker {
     for (size_t i = 0; i < step.buffers.size(); ++i) {
       if (!step.writes[i]) read(step.buffers[i], fmt::format("by step {}", index));
     }
+    for (int id : step.buffers) {
+      const Buffer& buffer = plan_.buffers[id];
+      if (index >= buffer.first_step && index <= buffer.last_step) continue;
+      fail(fmt::format("step {} uses {} outside of its life", index, buffer.name));
+    }
     for (size_t i = 0; i < step.buffers.size(); ++i) {
       if (!step.writes[i]) continue;
       const Buffer& written = plan_.buffers[step.buffers[i]];

@@ -72,8 +72,9 @@ class Planner {
 
   std::string unique_name(const Value* value) {
     const std::string name = !value ? std::string("partial") : value->name.empty() ? std::string("v") : value->name;
-    const int count = name_counts_[name]++;
-    return count == 0 ? name : fmt::format("{}.{}", name, count);
+    std::string unique = name;
+    while (!names_.emplace(unique, 0).second) unique = fmt::format("{}.{}", name, ++names_[name]);
+    return unique;
   }
 
   void add_arguments_and_constants() {
@@ -241,7 +242,7 @@ class Planner {
         if (!a.writes[i] && !b.writes[j]) continue;
         const Buffer& x = plan_.buffers[a.buffers[i]];
         const Buffer& y = plan_.buffers[b.buffers[j]];
-        if (x.space != y.space || (x.space >= Space::kInput && x.index != y.index)) continue;
+        if (x.space != y.space || (!is_addressed(x.space) && x.index != y.index)) continue;
         if (x.offset_bytes < y.offset_bytes + y.bytes() && y.offset_bytes < x.offset_bytes + x.bytes()) return true;
       }
     }
@@ -273,7 +274,7 @@ class Planner {
   Plan plan_;
   BufferOf buffers_;
   std::map<const Value*, Destination> destinations_;
-  std::map<std::string, int> name_counts_;
+  std::map<std::string, int> names_;  // of all buffers, and how many after the first wanted each
   std::vector<Alias> may_alias_;
   std::set<int> taken_over_;
 };

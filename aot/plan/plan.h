@@ -1,13 +1,18 @@
 // The plan of one entry point: what happens when, and where every byte is. The third of the three forms.
 //
 //   plan train_step {
-//     arena 1408 bytes (lower bound 1408)
-//     buffer h: tensor<32x10xf32> arena+0 1280 bytes, steps 0..1
-//     buffer dlogits: tensor<32x10xf32> arena+0 1280 bytes, steps 1..3, in place of h
-//     step 0: f32_dot_32x10x64 reads x, w writes h, tasks 6
-//     step 1: f32_rows reads h, y writes lossrow, dlogits, tasks 2, barrier
+//     arena 1280 bytes (lower bound 1280), scratch 4096 bytes a thread
+//     buffer x: tensor<32x64xf32> input[0] 8192 bytes, steps start to end
+//     buffer w: tensor<64x10xf32> state[2]+640 2560 bytes, steps start to end
+//     buffer h: tensor<32x10xf32> arena+0 1280 bytes, steps 0 to 1
+//     buffer dlogits: tensor<32x10xf32> arena+0 1280 bytes, steps 1 to 3, in place of h
+//     ...
+//     step 0: f32_dot_32x10x64 (kernel 0, tasks 6) reads x, w writes h
+//     step 1: f32_rows (kernel 4, tasks 2, barrier) reads h, y writes lossrow, dlogits
+//     ...
 //   }
 //
+// Operands stand in the order of the kernel's parameters. parse_plan.h reads this text.
 // A buffer is one version of one tensor: the old and the new value of a parameter are two buffers at the same place.
 #pragma once
 
@@ -23,7 +28,10 @@ inline constexpr int64_t kAlignmentBytes = 64;
 inline int64_t align_up(int64_t bytes) { return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes; }
 
 enum class Space : uint8_t { kArena, kState, kRodata, kInput, kOutput };
+inline constexpr int kSpaceCount = 5;
 std::string_view name(Space space);
+constexpr bool is_addressed(Space space) { return space < Space::kInput; }  // buffers have offsets in it
+constexpr bool is_indexed(Space space) { return space != Space::kArena && space != Space::kRodata; }
 
 // Lifetimes count steps; two values stand for outside of them.
 inline constexpr int kBeforeFirstStep = -1;
@@ -39,6 +47,7 @@ struct Buffer {
   int in_place_of = -1;               // the buffer whose place it takes in the step that writes it
 
   int64_t bytes() const { return type.bytes(); }
+  bool operator==(const Buffer&) const = default;
 };
 
 struct Step {
@@ -48,6 +57,8 @@ struct Step {
   std::vector<int> buffers;  // one for each of the kernel's parameters, in their order
   std::vector<bool> writes;  // for each of them
   bool barrier = false;      // all earlier steps must have ended before it begins
+
+  bool operator==(const Step&) const = default;
 };
 
 struct Plan {
@@ -57,6 +68,8 @@ struct Plan {
   int64_t arena_bytes = 0;
   int64_t lower_bound_bytes = 0;  // most bytes live at once, whatever the placement
   int64_t scratch_bytes = 0;      // for each thread
+
+  bool operator==(const Plan&) const = default;
 };
 
 std::string print(const Plan& plan);

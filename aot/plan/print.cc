@@ -1,46 +1,56 @@
 #include <fmt/format.h>
 
+#include "aot/base/lexer.h"
 #include "aot/plan/plan.h"
 
 namespace ingot::plan {
 namespace {
 
+std::string written(const std::string& name) { return is_bare_name(name) ? name : quoted(name); }
+
 std::string place(const Buffer& buffer) {
-  const bool addressed =
-      buffer.space == Space::kArena || buffer.space == Space::kState || buffer.space == Space::kRodata;
-  return addressed ? fmt::format("{}+{}", name(buffer.space), buffer.offset_bytes)
-                   : fmt::format("{} {}", name(buffer.space), buffer.index);
+  std::string text(name(buffer.space));
+  if (is_indexed(buffer.space)) text += fmt::format("[{}]", buffer.index);
+  if (is_addressed(buffer.space)) text += fmt::format("+{}", buffer.offset_bytes);
+  return text;
 }
 
-std::string names(const Plan& plan, const Step& step, bool writes) {
+// "reads x, w writes h": each verb stands for the names behind it.
+std::string operands(const Plan& plan, const Step& step) {
   std::string text;
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    if (step.writes[i] != writes) continue;
-    text += (text.empty() ? "" : ", ") + plan.buffers[step.buffers[i]].name;
+    const bool goes_on = i > 0 && step.writes[i] == step.writes[i - 1];
+    text += goes_on ? ", " : step.writes[i] ? " writes " : " reads ";
+    text += written(plan.buffers[step.buffers[i]].name);
   }
-  return text.empty() ? "nothing" : text;
+  return text;
 }
 
 }  // namespace
 
 std::string_view name(Space space) {
-  static constexpr std::string_view kNames[] = {"arena", "state", "rodata", "input", "output"};
+  static constexpr std::string_view kNames[kSpaceCount] = {"arena", "state", "rodata", "input", "output"};
   return kNames[static_cast<int>(space)];
 }
 
 std::string print(const Plan& plan) {
+  const auto time = [&](int step) {
+    return step == kBeforeFirstStep                      ? "start"
+           : step == static_cast<int>(plan.steps.size()) ? "end"
+                                                         : std::to_string(step);
+  };
   std::string text = fmt::format("plan {} {{\n  arena {} bytes (lower bound {}), scratch {} bytes a thread\n",
-                                 plan.entry, plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
+                                 written(plan.entry), plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
   for (const Buffer& buffer : plan.buffers) {
-    text += fmt::format("  buffer {}: {} {} {} bytes, steps {}..{}", buffer.name, to_string(buffer.type), place(buffer),
-                        buffer.bytes(), buffer.first_step, buffer.last_step);
-    if (buffer.in_place_of >= 0) text += ", in place of " + plan.buffers[buffer.in_place_of].name;
+    text += fmt::format("  buffer {}: {} {} {} bytes, steps {} to {}", written(buffer.name), to_string(buffer.type),
+                        place(buffer), buffer.bytes(), time(buffer.first_step), time(buffer.last_step));
+    if (buffer.in_place_of >= 0) text += ", in place of " + written(plan.buffers[buffer.in_place_of].name);
     text += "\n";
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    text += fmt::format("  step {}: {} reads {} writes {}, tasks {}{}\n", i, step.kernel_name, names(plan, step, false),
-                        names(plan, step, true), step.task_count, step.barrier ? ", barrier" : "");
+    text += fmt::format("  step {}: {} (kernel {}, tasks {}{}){}\n", i, written(step.kernel_name), step.kernel,
+                        step.task_count, step.barrier ? ", barrier" : "", operands(plan, step));
   }
   return text + "}\n";
 }
