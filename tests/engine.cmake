@@ -7,6 +7,7 @@ set_source_files_properties(engine_kernels.c PROPERTIES SKIP_PRECOMPILE_HEADERS 
   "-O1;-ffreestanding;-fno-tree-vectorize;-fno-tree-loop-distribute-patterns;-fno-stack-protector;-fno-sanitize=all;-fcf-protection=none")
 
 ingot_test(bundle_test engine_fixture)
+ingot_test(compat_test ingot::engine)
 ingot_test(engine_misuse_test engine_fixture)
 ingot_test(engine_quiet_test engine_fixture)
 ingot_test(engine_reject_test engine_fixture)
