@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/bundle/read_bundle.h"
+#include "schema/kernel_abi.h"
 #include "tests/engine_fixture.h"
 
 namespace ingot::test {
@@ -22,6 +23,27 @@ TEST(Bundle, WritesAgainWhatItRead) {
     EXPECT_EQ(read.targets[0].plans[kTrainStep].buffers[2].in_place_of, 0u);
     EXPECT_EQ(read.entries[kTrainStep].inputs[2].name, "lr");
   }
+}
+
+TEST(Bundle, JumpsAreKeptAndRequireControlFlow) {
+  bundle::BundleSpec spec = fit_spec();
+  auto& steps = spec.targets[0].plans[kInit].steps;
+  steps.push_back({1, true, {{INGOT_BASE_STATE, 4096, kStep}}, bundle::StepKind::kJumpUnless, 3, true});
+  steps.push_back({0, true, {}, bundle::StepKind::kJump, 1});
+  const std::vector<std::byte> file = bundle::write_bundle(spec);
+  const bundle::BundleSpec read = bundle::read_bundle(file);
+  EXPECT_EQ(bundle::write_bundle(read), file);
+  EXPECT_EQ(read.required_features, std::vector<std::string>{"control_flow"});
+  const bundle::Step& test = read.targets[0].plans[kInit].steps[1];
+  EXPECT_EQ(test.kind, bundle::StepKind::kJumpUnless);
+  EXPECT_EQ(test.kernel, 1u);
+  EXPECT_EQ(test.target, 3u);
+  EXPECT_TRUE(test.word);
+  ASSERT_EQ(test.operands.size(), 1u);
+  EXPECT_EQ(test.operands[0].offset_bytes, 4096u);
+  EXPECT_EQ(read.targets[0].plans[kInit].steps[2].kind, bundle::StepKind::kJump);
+  steps[2].target = 4;
+  EXPECT_THROW(bundle::write_bundle(spec), std::exception);
 }
 
 TEST(Bundle, EqualSegmentsAreStoredOnce) {

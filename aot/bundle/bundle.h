@@ -77,12 +77,22 @@ struct Operand {
   uint32_t index = 0;  // arena: of the buffer in Plan::buffers. state: of the state in BundleSpec::states. else 0
 };
 
-// All tasks of one kernel.
+// What a step is; schema/plan_records.h says which loops and branches jumps may make.
+enum class StepKind : uint16_t {
+  kKernel,      // calls all tasks of a kernel
+  kJump,        // goes on at Step::target
+  kJumpUnless,  // goes on at Step::target unless its operand equals Step::kernel
+};
+
 struct Step {
-  uint32_t kernel = 0;   // index into Target::kernels
+  uint32_t kernel = 0;   // index into Target::kernels. kJumpUnless: the value compared with. kJump: zero
   bool barrier = false;  // every earlier step is finished before this one starts; else it may overlap them, back to the
-                         // last barrier, and must touch nothing that they write, nor write what they touch
-  std::vector<Operand> operands;  // one per parameter of the kernel
+                         // last barrier, and must touch nothing that they write, nor write what they touch. Jumps have
+                         // one, and so has the step behind a jump and every step that one leads to
+  std::vector<Operand> operands;  // one per parameter of the kernel. kJumpUnless: one that is no output. kJump: none
+  StepKind kind = StepKind::kKernel;
+  uint32_t target = 0;  // of a jump: a step, or the number of steps
+  bool word = false;    // of kJumpUnless: its operand has 4 bytes, not 1
 };
 
 // How a target runs an entry point.
@@ -108,7 +118,8 @@ struct Target {
 struct BundleSpec {
   std::string producer = "ingot";
   std::string name;
-  std::vector<std::string> required_features;  // what an engine must know beyond format 1.0; names, not versions
+  std::vector<std::string> required_features;  // what an engine must know beyond format 1.0; names, not versions.
+                                               // "control_flow" is added where a plan jumps
   std::vector<Target> targets;                 // best first: an engine takes the first that its processor can run
   std::vector<Entry> entries;
   std::vector<State> states;  // in ascending offset, without overlap

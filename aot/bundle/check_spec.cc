@@ -19,17 +19,19 @@ void check_plan(const BundleSpec& spec, const Target& target, const Entry& entry
     require(!buffer.in_place_of || *buffer.in_place_of < plan.buffers.size(), where + "in_place_of names no buffer");
   }
   for (const Step& step : plan.steps) {
-    require(step.kernel < target.kernels.size(), where + "a step names no kernel");
-    const Kernel& kernel = target.kernels[step.kernel];
-    require(step.operands.size() == kernel.parameters.size(),
-            where + "a step of '" + kernel.name + "' has " + std::to_string(step.operands.size()) + " operands for " +
-                std::to_string(kernel.parameters.size()) + " parameters");
+    require(step.kind != StepKind::kKernel || step.kernel < target.kernels.size(), where + "a step names no kernel");
+    require(step.target <= plan.steps.size(), where + "a jump leads behind the end");
+    const size_t parameter_count = operand_count(target, step.kind, step.kernel);
+    const std::string name = step.kind == StepKind::kKernel ? target.kernels[step.kernel].name : "jump";
+    require(step.operands.size() == parameter_count, where + "a step of '" + name + "' has " +
+                                                         std::to_string(step.operands.size()) + " operands for " +
+                                                         std::to_string(parameter_count) + " parameters");
     for (const Operand& operand : step.operands) {
-      require(operand.base < base_count, where + "an operand of '" + kernel.name + "' names no base");
+      require(operand.base < base_count, where + "an operand of '" + name + "' names no base");
       require(operand.base != INGOT_BASE_ARENA || operand.index < plan.buffers.size(),
-              where + "an operand of '" + kernel.name + "' names no buffer");
+              where + "an operand of '" + name + "' names no buffer");
       require(operand.base != INGOT_BASE_STATE || operand.index < spec.states.size(),
-              where + "an operand of '" + kernel.name + "' names no state");
+              where + "an operand of '" + name + "' names no state");
     }
   }
 }
@@ -72,6 +74,11 @@ uint64_t tensor_bytes(const Tensor& tensor) {
   }
   for (uint64_t dim : tensor.dims) bytes *= dim;
   return bytes;
+}
+
+size_t operand_count(const Target& target, StepKind kind, uint32_t kernel) {
+  if (kind == StepKind::kKernel) return target.kernels.at(kernel).parameters.size();
+  return kind == StepKind::kJumpUnless ? 1 : 0;
 }
 
 void check_spec(const BundleSpec& spec) {

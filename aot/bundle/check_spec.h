@@ -9,4 +9,7 @@ namespace ingot::bundle {
 // Throws a bug that names the first field that contradicts another.
 void check_spec(const BundleSpec& spec);
 
+// How many operands a step has. `kernel` as in Step.
+size_t operand_count(const Target& target, StepKind kind, uint32_t kernel);
+
 }  // namespace ingot::bundle

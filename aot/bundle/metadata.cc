@@ -68,8 +68,10 @@ Offset<schema::Plan> write_plan(FlatBufferBuilder& b, const Plan& plan, uint32_t
   std::vector<schema::Operand> operands;
   std::vector<uint32_t> operand_buffers;
   for (const Step& step : plan.steps) {
-    steps.emplace_back(step.kernel, static_cast<uint32_t>(operands.size()), INGOT_STEP_KERNEL,
-                       step.barrier ? INGOT_STEP_BARRIER : 0, 0u);
+    steps.emplace_back(
+        step.kernel, static_cast<uint32_t>(operands.size()), static_cast<uint16_t>(step.kind),
+        static_cast<uint16_t>((step.barrier ? INGOT_STEP_BARRIER : 0) | (step.word ? INGOT_STEP_WORD : 0)),
+        step.target);
     for (const Operand& operand : step.operands) {
       operands.emplace_back(operand.offset_bytes, operand.base, 0u);
       operand_buffers.push_back(operand.base == INGOT_BASE_ARENA ? position[operand.index] : operand.index);
@@ -96,6 +98,25 @@ Offset<schema::Target> write_target(FlatBufferBuilder& b, const Target& target, 
                               name_vector);
 }
 
+bool has_jumps(const BundleSpec& spec) {
+  for (const Target& target : spec.targets) {
+    for (const Plan& plan : target.plans) {
+      if (std::any_of(plan.steps.begin(), plan.steps.end(),
+                      [](const Step& s) { return s.kind != StepKind::kKernel; })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> required_features(const BundleSpec& spec) {
+  std::vector<std::string> names = spec.required_features;
+  const std::string flow = INGOT_FEATURE_CONTROL_FLOW;
+  if (has_jumps(spec) && std::find(names.begin(), names.end(), flow) == names.end()) names.push_back(flow);
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable& segments) {
@@ -116,7 +137,7 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   auto producer = b.CreateString(spec.producer);
   auto name = b.CreateString(spec.name);
   std::vector<Offset<flatbuffers::String>> features;
-  for (const std::string& feature : spec.required_features) features.push_back(b.CreateString(feature));
+  for (const std::string& feature : required_features(spec)) features.push_back(b.CreateString(feature));
   auto feature_vector = b.CreateVector(features);
   b.Finish(schema::CreateBundle(b, feature_vector, producer, name, segment_vector, target_vector, entries, states,
                                 spec.state_bytes, segments.initial_state.value_or(INGOT_NONE)),

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "aot/base/error.h"
+#include "aot/bundle/check_spec.h"
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
 #include "schema/checksum.h"
@@ -169,13 +170,16 @@ class Reader {
           {buffer->offset(), buffer->bytes(), buffer->first_step(), buffer->last_step(),
            buffer->in_place_of() == INGOT_NONE ? std::nullopt : std::optional(buffer->in_place_of())});
     });
-    const uint64_t operand_count = plan.operands() ? plan.operands()->size() : 0;
-    require(operand_count == (plan.operand_buffers() ? plan.operand_buffers()->size() : 0), "operands are missing");
+    const uint64_t operands = plan.operands() ? plan.operands()->size() : 0;
+    require(operands == (plan.operand_buffers() ? plan.operand_buffers()->size() : 0), "operands are missing");
     for_each(plan.steps(), [&](const schema::Step* step) {
-      require(step->kernel() < target.kernels.size(), "a step names no kernel");
-      const uint64_t count = target.kernels[step->kernel()].parameters.size();
-      require(step->first_operand() + count <= operand_count, "operands are missing");
-      Step s{step->kernel(), (step->flags() & INGOT_STEP_BARRIER) != 0, {}};
+      const auto kind = static_cast<StepKind>(step->kind());
+      require(kind <= StepKind::kJumpUnless, "a step is of an unknown kind");
+      require(kind != StepKind::kKernel || step->kernel() < target.kernels.size(), "a step names no kernel");
+      const uint64_t count = operand_count(target, kind, step->kernel());
+      require(step->first_operand() + count <= operands, "operands are missing");
+      Step s{step->kernel(), (step->flags() & INGOT_STEP_BARRIER) != 0, {}, kind,
+             step->target(), (step->flags() & INGOT_STEP_WORD) != 0};
       for (uint64_t i = step->first_operand(); i < step->first_operand() + count; ++i) {
         const schema::Operand& operand = *plan.operands()->Get(static_cast<uint32_t>(i));
         s.operands.push_back({operand.base(), operand.offset(), plan.operand_buffers()->Get(static_cast<uint32_t>(i))});

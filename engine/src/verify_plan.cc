@@ -90,7 +90,7 @@ class PlanVerifier {
 
   ingot_status visit(uint32_t index) {
     const ingot_step_record& step = plan_.steps[index];
-    if (step.kind != INGOT_STEP_KERNEL || (step.flags & ~INGOT_STEP_BARRIER) != 0 || step.reserved != 0) {
+    if (step.kind != INGOT_STEP_KERNEL || (step.flags & ~INGOT_STEP_BARRIER) != 0 || step.target != 0) {
       return refuse(index, "unknown kind or flag");
     }
     if (step.kernel >= around_.code->kernel_count) return refuse(index, "there is no such kernel");
