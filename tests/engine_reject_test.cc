@@ -78,6 +78,7 @@ TEST(EngineReject, OtherVersions) {
   const Bytes good = bundle::write_bundle(fit_spec());
   ingot_bundle_header header = header_of(good);
   header.format_major = 2;
+  header.format_minor = 0;
   const OpenBundle newer(with_header(good, header));
   EXPECT_EQ(newer.status, INGOT_WRONG_VERSION);
   EXPECT_STREQ(
