@@ -84,6 +84,16 @@ enum ingot_segment_kind {
   INGOT_SEGMENT_GOLDENS = 5
 };
 
+/* A stretch of the file behind the metadata, as it lies in the metadata: Segment of bundle.fbs. */
+typedef struct ingot_segment_record {
+  uint64_t offset;       /* from the start of the file */
+  uint64_t stored_bytes; /* in the file */
+  uint64_t bytes;        /* after inflating; equal to stored_bytes if not compressed */
+  uint64_t checksum;     /* of the stored bytes */
+  uint32_t kind;         /* ingot_segment_kind */
+  uint32_t compression;  /* ingot_compression */
+} ingot_segment_record;
+
 /* How a segment is stored. Code and rodata never are compressed: they are mapped. */
 enum ingot_compression { INGOT_COMPRESSION_NONE = 0, INGOT_COMPRESSION_ZLIB = 1 };
 

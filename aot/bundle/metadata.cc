@@ -123,7 +123,7 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   FlatBufferBuilder b;
   b.ForceDefaults(true);  // else a field that equals its default is left out, and the length depends on the values
   std::vector<schema::Segment> records;
-  for (const SegmentRecord& s : segments.records) {
+  for (const ingot_segment_record& s : segments.records) {
     records.emplace_back(s.offset, s.stored_bytes, s.bytes, s.checksum, s.kind, s.compression);
   }
   auto segment_vector = b.CreateVectorOfStructs(records);

@@ -6,22 +6,13 @@
 #include <vector>
 
 #include "aot/bundle/bundle.h"
+#include "schema/bundle_header.h"
 
 namespace ingot::bundle {
 
-// Where a segment lies in the file, and what it holds. Fields as in schema/bundle.fbs.
-struct SegmentRecord {
-  uint64_t offset = 0;
-  uint64_t stored_bytes = 0;
-  uint64_t bytes = 0;
-  uint64_t checksum = 0;
-  uint32_t kind = 0;
-  uint32_t compression = 0;
-};
-
-// Which segments the metadata refers to, by index.
+// The segments, and which of them the metadata refers to, by index.
 struct SegmentTable {
-  std::vector<SegmentRecord> records;
+  std::vector<ingot_segment_record> records;
   std::vector<uint32_t> code;                   // per target
   std::vector<std::optional<uint32_t>> rodata;  // per target
   std::optional<uint32_t> initial_state;

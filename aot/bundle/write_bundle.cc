@@ -101,7 +101,7 @@ class Segments {
     for (uint32_t i = 0; i < stored_.size(); ++i) {
       if (table.records[i].kind == kind && stored_[i] == stored) return i;
     }
-    SegmentRecord record;
+    ingot_segment_record record{};
     record.stored_bytes = stored.size();
     record.bytes = contents.size();
     record.checksum = ingot_checksum(stored.data(), stored.size());
@@ -114,7 +114,7 @@ class Segments {
 
   // Gives every segment its place behind `offset`; returns where the file ends.
   uint64_t place(uint64_t offset, uint64_t page_bytes) {
-    for (SegmentRecord& record : table.records) {
+    for (ingot_segment_record& record : table.records) {
       record.offset = round_up(offset, page_bytes);
       offset = record.offset + record.stored_bytes;
     }

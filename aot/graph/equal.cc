@@ -29,27 +29,52 @@ bool equal_dicts(const DictAttr& a, const DictAttr& b) {
 
 class Comparer {
  public:
-  // Empty when equal.
-  std::string difference(const Module& a, const Module& b) {
-    if (a.name != b.name) return fmt::format("the modules are named '{}' and '{}'", a.name, b.name);
+  bool same(const Module& a, const Module& b) {
     where_ = "module";
-    if (!same_attrs(a.attrs, b.attrs)) return difference_;
+    if (a.name != b.name) return differ(fmt::format("the names are '{}' and '{}'", a.name, b.name));
+    if (!same_attrs(a.attrs, b.attrs)) return false;
     if (a.functions.size() != b.functions.size()) {
-      return fmt::format("{} and {} functions", a.functions.size(), b.functions.size());
+      return differ(fmt::format("{} and {} functions", a.functions.size(), b.functions.size()));
     }
     for (size_t i = 0; i < a.functions.size(); ++i) {
-      if (!same(*a.functions[i], *b.functions[i])) return difference_;
+      if (!same(*a.functions[i], *b.functions[i])) return false;
     }
-    return "";
+    return true;
   }
+
+  // Operands from outside of what is compared must be the same values.
+  bool same(const Op& a, const Op& b) {
+    op_ = &a;
+    if (a.name() != b.name()) return differ(fmt::format("the other op is {}", b.name()));
+    if (a.operands.size() != b.operands.size()) return differ("the numbers of operands differ");
+    for (size_t i = 0; i < a.operands.size(); ++i) {
+      const auto twin = twins_.find(a.operands[i]);
+      const Value* wanted = twin == twins_.end() ? a.operands[i] : twin->second;
+      if (wanted != b.operands[i]) return differ(fmt::format("operand {} differs", i));
+    }
+    if (!same_attrs(a.attr_map, b.attr_map)) return false;
+    if (a.regions.size() != b.regions.size()) return differ("the numbers of regions differ");
+    for (size_t i = 0; i < a.regions.size(); ++i) {
+      if (!same(*a.regions[i], *b.regions[i])) return false;
+    }
+    op_ = &a;
+    if (a.results.size() != b.results.size()) return differ("the numbers of results differ");
+    for (size_t i = 0; i < a.results.size(); ++i) {
+      if (!match(*a.results[i], *b.results[i])) return false;
+    }
+    return true;
+  }
+
+  const std::string& difference() const { return difference_; }
 
  private:
   bool differ(const std::string& how) {
-    difference_ = where_ + ": " + how;
+    difference_ = op_ ? fmt::format("{}: {}: {}", where_, op_->name(), how) : where_ + ": " + how;
     return false;
   }
 
   bool same(const Function& a, const Function& b) {
+    op_ = nullptr;
     where_ = "@" + a.name;
     if (a.name != b.name) return differ("the other function is @" + b.name);
     if (a.is_private != b.is_private) return differ("only one is private");
@@ -66,8 +91,7 @@ class Comparer {
       if (a.results[i].type != b.results[i].type) return differ("the types differ");
       if (!same_attrs(a.results[i].attrs, b.results[i].attrs)) return false;
     }
-    function_ = "@" + a.name;
-    where_ = function_;
+    where_ = "@" + a.name;
     return same(a.body, b.body);
   }
 
@@ -80,27 +104,6 @@ class Comparer {
       return differ(fmt::format("{} and {} ops in a block", a.ops.size(), b.ops.size()));
     for (auto x = a.ops.begin(), y = b.ops.begin(); x != a.ops.end(); ++x, ++y) {
       if (!same(**x, **y)) return false;
-    }
-    return true;
-  }
-
-  bool same(const Op& a, const Op& b) {
-    where_ = fmt::format("{}: {}", function_, a.name());
-    if (a.name() != b.name()) return differ(fmt::format("the other op is {}", b.name()));
-    if (a.operands.size() != b.operands.size()) return differ("the numbers of operands differ");
-    for (size_t i = 0; i < a.operands.size(); ++i) {
-      const auto twin = twins_.find(a.operands[i]);
-      if (twin == twins_.end() || twin->second != b.operands[i]) return differ(fmt::format("operand {} differs", i));
-    }
-    if (!same_attrs(a.attr_map, b.attr_map)) return false;
-    if (a.regions.size() != b.regions.size()) return differ("the numbers of regions differ");
-    for (size_t i = 0; i < a.regions.size(); ++i) {
-      if (!same(*a.regions[i], *b.regions[i])) return false;
-    }
-    where_ = fmt::format("{}: {}", function_, a.name());
-    if (a.results.size() != b.results.size()) return differ("the numbers of results differ");
-    for (size_t i = 0; i < a.results.size(); ++i) {
-      if (!match(*a.results[i], *b.results[i])) return false;
     }
     return true;
   }
@@ -128,8 +131,8 @@ class Comparer {
   }
 
   std::map<const Value*, const Value*> twins_;
-  std::string function_;
-  std::string where_;
+  std::string where_;       // the function, or the part of it
+  const Op* op_ = nullptr;  // within it
   std::string difference_;
 };
 
@@ -151,10 +154,12 @@ bool equal_attrs(const Attr& a, const Attr& b) {
 }
 
 bool equal(const Module& a, const Module& b, std::string* difference) {
-  std::string found = Comparer().difference(a, b);
-  const bool are_equal = found.empty();
-  if (difference) *difference = std::move(found);
+  Comparer comparer;
+  const bool are_equal = comparer.same(a, b);
+  if (difference) *difference = comparer.difference();
   return are_equal;
 }
+
+bool equal(const Op& a, const Op& b) { return Comparer().same(a, b); }
 
 }  // namespace ingot

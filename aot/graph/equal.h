@@ -1,4 +1,4 @@
-// Whether two graphs say the same.
+// Whether two graphs, or two ops of one, say the same.
 #pragma once
 
 #include <string>
@@ -10,6 +10,9 @@ namespace ingot {
 // True when both have the same functions in the same order, with the same ops, types, attributes and wiring. Names of
 // values do not count, nor do locations. When false, `difference` (if given) says where: "@main: stablehlo.add: ...".
 bool equal(const Module& a, const Module& b, std::string* difference = nullptr);
+
+// True when both compute the same: the same op, types, attributes and regions, of the same operands.
+bool equal(const Op& a, const Op& b);
 
 // Bit for bit: a NaN equals itself. A missing list in the dictionary of a tag (#stablehlo.dot<...>) is an empty one.
 bool equal_attrs(const Attr& a, const Attr& b);

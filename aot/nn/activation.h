@@ -13,64 +13,42 @@ class Elementwise : public Module {
   Tensor forward(const Tensor& x) override { return kFunction(x); }
 };
 
+// ... and of one option.
+template <typename Option, Tensor (*kFunction)(const In&, Option)>
+class WithOption : public Module {
+ public:
+  Tensor forward(const Tensor& x) override { return kFunction(x, option_); }
+
+ protected:
+  explicit WithOption(const Option& option) : option_(option) {}
+
+ private:
+  std::decay_t<Option> option_;
+};
+
 class ReLU : public Elementwise<relu> {};
 class SiLU : public Elementwise<silu> {};
 class Tanh : public Elementwise<tanh> {};
 class Sigmoid : public Elementwise<sigmoid> {};
 class LogSigmoid : public Elementwise<logsigmoid> {};
 
-class GELU : public Module {
- public:
-  explicit GELU(std::string approximate = "none") : approximate_(std::move(approximate)) {}
-  Tensor forward(const Tensor& x) override { return gelu(x, approximate_); }
-
- private:
-  std::string approximate_;
+struct GELU : WithOption<const std::string&, gelu> {
+  explicit GELU(const std::string& approximate = "none") : WithOption(approximate) {}
 };
-
-class LeakyReLU : public Module {
- public:
-  explicit LeakyReLU(double negative_slope = 0.01) : negative_slope_(negative_slope) {}
-  Tensor forward(const Tensor& x) override { return leaky_relu(x, negative_slope_); }
-
- private:
-  double negative_slope_;
+struct LeakyReLU : WithOption<double, leaky_relu> {
+  explicit LeakyReLU(double negative_slope = 0.01) : WithOption(negative_slope) {}
 };
-
-class ELU : public Module {
- public:
-  explicit ELU(double alpha = 1) : alpha_(alpha) {}
-  Tensor forward(const Tensor& x) override { return elu(x, alpha_); }
-
- private:
-  double alpha_;
+struct ELU : WithOption<double, elu> {
+  explicit ELU(double alpha = 1) : WithOption(alpha) {}
 };
-
-class Softplus : public Module {
- public:
-  explicit Softplus(double beta = 1) : beta_(beta) {}
-  Tensor forward(const Tensor& x) override { return softplus(x, beta_); }
-
- private:
-  double beta_;
+struct Softplus : WithOption<double, softplus> {
+  explicit Softplus(double beta = 1) : WithOption(beta) {}
 };
-
-class Softmax : public Module {
- public:
-  explicit Softmax(int64_t dim) : dim_(dim) {}
-  Tensor forward(const Tensor& x) override { return softmax(x, dim_); }
-
- private:
-  int64_t dim_;
+struct Softmax : WithOption<int64_t, softmax> {
+  explicit Softmax(int64_t dim) : WithOption(dim) {}
 };
-
-class LogSoftmax : public Module {
- public:
-  explicit LogSoftmax(int64_t dim) : dim_(dim) {}
-  Tensor forward(const Tensor& x) override { return log_softmax(x, dim_); }
-
- private:
-  int64_t dim_;
+struct LogSoftmax : WithOption<int64_t, log_softmax> {
+  explicit LogSoftmax(int64_t dim) : WithOption(dim) {}
 };
 
 class Identity : public Module {

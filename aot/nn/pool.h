@@ -6,26 +6,24 @@
 
 namespace ingot::nn {
 
-class MaxPool2d : public Module {
+// A module that is one function of windows.
+template <Tensor (*kFunction)(const In&, const Dims&, const Pool2dOptions&)>
+class Pool2d : public Module {
  public:
-  explicit MaxPool2d(const Dims& kernel_size, const Pool2dOptions& options = {})
+  explicit Pool2d(const Dims& kernel_size, const Pool2dOptions& options = {})
       : kernel_size_(kernel_size), options_(options) {}
-  Tensor forward(const Tensor& x) override { return max_pool2d(x, kernel_size_, options_); }
+  Tensor forward(const Tensor& x) override { return kFunction(x, kernel_size_, options_); }
 
  private:
   Dims kernel_size_;
   Pool2dOptions options_;
 };
 
-class AvgPool2d : public Module {
- public:
-  explicit AvgPool2d(const Dims& kernel_size, const Pool2dOptions& options = {})
-      : kernel_size_(kernel_size), options_(options) {}
-  Tensor forward(const Tensor& x) override { return avg_pool2d(x, kernel_size_, options_); }
-
- private:
-  Dims kernel_size_;
-  Pool2dOptions options_;
+class MaxPool2d : public Pool2d<max_pool2d> {
+  using Pool2d::Pool2d;
+};
+class AvgPool2d : public Pool2d<avg_pool2d> {
+  using Pool2d::Pool2d;
 };
 
 class AdaptiveAvgPool2d : public Module {

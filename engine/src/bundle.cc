@@ -12,7 +12,7 @@
 namespace ingot::engine {
 namespace {
 
-ingot_status check_segment(const ingot_bundle& bundle, const SegmentView& segment, const char* what,
+ingot_status check_segment(const ingot_bundle& bundle, const ingot_segment_record& segment, const char* what,
                            ingot_error* error) {
   if (ingot_checksum(bundle.segment_bytes(segment), segment.stored_bytes) == segment.checksum) return INGOT_OK;
   return fail(error, INGOT_DAMAGED, "the checksum of the %s does not match", what);
@@ -20,7 +20,7 @@ ingot_status check_segment(const ingot_bundle& bundle, const SegmentView& segmen
 
 // Whether this processor runs the target's code; if so, the code is described by bundle->code.
 ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures& cpu, ingot_error* error) {
-  const SegmentView segment = bundle->metadata.code(target);
+  const ingot_segment_record& segment = *bundle->metadata.code(target);
   INGOT_TRY(check_segment(*bundle, segment, "code", error));
   CodeView code;
   INGOT_TRY(read_code_segment(bundle->segment_bytes(segment), segment.bytes, &code, error));
@@ -97,11 +97,10 @@ ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options
   }
   INGOT_TRY(bundle->metadata.read(bundle->file.bytes, bundle->file.byte_count, error));
   INGOT_TRY(pick_target(bundle, options.target, error));
-  SegmentView rodata;
-  if (bundle->metadata.rodata(bundle->target, &rodata)) {
-    bundle->rodata = bundle->segment_bytes(rodata);
-    bundle->rodata_bytes = rodata.bytes;
-    if (!options.trust_rodata) INGOT_TRY(check_segment(*bundle, rodata, "read-only data", error));
+  if (const ingot_segment_record* rodata = bundle->metadata.rodata(bundle->target)) {
+    bundle->rodata = bundle->segment_bytes(*rodata);
+    bundle->rodata_bytes = rodata->bytes;
+    if (!options.trust_rodata) INGOT_TRY(check_segment(*bundle, *rodata, "read-only data", error));
   }
   fill_requirements(bundle);
   return INGOT_OK;
@@ -135,7 +134,7 @@ ingot_status verify_plans(const ingot_bundle& bundle, void* workspace, ingot_err
 }
 
 ingot_status make_executable(ingot_bundle* bundle, const ingot_open_options& options, ingot_error* error) {
-  const SegmentView segment = bundle->metadata.code(bundle->target);
+  const ingot_segment_record& segment = *bundle->metadata.code(bundle->target);
   if (options.code_check &&
       options.code_check(options.code_check_user, bundle->segment_bytes(segment), segment.stored_bytes) != 0) {
     return fail(error, INGOT_CODE_REFUSED, "the host's check refused the code of '%.100s'",
@@ -160,8 +159,8 @@ ingot_status open_bundle(const FileMap& file, const ingot_open_options* options,
       return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %llu bytes and was given %llu",
                   (unsigned long long)bundle.requirements.bundle_bytes, (unsigned long long)memory_bytes);
     }
-    SegmentView initial;
-    if (bundle.metadata.initial_state(&initial)) INGOT_TRY(check_segment(bundle, initial, "initial state", error));
+    const ingot_segment_record* initial = bundle.metadata.initial_state();
+    if (initial) INGOT_TRY(check_segment(bundle, *initial, "initial state", error));
     void* workspace = static_cast<uint8_t*>(memory) + round_up(sizeof(ingot_bundle), kBlockAlignmentBytes);
     INGOT_TRY(verify_plans(bundle, workspace, error));
     return make_executable(&bundle, chosen, error);

@@ -17,7 +17,7 @@ struct ingot_bundle {
   uint32_t target = 0;
   ingot_requirements requirements = {};
 
-  const uint8_t* segment_bytes(const ingot::engine::SegmentView& segment) const { return file.bytes + segment.offset; }
+  const uint8_t* segment_bytes(const ingot_segment_record& segment) const { return file.bytes + segment.offset; }
 };
 
 namespace ingot::engine {

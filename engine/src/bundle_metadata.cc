@@ -17,7 +17,7 @@ namespace {
 static_assert(sizeof(schema::Buffer) == sizeof(ingot_buffer_record) && sizeof(ingot_buffer_record) == 32);
 static_assert(sizeof(schema::Step) == sizeof(ingot_step_record) && sizeof(ingot_step_record) == 16);
 static_assert(sizeof(schema::Operand) == sizeof(ingot_operand) && sizeof(ingot_operand) == 16);
-static_assert(sizeof(schema::Segment) == 40);
+static_assert(sizeof(schema::Segment) == sizeof(ingot_segment_record) && sizeof(ingot_segment_record) == 40);
 static_assert(sizeof(ingot_bundle_header) == 64 && sizeof(ingot_code_header) == 64);
 
 constexpr uint32_t kVerifierDepthMax = 16;
@@ -73,6 +73,11 @@ bool tensor_ok(const schema::Tensor& tensor) {
   uint64_t bytes;
   return name_ok(tensor.name()) && tensor.layout() == 0 && elements_aligned(tensor.dims()) &&
          tensor_bytes(tensor, &bytes);
+}
+
+const ingot_segment_record* segment(const schema::Bundle& bundle, uint32_t index) {
+  if (index == INGOT_NONE) return nullptr;
+  return reinterpret_cast<const ingot_segment_record*>(bundle.segments()->Get(index));
 }
 
 bool segment_is(const schema::Bundle& bundle, uint32_t index, uint32_t kind) {
@@ -249,34 +254,20 @@ PlanView Metadata::plan(uint32_t target, uint32_t entry) const {
   return view;
 }
 
-namespace {
-SegmentView segment_view(const schema::Segment& s) {
-  return {s.offset(), s.stored_bytes(), s.bytes(), s.checksum(), s.kind(), s.compression()};
-}
-
-bool optional_segment(const schema::Bundle& bundle, uint32_t index, SegmentView* out) {
-  if (index == INGOT_NONE) return false;
-  *out = segment_view(*bundle.segments()->Get(index));
-  return true;
-}
-}  // namespace
-
 const char* Metadata::target_name(uint32_t target) const {
   return bundle_of(root_).targets()->Get(target)->name()->c_str();
 }
 
-SegmentView Metadata::code(uint32_t target) const {
-  const schema::Bundle& bundle = bundle_of(root_);
-  return segment_view(*bundle.segments()->Get(bundle.targets()->Get(target)->code()));
+const ingot_segment_record* Metadata::code(uint32_t target) const {
+  return segment(bundle_of(root_), bundle_of(root_).targets()->Get(target)->code());
 }
 
-bool Metadata::rodata(uint32_t target, SegmentView* out) const {
-  const schema::Bundle& bundle = bundle_of(root_);
-  return optional_segment(bundle, bundle.targets()->Get(target)->rodata(), out);
+const ingot_segment_record* Metadata::rodata(uint32_t target) const {
+  return segment(bundle_of(root_), bundle_of(root_).targets()->Get(target)->rodata());
 }
 
-bool Metadata::initial_state(SegmentView* out) const {
-  return optional_segment(bundle_of(root_), bundle_of(root_).initial_state(), out);
+const ingot_segment_record* Metadata::initial_state() const {
+  return segment(bundle_of(root_), bundle_of(root_).initial_state());
 }
 
 const char* Metadata::kernel_name(uint32_t target, uint32_t kernel) const {

@@ -6,20 +6,11 @@
 #include <cstdint>
 
 #include "engine/src/error.h"
+#include "schema/bundle_header.h"
 #include "schema/kernel_abi.h"
 #include "schema/plan_records.h"
 
 namespace ingot::engine {
-
-// A segment of the file; fields as in schema/bundle.fbs.
-struct SegmentView {
-  uint64_t offset = 0;
-  uint64_t stored_bytes = 0;
-  uint64_t bytes = 0;
-  uint64_t checksum = 0;
-  uint32_t kind = 0;
-  uint32_t compression = 0;
-};
 
 // Views into the file; see schema/plan_records.h.
 struct PlanView {
@@ -68,9 +59,9 @@ class Metadata {
   PlanView plan(uint32_t target, uint32_t entry) const;
 
   const char* target_name(uint32_t target) const;
-  SegmentView code(uint32_t target) const;
-  bool rodata(uint32_t target, SegmentView* out) const;  // false: there is none
-  bool initial_state(SegmentView* out) const;
+  const ingot_segment_record* code(uint32_t target) const;
+  const ingot_segment_record* rodata(uint32_t target) const;        // null: there is none
+  const ingot_segment_record* initial_state() const;                // null: there is none
   const char* kernel_name(uint32_t target, uint32_t kernel) const;  // "" if it was stripped
 
  private:

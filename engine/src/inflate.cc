@@ -34,7 +34,7 @@ uInt chunk(uint64_t bytes) { return static_cast<uInt>(bytes < kChunkBytesMax ? b
 
 }  // namespace
 
-SegmentReader::SegmentReader(const SegmentView& segment, const uint8_t* stored, void* workspace)
+SegmentReader::SegmentReader(const ingot_segment_record& segment, const uint8_t* stored, void* workspace)
     : at_(stored), left_bytes_(segment.stored_bytes) {
   if (segment.compression == INGOT_COMPRESSION_NONE) return;
   auto* w = new (workspace) Workspace();

@@ -13,7 +13,7 @@ constexpr uint64_t kInflateWorkspaceBytes = 64 * 1024;
 class SegmentReader {
  public:
   // `stored` are the segment's bytes in the file. `workspace` is used if it is compressed.
-  SegmentReader(const SegmentView& segment, const uint8_t* stored, void* workspace);
+  SegmentReader(const ingot_segment_record& segment, const uint8_t* stored, void* workspace);
   ~SegmentReader();
   SegmentReader(const SegmentReader&) = delete;
   SegmentReader& operator=(const SegmentReader&) = delete;

@@ -28,8 +28,8 @@ Layout lay_out(const Metadata& m, void* block, uint32_t thread_count) {
     const EntryView entry = m.entry(i);
     base_count += uint64_t{INGOT_BASE_IO} + entry.input_count + entry.output_count;
   }
-  SegmentView initial;
-  const bool inflates = m.initial_state(&initial) && initial.compression != INGOT_COMPRESSION_NONE;
+  const ingot_segment_record* initial = m.initial_state();
+  const bool inflates = initial && initial->compression != INGOT_COMPRESSION_NONE;
   MemoryCursor cursor(block);
   Layout layout;
   layout.session = cursor.take<ingot_session>(1);
@@ -108,9 +108,9 @@ ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layou
   const Metadata& m = bundle.metadata;
   if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
   for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_INIT;
-  SegmentView segment;
-  if (!m.initial_state(&segment)) return INGOT_OK;
-  SegmentReader reader(segment, bundle.segment_bytes(segment), layout.inflate_workspace);
+  const ingot_segment_record* segment = m.initial_state();
+  if (!segment) return INGOT_OK;
+  SegmentReader reader(*segment, bundle.segment_bytes(*segment), layout.inflate_workspace);
   for (uint32_t i = 0; i < m.state_count(); ++i) {
     const StateView view = m.state(i);
     if (view.start != INGOT_START_SEGMENT) continue;
