@@ -44,7 +44,7 @@ inline std::vector<double> special_floats(DType dtype) {
 
 inline std::vector<int64_t> special_integers(DType dtype) {
   const int64_t lowest = wrap_to(dtype, static_cast<int64_t>(uint64_t{1} << (info(dtype).bits - 1)));
-  return {0, 1, wrap_to(dtype, -1), lowest, wrap_to(dtype, lowest - 1)};
+  return {0, 1, wrap_to(dtype, -1), lowest, wrap_to(dtype, ~lowest)};
 }
 
 // `salt` puts special values elsewhere in each argument, so that pairs of them meet.
