@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "aot/base/file.h"
 #include "apps/ingot/device.h"
-#include "apps/ingot/sources.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
@@ -18,7 +18,7 @@ DeviceRun train_on_device(const std::string& bundle_path, const std::string& dat
   if (data_path.empty()) {
     for (size_t i = 0; i < inputs.size(); ++i) fill_random(inputs[i], bound.inputs[i]);
   } else {
-    batches.emplace(data_path, inputs, std::map<std::string, double>());
+    batches.emplace(data_path, inputs);
   }
 
   DeviceRun run;

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
+#include "aot/base/file.h"
 
 namespace ingot {
 namespace {
@@ -27,14 +26,8 @@ int64_t dtype_bytes(const std::string& dtype) {
 
 SafeTensors SafeTensors::read(const std::string& path) {
   const auto fail = [&](const std::string& what) { throw_error(nullptr, fmt::format("{}: {}", path, what)); };
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) fail("cannot be opened; is the path right?");
   SafeTensors file;
-  file.bytes_.resize(static_cast<size_t>(in.tellg()));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(file.bytes_.data()), static_cast<std::streamsize>(file.bytes_.size()));
-  if (!in) fail("cannot be read");
-
+  file.bytes_ = read_bytes(path);
   uint64_t header_bytes = 0;
   if (file.bytes_.size() >= sizeof header_bytes) std::memcpy(&header_bytes, file.bytes_.data(), sizeof header_bytes);
   if (file.bytes_.size() < sizeof header_bytes || header_bytes > file.bytes_.size() - sizeof header_bytes) {
@@ -87,19 +80,12 @@ void write_safetensors(const std::string& path, const std::map<std::string, Safe
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts at a multiple of 8
-  const std::string aside = path + ".part";
-  {
-    std::ofstream out(aside, std::ios::binary);
-    const uint64_t header_bytes = text.size();
-    out.write(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
-    out << text;
-    for (const auto& [name, tensor] : tensors) {
-      out.write(reinterpret_cast<const char*>(tensor.data.data()), static_cast<std::streamsize>(tensor.data.size()));
-    }
-    if (!out.flush())
-      throw_error(nullptr, fmt::format("{}: cannot be written; is there space, and may you write there?", path));
-  }
-  std::filesystem::rename(aside, path);
+  const uint64_t header_bytes = text.size();
+  WholeFile file(path);
+  file.write(std::as_bytes(std::span(&header_bytes, 1)));
+  file.write(text);
+  for (const auto& [name, tensor] : tensors) file.write(tensor.data);
+  file.commit();
 }
 
 }  // namespace ingot

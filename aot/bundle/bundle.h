@@ -42,6 +42,7 @@ struct Entry {
   std::string name;
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
+  uint64_t flops = 0;  // floating point operations of a run, a multiply-add being two; 0 is unknown
 };
 
 // One parameter of a kernel: the code touches bytes [0, reach_bytes) of its operand, in the stated ways.

@@ -36,7 +36,7 @@ Offset<schema::State> write_state(FlatBufferBuilder& b, const State& state) {
 Offset<schema::Entry> write_entry(FlatBufferBuilder& b, const Entry& entry) {
   auto inputs = write_all<Tensor, schema::Tensor>(b, entry.inputs, write);
   auto outputs = write_all<Tensor, schema::Tensor>(b, entry.outputs, write);
-  return schema::CreateEntry(b, b.CreateString(entry.name), inputs, outputs);
+  return schema::CreateEntry(b, b.CreateString(entry.name), inputs, outputs, entry.flops);
 }
 
 // Positions of the buffers in the file's order: ascending first step.

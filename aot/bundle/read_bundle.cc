@@ -64,7 +64,7 @@ class Reader {
     spec.name = text(bundle_->name());
     for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(name->str()); });
     for_each(bundle_->entries(), [&](const schema::Entry* entry) {
-      Entry out{entry->name()->str(), {}, {}};
+      Entry out{entry->name()->str(), {}, {}, entry->flops()};
       for_each(entry->inputs(), [&](const auto* tensor) { out.inputs.push_back(read_tensor(*tensor)); });
       for_each(entry->outputs(), [&](const auto* tensor) { out.outputs.push_back(read_tensor(*tensor)); });
       spec.entries.push_back(std::move(out));

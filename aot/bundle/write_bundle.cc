@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "aot/base/file.h"
 #include "aot/bundle/bundle.h"
 #include "aot/bundle/check_spec.h"
 #include "aot/bundle/metadata.h"
@@ -171,6 +172,13 @@ std::vector<std::byte> write_bundle(const BundleSpec& spec) {
   out.copy(metadata.data(), metadata.size());
   segments.write(out);
   return out.take();
+}
+
+void write_bundle_file(const BundleSpec& spec, const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = write_bundle(spec);
+  WholeFile file(path.string());
+  file.write(bytes);
+  file.commit();
 }
 
 }  // namespace ingot::bundle

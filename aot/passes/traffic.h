@@ -1,4 +1,4 @@
-// What a fused function moves: how many kernels it has and how many bytes pass between them.
+// What a fused function moves and computes: its kernels, and how many bytes pass between them.
 #pragma once
 
 #include <string>
@@ -13,10 +13,12 @@ struct Traffic {
     std::string name;
     int64_t read_bytes = 0;     // of operands, each once
     int64_t written_bytes = 0;  // of results
+    int64_t flops = 0;
   };
   std::vector<Kernel> kernels;
   int64_t read_bytes = 0;
   int64_t written_bytes = 0;
+  int64_t flops = 0;
   int64_t between_bytes = 0;  // of values that one kernel writes for another: what fusion could still save
 };
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "aot/ops/build.h"
+#include "aot/passes/flops.h"
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
@@ -14,19 +15,26 @@
 namespace ingot {
 namespace {
 
-class Stopwatch {
+// The phases of the work: each is told of as it begins, and timed until the next or the end.
+class Phases {
  public:
-  explicit Stopwatch(std::vector<PhaseTime>& times) : times_(times) {}
+  Phases(const CompileOptions& options, std::vector<PhaseTime>& times) : options_(options), times_(times) {}
 
-  void lap(const std::string& phase) {
-    const auto now = std::chrono::steady_clock::now();
-    times_.push_back({phase, std::chrono::duration<double>(now - last_).count()});
-    last_ = now;
+  void begin(const std::string& phase) {
+    end();
+    if (options_.on_phase) options_.on_phase(phase);
+    start_ = std::chrono::steady_clock::now();
+    times_.push_back({phase, 0});
+  }
+  void end() {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    if (!times_.empty()) times_.back().seconds = elapsed.count();
   }
 
  private:
+  const CompileOptions& options_;
   std::vector<PhaseTime>& times_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_;
 };
 
 using Modules = std::vector<std::unique_ptr<Module>>;
@@ -51,7 +59,8 @@ std::vector<Function*> entry_points(const Modules& modules) {
 
 // One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
-                              const loops::Target& target, std::vector<plan::Plan>& plans, Stopwatch& stopwatch) {
+                              const loops::Target& target, std::vector<plan::Plan>& plans, Phases& phases) {
+  phases.begin("lower and plan for " + std::string(target.name));
   std::map<const Op*, Lowering> lowerings;
   const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
     const auto found = lowerings.find(&op);
@@ -68,9 +77,8 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   for (const plan::Plan& plan : plans) {
     plan::check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
   }
-  stopwatch.lap("lower and plan for " + std::string(target.name));
+  phases.begin("code for " + std::string(target.name));
   codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
-  stopwatch.lap("code for " + std::string(target.name));
   return target_spec(target, kernels, std::move(image), rodata.bytes(), std::move(specs));
 }
 
@@ -89,19 +97,20 @@ void Compiled::write(const std::string& path) const { bundle::write_bundle_file(
 
 Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
-  Stopwatch stopwatch(compiled.times);
+  Phases phases(options, compiled.times);
+  phases.begin("passes");
   for (auto& module : modules) {
     PassContext context(all_ops());
     run_passes(compile_passes(), *module, context, options.pipeline);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
   }
-  stopwatch.lap("passes");
 
   const std::vector<Function*> entries = entry_points(modules);
   plan::StateTable state;
   for (const Function* entry : entries) {
     state.add(*entry);
     compiled.spec.entries.push_back(entry_signature(*entry));
+    compiled.spec.entries.back().flops = static_cast<uint64_t>(count_flops(entry->body));
   }
   compiled.spec.name = options.name;
   compiled.spec.states = state_spec(state, {entries.begin(), entries.end()});
@@ -109,9 +118,10 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   for (const std::string& name : options.targets) {
     Modules copies;
     for (const auto& module : modules) copies.push_back(copy_module(*module));
-    compiled.spec.targets.push_back(compile_target(entry_points(copies), state, loops::find_target(name),
-                                                   compiled.plans.emplace_back(), stopwatch));
+    compiled.spec.targets.push_back(
+        compile_target(entry_points(copies), state, loops::find_target(name), compiled.plans.emplace_back(), phases));
   }
+  phases.end();
   return compiled;
 }
 

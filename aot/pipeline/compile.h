@@ -1,6 +1,7 @@
 // From modules to a bundle: passes, then for each target lowering, planning, checking and code.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   PipelineOptions pipeline;
+  std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };
 
 // Where the time went, in the order of the work.

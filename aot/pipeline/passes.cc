@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
+#include "aot/base/file.h"
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
 #include "aot/passes/checks.h"
@@ -60,13 +60,7 @@ void check_promise(const PassRow& row, const Module& module) {
 void dump(const PipelineOptions& options, int number, const PassRow& row, const Module& module, bool changed) {
   std::filesystem::create_directories(options.dump_dir);
   const std::string path = fmt::format("{}/{:02}.{}.mlir", options.dump_dir, number, row.name);
-  std::ofstream out(path);
-  if (changed || number == 1) {
-    out << print(module);
-  } else {
-    out << "// (unchanged)\n";
-  }
-  if (!out) throw_error(nullptr, fmt::format("--dump-dir: cannot write {}", path));
+  write_file(path, changed || number == 1 ? print(module) : "// (unchanged)\n");
 }
 
 struct PassTime {
@@ -110,6 +104,16 @@ std::vector<std::string> pass_names() {
   for (const PassRow& row : kCompilePasses) names.emplace_back(row.name);
   for (const PassRow& row : kOtherPasses) names.emplace_back(row.name);
   return names;
+}
+
+std::string to_string(const std::vector<FuseNote>& notes) {
+  std::string text;
+  for (const FuseNote& note : notes) {
+    const std::string place = describe(note.location);
+    text += fmt::format("{}{}: {} stays out of the kernel of {}: {}\n", place, place.empty() ? "fuse" : ": fuse",
+                        note.producer, note.consumer, note.reason);
+  }
+  return text;
 }
 
 void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context, const PipelineOptions& options) {

@@ -25,6 +25,9 @@ const PassRow* find_pass(std::string_view name);                            // n
 const PassRow& pass_named(std::string_view name, std::string_view option);  // or an error that lists those there are
 std::vector<std::string> pass_names();
 
+// One line for each note: where, what stayed apart, why.
+std::string to_string(const std::vector<FuseNote>& notes);
+
 struct PipelineOptions {
   std::string stop_after = {};                // a pass: nothing after it runs
   std::vector<std::string> print_after = {};  // passes, or "all": the module's text goes to `print`

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/row.h"
+#include "apps/ingot/sources.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
@@ -20,68 +21,78 @@ struct BenchOptions {
   bool json = false;
 };
 
-void bench(const BenchOptions& options) {
+// Milliseconds of runs, ascending: at least ten, and for at least `seconds`.
+std::vector<double> measure_ms(Device& device, uint32_t entry, double seconds) {
   using Clock = std::chrono::steady_clock;
-  Device device(options.bundle, options.threads);
-  const uint32_t entry = device.find_entry(options.entry);
-  device.start_state(options.state);
-  const auto inputs = device.inputs(entry);
-  const Device::Bound bound = device.bind(entry);
-  const auto numbers = parse_numbers(options.set, inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto number = numbers.find(inputs[i].name);
-    if (number != numbers.end()) {
-      fill_number(inputs[i], number->second, bound.inputs[i]);
-    } else {
-      fill_random(inputs[i], bound.inputs[i]);
-    }
-  }
-  if (!options.data.empty()) Batches(options.data, inputs, numbers).fill(0, bound.inputs);
   for (int i = 0; i < 3; ++i) device.run(entry);
   std::vector<double> times_ms;
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (times_ms.size() < 10 || Clock::now() < end) {
     const auto start = Clock::now();
     device.run(entry);
     times_ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   std::sort(times_ms.begin(), times_ms.end());
+  return times_ms;
+}
 
-  const ingot_entry_info entry_info = device.bundle().entry(entry);
-  const nlohmann::json report = {{"entry", entry_info.name},
-                                 {"target", device.bundle().info().target},
-                                 {"threads", options.threads},
-                                 {"runs", times_ms.size()},
-                                 {"step_ms", times_ms[times_ms.size() / 2]},
-                                 {"step_ms_p10", times_ms[times_ms.size() / 10]},
-                                 {"steps", entry_info.step_count},
-                                 {"arena_bytes", entry_info.arena_bytes},
-                                 {"lower_bound_bytes", entry_info.lower_bound_bytes},
-                                 {"scratch_bytes", entry_info.scratch_bytes},
-                                 {"state_bytes", device.bundle().info().state_bytes},
-                                 {"code_bytes", device.bundle().info().code_bytes}};
+void bench(const BenchOptions& options) {
+  Device device(options.bundle, options.threads);
+  const uint32_t entry = device.find_entry(options.entry);
+  device.start_state(options.state);
+  const auto inputs = device.inputs(entry);
+  const Device::Bound bound = device.bind(entry);
+  const std::vector<bool> given = fill_inputs(device, entry, options.set, bound);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!given[i]) fill_random(inputs[i], bound.inputs[i]);
+  }
+  if (!options.data.empty()) Batches(options.data, inputs, given).fill(0, bound.inputs);
+
+  const std::vector<double> times_ms = measure_ms(device, entry, options.seconds);
+  const double median_ms = times_ms[times_ms.size() / 2];
+  const uint64_t flops = load_bundle(options.bundle).entries[entry].flops;
+  const ingot_entry_info info = device.bundle().entry(entry);
+  const ingot_bundle_info all = device.bundle().info();
+  const Row report = {{"entry", std::string(info.name)},
+                      {"target", std::string(all.target)},
+                      {"threads", uint64_t{options.threads}},
+                      {"runs", uint64_t{times_ms.size()}},
+                      {"step_ms", median_ms},
+                      {"step_ms_p10", times_ms[times_ms.size() / 10]},
+                      {"gflops_per_second", static_cast<double>(flops) / median_ms * 1e-6},
+                      {"flops", flops},
+                      {"steps", uint64_t{info.step_count}},
+                      {"arena_bytes", info.arena_bytes},
+                      {"lower_bound_bytes", info.lower_bound_bytes},
+                      {"scratch_bytes", info.scratch_bytes},
+                      {"state_bytes", all.state_bytes},
+                      {"code_bytes", all.code_bytes}};
   if (options.json) {
-    fmt::print("{}\n", report.dump());
+    fmt::print("{}\n", to_json(report));
     return;
   }
-  for (const auto& [key, value] : report.items()) fmt::print("{:18} {}\n", key, value.dump());
+  for (const auto& [name, value] : report) fmt::print("{:18} {}\n", name, to_string(value));
 }
 
 }  // namespace
 
-void add_bench_command(CLI::App& app) {
+Command bench_command() {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "Measure an entry point: median and 10th percentile time, memory");
-  command->add_option("bundle", options->bundle, "the bundle")->required();
-  command->add_option("entry", options->entry, "entry point (default: the only one, or train_step)");
-  command->add_option("--state", options->state, "safetensors file with the state");
-  command->add_option("--data", options->data, "safetensors file whose first batch is used (default: random data)");
-  command->add_option("--set", options->set, "NAME=NUMBER: the value of an input");
-  command->add_option("--threads", options->threads, "1 by default");
-  command->add_option("--seconds", options->seconds, "how long to measure at least");
-  command->add_flag("--json", options->json, "one JSON object on one line");
-  command->footer("example:\n  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2");
-  command->callback([options] { bench(*options); });
+  BenchOptions& o = *options;
+  return {
+      .name = "bench",
+      .help = "Measure an entry point: median and 10th percentile time, GFLOP/s, memory",
+      .examples = "  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2",
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
+                  {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
+                  {"--state", &o.state, "safetensors file with the state"},
+                  {"--data", &o.data, "safetensors file whose first batch is used (default: random data)"},
+                  {"--set", &o.set, "NAME=NUMBER: the value of an input"},
+                  {"--threads", &o.threads, "1 by default"},
+                  {"--seconds", &o.seconds, "how long to measure at least; 1 by default"},
+                  {"--json", &o.json, "one JSON object on one line"}},
+      .run = [options] { bench(*options); },
+  };
 }
 
 }  // namespace ingot

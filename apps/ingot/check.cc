@@ -7,6 +7,7 @@
 #include <map>
 
 #include "aot/base/error.h"
+#include "aot/base/file.h"
 #include "aot/graph/parse.h"
 #include "aot/ops/build.h"
 #include "aot/pipeline/check_program.h"
@@ -14,7 +15,6 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/progress.h"
-#include "apps/ingot/sources.h"
 
 namespace ingot {
 namespace {
@@ -135,15 +135,19 @@ void check(const CheckOptions& options) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app) {
+Command check_command() {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "Compile and run programs that check themselves (check.* ops)");
-  command->add_option("paths", options->paths, "files, or folders of .mlir files")->required();
-  command->add_option("--target", options->target, "what to compile for")->capture_default_str();
-  command->add_option("--threads", options->threads, "1 by default");
-  command->add_flag("--quiet", options->quiet, "print only what did not pass");
-  command->footer("example:\n  ingot check tests/interpret/add.mlir --quiet");
-  command->callback([options] { check(*options); });
+  CheckOptions& o = *options;
+  return {
+      .name = "check",
+      .help = "Compile and run programs that check themselves (check.* ops)",
+      .examples = "  ingot check tests/interpret/add.mlir --quiet",
+      .options = {{"paths", &o.paths, "files, or folders of .mlir files", {.required = true}},
+                  {"--target", &o.target, "what to compile for"},
+                  {"--threads", &o.threads, "1 by default"},
+                  {"--quiet", &o.quiet, "print only what did not pass"}},
+      .run = [options] { check(*options); },
+  };
 }
 
 }  // namespace ingot

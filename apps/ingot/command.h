@@ -1,19 +1,46 @@
-// The subcommands of the ingot tool: each adds itself to the command line and runs when it was named.
+// The subcommands of the ingot tool, as data: what each is called, what it takes and what it does. How a command line
+// is read is command_line.cc's business alone.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace ingot {
 
-void add_compile_command(CLI::App& app);
-void add_inspect_command(CLI::App& app);
-void add_run_command(CLI::App& app);
-void add_train_command(CLI::App& app);
-void add_check_command(CLI::App& app);
-void add_bench_command(CLI::App& app);
-void add_opt_command(CLI::App& app);
+// Where an option's value goes; what stands there before is the default. A bool is a flag.
+using Setting = std::variant<bool*, uint32_t*, int64_t*, double*, std::string*, std::vector<std::string>*>;
 
-// Exit codes: what went wrong, for scripts.
-enum ExitCode : int { kSuccess = 0, kUserError = 1, kUsageError = 2, kInternalError = 70 };
+struct OptionRules {
+  bool required = false;
+  bool commas = false;                    // "a,b" is two values
+  std::vector<std::string> choices = {};  // nothing else is taken; none: anything is
+  bool is_program = false;                // it names StableHLO texts, which a bug's reproducer keeps
+};
+
+struct Option {
+  std::string names;  // "-o,--output"; without dashes it is known by its place
+  Setting setting;
+  std::string help;
+  OptionRules rules = {};
+};
+
+struct Command {
+  std::string name;
+  std::string help;
+  std::string examples;
+  std::vector<Option> options;
+  std::function<void()> run;
+};
+
+Command compile_command();
+Command inspect_command();
+Command run_command();
+Command train_command();
+Command check_command();
+Command bench_command();
+Command opt_command();
 
 }  // namespace ingot

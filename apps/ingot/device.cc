@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "aot/base/error.h"
+#include "apps/ingot/names.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
@@ -15,9 +16,22 @@ std::vector<ingot_tensor_info> tensors(uint32_t count, Get get) {
   return all;
 }
 
+// A bundle, or what the engine says of it with the file's name and what to do.
+engine::Bundle open(const std::string& path) {
+  try {
+    return engine::Bundle(path);
+  } catch (const engine::Failure& failure) {
+    const std::string what = failure.what();
+    const char* hint = failure.status() == INGOT_FILE_FAILED ? "is the path right?"
+                       : failure.status() == INGOT_NO_TARGET ? "compile it with --target for this one"
+                                                             : "is it what `ingot compile` wrote? Compile it anew";
+    throw_error(nullptr, fmt::format("{}{}; {}", what.find(path) == what.npos ? path + ": " : "", what, hint));
+  }
+}
+
 }  // namespace
 
-Device::Device(const std::string& path, uint32_t threads) : bundle_(path), session_(bundle_, threads) {}
+Device::Device(const std::string& path, uint32_t threads) : bundle_(open(path)), session_(bundle_, threads) {}
 Device::Device(std::span<const std::byte> bytes, uint32_t threads) : bundle_(bytes), session_(bundle_, threads) {}
 
 std::vector<ingot_tensor_info> Device::inputs(uint32_t entry) const {
@@ -38,12 +52,19 @@ bool Device::has_entry(const std::string& name) const {
 }
 
 uint32_t Device::find_entry(const std::string& name) const {
-  if (!name.empty()) return bundle_.find_entry(name);
-  if (bundle_.info().entry_count == 1) return 0;
-  for (const char* usual : {"train_step", "main"}) {
-    if (has_entry(usual)) return bundle_.find_entry(usual);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < bundle_.info().entry_count; ++i) names.emplace_back(bundle_.entry(i).name);
+  return pick_entry(names, name);
+}
+
+uint32_t Device::find_input(uint32_t entry, const std::string& name) const {
+  try {
+    return bundle_.find_input(entry, name);
+  } catch (const engine::Failure& failure) {
+    std::vector<std::string> names;
+    for (const ingot_tensor_info& input : inputs(entry)) names.emplace_back(input.name);
+    throw_error(nullptr, failure.what() + suggestion(names, name));
   }
-  throw_error(nullptr, "the bundle has several entry points; name one (ingot inspect lists them)");
 }
 
 Device::Bound Device::bind(uint32_t entry) {

@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// Failures are engine::Failure.
+// Failures are engine::Failure, or Errors where more can be said.
 class Device {
  public:
   Device(const std::string& bundle_path, uint32_t threads);
@@ -20,8 +20,9 @@ class Device {
   std::vector<ingot_tensor_info> outputs(uint32_t entry) const;
   std::vector<ingot_tensor_info> states() const;
 
-  // By name; "" is the only entry, or else "train_step" or "main".
+  // By name; an Error suggests another. "" is the only entry, or else "train_step" or "main".
   uint32_t find_entry(const std::string& name) const;
+  uint32_t find_input(uint32_t entry, const std::string& name) const;  // or a dotted suffix that only one has
   bool has_entry(const std::string& name) const;
 
   // Memory for every input and output of an entry, bound to it.

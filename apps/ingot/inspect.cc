@@ -1,98 +1,191 @@
 // ingot inspect: what is in a bundle.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <ingot/engine.hpp>
 #include <nlohmann/json.hpp>
 
+#include "aot/base/error.h"
+#include "aot/base/file.h"
+#include "apps/ingot/chart.h"
 #include "apps/ingot/command.h"
-#include "apps/ingot/device.h"
+#include "apps/ingot/names.h"
+#include "apps/ingot/sources.h"
 
 namespace ingot {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct InspectOptions {
-  std::string bundle;
+  std::string bundle, memory_svg, entry, target;
   bool json = false;
 };
 
-nlohmann::json describe(const std::vector<ingot_tensor_info>& tensors) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const ingot_tensor_info& tensor : tensors) {
-    nlohmann::json row = {{"name", tensor.name},
-                          {"dtype", engine::dtype_name(tensor.dtype)},
-                          {"shape", std::vector<uint64_t>(tensor.dims, tensor.dims + tensor.rank)},
-                          {"bytes", tensor.bytes}};
-    if (*tensor.role) row["role"] = tensor.role;
-    all.push_back(std::move(row));
-  }
-  return all;
+template <typename Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  for (const Named& one : all) names.push_back(one.name);
+  return names;
 }
 
-nlohmann::json describe(const Device& device) {
-  const ingot_bundle_info info = device.bundle().info();
-  nlohmann::json report = {{"name", info.name},
-                           {"producer", info.producer},
-                           {"target", info.target},
-                           {"code_bytes", info.code_bytes},
-                           {"rodata_bytes", info.rodata_bytes},
-                           {"state_bytes", info.state_bytes},
-                           {"kernels", info.kernel_count},
-                           {"state", describe(device.states())}};
-  for (uint32_t i = 0; i < info.entry_count; ++i) {
-    const ingot_entry_info entry = device.bundle().entry(i);
-    report["entries"].push_back({{"name", entry.name},
-                                 {"steps", entry.step_count},
-                                 {"arena_bytes", entry.arena_bytes},
-                                 {"lower_bound_bytes", entry.lower_bound_bytes},
-                                 {"scratch_bytes", entry.scratch_bytes},
-                                 {"inputs", describe(device.inputs(i))},
-                                 {"outputs", describe(device.outputs(i))}});
+// The target that this machine would run, or "".
+std::string target_here(const std::string& path) {
+  try {
+    return engine::Bundle(path).info().target;
+  } catch (const engine::Failure&) {
+    return "";
   }
+}
+
+uint64_t scratch_bytes(const bundle::Plan& plan, const bundle::Target& target) {
+  uint64_t most = 0;
+  for (const bundle::Step& step : plan.steps) most = std::max(most, target.kernels[step.kernel].scratch_bytes);
+  return most;
+}
+
+Json to_json(const bundle::Tensor& tensor) {
+  return {{"name", tensor.name},
+          {"dtype", engine::dtype_name(tensor.dtype)},
+          {"shape", tensor.dims},
+          {"bytes", bundle::tensor_bytes(tensor)}};
+}
+
+Json to_json(const bundle::State& state) {
+  Json row = to_json(state.tensor);
+  row["role"] = state.role;
+  return row;
+}
+
+template <typename T>
+Json list(const std::vector<T>& all) {
+  Json rows = Json::array();
+  for (const T& one : all) rows.push_back(to_json(one));
+  return rows;
+}
+
+Json to_json(const bundle::BundleSpec& spec, const std::string& here) {
+  Json report = {
+      {"name", spec.name}, {"producer", spec.producer}, {"runs_here", here}, {"state_bytes", spec.state_bytes}};
+  for (const bundle::Target& target : spec.targets) {
+    report["targets"].push_back({{"name", target.name},
+                                 {"isa", target.isa},
+                                 {"cpu_features", target.cpu_features},
+                                 {"code_bytes", target.code.size()},
+                                 {"rodata_bytes", target.rodata.size()},
+                                 {"kernels", target.kernels.size()}});
+  }
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    const bundle::Entry& entry = spec.entries[i];
+    Json row = {
+        {"name", entry.name}, {"flops", entry.flops}, {"inputs", list(entry.inputs)}, {"outputs", list(entry.outputs)}};
+    for (const bundle::Target& target : spec.targets) {
+      const bundle::Plan& plan = target.plans[i];
+      row["plans"].push_back({{"target", target.name},
+                              {"steps", plan.steps.size()},
+                              {"buffers", plan.buffers.size()},
+                              {"arena_bytes", plan.arena_bytes},
+                              {"lower_bound_bytes", plan.lower_bound_bytes},
+                              {"scratch_bytes", scratch_bytes(plan, target)}});
+    }
+    report["entries"].push_back(std::move(row));
+  }
+  report["state"] = list(spec.states);
   return report;
 }
 
-void print_tensors(const char* title, const std::vector<ingot_tensor_info>& tensors) {
-  if (tensors.empty()) return;
-  fmt::print("  {}\n", title);
-  for (const ingot_tensor_info& tensor : tensors) {
-    fmt::print("    {:60} {:>12} bytes  {}\n", to_string(tensor), tensor.bytes, tensor.role);
+void print_tensor(const bundle::Tensor& tensor, const std::string& role = "") {
+  const std::string typed =
+      fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype), fmt::join(tensor.dims, ","));
+  fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
+}
+
+void print(const bundle::BundleSpec& spec, const std::string& here) {
+  fmt::print("{} (by {})\n", spec.name, spec.producer);
+  for (const bundle::Target& target : spec.targets) {
+    fmt::print("  {}: {} bytes of code in {} kernels, {} bytes of constants; needs {}{}\n", target.name,
+               target.code.size(), target.kernels.size(), target.rodata.size(),
+               target.cpu_features.empty() ? target.isa : fmt::format("{}", fmt::join(target.cpu_features, ",")),
+               target.name == here ? " (runs here)" : "");
   }
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    const bundle::Entry& entry = spec.entries[i];
+    fmt::print("\nentry {}: {} flops\n", entry.name, entry.flops);
+    for (const bundle::Target& target : spec.targets) {
+      const bundle::Plan& plan = target.plans[i];
+      fmt::print("  {}: {} steps, arena {} bytes", target.name, plan.steps.size(), plan.arena_bytes);
+      if (plan.lower_bound_bytes > 0) {
+        fmt::print(" ({:.3f} x the lower bound of {})",
+                   static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.lower_bound_bytes),
+                   plan.lower_bound_bytes);
+      }
+      fmt::print(", scratch {} bytes a thread\n", scratch_bytes(plan, target));
+    }
+    fmt::print("  inputs\n");
+    for (const bundle::Tensor& tensor : entry.inputs) print_tensor(tensor);
+    fmt::print("  outputs\n");
+    for (const bundle::Tensor& tensor : entry.outputs) print_tensor(tensor);
+  }
+  fmt::print("\nstate: {} bytes\n", spec.state_bytes);
+  for (const bundle::State& state : spec.states) print_tensor(state.tensor, state.role);
+}
+
+// The arena over the steps: a box for each buffer, named after the kernel that writes it. The bundle keeps no names of
+// values; a compiler's own would say less.
+std::string memory_svg(const bundle::BundleSpec& spec, uint32_t entry, const bundle::Target& target) {
+  const bundle::Plan& plan = target.plans[entry];
+  Chart chart(fmt::format("{} of {} on {}: {} steps, {} buffers, arena {} bytes", spec.entries[entry].name, spec.name,
+                          target.name, plan.steps.size(), plan.buffers.size(), plan.arena_bytes),
+              {"step", 0, static_cast<double>(plan.steps.size())}, {"bytes", 0, static_cast<double>(plan.arena_bytes)});
+  for (const bundle::Buffer& buffer : plan.buffers) {
+    const std::string& writer = target.kernels[plan.steps[buffer.first_step].kernel].name;
+    chart.add({.left = static_cast<double>(buffer.first_step),
+               .right = static_cast<double>(buffer.last_step + 1),
+               .bottom = static_cast<double>(buffer.offset_bytes),
+               .top = static_cast<double>(buffer.offset_bytes + buffer.bytes),
+               .label = writer,
+               .title = fmt::format("{}: {} bytes at {}, steps {} to {}{}", writer, buffer.bytes, buffer.offset_bytes,
+                                    buffer.first_step, buffer.last_step, buffer.in_place_of ? ", in place" : "")});
+  }
+  chart.add_level(static_cast<double>(plan.lower_bound_bytes), fmt::format("lower bound {}", plan.lower_bound_bytes));
+  return chart.svg();
+}
+
+const bundle::Target& pick_target(const bundle::BundleSpec& spec, const std::string& name) {
+  for (const bundle::Target& target : spec.targets) {
+    if (name.empty() || target.name == name) return target;
+  }
+  throw_error(nullptr, fmt::format("the bundle has no target '{}'{}", name, suggestion(names_of(spec.targets), name)));
 }
 
 void inspect(const InspectOptions& options) {
-  const Device device(options.bundle, 1);
-  if (options.json) {
-    fmt::print("{}\n", describe(device).dump(2));
-    return;
+  const bundle::BundleSpec spec = load_bundle(options.bundle);
+  if (!options.memory_svg.empty()) {
+    const uint32_t entry = pick_entry(names_of(spec.entries), options.entry);
+    write_file(options.memory_svg, memory_svg(spec, entry, pick_target(spec, options.target)));
   }
-  const ingot_bundle_info info = device.bundle().info();
-  fmt::print("{} (by {}), running {} here\n", info.name, info.producer, info.target);
-  fmt::print("  code {} bytes in {} kernels, constants {} bytes, state {} bytes\n", info.code_bytes, info.kernel_count,
-             info.rodata_bytes, info.state_bytes);
-  for (uint32_t i = 0; i < info.entry_count; ++i) {
-    const ingot_entry_info entry = device.bundle().entry(i);
-    fmt::print("\nentry {}: {} steps, arena {} bytes", entry.name, entry.step_count, entry.arena_bytes);
-    if (entry.lower_bound_bytes > 0) {
-      fmt::print(" ({:.3f} x the lower bound of {})",
-                 static_cast<double>(entry.arena_bytes) / static_cast<double>(entry.lower_bound_bytes),
-                 entry.lower_bound_bytes);
-    }
-    fmt::print(", scratch {} bytes a thread\n", entry.scratch_bytes);
-    print_tensors("inputs", device.inputs(i));
-    print_tensors("outputs", device.outputs(i));
-  }
-  fmt::print("\n");
-  print_tensors("state", device.states());
+  const std::string here = target_here(options.bundle);
+  options.json ? fmt::print("{}\n", to_json(spec, here).dump(2)) : print(spec, here);
 }
 
 }  // namespace
 
-void add_inspect_command(CLI::App& app) {
+Command inspect_command() {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what is in a bundle: entry points, tensors, memory");
-  command->add_option("bundle", options->bundle, "the bundle")->required();
-  command->add_flag("--json", options->json, "the same as JSON");
-  command->footer("example:\n  ingot inspect step.ingot --json");
-  command->callback([options] { inspect(*options); });
+  InspectOptions& o = *options;
+  return {
+      .name = "inspect",
+      .help = "Show what is in a bundle: entry points, tensors, code and memory for each target",
+      .examples =
+          "  ingot inspect step.ingot --json\n"
+          "  ingot inspect net.ingot --memory-svg memory.svg --entry train_step",
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
+                  {"--json", &o.json, "the same as JSON"},
+                  {"--memory-svg", &o.memory_svg, "picture to write of an entry's arena: steps across, bytes up"},
+                  {"--entry", &o.entry, "the entry of the picture (default: the only one, or train_step)"},
+                  {"--target", &o.target, "the target of the picture (default: the first)"}},
+      .run = [options] { inspect(*options); },
+  };
 }
 
 }  // namespace ingot

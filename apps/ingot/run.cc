@@ -24,19 +24,11 @@ void run(const RunOptions& options) {
   const auto inputs = device.inputs(entry);
   const auto outputs = device.outputs(entry);
   const Device::Bound bound = device.bind(entry);
-
-  std::vector<bool> given(inputs.size());
-  for (const std::string& text : options.inputs) {
-    const size_t equals = text.find('=');
-    if (equals == text.npos) throw_error(nullptr, fmt::format("--input {}: write NAME=VALUE", text));
-    const uint32_t index = device.bundle().find_input(entry, text.substr(0, equals));
-    fill_tensor(inputs[index], text.substr(equals + 1), bound.inputs[index]);
-    given[index] = true;
-  }
+  const std::vector<bool> given = fill_inputs(device, entry, options.inputs, bound);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!given[i])
-      throw_error(nullptr,
-                  fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
+    if (given[i]) continue;
+    throw_error(nullptr,
+                fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
   }
   device.run(entry);
 
@@ -57,19 +49,22 @@ void run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app) {
+Command run_command() {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Run an entry point once");
-  command->add_option("bundle", options->bundle, "the bundle")->required();
-  command->add_option("entry", options->entry, "entry point (default: the only one)");
-  command->add_option("--input", options->inputs, "NAME=@FILE.npy | @FILE.safetensors:KEY | random | NUMBER");
-  command->add_option("--state", options->state, "safetensors file with the state");
-  command->add_option("--save-outputs", options->save_outputs, "folder for the outputs, as .npy files");
-  command->add_option("--save-state", options->save_state, "safetensors file for the state afterwards");
-  command->add_option("--threads", options->threads, "1 by default");
-  command->footer(
-      "example:\n  ingot run net.ingot predict --input images=@x.npy --state trained.safetensors --save-outputs out/");
-  command->callback([options] { run(*options); });
+  RunOptions& o = *options;
+  return {
+      .name = "run",
+      .help = "Run an entry point once",
+      .examples = "  ingot run net.ingot predict --input images=@x.npy --state trained.safetensors --save-outputs out/",
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
+                  {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
+                  {"--input", &o.inputs, "NAME=@FILE.npy | @FILE.safetensors:KEY | random | NUMBER"},
+                  {"--state", &o.state, "safetensors file with the state"},
+                  {"--save-outputs", &o.save_outputs, "folder for the outputs, as .npy files"},
+                  {"--save-state", &o.save_state, "safetensors file for the state afterwards"},
+                  {"--threads", &o.threads, "1 by default"}},
+      .run = [options] { run(*options); },
+  };
 }
 
 }  // namespace ingot

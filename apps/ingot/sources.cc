@@ -3,47 +3,65 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "aot/base/error.h"
+#include "aot/base/file.h"
+#include "aot/bundle/read_bundle.h"
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/parse.h"
 #include "aot/ops/build.h"
 
 namespace ingot {
+namespace {
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf())) {
-    throw_error(nullptr, fmt::format("{}: cannot be read; is the path right, and is it a text file?", path));
-  }
-  return std::move(text).str();
-}
-
-std::unique_ptr<Module> load_program(const std::string& argument) {
-  const size_t equals = argument.find('=');
-  const std::string path = equals == argument.npos ? argument : argument.substr(equals + 1);
-  const std::string entry =
-      equals == argument.npos ? std::filesystem::path(path).stem().string() : argument.substr(0, equals);
-  const std::string text = read_text(path);
-  std::unique_ptr<Module> module;
+// Runs `work`, which reads `text`; an Error that points into the text shows the line.
+template <typename Work>
+auto with_line_shown(const std::string& text, const std::string& path, const Work& work) {
   try {
-    module = parse_module(text, path, all_ops());
-    import_stablehlo(*module);
+    return work();
   } catch (const Error& error) {
     // render gives what() and, where the place is in this text, its line with a caret.
     const std::string rendered = render(error, text, path);
     const size_t said = std::string_view(error.what()).size();
     throw Error(error.kind(), error.location(), error.message() + rendered.substr(std::min(said, rendered.size())));
   }
+}
+
+}  // namespace
+
+ProgramName program_name(const std::string& argument) {
+  const size_t equals = argument.find('=');
+  if (equals != argument.npos) return {argument.substr(0, equals), argument.substr(equals + 1), true};
+  return {std::filesystem::path(argument).stem().string(), argument};
+}
+
+std::unique_ptr<Module> load_program(const std::string& argument) {
+  const ProgramName name = program_name(argument);
+  const std::string text = read_text(name.path);
+  std::unique_ptr<Module> module = with_line_shown(text, name.path, [&] {
+    auto parsed = parse_module(text, name.path, all_ops());
+    import_stablehlo(*parsed);
+    return parsed;
+  });
   if (Function* main = module->find("main")) {
-    main->name = entry;
-  } else if (equals != argument.npos) {
-    throw_error(nullptr, fmt::format("{}: has no function @main to be named {}", path, entry));
+    main->name = name.entry;
+  } else if (name.is_named) {
+    throw_error(nullptr, fmt::format("{}: has no function @main to be named {}", name.path, name.entry));
   }
   return module;
+}
+
+std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path) {
+  return with_line_shown(text, path, [&] { return parse_module(text, path, all_ops()); });
+}
+
+bundle::BundleSpec load_bundle(const std::string& path) {
+  const std::vector<std::byte> bytes = read_bytes(path);
+  try {
+    return bundle::read_bundle(bytes);
+  } catch (const Error& error) {
+    throw_error(nullptr, fmt::format("{}: {}; is it what `ingot compile` wrote?", path, error.message()));
+  }
 }
 
 }  // namespace ingot

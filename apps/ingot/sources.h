@@ -1,18 +1,30 @@
-// Programs from files, for the command line.
+// Programs and bundles from files, for the command line.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "aot/bundle/bundle.h"
 #include "aot/graph/graph.h"
 
 namespace ingot {
 
-std::string read_text(const std::string& path);  // throws an Error that names the path
+// What `[ENTRY=]FILE.mlir` names.
+struct ProgramName {
+  std::string entry;  // ENTRY, or else what the file is called
+  std::string path;
+  bool is_named = false;  // ENTRY was given
+};
+ProgramName program_name(const std::string& argument);
 
 // Parses and imports `[ENTRY=]FILE.mlir`. The function @main is named ENTRY, or else after the file. A mistake is
 // thrown as an Error whose message shows the line of the text.
 std::unique_ptr<Module> load_program(const std::string& argument);
+
+// A module's text as it is, without import.
+std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path);
+
+// What is in a bundle, for whatever processor.
+bundle::BundleSpec load_bundle(const std::string& path);
 
 }  // namespace ingot

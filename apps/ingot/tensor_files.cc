@@ -8,8 +8,8 @@
 #include <random>
 
 #include "aot/base/error.h"
+#include "aot/base/file.h"
 #include "aot/graph/literal.h"
-#include "apps/ingot/device.h"
 
 namespace ingot {
 namespace {
@@ -126,41 +126,35 @@ void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::sp
                                    fmt::join(shape_of(tensor), ", "), tensor.rank == 1 ? "," : "");
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
-  std::ofstream out(path, std::ios::binary);
   const auto header_bytes = static_cast<uint16_t>(header.size());
-  out.write("\x93NUMPY\x01\x00", 8);
-  out.write(reinterpret_cast<const char*>(&header_bytes), 2);
-  out << header;
-  out.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
-  if (!out.flush()) throw_error(nullptr, fmt::format("{}: cannot be written", path));
+  WholeFile file(path);
+  file.write(std::string_view("\x93NUMPY\x01\x00", 8));
+  file.write(std::as_bytes(std::span(&header_bytes, 1)));
+  file.write(header);
+  file.write(data);
+  file.commit();
 }
 
-std::map<std::string, double> parse_numbers(const std::vector<std::string>& settings,
-                                            const std::vector<ingot_tensor_info>& inputs) {
-  std::map<std::string, double> numbers;
+std::vector<bool> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
+                              const Device::Bound& bound) {
+  const std::vector<ingot_tensor_info> inputs = device.inputs(entry);
+  std::vector<bool> given(inputs.size());
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
-    char* end = nullptr;
-    const double value = equals == setting.npos ? 0 : std::strtod(setting.c_str() + equals + 1, &end);
-    if (equals == setting.npos || *end || end == setting.c_str() + equals + 1) {
-      throw_error(nullptr, fmt::format("--set {}: write NAME=NUMBER, as in --set lr=0.01", setting));
-    }
-    const std::string name = setting.substr(0, equals);
-    const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const ingot_tensor_info& input) {
-      return input.name == name || has_suffix(input.name, name);
-    });
-    if (found == inputs.end()) throw_error(nullptr, fmt::format("--set {}: there is no input '{}'", setting, name));
-    numbers[found->name] = value;
+    if (equals == setting.npos) throw_error(nullptr, fmt::format("{}: write NAME=VALUE, as in lr=0.01", setting));
+    const uint32_t index = device.find_input(entry, setting.substr(0, equals));
+    fill_tensor(inputs[index], setting.substr(equals + 1), bound.inputs[index]);
+    given[index] = true;
   }
-  return numbers;
+  return given;
 }
 
-Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs,
-                 const std::map<std::string, double>& numbers)
+Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs, const std::vector<bool>& given)
     : file_(SafeTensors::read(path)) {
-  for (const ingot_tensor_info& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
     rows_.emplace_back();
-    if (numbers.contains(input.name)) continue;
+    if (!given.empty() && given[i]) continue;
+    const ingot_tensor_info& input = inputs[i];
     const SafeTensor* tensor = file_.find(input.name);
     std::string key = input.name;
     for (const auto& [name, candidate] : file_.tensors()) {

@@ -3,13 +3,12 @@
 
 #include <ingot/engine.h>
 
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "aot/base/safetensors.h"
+#include "apps/ingot/device.h"
 
 namespace ingot {
 
@@ -17,6 +16,10 @@ namespace ingot {
 //   @FILE.npy   @FILE.safetensors:KEY   random   a number (every element)
 // Dtype and shape must agree exactly. Throws an Error that names both.
 void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std::span<std::byte> to);
+
+// Fills inputs of an entry from settings NAME=SOURCE, as above. Tells which inputs were given.
+std::vector<bool> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
+                              const Device::Bound& bound);
 
 // One number in every element.
 void fill_number(const ingot_tensor_info& tensor, double value, std::span<std::byte> to);
@@ -30,23 +33,18 @@ double scalar_value(const ingot_tensor_info& tensor, std::span<const std::byte> 
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data);
 
 // The rows that a data file has for the inputs of an entry point: for each input, the tensor whose name is the input's,
-// or has it as a dotted suffix, or is one of it; its first dimension is the step. Inputs named in `numbers` need none.
+// or has it as a dotted suffix, or is one of it; its first dimension is the step. Inputs that are `given` need none.
 class Batches {
  public:
-  Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs,
-          const std::map<std::string, double>& numbers);
+  Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs, const std::vector<bool>& given = {});
 
   int64_t count() const { return count_; }
   void fill(int64_t step, std::span<const std::span<std::byte>> inputs) const;  // step counts modulo count()
 
  private:
   SafeTensors file_;
-  std::vector<std::span<const std::byte>> rows_;  // all rows of an input; empty where a number stands
+  std::vector<std::span<const std::byte>> rows_;  // all rows of an input; empty where an input is given
   int64_t count_ = 0;
 };
-
-// "lr=0.01" and the like. The names are resolved against the inputs.
-std::map<std::string, double> parse_numbers(const std::vector<std::string>& settings,
-                                            const std::vector<ingot_tensor_info>& inputs);
 
 }  // namespace ingot

@@ -4,32 +4,84 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
+#include "aot/base/file.h"
+#include "apps/ingot/chart.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/progress.h"
+#include "apps/ingot/row.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
 namespace {
 
 struct TrainOptions {
-  std::string bundle, entry, data, state, log, save;
+  std::string bundle, entry, data, state, log, save, plot;
   std::vector<std::string> set;
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
 };
 
-nlohmann::json scalars(const std::vector<ingot_tensor_info>& outputs, const std::vector<std::span<std::byte>>& memory) {
-  nlohmann::json row;
+// What a step gave: its scalar outputs.
+Row scalars(const std::vector<ingot_tensor_info>& outputs, const std::vector<std::span<std::byte>>& memory) {
+  Row row;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].rank == 0) row[outputs[i].name] = scalar_value(outputs[i], memory[i]);
+    if (outputs[i].rank == 0) row.emplace_back(outputs[i].name, scalar_value(outputs[i], memory[i]));
   }
   return row;
 }
+
+// "loss 0.43, accuracy 0.9"
+std::string summary(const Row& row) {
+  std::string text;
+  for (const auto& [name, value] : row)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, to_string(value));
+  return text;
+}
+
+// One scalar output over the steps; of long runs, means of equal stretches.
+class Curve {
+ public:
+  // The output called loss, or else the first.
+  explicit Curve(const Row& row) {
+    for (size_t i = row.size(); i-- > 0;) {
+      if (row[i].first.ends_with("loss") || i == 0) column_ = i;
+    }
+    if (!row.empty()) name_ = row[column_].first;
+  }
+
+  void add(const Row& row) {
+    if (column_ < row.size()) values_.push_back(std::get<double>(row[column_].second));
+  }
+
+  std::string svg(const std::string& title) const {
+    constexpr size_t kMostPoints = 1000;
+    const size_t stretch = values_.size() / kMostPoints + 1;
+    std::vector<std::pair<double, double>> points;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t at = 0; at < values_.size(); at += stretch) {
+      const size_t end = std::min(at + stretch, values_.size());
+      double mean = 0;
+      for (size_t i = at; i < end; ++i) mean += values_[i] / static_cast<double>(end - at);
+      points.emplace_back(static_cast<double>(at + end - 1) / 2, mean);
+      if (!std::isfinite(mean)) continue;
+      low = std::min(low, mean);
+      high = std::max(high, mean);
+    }
+    if (low > high) low = high = 0;
+    Chart chart(title, {"step", 0, static_cast<double>(values_.size()) - 1}, {name_, std::min(low, 0.0), high});
+    chart.add_line(points);
+    return chart.svg();
+  }
+
+ private:
+  size_t column_ = 0;
+  std::string name_;
+  std::vector<double> values_;
+};
 
 void train(const TrainOptions& options) {
   Device device(options.bundle, options.threads);
@@ -39,60 +91,69 @@ void train(const TrainOptions& options) {
   const auto inputs = device.inputs(entry);
   const auto outputs = device.outputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const auto numbers = parse_numbers(options.set, inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto number = numbers.find(inputs[i].name);
-    if (number != numbers.end()) fill_number(inputs[i], number->second, bound.inputs[i]);
-  }
-  const Batches batches(options.data, inputs, numbers);
+  const std::vector<bool> given = fill_inputs(device, entry, options.set, bound);
+  const Batches batches(options.data, inputs, given);
   const int64_t steps = options.steps > 0 ? options.steps : batches.count();
 
-  std::ofstream log;
-  if (!options.log.empty()) {
-    log.open(options.log);
-    if (!log) throw_error(nullptr, fmt::format("{}: cannot be written", options.log));
+  for (const std::string& path : {options.save, options.plot, options.log}) {
+    if (!path.empty()) WholeFile writable(path);  // a bad path is known before the work
   }
+  std::ofstream log;
+  if (!options.log.empty()) log.open(options.log);
   const auto start = std::chrono::steady_clock::now();
-  nlohmann::json row;
+  Row row = scalars(outputs, bound.outputs);
+  Curve curve(row);
   {
     Progress progress("step", steps);
     for (int64_t step = 0; step < steps; ++step) {
       batches.fill(step, bound.inputs);
       device.run(entry);
       row = scalars(outputs, bound.outputs);
-      row["step"] = step;
-      if (log.is_open()) log << row.dump() << "\n";
-      progress.at(step + 1, row.dump());
+      curve.add(row);
+      if (progress.is_shown()) progress.at(step + 1, summary(row));
+      if (!log.is_open()) continue;
+      Row logged = row;
+      logged.emplace_back("step", step);
+      log << to_json(logged) << "\n";
     }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (log.is_open() && !log.flush()) throw_error(nullptr, fmt::format("{}: cannot be written to its end", options.log));
   if (!options.save.empty()) device.save_state(options.save);
+  if (!options.plot.empty()) {
+    write_file(options.plot, curve.svg(fmt::format("{} of {}", device.bundle().entry(entry).name, options.bundle)));
+  }
   fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", steps, seconds, static_cast<double>(steps) / seconds,
-             row.dump());
+             summary(row));
 }
 
 }  // namespace
 
-void add_train_command(CLI::App& app) {
+Command train_command() {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = app.add_subcommand("train", "Run a training entry point over the batches of a file");
-  command->add_option("bundle", options->bundle, "the bundle")->required();
-  command->add_option("--entry", options->entry, "entry point (default: the only one, or train_step)");
-  command
-      ->add_option("--data", options->data,
-                   "safetensors file; its keys match input names, their first dimension is the step")
-      ->required();
-  command->add_option("--steps", options->steps, "how many (default: as many as the data has; more go round again)");
-  command->add_option("--state", options->state, "safetensors file with the first state (default: the init entry)");
-  command->add_option("--seed", options->seed, "of the init entry, where no state is given");
-  command->add_option("--set", options->set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01");
-  command->add_option("--log", options->log, "file for the scalar outputs: one JSON object a line");
-  command->add_option("--save", options->save, "safetensors file for the last state");
-  command->add_option("--threads", options->threads, "1 by default; the results are the same for any number");
-  command->footer(
-      "example:\n  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save "
-      "final.safetensors");
-  command->callback([options] { train(*options); });
+  TrainOptions& o = *options;
+  return {
+      .name = "train",
+      .help = "Run a training entry point over the batches of a file",
+      .examples =
+          "  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save "
+          "final.safetensors",
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
+                  {"--entry", &o.entry, "entry point (default: the only one, or train_step)"},
+                  {"--data",
+                   &o.data,
+                   "safetensors file; its keys match input names, their first dimension is the step",
+                   {.required = true}},
+                  {"--steps", &o.steps, "how many; 0: as many as the data has. More go round again"},
+                  {"--state", &o.state, "safetensors file with the first state (default: the init entry)"},
+                  {"--seed", &o.seed, "of the init entry, where no state is given"},
+                  {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
+                  {"--log", &o.log, "file for the scalar outputs: one JSON object a line"},
+                  {"--plot", &o.plot, "picture to write of the loss over the steps (.svg)"},
+                  {"--save", &o.save, "safetensors file for the last state"},
+                  {"--threads", &o.threads, "1 by default; the results are the same for any number"}},
+      .run = [options] { train(*options); },
+  };
 }
 
 }  // namespace ingot

@@ -1,0 +1,148 @@
+#include "apps/ingot/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <ingot/engine.hpp>
+
+#include "aot/base/error.h"
+#include "apps/ingot/names.h"
+#include "apps/ingot/reproducer.h"
+
+namespace ingot {
+namespace {
+
+constexpr const char* kExamples = R"(examples:
+  ingot compile step.mlir -o step.ingot
+  ingot inspect step.ingot
+  ingot train step.ingot --data batches.safetensors --steps 100 --save trained.safetensors
+  ingot run net.ingot predict --input x=@x.npy --state trained.safetensors
+
+`ingot COMMAND --help` explains a command. Exit codes: 1 your program or data is wrong, 2 wrong usage, 70 a bug of ours.)";
+
+void add_option(CLI::App& app, const Option& option) {
+  CLI::Option* added = std::visit(
+      [&](auto* setting) {
+        if constexpr (std::is_same_v<decltype(setting), bool*>) {
+          return app.add_flag(option.names, *setting, option.help);
+        } else {
+          return app.add_option(option.names, *setting, option.help);
+        }
+      },
+      option.setting);
+  added->required(option.rules.required);
+  if (option.rules.commas) added->delimiter(',');
+  if (!option.rules.choices.empty()) added->check(CLI::IsMember(option.rules.choices));
+  const auto* text = std::get_if<std::string*>(&option.setting);
+  const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting);
+  if ((text && !(*text)->empty()) || (texts && !(*texts)->empty())) added->capture_default_str();
+}
+
+// The programs that the command line names.
+std::vector<std::string> programs_of(const Command& command) {
+  std::vector<std::string> programs;
+  for (const Option& option : command.options) {
+    if (!option.rules.is_program) continue;
+    if (const auto* text = std::get_if<std::string*>(&option.setting)) programs.push_back(**text);
+    if (const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting)) programs = **texts;
+  }
+  return programs;
+}
+
+// What to say of words that fit nothing.
+std::string explain_extras(const Command& command, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const Option& option : command.options) {
+    const size_t dashes = option.names.find("--");
+    if (dashes != option.names.npos) known.push_back(option.names.substr(dashes));
+  }
+  for (const std::string& word : words) {
+    if (!word.starts_with("-")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("there is no option {}{}", name, suggestion(known, name));
+  }
+  return fmt::format("'{}' is one word too many", words.front());
+}
+
+int usage_error(const std::string& command, const std::string& what) {
+  fmt::print(stderr, "error: {}: {}\nRun {} --help for more information.\n", command, what, command);
+  return kUsageError;
+}
+
+// Reads the command line into the settings; the command that it names, or null and the exit code.
+const Command* parse(std::span<const Command> commands, int argc, const char* const* argv, int* exit_code) {
+  CLI::App app("ingot: ahead-of-time compiled machine learning that trains as well as infers", "ingot");
+  app.footer(kExamples);
+  app.set_version_flag("--version", "ingot " INGOT_VERSION);
+  app.require_subcommand(1);
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.help);
+    sub->footer("examples:\n" + command.examples);
+    for (const Option& option : command.options) add_option(*sub, option);
+    names.push_back(command.name);
+  }
+  const std::string named = argc > 1 ? argv[1] : "";
+  const auto command =
+      std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == named; });
+  if (command == commands.end() && !named.starts_with("-")) {
+    *exit_code = usage_error("ingot", named.empty()
+                                          ? "a command is missing"
+                                          : fmt::format("there is no command '{}'{}", named, suggestion(names, named)));
+    return nullptr;
+  }
+  try {
+    app.parse(argc, argv);
+    return &*command;
+  } catch (const CLI::Success& done) {  // help or version
+    *exit_code = app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    if (command == commands.end()) {
+      *exit_code = usage_error("ingot", error.what());
+    } else {
+      const std::vector<std::string> extras = app.remaining(true);
+      *exit_code = usage_error("ingot " + named, extras.empty() ? error.what() : explain_extras(*command, extras));
+    }
+  }
+  return nullptr;
+}
+
+int report_bug(const Failure& failure) {
+  fmt::print(stderr, "{}\n", failure.what);
+  try {
+    const std::string folder = write_reproducer(failure);
+    fmt::print(stderr, "This is a bug of ingot. What is needed to find it is in {}: please report it.\n", folder);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "This is a bug of ingot. Please report it with the command and its input files ({}).\n",
+               error.what());
+  }
+  return kInternalError;
+}
+
+}  // namespace
+
+int run_command_line(std::span<const Command> commands, int argc, const char* const* argv) {
+  int exit_code = kSuccess;
+  const Command* command = parse(commands, argc, argv, &exit_code);
+  if (!command) return exit_code;
+  const auto bug = [&](const std::string& what) {
+    return report_bug({{argv, argv + argc}, what, programs_of(*command)});
+  };
+  try {
+    command->run();
+    return kSuccess;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBug) return bug(error.what());
+    fmt::print(stderr, "{}\n", error.what());
+  } catch (const engine::Failure& failure) {
+    fmt::print(stderr, "error: {}\n", failure.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "error: {}: {}\n", error.path1().string(), error.code().message());
+  } catch (const std::exception& error) {
+    return bug(fmt::format("bug: {}", error.what()));
+  }
+  return kUserError;
+}
+
+}  // namespace ingot

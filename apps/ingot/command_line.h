@@ -1,0 +1,16 @@
+// Reads a command line by a table of commands, and runs the one that it names.
+#pragma once
+
+#include <span>
+
+#include "apps/ingot/command.h"
+
+namespace ingot {
+
+// What went wrong, for scripts.
+enum ExitCode : int { kSuccess = 0, kUserError = 1, kUsageError = 2, kInternalError = 70 };
+
+// Runs `ingot ARGUMENTS...`; says on standard error what fails. Gives the process's exit code.
+int run_command_line(std::span<const Command> commands, int argc, const char* const* argv);
+
+}  // namespace ingot

@@ -1,0 +1,74 @@
+#include "apps/ingot/reproducer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "aot/base/file.h"
+#include "aot/graph/print.h"
+#include "aot/ops/build.h"
+#include "apps/ingot/sources.h"
+
+namespace ingot {
+namespace {
+
+struct FailingPass {
+  std::string name;
+  std::string before;  // the program that it fails on
+};
+
+std::optional<FailingPass> find_failing_pass(const std::string& program, std::span<const PassRow> passes) {
+  const std::unique_ptr<Module> module = load_program(program);
+  PassContext context(all_ops());
+  for (const PassRow& pass : passes) {
+    std::string before = print(*module);
+    try {
+      run_passes({&pass, 1}, *module, context);
+    } catch (const std::exception&) {
+      return FailingPass{std::string(pass.name), std::move(before)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::filesystem::path new_folder(const std::string& name) {
+  std::filesystem::path folder = "ingot-reproducer-" + name;
+  for (int count = 2; !std::filesystem::create_directory(folder); ++count) {
+    folder = fmt::format("ingot-reproducer-{}-{}", name, count);
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::string write_reproducer(const Failure& failure, std::span<const PassRow> passes) {
+  const std::filesystem::path folder =
+      new_folder(failure.programs.empty() ? "run" : program_name(failure.programs.front()).entry);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file((folder / name).string(), text);
+  };
+  std::string again = fmt::format("{}", fmt::join(failure.command, " "));
+  std::string missing;
+  for (const std::string& program : failure.programs) {
+    const ProgramName name = program_name(program);
+    try {
+      write(name.entry + ".mlir", read_text(name.path));
+      const std::optional<FailingPass> failing = find_failing_pass(program, passes);
+      if (!failing) continue;
+      const std::string file = fmt::format("before-{}.mlir", failing->name);
+      again = fmt::format("ingot opt {} --passes={}", file, failing->name);
+      write(file, failing->before);
+    } catch (const std::exception& error) {
+      missing += fmt::format("missing    {}: {}\n", program, error.what());
+    }
+  }
+  write("report.txt",
+        fmt::format(
+            "A bug of ingot {}. Please report it with this folder.\n\nfailure    {}\ncommand    {}\nsee again  {}\n{}",
+            INGOT_VERSION, failure.what, fmt::join(failure.command, " "), again, missing));
+  return folder.string();
+}
+
+}  // namespace ingot
