@@ -244,7 +244,7 @@ const std::string kGoodPlan = R"(plan train {
 }
 )";
 
-// That text with changes, each of which says "good => bad" of its first "good", and what is said to it.
+// That text with changes, each of which puts `bad` for the first `good`, and what is said to it.
 struct BadPlan {
   std::vector<std::pair<std::string, std::string>> changes;
   std::string message;

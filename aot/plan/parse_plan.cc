@@ -21,27 +21,31 @@ class Parser {
     reader_.expect_word("arena");
     plan_.arena_bytes = parse_bytes();
     reader_.expect('(');
-    reader_.expect_word("lower");
-    reader_.expect_word("bound");
+    expect_words({"lower", "bound"});
     plan_.lower_bound_bytes = integer("a number of bytes");
     reader_.expect(')');
     reader_.expect(',');
     reader_.expect_word("scratch");
     plan_.scratch_bytes = parse_bytes();
-    reader_.expect_word("a");
-    reader_.expect_word("thread");
+    expect_words({"a", "thread"});
     while (reader_.accept_word("buffer")) parse_buffer();
     while (reader_.accept_word("step")) parse_step();
     if (!reader_.accept('}')) reader_.fail_expected(plan_.steps.empty() ? "'buffer', 'step' or '}'" : "'step' or '}'");
     reader_.expect(TokenKind::kEnd, "the end of the text");
     for (Buffer& buffer : plan_.buffers) {
-      if (buffer.last_step == kAfterLastStep) buffer.last_step = static_cast<int>(plan_.steps.size());
+      for (int* step : {&buffer.first_step, &buffer.last_step}) {
+        if (*step == kAfterLastStep) *step = static_cast<int>(plan_.steps.size());
+      }
     }
     return std::move(plan_);
   }
 
  private:
   static constexpr int kAfterLastStep = INT_MAX;  // until the number of steps is known
+
+  void expect_words(std::initializer_list<const char*> words) {
+    for (const char* word : words) reader_.expect_word(word);
+  }
 
   // From 0 to `most`.
   int64_t integer(std::string_view what, int64_t most = INT64_MAX) {
@@ -60,6 +64,11 @@ class Parser {
     return bytes;
   }
 
+  int parse_time() {
+    if (reader_.accept_word("start")) return kBeforeFirstStep;
+    return reader_.accept_word("end") ? kAfterLastStep : small("a step");
+  }
+
   // buffer h: tensor<32x10xf32> arena+0 1280 bytes, steps 0 to 3, in place of x
   void parse_buffer() {
     Buffer buffer;
@@ -75,13 +84,11 @@ class Parser {
     }
     reader_.expect(',');
     reader_.expect_word("steps");
-    buffer.first_step = reader_.accept_word("start") ? kBeforeFirstStep : small("a step");
+    buffer.first_step = parse_time();
     reader_.expect_word("to");
-    buffer.last_step = reader_.accept_word("start") ? kBeforeFirstStep
-                       : reader_.accept_word("end") ? kAfterLastStep
-                                                    : small("a step");
+    buffer.last_step = parse_time();
     if (reader_.accept(',')) {
-      for (const char* word : {"in", "place", "of"}) reader_.expect_word(word);
+      expect_words({"in", "place", "of"});
       buffer.in_place_of = parse_known();
     }
     buffers_.emplace(buffer.name, static_cast<int>(plan_.buffers.size()));
