@@ -6,6 +6,7 @@
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
+#include "aot/ops/product.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
 
@@ -59,37 +60,47 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 }
 
 // add: dx = dy, repeated along the reduced dimensions. The start value, added once to each result, gets sum(dy).
-// maximum, minimum: dy in equal parts to the elements that are equal to the result, as JAX splits it:
+// maximum, minimum: dy in equal parts to what is equal to the result, as JAX splits it:
 //   dx = [x = y] * dy / (count of such elements)
+// multiply: dx = dy * start * (product of the other elements), and the start value gets sum(dy * product(x)).
 Values gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
   if (args.op.operands.size() != 2) {
-    const auto flows = [](const Value* dy) { return dy != nullptr; };
-    if (std::none_of(args.result_gradients.begin(), args.result_gradients.end(), flows)) {
-      return Values(args.op.operands.size(), nullptr);
-    }
     throw_limit(args.op.location,
-                "stablehlo.reduce of several inputs at once has no gradient; one of one input by add, "
+                "stablehlo.reduce of several inputs at once has no gradient; one of one input by add, multiply, "
                 "maximum or minimum has");
   }
   const std::string_view op = ops::binary_region_op(args.op.region());
-  const Shape& x = args.operand(0)->type.shape;
+  Value* x = args.operand(0);
+  Value* start = args.operand(1);
   const std::vector<int64_t> dims = args.op.attrs().ints("dimensions");
-  const std::vector<int64_t> kept = ops::other_dims(static_cast<int>(x.size()), dims);
-  const auto repeated = [&](Value* value) { return ops::broadcast_in_dim(b, value, x, kept); };
-  if (op == "add") {
-    Value* dstart = args.needed[1] ? ops::reduce(b, "add", args.dy(), ops::iota_dims(args.dy()->type.rank())) : nullptr;
-    return {args.needed[0] ? repeated(args.dy()) : nullptr, dstart};
+  const std::vector<int64_t> kept = ops::other_dims(x->type.rank(), dims);
+  const auto repeated = [&](Value* value) { return ops::broadcast_in_dim(b, value, x->type.shape, kept); };
+  const auto total = [&](Value* value) { return ops::reduce(b, "add", value, ops::iota_dims(value->type.rank())); };
+  if (op == "add") return {repeated(args.dy()), args.needed[1] ? total(args.dy()) : nullptr};
+  const Shape& shape = args.result()->type.shape;
+  if (op == "multiply") {
+    Value* dx = ops::multiply(b, args.dy(), ops::broadcast_scalar(b, start, shape));
+    dx = ops::multiply(b, repeated(dx), ops::product_of_others(b, x, dims));
+    if (!args.needed[1]) return {dx, nullptr};
+    return {dx, total(ops::multiply(b, args.dy(), ops::reduce(b, "multiply", x, dims)))};
   }
-  if ((op == "maximum" || op == "minimum") && !args.needed[1]) {
-    Value* is_extreme = ops::compare(b, "EQ", args.operand(0), repeated(args.result()));
-    Value* ones = ops::convert(b, is_extreme, args.dy()->type.dtype);
-    Value* share = ops::divide(b, args.dy(), ops::reduce(b, "add", ones, dims));
-    return {ops::multiply(b, ones, repeated(share)), nullptr};
+  if (op == "maximum" || op == "minimum") {
+    const auto ones_where_equal = [&](Value* value, Value* result) {
+      return ops::convert(b, ops::compare(b, "EQ", value, result), args.dy()->type.dtype);
+    };
+    Value* ones = ones_where_equal(x, repeated(args.result()));
+    Value* count = ops::reduce(b, "add", ones, dims);
+    Value* start_ones = nullptr;
+    if (args.needed[1]) {
+      start_ones = ones_where_equal(ops::broadcast_scalar(b, start, shape), args.result());
+      count = ops::add(b, count, start_ones);
+    }
+    Value* share = ops::divide(b, args.dy(), count);
+    return {ops::multiply(b, ones, repeated(share)), start_ones ? total(ops::multiply(b, start_ones, share)) : nullptr};
   }
   throw_limit(args.op.location,
-              "stablehlo.reduce has a gradient when its region adds, or takes the maximum or minimum from a "
-              "constant start value");
+              "stablehlo.reduce has a gradient when its region adds, multiplies, or takes the maximum or minimum");
 }
 
 std::vector<Sample> samples() {
@@ -135,10 +146,13 @@ std::vector<Sample> samples() {
       reduce("add", "[1]", "tensor<0x4xf32>", "tensor<f32>", "tensor<0xf32>"),
       reduce("add", "[0]", "tensor<5xbf16>", "tensor<bf16>", "tensor<bf16>"),
       reduce("add", "[0]", "tensor<5xi32>", "tensor<i32>", "tensor<i32>"),
-      reduce("maximum", "[1]", "tensor<4x9xf32>", "tensor<f32>", "tensor<4xf32>", false),
-      reduce("minimum", "[0]", "tensor<9x4xf32>", "tensor<f32>", "tensor<4xf32>", false),
+      reduce("maximum", "[1]", "tensor<4x9xf32>", "tensor<f32>", "tensor<4xf32>"),
+      reduce("minimum", "[0]", "tensor<9x4xf32>", "tensor<f32>", "tensor<4xf32>"),
       reduce("maximum", "[0]", "tensor<9xi32>", "tensor<i32>", "tensor<i32>"),
-      reduce("multiply", "[1]", "tensor<3x4xf32>", "tensor<f32>", "tensor<3xf32>", false),
+      reduce("multiply", "[1]", "tensor<3x4xf32>", "tensor<f32>", "tensor<3xf32>"),
+      reduce("multiply", "[2, 0]", "tensor<3x2x2xf64>", "tensor<f64>", "tensor<2xf64>"),
+      reduce("multiply", "[]", "tensor<3xf32>", "tensor<f32>", "tensor<3xf32>"),
+      reduce("multiply", "[0]", "tensor<0x2xf32>", "tensor<f32>", "tensor<2xf32>"),
       reduce("and", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
       reduce("or", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
       {.text = argmax, .differentiable = false},

@@ -7,6 +7,7 @@
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
+#include "aot/ops/reduce_window_gradient.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
 
@@ -59,32 +60,9 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return results;
 }
 
-// add: an element is in the windows whose positions read it, so dx = the sum over windows of dy, dilated by the stride,
-// with the strides and dilations exchanged (the window reversed is itself). maximum, minimum: dy goes to the first
-// greatest (least) element of its window: select_and_scatter.
-Values gradient(GradientArgs& args) {
-  const std::string_view op = args.op.operands.size() == 2 ? ops::binary_region_op(args.op.region()) : "";
-  const ops::Window window = ops::read_window(args.op.attrs());
-  if (op == "add" && !args.needed[1]) {
-    const ops::Window back = ops::transposed(window, args.operand(0)->type.shape, args.dy()->type.shape);
-    if (args.dy()->type.elements() == 0) return {ops::zeros_like(args.b, args.operand(0)), nullptr};
-    return {ops::reduce_window(args.b, "add", args.dy(), back), nullptr};
-  }
-  const bool is_plain = std::all_of(window.begin(), window.end(), [](const ops::WindowDim& dim) {
-    return dim.base_dilation == 1 && dim.dilation == 1;
-  });
-  if ((op == "maximum" || op == "minimum") && is_plain && !args.needed[1]) {
-    return {ops::select_and_scatter_add(args.b, op == "maximum" ? "GE" : "LE", args.operand(0), args.dy(), window),
-            nullptr};
-  }
-  throw_limit(args.op.location,
-              "stablehlo.reduce_window has a gradient from a constant start value when its region adds, or "
-              "takes the maximum or minimum without dilations");
-}
-
 std::vector<Sample> samples() {
   const auto window = [](const std::string& op, const std::string& dtype, const std::string& x,
-                         const std::string& attrs, const std::string& y, bool differentiable = true) {
+                         const std::string& attrs, const std::string& y, bool start_is_argument = false) {
     const std::string from = "tensor<" + x + dtype + ">", to = "tensor<" + y + dtype + ">",
                       scalar = "tensor<" + dtype + ">";
     const std::string start = op == "maximum"    ? "-1.0e+30"
@@ -92,12 +70,17 @@ std::vector<Sample> samples() {
                               : op == "multiply" ? "1.0"
                                                  : "0.0";
     const std::string literal = dtype[0] == 'i' ? start.substr(0, start.find('.')) : start;
-    return Sample{.text = "func.func @main(%x: " + from + ") -> " + to + " {\n  %start = stablehlo.constant dense<" +
-                          literal + "> : " + scalar + "\n  %0 = \"stablehlo.reduce_window\"(%x, %start) <{" + attrs +
-                          "}> " + ops::scalar_region(op, dtype) + " : (" + from + ", " + scalar + ") -> " + to +
+    const std::string constant = "%start = stablehlo.constant dense<" + literal + "> : " + scalar + "\n  ";
+    return Sample{.text = "func.func @main(%x: " + from + (start_is_argument ? ", %start: " + scalar : "") + ") -> " +
+                          to + " {\n  " + (start_is_argument ? "" : constant) +
+                          "%0 = \"stablehlo.reduce_window\"(%x, %start) <{" + attrs + "}> " +
+                          ops::scalar_region(op, dtype) + " : (" + from + ", " + scalar + ") -> " + to +
                           "\n  return %0 : " + to + "\n}\n",
-                  .differentiable = differentiable};
+                  .differentiable = op != "subtract"};
   };
+  const std::string padded =
+      "base_dilations = array<i64: 2, 1>, padding = dense<[[-1, 1], [2, 1]]> : tensor<2x2xi64>, window_dilations = "
+      "array<i64: 1, 2>, window_dimensions = array<i64: 4, 2>";
   return {
       window("add", "f32", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "f32", "2x3x8x9x",
@@ -121,7 +104,18 @@ std::vector<Sample> samples() {
       window("add", "bf16", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "i32", "9x", "padding = dense<[[8, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 9>",
              "9x"),
-      window("multiply", "f32", "5x", "window_dimensions = array<i64: 2>", "4x", false),
+      window("multiply", "f32", "5x", "window_dimensions = array<i64: 2>", "4x"),
+      window("maximum", "f32", "9x", "window_dilations = array<i64: 3>, window_dimensions = array<i64: 2>", "6x"),
+      window("minimum", "f32", "4x2x",
+             "base_dilations = array<i64: 2, 1>, padding = dense<[[1, 0], [0, 1]]> : tensor<2x2xi64>, "
+             "window_dilations = array<i64: 1, 2>, window_dimensions = array<i64: 3, 2>, "
+             "window_strides = array<i64: 2, 1>",
+             "3x1x"),
+      // The start value is in the padding and between dilated elements, too.
+      window("add", "f32", "5x3x", padded, "6x4x", true),
+      window("multiply", "f64", "5x3x", padded, "6x4x", true),
+      window("maximum", "f32", "5x3x", padded, "6x4x", true),
+      window("subtract", "f32", "5x3x", padded, "6x4x", true),
       window("add", "f32", "2x", "window_dimensions = array<i64: 3>", "0x"),
       window("add", "f32", "0x3x", "window_dimensions = array<i64: 1, 2>", "0x2x"),
   };
@@ -134,7 +128,7 @@ extern const OpDef kReduceWindow = {
     .doc = "The elements under each position of a window, combined by the region from the start values.",
     .infer = infer,
     .evaluate = evaluate,
-    .gradient = gradient,
+    .gradient = ops::reduce_window_gradient,
     .samples = samples,
     .root = KernelRoot::kWindow,
     .ulp = {.f32 = 8, .f64 = 8, .half = 1},

@@ -1,7 +1,7 @@
 // stablehlo.scatter: combines updates into windows of tensors, at places that an index tensor gives.
 #include <fmt/format.h>
 
-#include "aot/ops/build.h"
+#include "aot/ops/algebra.h"
 #include "aot/ops/clamped_start.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
@@ -71,101 +71,155 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return results;
 }
 
-// dy at the places where the updates went, 0 for those that were dropped. gather clamps where scatter drops, so dy gets
-// a border of zeros as wide as the window on each side, and the indices, clamped to it, are counted from there.
-Value* updates_gradient(GradientArgs& args, const ops::IndexedDims& dims) {
-  GraphBuilder& b = args.b;
-  const TensorType& x = args.operand(0)->type;
-  Value* indices = args.operand(1);
-  const DType dtype = indices->type.dtype;
-  Shape sizes(x.rank(), 1), border(x.rank(), 0);
-  const std::vector<int64_t> kept = dims.kept_dims(x.rank());
-  for (size_t k = 0; k < kept.size(); ++k) sizes[kept[k]] = args.operand(2)->type.shape[dims.window_dims[k]];
+// The places where a scatter's updates go.
+class Places {
+ public:
+  explicit Places(GradientArgs& args) : args_(args), dims_(ops::read_scatter_dims(args.op.attrs())) {}
 
-  std::vector<int64_t> low, high, shift;
-  for (int64_t dim : dims.index_map) {
-    border[dim] = sizes[dim];
-    low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -ops::greatest(dtype)));
-    high.push_back(std::min(x.shape[dim], ops::greatest(dtype)));
-    shift.push_back(sizes[dim]);
+  // `updates` combined into `x`.
+  Term scatter(std::string_view op, Value* x, Value* updates) const {
+    return {args_.b, ops::scatter(args_.b, op, x, args_.operand(1), updates, dims_)};
   }
-  // One value for each component, along the index vectors.
-  const auto along_vectors = [&](const std::vector<int64_t>& values, DType of) {
-    Value* vector = ops::constant(b, dense_ints(values, of));
-    if (dims.index_vector_dim < indices->type.rank()) {
-      return ops::broadcast_in_dim(b, vector, indices->type.shape, {dims.index_vector_dim});
+
+  // What `x` has where each update goes, 0 for those that are dropped. gather clamps where scatter drops, so x gets a
+  // border of zeros as wide as the window on each side, and the indices, clamped to it, are counted from there.
+  Term gather(Value* x) const {
+    GraphBuilder& b = args_.b;
+    const Shape& shape = x->type.shape;
+    Value* indices = args_.operand(1);
+    const DType dtype = indices->type.dtype;
+    Shape sizes(shape.size(), 1), border(shape.size(), 0);
+    const std::vector<int64_t> kept = dims_.kept_dims(x->type.rank());
+    for (size_t k = 0; k < kept.size(); ++k) sizes[kept[k]] = args_.operand(2)->type.shape[dims_.window_dims[k]];
+
+    std::vector<int64_t> low, high, shift;
+    for (int64_t dim : dims_.index_map) {
+      border[dim] = sizes[dim];
+      low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -ops::greatest(dtype)));
+      high.push_back(std::min(shape[dim], ops::greatest(dtype)));
+      shift.push_back(sizes[dim]);
     }
-    return ops::broadcast_scalar(b, ops::reshape(b, vector, {}), indices->type.shape);
-  };
-  Value* clamped = ops::binary(b, "maximum", indices, along_vectors(low, dtype));
-  clamped = ops::binary(b, "minimum", clamped, along_vectors(high, dtype));
-  const DType wide = info(dtype).bits < 32 ? DType::kI32 : dtype;  // holds the shifted indices
-  Value* shifted = ops::add(b, ops::convert(b, clamped, wide), along_vectors(shift, wide));
-  Value* zero = ops::constant(b, {x.dtype, {}}, 0);
-  Value* padded = ops::pad(b, args.dy(), zero, border, border, Shape(x.rank(), 0));
-  return ops::gather(b, padded, shifted, dims, sizes);
-}
+    // One value for each component, along the index vectors.
+    const auto along_vectors = [&](const std::vector<int64_t>& values, DType of) {
+      Value* vector = ops::constant(b, dense_ints(values, of));
+      if (dims_.index_vector_dim < indices->type.rank()) {
+        return ops::broadcast_in_dim(b, vector, indices->type.shape, {dims_.index_vector_dim});
+      }
+      return ops::broadcast_scalar(b, ops::reshape(b, vector, {}), indices->type.shape);
+    };
+    Value* clamped = ops::binary(b, "maximum", indices, along_vectors(low, dtype));
+    clamped = ops::binary(b, "minimum", clamped, along_vectors(high, dtype));
+    const DType wide = info(dtype).bits < 32 ? DType::kI32 : dtype;  // holds the shifted indices
+    Value* shifted = ops::add(b, ops::convert(b, clamped, wide), along_vectors(shift, wide));
+    Value* zero = ops::constant(b, {x->type.dtype, {}}, 0);
+    Value* padded = ops::pad(b, x, zero, border, border, Shape(shape.size(), 0));
+    return {b, ops::gather(b, padded, shifted, dims_, sizes)};
+  }
 
-// add: dx = dy, and the updates get dy where they went. Overwriting unique places: dx = dy with zeros there.
+ private:
+  GradientArgs& args_;
+  ops::IndexedDims dims_;
+};
+
+// v' is what v has where the updates go; [c] is 1 where c holds, else 0. As in JAX, where it has a gradient:
+//   add        dx = dy, du = dy'
+//   subtract   dx = dy, du = -dy'
+//   overwrite  dx = dy with 0 where an update went; du = dy' for the update that stays, the last. Unless indices are
+//              unique, that is the one whose number a scatter of their numbers leaves.
+//   maximum, minimum  dy in equal parts to what is equal to the result: share = dy / ([x = y] + the sum of [u = y']),
+//              dx = [x = y] share, du = [u = y'] share'
+//   multiply   dx = dy * (the product of the u there); du = dy' * (the product of x and the other u there). With unique
+//              indices that is x'. Otherwise it is the product over u, of what is not 0, and 0 where another factor is.
 Values gradient(GradientArgs& args) {
+  GraphBuilder& b = args.b;
   const Block& region = args.op.region();
-  const Attrs attrs = args.op.attrs();
-  const bool is_add = args.op.operands.size() == 3 && ops::binary_region_op(region) == "add";
-  const bool is_overwrite = args.op.operands.size() == 3 && ops::returned_argument(region) == 1;
-  if (!is_add && !(is_overwrite && attrs.boolean("unique_indices", false))) {
-    throw_limit(
-        args.op.location,
-        "stablehlo.scatter has a gradient when its region adds, or when it overwrites and unique_indices = true");
+  std::string_view op = ops::returned_argument(region) == 1 ? "overwrite" : ops::binary_region_op(region);
+  if (args.op.operands.size() != 3) op = "";
+  const bool is_unique = args.op.attrs().boolean("unique_indices", false);
+  const Places places(args);
+  const Term x(b, args.operand(0)), u(b, args.operand(2)), y(b, args.result()), dy(b, args.dy());
+  const auto as_number = [&](Term condition) { return Term(b, ops::convert(b, condition, args.dy()->type.dtype)); };
+  if (op == "add" || op == "subtract") {
+    if (!args.needed[2]) return {dy, nullptr, nullptr};
+    return {dy, nullptr, op == "add" ? places.gather(dy) : -places.gather(dy)};
   }
-  const ops::IndexedDims dims = ops::read_scatter_dims(attrs);
-  Value* dx = args.dy();
-  if (is_overwrite && args.needed[0]) {
-    dx = ops::scatter(args.b, "", args.dy(), args.operand(1), ops::zeros_like(args.b, args.operand(2)), dims);
+  if (op == "overwrite") {
+    Term du = places.gather(dy);
+    if (!is_unique) {
+      const int64_t count = args.operand(2)->type.elements();
+      Value* number = ops::reshape(b, ops::iota(b, {DType::kI64, {count}}, 0), u.shape());
+      const Term none(b, ops::constant(b, {DType::kI64, x.shape()}, 0));
+      du = where(equal(places.gather(places.scatter("", none, number)), {b, number}), du, 0.0);
+    }
+    return {places.scatter("", dy, u.like(0)), nullptr, du};
   }
-  return {dx, nullptr, args.needed[2] ? updates_gradient(args, dims) : nullptr};
+  if (op == "maximum" || op == "minimum") {
+    const Term x_stays = equal(x, y), u_stays = equal(u, places.gather(y));
+    const Term share = dy / places.scatter("add", as_number(x_stays), as_number(u_stays));
+    return {where(x_stays, share, 0.0), nullptr, where(u_stays, places.gather(share), 0.0)};
+  }
+  if (op == "multiply") {
+    const Term dx = dy * places.scatter("multiply", x.like(1), u);
+    if (is_unique) return {dx, nullptr, places.gather(dy * x)};
+    const Term x_is_zero = equal(x, x.like(0)), u_is_zero = equal(u, u.like(0));
+    const Term factor = where(u_is_zero, 1.0, u);
+    const Term product = places.scatter("multiply", where(x_is_zero, 1.0, x), factor);
+    const Term zeros = places.scatter("add", as_number(x_is_zero), as_number(u_is_zero));
+    const Term no_other_zero = equal(places.gather(zeros), as_number(u_is_zero));
+    return {dx, nullptr, where(no_other_zero, places.gather(dy * product) / factor, 0.0)};
+  }
+  throw_limit(args.op.location,
+              "stablehlo.scatter has a gradient when it has one input and its region adds, subtracts, multiplies, "
+              "overwrites, or takes the maximum or minimum");
 }
 
 std::vector<Sample> samples() {
   const auto scatter = [](const std::string& region, const std::string& element, const std::string& x,
                           const std::string& indices, const std::string& updates, const std::string& numbers,
-                          bool differentiable) {
+                          bool is_unique = false) {
     const std::string type = "tensor<" + x + ">", indices_type = "tensor<" + indices + ">",
                       updates_type = "tensor<" + updates + ">";
     return Sample{.text = ops::single_op(
                       "%x: " + type + ", %i: " + indices_type + ", %u: " + updates_type,
                       "\"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<" + numbers +
-                          ">, indices_are_sorted = false, unique_indices = false}> " +
+                          ">, indices_are_sorted = false, unique_indices = " + (is_unique ? "true" : "false") + "}> " +
                           (region.empty() ? ops::second_region(element) : ops::scalar_region(region, element)) +
                           " : (" + type + ", " + indices_type + ", " + updates_type + ") -> " + type,
                       type),
                   .integer_low = -2,
-                  .integer_high = 8,
-                  .differentiable = differentiable};
+                  .integer_high = 8};
   };
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
       "index_vector_dim = 1";
   const std::string elements = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
   return {
-      scatter("add", "f32", "7x9xf32", "4x1xi32", "4x9xf32", rows, true),
-      scatter("add", "f64", "6xf64", "9x1xi32", "9xf64", elements, true),
-      scatter("add", "f32", "6xf32", "9xi64", "9xf32", elements, true),
+      scatter("add", "f32", "7x9xf32", "4x1xi32", "4x9xf32", rows),
+      scatter("add", "f64", "6xf64", "9x1xi32", "9xf64", elements),
+      scatter("add", "f32", "6xf32", "9xi64", "9xf32", elements),
       // windows that may stick out
       scatter("add", "f32", "6x5xf32", "4x2xi32", "4x3x2xf32",
-              "update_window_dims = [1, 2], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1", true),
+              "update_window_dims = [1, 2], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1"),
       // one element of each row
       scatter("add", "f32", "4x6xf32", "4x1x1xi32", "4x1xf32",
               "inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], "
-              "scatter_dims_to_operand_dims = [1], index_vector_dim = 2",
-              true),
-      scatter("", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows, false),
-      scatter("maximum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows, false),
-      scatter("minimum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows, false),
-      scatter("multiply", "f32", "7x3xf32", "4x1xi64", "4x3xf32", rows, false),
-      scatter("add", "bf16", "7x3xbf16", "4x1xi32", "4x3xbf16", rows, true),
-      scatter("add", "i32", "7x3xi32", "4x1xi32", "4x3xi32", rows, false),
-      scatter("or", "i1", "7xi1", "4x1xi32", "4xi1", elements, false),
-      scatter("add", "f32", "7x3xf32", "0x1xi32", "0x3xf32", rows, true),
+              "scatter_dims_to_operand_dims = [1], index_vector_dim = 2"),
+      scatter("", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
+      scatter("maximum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
+      scatter("minimum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
+      scatter("multiply", "f32", "7x3xf32", "4x1xi64", "4x3xf32", rows),
+      // several updates to an element
+      scatter("", "f64", "4xf64", "9x1xi32", "9xf64", elements),
+      scatter("maximum", "f64", "4xf64", "9x1xi32", "9xf64", elements),
+      scatter("multiply", "f64", "4xf64", "9x1xi32", "9xf64", elements),
+      scatter("subtract", "f64", "4xf64", "9x1xi32", "9xf64", elements),
+      // one at most
+      scatter("", "f64", "9x2xf64", "1x1xi32", "1x2xf64", rows, true),
+      scatter("multiply", "f64", "9x2xf64", "1x1xi32", "1x2xf64", rows, true),
+      scatter("add", "bf16", "7x3xbf16", "4x1xi32", "4x3xbf16", rows),
+      scatter("add", "i32", "7x3xi32", "4x1xi32", "4x3xi32", rows),
+      scatter("or", "i1", "7xi1", "4x1xi32", "4xi1", elements),
+      scatter("add", "f32", "7x3xf32", "0x1xi32", "0x3xf32", rows),
   };
 }
 

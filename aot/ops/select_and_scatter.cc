@@ -1,8 +1,6 @@
 // stablehlo.select_and_scatter: sends each source element to the element that its window selects; pooling's gradient.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
@@ -55,24 +53,30 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return results;
 }
 
-// (a, s, b, t) -> select(a, b) ? (a, s) : (b, t)
-std::unique_ptr<Block> pair_region(GraphBuilder& b, const Block& select, DType key, DType payload) {
+// (a, s, is_a, b, t, is_b) -> is_a and (not is_b or select(a, b)) ? (a, s, is_a) : (b, t, is_b), where `is_a` says
+// that there is an a.
+std::unique_ptr<Block> selection_region(GraphBuilder& b, const Block& select, DType key, DType payload) {
   auto block = std::make_unique<Block>();
-  for (DType dtype : {key, payload, key, payload}) block->add_argument({dtype, {}});
-  ValueMap map{{select.argument(0), block->argument(0)}, {select.argument(1), block->argument(2)}};
+  for (DType dtype : {key, payload, DType::kI1, key, payload, DType::kI1}) block->add_argument({dtype, {}});
+  ValueMap map{{select.argument(0), block->argument(0)}, {select.argument(1), block->argument(3)}};
   copy_ops(select, *block, map, false);
-  Value* condition = select.terminator()->operand(0);
-  if (const auto copy = map.find(condition); copy != map.end()) condition = copy->second;
+  Value* stays = select.terminator()->operand(0);
+  if (const auto copy = map.find(stays); copy != map.end()) stays = copy->second;
   GraphBuilder inner(b.table());
   inner.location = b.location;
   inner.at_end(*block);
-  Value* selected = ops::select(inner, condition, block->argument(0), block->argument(2));
-  inner.create("stablehlo.return", {selected, ops::select(inner, condition, block->argument(1), block->argument(3))});
+  stays = ops::binary(inner, "or", stays, ops::unary(inner, "not", block->argument(5)));
+  stays = ops::binary(inner, "and", stays, block->argument(2));
+  Values selected;
+  for (int k = 0; k < 3; ++k) {
+    selected.push_back(ops::select(inner, stays, block->argument(k), block->argument(3 + k)));
+  }
+  inner.create("stablehlo.return", selected);
   return block;
 }
 
-// With add as the scatter region, a source element's gradient is dy where it went: a reduce_window over pairs (x, dy)
-// that selects as this op does. x decides, and gets no gradient. The start value, under every element, gets sum(dy).
+// With add as the scatter region, a source element's gradient is dy where it went: a reduce_window over x and dy that
+// selects as this op does. x decides, and gets no gradient. The start value, under every element, gets sum(dy).
 Values gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
   if (ops::binary_region_op(args.op.region(1)) != "add") {
@@ -80,23 +84,15 @@ Values gradient(GradientArgs& args) {
   }
   Values gradients(3, nullptr);
   if (args.needed[1]) {
-    const std::string_view direction = ops::compare_region_direction(args.op.region(0));
-    const bool is_greatest = direction == "GE" || direction == "GT";
-    if (!is_greatest && direction != "LE" && direction != "LT") {
-      throw_limit(args.op.location,
-                  "stablehlo.select_and_scatter has a gradient for its source when its select region "
-                  "compares with GE, GT, LE or LT");
-    }
-    const DType key = args.operand(0)->type.dtype, payload = args.dy()->type.dtype;
-    if (!is_float(key)) throw_limit(args.op.location, "stablehlo.select_and_scatter has a gradient for float operands");
+    const TensorType& x = args.operand(0)->type;
+    const DType payload = args.dy()->type.dtype;
     std::vector<std::unique_ptr<Block>> regions;
-    regions.push_back(pair_region(b, args.op.region(0), key, payload));
-    Value* last = ops::constant(b, {key, {}}, is_greatest ? -INFINITY : INFINITY);
-    Value* zero = ops::constant(b, {payload, {}}, 0);
+    regions.push_back(selection_region(b, args.op.region(0), x.dtype, payload));
+    Values operands{args.operand(0), args.dy(), ops::constant(b, {DType::kI1, x.shape}, 1)};
+    for (const DType dtype : {x.dtype, payload, DType::kI1}) operands.push_back(ops::constant(b, {dtype, {}}, 0));
     const ops::Window window = ops::read_window(args.op.attrs());
-    gradients[1] = b.create("stablehlo.reduce_window", {args.operand(0), args.dy(), last, zero},
-                            ops::window_attrs(window), {}, std::move(regions))
-                       ->result(1);
+    gradients[1] =
+        b.create("stablehlo.reduce_window", operands, ops::window_attrs(window), {}, std::move(regions))->result(1);
   }
   if (args.needed[2]) gradients[2] = ops::reduce(b, "add", args.dy(), ops::iota_dims(args.dy()->type.rank()));
   return gradients;

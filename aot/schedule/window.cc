@@ -95,7 +95,14 @@ void lower_window(Draft& draft, const Op& root) {
             Pull::Scope scope(step.pull());
             Expr exists = mask;
             const std::vector<Index> at = place_of(b, window, shape, index, offset, exists);
-            accumulator.take(0, at, exists);
+            // Padding and holes count: they hold the start value.
+            std::vector<Expr> elements;
+            for (size_t i = 0; i < operands.size(); ++i) {
+              const Expr start = step.pull().element(root.operand(static_cast<int>(operands.size() + i)), {}, nullptr);
+              const Expr element = step.pull().element(operands[i], at, exists);
+              elements.push_back(exists ? b.apply(ScalarOp::kSelect, {exists, element, start}) : element);
+            }
+            accumulator.take_values(0, std::move(elements), nullptr);
           });
           for (int i = 0; i < accumulator.result_count(); ++i) {
             const Expr combined = accumulator.is_known() ? accumulator.chain_value(0) : nullptr;
