@@ -162,30 +162,34 @@ double finite_difference(const OpCase& op_case, const std::vector<RefTensor>& dy
   return (loss(x + h) - loss(x - h)) / (2 * h);
 }
 
+// A differentiable case's gradient: its arguments and the gradients of its results in, those of its arguments out.
+OpCase gradient_case(const OpCase& op_case) {
+  OpCase result{op_case.def, op_case.sample, copy_module(*op_case.module), op_case.inputs, {}, {}, {}};
+  make_gradient(*result.module->find("main"), all_ops());
+  verify(*result.module);
+  std::mt19937_64 random(7);
+  for (const RefTensor& y : op_case.expected) {
+    if (y.is_float()) result.inputs.push_back(draw(y.type, {.text = "", .low = -1, .high = 1}, random, 0));
+  }
+  result.exact = evaluate(result.main(), result.inputs, {.round = false});
+  return result;
+}
+
+bool is_differentiable(const OpCase& op_case) { return op_case.sample.differentiable && op_case.def->gradient; }
+
 TEST(Op, GradientAgreesWithFiniteDifferences) {
   constexpr int64_t kElementsTried = 12;
   int tried = 0;
   for (const OpCase& op_case : all_cases()) {
-    if (!op_case.sample.differentiable || !op_case.def->gradient) continue;
+    if (!is_differentiable(op_case)) continue;
     SCOPED_TRACE(op_case.sample.text);
-    const auto module = copy_module(*op_case.module);
-    Function& gradient = *module->find("main");
-    make_gradient(gradient, all_ops());
-    verify(*module);
-
-    std::mt19937_64 random(7);
-    std::vector<RefTensor> dy;
-    for (const RefTensor& result : op_case.expected) {
-      if (result.is_float()) dy.push_back(draw(result.type, {.text = "", .low = -1, .high = 1}, random, 0));
-    }
-    std::vector<RefTensor> arguments = op_case.inputs;
-    arguments.insert(arguments.end(), dy.begin(), dy.end());
-    const std::vector<RefTensor> dx = evaluate(gradient, arguments, {.round = false});
-
+    const OpCase gradient = gradient_case(op_case);
+    const std::vector<RefTensor> dy(gradient.inputs.begin() + static_cast<int64_t>(op_case.inputs.size()),
+                                    gradient.inputs.end());
     size_t next = 0;
     for (size_t a = 0; a < op_case.inputs.size(); ++a) {
       if (!op_case.inputs[a].is_float()) continue;
-      const RefTensor& actual = dx[next++];
+      const RefTensor& actual = gradient.exact[next++];
       const int64_t step = std::max<int64_t>(1, actual.elements() / kElementsTried);
       for (int64_t k = 0; k < actual.elements(); k += step) {
         const double expected = finite_difference(op_case, dy, a, k);
@@ -196,6 +200,28 @@ TEST(Op, GradientAgreesWithFiniteDifferences) {
     ++tried;
   }
   std::printf("  %d samples\n", tried);
+}
+
+// Several ops in one kernel. Errors are judged by the largest element: what is summed up is not known here.
+TEST(Op, InterpretedGradientAgrees) {
+  constexpr double kAllowedUlps = 16;
+  std::vector<OpCase> cases;
+  for (const OpCase& op_case : all_cases()) {
+    if (is_differentiable(op_case) && has_kernel(op_case)) cases.push_back(gradient_case(op_case));
+  }
+  const std::vector<std::vector<RefTensor>> results = InterpretedOps(loops::find_target("x86-64-v3"), true).run(cases);
+  for (size_t k = 0; k < cases.size(); ++k) {
+    for (size_t r = 0; r < results[k].size(); ++r) {
+      const RefTensor& exact = cases[k].exact[r];
+      double largest = 1;
+      for (const double value : exact.f) largest = std::max(largest, std::abs(value));
+      for (int64_t e = 0; e < exact.elements(); ++e) {
+        ASSERT_LE(ulps(exact.type.dtype, results[k][r].f[e], exact.f[e], largest), kAllowedUlps)
+            << "gradient " << r << ", element " << e << "\n"
+            << print(*cases[k].module);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 }
 
 // The operand whose range of the dimension holds the index: a chain of selects, in which each operand is read only
-// where it is chosen. Ranges that the index cannot meet are left out.
+// where it is chosen. Ranges that the index cannot meet are left out; it meets none where the mask never holds.
 loops::Expr element(loops::ElementArgs& args) {
   const int64_t dim = args.op.attrs().integer("dimension");
   const loops::Kernel& kernel = args.b.kernel();
@@ -64,8 +64,7 @@ loops::Expr element(loops::ElementArgs& args) {
     }
     start = end;
   }
-  INGOT_CHECK(value);
-  return value;
+  return value ? value : args.b.constant_int(loops::register_dtype(args.op.result()->type.dtype), 0);
 }
 
 // Each operand's gradient is its part of dy.
