@@ -95,6 +95,7 @@ enum class KernelRoot : uint8_t {
 };
 
 // Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.
+// For a root, which may sum up, units of the same sum of magnitudes.
 struct UlpBound {
   double f32 = 0;
   double f64 = 0;

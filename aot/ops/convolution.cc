@@ -257,7 +257,7 @@ extern const OpDef kConvolution = {
     .samples = samples,
     .root = KernelRoot::kContraction,
     .contraction = contraction,
-    .ulp = {.f32 = 16, .f64 = 16, .half = 1},
+    .ulp = {.f32 = 4, .f64 = 2},
 };
 
 }  // namespace ingot

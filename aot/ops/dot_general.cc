@@ -206,7 +206,7 @@ extern const OpDef kDotGeneral = {
     .samples = samples,
     .root = KernelRoot::kContraction,
     .contraction = contraction,
-    .ulp = {.f32 = 16, .f64 = 16, .half = 1},
+    .ulp = {.f32 = 4, .f64 = 2},
 };
 
 }  // namespace ingot

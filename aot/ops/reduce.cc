@@ -171,7 +171,7 @@ extern const OpDef kReduce = {
     .gradient = gradient,
     .samples = samples,
     .root = KernelRoot::kReduce,
-    .ulp = {.f32 = 16, .f64 = 16, .half = 1},
+    .ulp = {.f32 = 2, .f64 = 1},
 };
 
 }  // namespace ingot

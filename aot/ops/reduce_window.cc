@@ -131,7 +131,7 @@ extern const OpDef kReduceWindow = {
     .gradient = ops::reduce_window_gradient,
     .samples = samples,
     .root = KernelRoot::kWindow,
-    .ulp = {.f32 = 8, .f64 = 8, .half = 1},
+    .ulp = {.f32 = 2, .f64 = 2},
     .flops = 8,
 };
 

@@ -233,7 +233,7 @@ extern const OpDef kScatter = {
     .gradient = gradient,
     .samples = samples,
     .root = KernelRoot::kScatter,
-    .ulp = {.f32 = 4, .f64 = 4, .half = 4},
+    .ulp = {.f32 = 1, .f64 = 1, .half = 1},
 };
 
 }  // namespace ingot

@@ -141,7 +141,7 @@ extern const OpDef kSelectAndScatter = {
     .gradient = gradient,
     .samples = samples,
     .root = KernelRoot::kSelectScatter,
-    .ulp = {.f32 = 4, .f64 = 4, .half = 4},
+    .ulp = {.f32 = 1, .f64 = 1},
     .flops = 8,
 };
 
