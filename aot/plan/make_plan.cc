@@ -20,6 +20,7 @@ using BufferOf = std::map<const Value*, int>;
 struct Destination {
   Space space;
   int index;  // state slot or output position
+  std::string name;
 };
 
 class Planner {
@@ -48,12 +49,12 @@ class Planner {
       const Value* value = end->operand(i);
       const std::string name = attr_text(function_.results[i].attrs, "ingot.state");
       if (name.empty()) {
-        destinations_[value] = {Space::kOutput, outputs++};
+        destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, "ingot.name")};
         continue;
       }
       const Value* old = old_state(function_, i);
       if (value == old) continue;
-      destinations_[value] = {Space::kState, state_.find(name)};
+      destinations_[value] = {Space::kState, state_.find(name), name};
       const int writer = edges_.index_of(value->op);
       if (old) {
         for (int reader : edges_.readers(old)) edges_.add(reader, writer);
@@ -62,7 +63,8 @@ class Planner {
   }
 
   int add_buffer(Buffer buffer, const Value* value) {
-    buffer.name = unique_name(value);
+    if (buffer.name.empty() && value) buffer.name = value->name;
+    buffer.name = unique(buffer.name.empty() ? "v" : buffer.name);
     if (value) buffer.type = value->type;
     plan_.buffers.push_back(std::move(buffer));
     const int id = static_cast<int>(plan_.buffers.size()) - 1;
@@ -70,11 +72,10 @@ class Planner {
     return id;
   }
 
-  std::string unique_name(const Value* value) {
-    const std::string name = !value ? std::string("partial") : value->name.empty() ? std::string("v") : value->name;
-    std::string unique = name;
-    while (!names_.emplace(unique, 0).second) unique = fmt::format("{}.{}", name, ++names_[name]);
-    return unique;
+  std::string unique(const std::string& name) {
+    std::string made = name;
+    while (!names_.emplace(made, 0).second) made = fmt::format("{}.{}", name, ++names_[name]);
+    return made;
   }
 
   void add_arguments_and_constants() {
@@ -85,6 +86,7 @@ class Planner {
       buffer.space = state.empty() ? Space::kInput : Space::kState;
       buffer.index = state.empty() ? inputs++ : state_.find(state);
       if (!state.empty()) buffer.offset_bytes = state_.slots()[buffer.index].offset_bytes;
+      buffer.name = state.empty() ? attr_text(function_.argument_attrs[i], "ingot.name") : state;
       add_buffer(buffer, function_.body.argument(i));
     }
     for (const auto& op : function_.body.ops) {
@@ -136,6 +138,7 @@ class Planner {
     if (destination != destinations_.end()) {
       buffer.space = destination->second.space;
       buffer.index = destination->second.index;
+      buffer.name = destination->second.name;
       if (buffer.space == Space::kState) buffer.offset_bytes = state_.slots()[buffer.index].offset_bytes;
     }
     return add_buffer(buffer, value);
@@ -177,6 +180,7 @@ class Planner {
     int& id = temporaries[binding.index];
     if (id < 0) {
       Buffer buffer;
+      buffer.name = "partial";
       buffer.type = lowering.temporaries[binding.index];
       buffer.first_step = buffer.last_step = step;
       id = add_buffer(buffer, nullptr);
