@@ -66,8 +66,8 @@ uint64_t workspace_bytes(const ingot_bundle& bundle) {
     MemoryCursor cursor(nullptr);
     cursor.take<Extent>(m.state_count());
     cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
-    raise(&most, cursor.used_bytes() + verify_workspace_bytes(m.plan(bundle.target, i).buffer_count, m.state_count(),
-                                                              entry.output_count));
+    raise(&most,
+          cursor.used_bytes() + verify_workspace_bytes(m.plan(bundle.target, i), m.state_count(), entry.output_count));
   }
   return most;
 }
@@ -86,7 +86,7 @@ void fill_requirements(ingot_bundle* bundle) {
   }
   for (uint32_t i = 0; i < bundle->code.kernel_count; ++i) raise(&r.stack_bytes, bundle->code.kernels[i].stack_bytes);
   r.bundle_bytes = round_up(sizeof(ingot_bundle), kBlockAlignmentBytes) + workspace_bytes(*bundle);
-  r.session_bytes = session_bytes(m);
+  r.session_bytes = session_bytes(m, bundle->target);
   r.session_bytes_per_thread = kSessionBytesPerThread;
 }
 
@@ -195,6 +195,7 @@ FileMap borrowed(const void* bytes, uint64_t byte_count) {
 uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < plan.step_count; ++i) {
+    if (plan.steps[i].kind != INGOT_STEP_KERNEL) continue;
     if (plan.steps[i].kernel >= code.kernel_count) continue;  // verify_plan refuses it
     raise(&most, code.kernels[plan.steps[i].kernel].scratch_bytes);
   }

@@ -195,10 +195,11 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
     return fail(error, INGOT_BAD_METADATA, "the metadata is not a well-formed flatbuffer");
   }
   const schema::Bundle& bundle = *schema::GetBundle(metadata);
-  if (size(bundle.required_features()) > 0) {
+  for (uint32_t i = 0; i < size(bundle.required_features()); ++i) {
+    const char* feature = bundle.required_features()->Get(i)->c_str();
+    if (std::strcmp(feature, INGOT_FEATURE_CONTROL_FLOW) == 0) continue;
     return fail(error, INGOT_UNKNOWN_FEATURE,
-                "the bundle requires '%.100s', which this engine does not have: update it",
-                bundle.required_features()->Get(0)->c_str());
+                "the bundle requires '%.100s', which this engine does not have: update it", feature);
   }
   const char* wrong = !segments_ok(bundle, header.file_bytes) ? "segments"
                       : !entries_ok(bundle)                   ? "entry points"

@@ -1,7 +1,8 @@
 // Running: all threads walk the same table of steps.
-#include <cstddef>
+#include <cstring>
 
 #include "engine/src/clock.h"
+#include "engine/src/control_flow.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/session.h"
 
@@ -9,7 +10,7 @@ using namespace ingot::engine;
 
 namespace {
 
-// Steps [begin, end) of an entry point, for all threads of the session.
+// Steps from `begin` until `end` comes, of an entry point.
 struct Walk {
   ingot_session* session;
   const RunEntry* entry;
@@ -43,58 +44,101 @@ void call_kernel(const ingot_session& session, const RunEntry& entry, const ingo
   for (uint32_t task = share.begin; task < share.end; ++task) kernel(&context, task);
 }
 
-void call_traced(const Walk& walk, const ingot_step_record& step, uint32_t index) {
+// Where a jump leads.
+uint32_t follow(const RunEntry& entry, const ingot_step_record& step, uint32_t index) {
+  if (step.kind == INGOT_STEP_JUMP) return step.target;
+  const ingot_operand& operand = entry.plan.operands[step.first_operand];
+  uint32_t value = 0;
+  std::memcpy(&value, entry.bases[operand.base] + operand.offset_bytes, operand_bytes(step));
+  return value == step.kernel ? index + 1 : step.target;
+}
+
+// A thread's part of a step. Returns the step that comes next.
+uint32_t take_step(const Walk& walk, uint32_t index, uint32_t thread) {
+  const ingot_step_record& step = walk.entry->plan.steps[index];
+  if (step.kind != INGOT_STEP_KERNEL) return follow(*walk.entry, step, index);
+  call_kernel(*walk.session, *walk.entry, step, thread);
+  return index + 1;
+}
+
+uint32_t take_step_traced(const Walk& walk, uint32_t index) {
   const ingot_session& session = *walk.session;
+  const ingot_step_record& step = walk.entry->plan.steps[index];
   ingot_trace_event event = {};
   event.entry = walk.entry_index;
   event.step = index;
-  event.kernel = session.bundle->metadata.kernel_name(session.bundle->target, step.kernel);
-  event.task_count = session.bundle->code.kernels[step.kernel].task_count;
+  if (step.kind == INGOT_STEP_KERNEL) {
+    event.kernel = session.bundle->metadata.kernel_name(session.bundle->target, step.kernel);
+    event.task_count = session.bundle->code.kernels[step.kernel].task_count;
+  } else {
+    event.kernel = step.kind == INGOT_STEP_JUMP ? "jump" : "jump_unless";
+  }
   event.begin_ns = now_ns();
-  call_kernel(session, *walk.entry, step, 0);
+  const uint32_t next = take_step(walk, index, 0);
   event.end_ns = now_ns();
   session.trace(session.trace_user, &event);
+  return next;
 }
 
-bool is_parallel(const ingot_session& session, const ingot_step_record& step) {
-  return session.bundle->code.kernels[step.kernel].task_count > 1;
+// The same for the first thread, which counts and traces.
+uint32_t take_step_first(const Walk& walk, uint32_t index) {
+  ++walk.session->metrics.steps;
+  return walk.session->trace ? take_step_traced(walk, index) : take_step(walk, index, 0);
 }
 
 // Whether threads beside the first have work in the group of steps that begins at `begin`.
 bool group_is_parallel(const Walk& walk, uint32_t begin) {
   const ingot_step_record* steps = walk.entry->plan.steps;
   for (uint32_t i = begin; i < walk.end && (i == begin || !(steps[i].flags & INGOT_STEP_BARRIER)); ++i) {
-    if (is_parallel(*walk.session, steps[i])) return true;
+    if (is_parallel(*walk.session->bundle, steps[i])) return true;
   }
   return false;
 }
 
-// All threads take the same decisions here. They meet at a barrier only if the others had work since they last met, or
-// have some until the next barrier: a row of steps of one task each costs no meeting.
-void walk_steps(void* argument, uint32_t thread) {
+// By the first thread alone.
+void walk_alone(void* argument, uint32_t) {
+  const Walk& walk = *static_cast<const Walk*>(argument);
+  for (uint32_t i = walk.begin; i != walk.end;) i = take_step_first(walk, i);
+}
+
+// By all threads, which take the same decisions here. They meet at a barrier only if the others had work since they
+// last met, or if the first had some and they have until the next barrier: a row of steps of one task each costs no
+// meeting. A loop or a case of such steps is the first thread's; the others go on behind it.
+//
+// Elsewhere the first thread reads what a test depends on, and tells the others where it leads. They read that after
+// the meeting that follows and before the next one. The next test uses the other slot and has a meeting of its own, so
+// that the first thread comes to write to this slot again only behind that.
+void walk_together(void* argument, uint32_t thread) {
   const Walk& walk = *static_cast<const Walk*>(argument);
   ingot_session& session = *walk.session;
-  const bool alone = session.pool.thread_count() == 1;
-  bool others_worked = false;
-  uint32_t meeting_count = 0;
-  for (uint32_t i = walk.begin; i < walk.end; ++i) {
+  bool worked = false, others_worked = false;  // since the threads last met
+  uint32_t test_count = 0;
+  const auto meet = [&] {
+    session.pool.meet();
+    worked = others_worked = false;
+    if (thread == 0) ++session.metrics.meetings;
+  };
+  for (uint32_t i = walk.begin; i < walk.end;) {
     const ingot_step_record& step = walk.entry->plan.steps[i];
-    if (!alone && (step.flags & INGOT_STEP_BARRIER) && i != walk.begin &&
-        (others_worked || group_is_parallel(walk, i))) {
-      session.pool.meet();
-      others_worked = false;
-      ++meeting_count;
+    if ((step.flags & INGOT_STEP_BARRIER) && step.kind != INGOT_STEP_JUMP &&
+        (others_worked || (worked && group_is_parallel(walk, i)))) {
+      meet();
     }
-    others_worked |= is_parallel(session, step);
-    if (thread == 0 && session.trace) {
-      call_traced(walk, step, i);
+    if (const uint32_t serial_end = walk.entry->serial_end ? walk.entry->serial_end[i] : 0; serial_end != 0) {
+      Walk serial = {walk.session, walk.entry, walk.entry_index, i, serial_end};
+      if (thread == 0) walk_alone(&serial, 0);
+      worked = true;
+      i = serial_end;
+    } else if (step.kind == INGOT_STEP_JUMP_UNLESS) {
+      uint32_t& next = session.decisions[test_count++ % 2];
+      if (thread == 0) next = take_step_first(walk, i);
+      meet();
+      i = next;
     } else {
-      call_kernel(session, *walk.entry, step, thread);
+      worked |= step.kind == INGOT_STEP_KERNEL;
+      others_worked |= is_parallel(*session.bundle, step);
+      i = thread == 0 ? take_step_first(walk, i) : take_step(walk, i, thread);
     }
-  }
-  if (thread == 0) {
-    session.metrics.steps += walk.end - walk.begin;
-    session.metrics.meetings += meeting_count;
   }
 }
 
@@ -155,12 +199,13 @@ ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_err
   return entry.ports_checked ? INGOT_OK : check_ports(session, entry_index, error);
 }
 
-void walk_range(ingot_session* session, uint32_t entry_index, uint32_t begin, uint32_t end) {
-  Walk walk = {session, &session->entries[entry_index], entry_index, begin, end};
-  if (walk.entry->is_parallel) {
-    session->pool.run(walk_steps, &walk);
+void walk_steps(const Walk& walk, bool is_parallel) {
+  WorkerPool& pool = walk.session->pool;
+  auto* argument = const_cast<Walk*>(&walk);
+  if (is_parallel && pool.thread_count() > 1) {
+    pool.run(walk_together, argument);
   } else {
-    session->pool.run_alone(walk_steps, &walk);
+    pool.run_alone(walk_alone, argument);
   }
 }
 
@@ -170,10 +215,20 @@ void finish_run(ingot_session* session, const RunEntry& entry) {
   for (uint32_t i = 0; i < session->bundle->metadata.state_count(); ++i) session->state_known[i] = 1;
 }
 
-// The first step behind `at` that begins a group, or the end.
-uint32_t next_group(const PlanView& plan, uint32_t at) {
-  while (at < plan.step_count && !(plan.steps[at].flags & INGOT_STEP_BARRIER)) ++at;
-  return at;
+// One group of steps, or one jump. Returns how many steps that were.
+uint32_t run_group(ingot_session* session) {
+  const RunEntry& entry = session->entries[session->slice_entry];
+  const PlanView& plan = entry.plan;
+  const uint32_t begin = session->slice_step;
+  Walk walk = {session, &entry, session->slice_entry, begin, begin + 1};
+  if (plan.steps[begin].kind != INGOT_STEP_KERNEL) {
+    session->slice_step = take_step_first(walk, begin);
+    return 1;
+  }
+  while (walk.end < plan.step_count && !(plan.steps[walk.end].flags & INGOT_STEP_BARRIER)) ++walk.end;
+  walk_steps(walk, group_is_parallel(walk, begin));
+  session->slice_step = walk.end;
+  return walk.end - begin;
 }
 
 }  // namespace
@@ -182,7 +237,7 @@ ingot_status ingot_run(ingot_session* session, uint32_t entry_index, ingot_error
   INGOT_TRY(check_ready(session, entry_index, error));
   INGOT_TRY(check_not_busy(*session, error));
   const RunEntry& entry = session->entries[entry_index];
-  walk_range(session, entry_index, 0, entry.plan.step_count);
+  walk_steps({session, &entry, entry_index, 0, entry.plan.step_count}, entry.is_parallel);
   finish_run(session, entry);
   return INGOT_OK;
 }
@@ -197,15 +252,11 @@ ingot_status ingot_run_slice(ingot_session* session, uint32_t entry_index, uint3
     session->slice_entry = entry_index;
     session->slice_step = 0;
   }
-  const uint32_t left = step_count - session->slice_step;
-  const uint32_t target = step_limit == 0 || step_limit > left ? step_count : session->slice_step + step_limit;
-  do {
-    const uint32_t begin = session->slice_step;
-    const uint32_t end = deadline_ns == 0 ? next_group(entry.plan, target)
-                                          : next_group(entry.plan, begin < step_count ? begin + 1 : begin);
-    walk_range(session, entry_index, begin, end);
-    session->slice_step = end;
-  } while (session->slice_step < target && now_ns() < deadline_ns);
+  uint64_t taken_count = 0;
+  while (session->slice_step != step_count) {
+    taken_count += run_group(session);
+    if ((step_limit != 0 && taken_count >= step_limit) || (deadline_ns != 0 && now_ns() >= deadline_ns)) break;
+  }
   *finished = session->slice_step == step_count;
   if (*finished) {
     session->slice_entry = INGOT_NONE;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/src/control_flow.h"
 #include "engine/src/inflate.h"
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_header.h"
@@ -14,7 +15,8 @@ namespace {
 struct Layout {
   ingot_session* session;
   RunEntry* entries;
-  uint8_t** bases;  // of all entries
+  uint8_t** bases;        // of all entries
+  uint32_t* serial_ends;  // of all steps of the entries that jump
   uint8_t* state_known;
   uint8_t* state_seen;
   uint8_t* inflate_workspace;  // null unless needed
@@ -22,11 +24,14 @@ struct Layout {
   uint64_t bytes;
 };
 
-Layout lay_out(const Metadata& m, void* block, uint32_t thread_count) {
+Layout lay_out(const Metadata& m, uint32_t target, void* block, uint32_t thread_count) {
   uint64_t base_count = 0;
+  uint64_t jumping_step_count = 0;
   for (uint32_t i = 0; i < m.entry_count(); ++i) {
     const EntryView entry = m.entry(i);
     base_count += uint64_t{INGOT_BASE_IO} + entry.input_count + entry.output_count;
+    const PlanView plan = m.plan(target, i);
+    if (has_jumps(plan)) jumping_step_count += plan.step_count;
   }
   const ingot_segment_record* initial = m.initial_state();
   const bool inflates = initial && initial->compression != INGOT_COMPRESSION_NONE;
@@ -35,6 +40,7 @@ Layout lay_out(const Metadata& m, void* block, uint32_t thread_count) {
   layout.session = cursor.take<ingot_session>(1);
   layout.entries = cursor.take<RunEntry>(m.entry_count());
   layout.bases = cursor.take<uint8_t*>(base_count);
+  layout.serial_ends = cursor.take<uint32_t>(jumping_step_count);
   layout.state_known = cursor.take<uint8_t>(m.state_count());
   layout.state_seen = cursor.take<uint8_t>(m.state_count());
   layout.inflate_workspace = cursor.take<uint8_t>(inflates ? kInflateWorkspaceBytes : 0);
@@ -74,9 +80,30 @@ ingot_status check_memory(const ingot_bundle& bundle, const ingot_memory& memory
   return INGOT_OK;
 }
 
+// Fills in RunEntry::serial_end: of the loops and cases that begin at a step, the one that ends last.
+void find_serial_parts(const ingot_bundle& bundle, const PlanView& plan, uint32_t* serial_end) {
+  std::memset(serial_end, 0, plan.step_count * sizeof(uint32_t));
+  uint32_t parallel_step = plan.step_count;  // the next one
+  for (uint32_t i = plan.step_count; i-- > 0;) {
+    const ingot_step_record& step = plan.steps[i];
+    if (is_parallel(bundle, step)) parallel_step = i;
+    if (step.kind != INGOT_STEP_JUMP_UNLESS) continue;
+    const uint32_t end = plan.steps[step.target - 1].target;  // of its case; of a loop's test, where the loop begins
+    if (end > i && end <= parallel_step) serial_end[i] = end;
+  }
+  uint32_t serial_begin = 0;  // behind the last parallel step
+  for (uint32_t i = 0; i < plan.step_count; ++i) {
+    const ingot_step_record& step = plan.steps[i];
+    if (is_parallel(bundle, step)) serial_begin = i + 1;
+    if (step.kind == INGOT_STEP_JUMP && step.target <= i && step.target >= serial_begin)
+      serial_end[step.target] = i + 1;
+  }
+}
+
 void start_entries(ingot_session* session, const Layout& layout) {
   const ingot_bundle& bundle = *session->bundle;
   uint8_t** bases = layout.bases;
+  uint32_t* serial_ends = layout.serial_ends;
   for (uint32_t i = 0; i < bundle.metadata.entry_count(); ++i) {
     const EntryView view = bundle.metadata.entry(i);
     RunEntry* entry = new (&layout.entries[i]) RunEntry();
@@ -86,7 +113,12 @@ void start_entries(ingot_session* session, const Layout& layout) {
     entry->output_count = view.output_count;
     entry->initializes = std::strcmp(view.name, "init") == 0;
     for (uint32_t j = 0; j < entry->plan.step_count; ++j) {
-      entry->is_parallel |= bundle.code.kernels[entry->plan.steps[j].kernel].task_count > 1;
+      entry->is_parallel |= is_parallel(bundle, entry->plan.steps[j]);
+    }
+    if (has_jumps(entry->plan)) {
+      find_serial_parts(bundle, entry->plan, serial_ends);
+      entry->serial_end = serial_ends;
+      serial_ends += entry->plan.step_count;
     }
     bases[INGOT_BASE_ARENA] = session->arena;
     bases[INGOT_BASE_STATE] = session->state;
@@ -123,7 +155,9 @@ ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layou
 
 }  // namespace
 
-uint64_t session_bytes(const Metadata& metadata) { return lay_out(metadata, nullptr, 0).bytes; }
+uint64_t session_bytes(const Metadata& metadata, uint32_t target) {
+  return lay_out(metadata, target, nullptr, 0).bytes;
+}
 
 ingot_status check_has_values(const ingot_session& session, ingot_error* error) {
   const Metadata& m = session.bundle->metadata;
@@ -153,7 +187,7 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
     return fail(error, INGOT_BAD_ARGUMENT, "%u threads are more than %u", thread_count, kThreadsMax);
   }
   INGOT_TRY(check_memory(*bundle, *memory, thread_count, error));
-  const Layout layout = lay_out(bundle->metadata, memory->session, thread_count);
+  const Layout layout = lay_out(bundle->metadata, bundle->target, memory->session, thread_count);
   INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), layout, error));
   auto* session = new (layout.session) ingot_session(bundle, *memory, thread_count, layout.workers);
   session->entries = layout.entries;

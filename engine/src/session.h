@@ -12,6 +12,9 @@ namespace ingot::engine {
 struct RunEntry {
   PlanView plan;
   uint8_t** bases;  // arena, state, rodata, inputs, outputs: what kernels see as context.bases
+  // Of a step where a loop or a case of steps of one task begins: the first step behind it. Of others: zero. Null if
+  // the plan has no jumps.
+  const uint32_t* serial_end;
   uint32_t input_count;
   uint32_t output_count;
   bool initializes;    // it is the one named "init"
@@ -19,10 +22,15 @@ struct RunEntry {
   bool ports_checked;  // since the last binding
 };
 
+// Whether a step has work for several threads.
+inline bool is_parallel(const ingot_bundle& bundle, const ingot_step_record& step) {
+  return step.kind == INGOT_STEP_KERNEL && bundle.code.kernels[step.kernel].task_count > 1;
+}
+
 constexpr uint32_t kThreadsMax = 1024;
 
 // For ingot_requirements.
-uint64_t session_bytes(const Metadata& metadata);
+uint64_t session_bytes(const Metadata& metadata, uint32_t target);
 constexpr uint64_t kSessionBytesPerThread = kWorkerBytes;
 
 // INGOT_NOT_INITIALIZED if a state has no value yet.
@@ -50,7 +58,8 @@ struct ingot_session {
   bool has_values = false;         // all of them are known to be 1
   uint8_t* state_seen = nullptr;   // for each state: used while loading
   uint32_t slice_entry = INGOT_NONE;
-  uint32_t slice_step = 0;  // of slice_entry, where the next slice begins
+  uint32_t slice_step = 0;     // of slice_entry, where the next slice begins
+  uint32_t decisions[2] = {};  // of the run's even and odd tests: the step that each leads to
   ingot_trace trace = nullptr;
   void* trace_user = nullptr;
   ingot_metrics metrics = {};

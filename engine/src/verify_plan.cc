@@ -2,16 +2,12 @@
 
 #include <cstring>
 
+#include "engine/src/control_flow.h"
 #include "engine/src/memory_cursor.h"
+#include "engine/src/written.h"
 
 namespace ingot::engine {
 namespace {
-
-bool overlap(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
-
-Extent hull(const Extent& a, const Extent& b) {
-  return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
-}
 
 // The bytes of a place that steps of the current group have touched in one way.
 struct Touched {
@@ -35,11 +31,10 @@ struct Touched {
   }
 };
 
-// A buffer, a state or an output. Extents count from its first byte.
+// A buffer, a state or an output, in this order. Extents count from its first byte.
 struct Place {
   Touched reads;
   Touched writes;
-  Extent written;  // since the run began
 };
 
 // A buffer's bytes in the arena, while it is alive.
@@ -48,29 +43,53 @@ struct LiveExtent {
   uint32_t buffer;
 };
 
+// What verification works with.
+struct Workspace {
+  Workspace(const PlanView& plan, uint32_t state_count, uint32_t output_count, void* block) {
+    MemoryCursor cursor(block);
+    const uint64_t place_count = uint64_t{plan.buffer_count} + state_count + output_count;
+    const bool jumps = has_jumps(plan);
+    places = cursor.take<Place>(place_count);
+    written = cursor.take<WrittenPlace>(place_count);
+    zeroed_bytes = cursor.used_bytes();
+    live = cursor.take<LiveExtent>(plan.buffer_count);
+    if (jumps) changes = cursor.take<WrittenChange>(plan.operand_count);
+    if (jumps) loops = cursor.take<LoopLinks>(plan.step_count);
+    bytes = cursor.used_bytes();
+  }
+
+  Place* places;
+  WrittenPlace* written;
+  LiveExtent* live;
+  WrittenChange* changes = nullptr;
+  LoopLinks* loops = nullptr;
+  uint64_t zeroed_bytes;
+  uint64_t bytes;
+};
+
 class PlanVerifier {
  public:
-  PlanVerifier(const PlanView& plan, const PlanSurroundings& around, void* workspace, ingot_error* error)
-      : plan_(plan), around_(around), error_(error) {
-    MemoryCursor cursor(workspace);
-    const uint64_t place_count = uint64_t{plan.buffer_count} + around.state_count + around.output_count;
-    buffers_ = cursor.take<Place>(place_count);
-    states_ = buffers_ + plan.buffer_count;
-    outputs_ = states_ + around.state_count;
-    live_ = cursor.take<LiveExtent>(plan.buffer_count);
-    std::memset(static_cast<void*>(buffers_), 0, place_count * sizeof(Place));
+  PlanVerifier(const PlanView& plan, const PlanSurroundings& around, const Workspace& workspace, ingot_error* error)
+      : plan_(plan),
+        around_(around),
+        error_(error),
+        places_(workspace.places),
+        live_(workspace.live),
+        written_(workspace.written, workspace.changes),
+        flow_(plan, workspace.loops, &written_) {
+    std::memset(static_cast<void*>(places_), 0, workspace.zeroed_bytes);
   }
 
   ingot_status run() {
     if (plan_.lower_bound_bytes > plan_.arena_bytes) return refuse(0, "the lower bound is above the arena's size");
     for (uint32_t step = 0; step < plan_.step_count; ++step) INGOT_TRY(visit(step));
+    flow_.enter(plan_.step_count);
     if (next_buffer_ != plan_.buffer_count) return refuse(plan_.step_count, "a buffer starts after the last step");
     if (next_operand_ != plan_.operand_count) return refuse(plan_.step_count, "operands are left over");
     for (uint32_t i = 0; i < around_.output_count; ++i) {
       const uint64_t bytes = around_.port_bytes[around_.input_count + i];
-      if (outputs_[i].written.begin != 0 || outputs_[i].written.end < bytes) {
+      if (!written_.covers(output_place(i), {0, bytes}))
         return refuse(plan_.step_count, "an output is not written whole");
-      }
     }
     return INGOT_OK;
   }
@@ -78,11 +97,14 @@ class PlanVerifier {
  private:
   // Where an operand lies: its bytes, counted from the place's first. No place: nothing that is ever written.
   struct Target {
-    Place* place = nullptr;
+    uint32_t place = INGOT_NONE;
     Extent bytes;
     bool may_write = true;
     bool has_value = false;  // before the run begins
   };
+
+  uint32_t state_place(uint32_t state) const { return plan_.buffer_count + state; }
+  uint32_t output_place(uint32_t output) const { return plan_.buffer_count + around_.state_count + output; }
 
   [[gnu::noinline]] ingot_status refuse(uint32_t step, const char* what) {
     return fail(error_, INGOT_BAD_PLAN, "step %u: %s", step, what);
@@ -90,23 +112,51 @@ class PlanVerifier {
 
   ingot_status visit(uint32_t index) {
     const ingot_step_record& step = plan_.steps[index];
-    if (step.kind != INGOT_STEP_KERNEL || (step.flags & ~INGOT_STEP_BARRIER) != 0 || step.target != 0) {
-      return refuse(index, "unknown kind or flag");
-    }
-    if (step.kernel >= around_.code->kernel_count) return refuse(index, "there is no such kernel");
+    if (const char* wrong = flow_.enter(index)) return refuse(index, wrong);
     if (step.flags & INGOT_STEP_BARRIER) group_begin_ = index;
     for (; next_buffer_ < plan_.buffer_count && plan_.buffers[next_buffer_].first_step == index; ++next_buffer_) {
       INGOT_TRY(start(next_buffer_));
     }
 
-    const ingot_kernel_record& kernel = around_.code->kernels[step.kernel];
-    if (step.first_operand != next_operand_ || kernel.parameter_count > plan_.operand_count - next_operand_) {
+    return step.kind == INGOT_STEP_KERNEL ? visit_kernel(index, step) : visit_jump(index, step);
+  }
+
+  ingot_status take_operands(uint32_t index, const ingot_step_record& step, uint32_t count) {
+    if (step.first_operand != next_operand_ || count > plan_.operand_count - next_operand_) {
       return refuse(index, "it has not the operands of its kernel");
     }
-    next_operand_ += kernel.parameter_count;
-    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(read(index, step.first_operand + i, kernel, i));
-    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(write(index, step.first_operand + i, kernel, i));
+    next_operand_ += count;
     return INGOT_OK;
+  }
+
+  ingot_status visit_kernel(uint32_t index, const ingot_step_record& step) {
+    if ((step.flags & ~INGOT_STEP_BARRIER) != 0 || step.target != 0) return refuse(index, "unknown kind or flag");
+    if (step.kernel >= around_.code->kernel_count) return refuse(index, "there is no such kernel");
+    const ingot_kernel_record& kernel = around_.code->kernels[step.kernel];
+    const ingot_parameter_record* parameters = around_.code->parameters + kernel.first_parameter;
+    INGOT_TRY(take_operands(index, step, kernel.parameter_count));
+    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(read(index, step.first_operand + i, parameters[i]));
+    for (uint32_t i = 0; i < kernel.parameter_count; ++i)
+      INGOT_TRY(write(index, step.first_operand + i, parameters[i]));
+    return INGOT_OK;
+  }
+
+  ingot_status visit_jump(uint32_t index, const ingot_step_record& step) {
+    const bool has_test = step.kind == INGOT_STEP_JUMP_UNLESS;
+    uint32_t known_flags = INGOT_STEP_BARRIER;
+    if (has_test) known_flags |= INGOT_STEP_WORD;
+    if (step.kind > INGOT_STEP_JUMP_UNLESS || (step.flags & ~known_flags) != 0 || (!has_test && step.kernel != 0)) {
+      return refuse(index, "unknown kind or flag");
+    }
+    INGOT_TRY(take_operands(index, step, has_test ? 1 : 0));
+    if (has_test) {
+      if (plan_.operands[step.first_operand].base >= INGOT_BASE_IO + around_.input_count) {
+        return refuse(index, "a jump reads an output");
+      }
+      INGOT_TRY(read(index, step.first_operand, {operand_bytes(step), INGOT_ACCESS_READ, 0}));
+    }
+    const char* wrong = flow_.jump(index);
+    return wrong ? refuse(index, wrong) : INGOT_OK;
   }
 
   // A buffer comes alive: it must lie in the arena and overlap no other.
@@ -117,6 +167,8 @@ class PlanVerifier {
         buffer.bytes > plan_.arena_bytes - buffer.offset_bytes) {
       return refuse(buffer.first_step, "a buffer's lifetime or place is impossible");
     }
+    if (!flow_.ends_in_loops(buffer))
+      return refuse(buffer.first_step, "a buffer from inside a loop lives on behind it");
     if (buffer.in_place_of != INGOT_NONE) INGOT_TRY(check_in_place(index, buffer));
     if (buffer.bytes == 0) return INGOT_OK;
 
@@ -139,7 +191,7 @@ class PlanVerifier {
   ingot_status check_in_place(uint32_t index, const ingot_buffer_record& buffer) {
     if (buffer.in_place_of >= index) return refuse(buffer.first_step, "a buffer stands in place of a later one");
     const ingot_buffer_record& before = plan_.buffers[buffer.in_place_of];
-    const Place& place = buffers_[buffer.in_place_of];
+    const Place& place = places_[buffer.in_place_of];
     if (before.last_step != buffer.first_step || before.offset_bytes != buffer.offset_bytes) {
       return refuse(buffer.first_step, "a buffer stands in place of one that does not end there");
     }
@@ -185,12 +237,15 @@ class PlanVerifier {
       if (index >= plan_.buffer_count) return refuse(step, "an operand names no buffer");
       const ingot_buffer_record& buffer = plan_.buffers[index];
       if (step < buffer.first_step || step > buffer.last_step) return refuse(step, "a buffer is used outside its life");
+      if (!flow_.lives_through_loops(buffer)) {
+        return refuse(step, "a loop uses a buffer from before it that does not live to its last step");
+      }
       home = {buffer.offset_bytes, buffer.offset_bytes + buffer.bytes};
-      target.place = &buffers_[index];
+      target.place = index;
     } else if (operand.base == INGOT_BASE_STATE) {
       if (index >= around_.state_count) return refuse(step, "an operand names no state");
       home = around_.states[index];
-      target.place = &states_[index];
+      target.place = state_place(index);
       target.has_value = true;
     } else if (operand.base == INGOT_BASE_RODATA) {
       home = {0, around_.rodata_bytes};
@@ -200,7 +255,7 @@ class PlanVerifier {
       if (port >= around_.input_count + around_.output_count) return refuse(step, "an operand names no base");
       home = {0, around_.port_bytes[port]};
       target.may_write = port >= around_.input_count;
-      if (target.may_write) target.place = &outputs_[port - around_.input_count];
+      if (target.may_write) target.place = output_place(port - around_.input_count);
     }
     if (operand.offset_bytes < home.begin || operand.offset_bytes > home.end ||
         reach_bytes > home.end - operand.offset_bytes) {
@@ -212,13 +267,14 @@ class PlanVerifier {
     return INGOT_OK;
   }
 
-  ingot_status read(uint32_t step, uint32_t operand, const ingot_kernel_record& kernel, uint32_t parameter_index) {
-    const ingot_parameter_record& parameter = around_.code->parameters[kernel.first_parameter + parameter_index];
+  ingot_status read(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter) {
     Target target;
     INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
-    if (!(parameter.access & INGOT_ACCESS_READ) || !target.place || parameter.reach_bytes == 0) return INGOT_OK;
-    Place& place = *target.place;
-    if (!target.has_value && (target.bytes.begin < place.written.begin || target.bytes.end > place.written.end)) {
+    if (!(parameter.access & INGOT_ACCESS_READ) || target.place == INGOT_NONE || parameter.reach_bytes == 0) {
+      return INGOT_OK;
+    }
+    Place& place = places_[target.place];
+    if (!target.has_value && !written_.covers(target.place, target.bytes)) {
       return refuse(step, "it reads what no step has written");
     }
     if (place.writes.clashes(target.bytes, step, group_begin_)) {
@@ -228,29 +284,28 @@ class PlanVerifier {
     return INGOT_OK;
   }
 
-  ingot_status write(uint32_t step, uint32_t operand, const ingot_kernel_record& kernel, uint32_t parameter_index) {
-    const ingot_parameter_record& parameter = around_.code->parameters[kernel.first_parameter + parameter_index];
+  ingot_status write(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter) {
     if (!(parameter.access & INGOT_ACCESS_WRITE) || parameter.reach_bytes == 0) return INGOT_OK;
     Target target;
     INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
     if (!target.may_write) return refuse(step, "it writes what is read only");
-    Place& place = *target.place;
+    Place& place = places_[target.place];
     if (place.writes.clashes(target.bytes, step, group_begin_) ||
         place.reads.clashes(target.bytes, step, group_begin_)) {
       return refuse(step, "it writes what a step beside it touches: a barrier is missing");
     }
     place.writes.add(target.bytes, step, group_begin_);
-    place.written = place.written.end == 0 ? target.bytes : hull(place.written, target.bytes);
+    written_.add(target.place, target.bytes);
     return INGOT_OK;
   }
 
   const PlanView& plan_;
   const PlanSurroundings& around_;
   ingot_error* error_;
-  Place* buffers_;
-  Place* states_;
-  Place* outputs_;
+  Place* places_;
   LiveExtent* live_;  // sorted and disjoint; the dead leave when something new needs their place
+  Written written_;
+  ControlFlow flow_;
   uint32_t live_count_ = 0;
   uint32_t next_buffer_ = 0;
   uint32_t next_operand_ = 0;
@@ -259,16 +314,14 @@ class PlanVerifier {
 
 }  // namespace
 
-uint64_t verify_workspace_bytes(uint32_t buffer_count, uint32_t state_count, uint32_t output_count) {
-  MemoryCursor cursor(nullptr);
-  cursor.take<Place>(uint64_t{buffer_count} + state_count + output_count);
-  cursor.take<LiveExtent>(buffer_count);
-  return cursor.used_bytes();
+uint64_t verify_workspace_bytes(const PlanView& plan, uint32_t state_count, uint32_t output_count) {
+  return Workspace(plan, state_count, output_count, nullptr).bytes;
 }
 
 ingot_status verify_plan(const PlanView& plan, const PlanSurroundings& surroundings, void* workspace,
                          ingot_error* error) {
-  return PlanVerifier(plan, surroundings, workspace, error).run();
+  const Workspace work(plan, surroundings.state_count, surroundings.output_count, workspace);
+  return PlanVerifier(plan, surroundings, work, error).run();
 }
 
 }  // namespace ingot::engine

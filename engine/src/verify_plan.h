@@ -6,15 +6,9 @@
 #include "engine/src/bundle_metadata.h"
 #include "engine/src/code_segment.h"
 #include "engine/src/error.h"
+#include "engine/src/extent.h"
 
 namespace ingot::engine {
-
-// [begin, end) in bytes.
-struct Extent {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  uint64_t bytes() const { return end - begin; }
-};
 
 // What a plan's operands may refer to.
 struct PlanSurroundings {
@@ -27,7 +21,7 @@ struct PlanSurroundings {
   uint64_t rodata_bytes = 0;
 };
 
-uint64_t verify_workspace_bytes(uint32_t buffer_count, uint32_t state_count, uint32_t output_count);
+uint64_t verify_workspace_bytes(const PlanView& plan, uint32_t state_count, uint32_t output_count);
 
 // Proves, in one pass over the steps, O(n log n) but for moves within the sorted list of live buffers:
 //   - every step names a kernel and has its operands; every operand, for as far as its kernel reaches, lies inside its
@@ -35,7 +29,10 @@ uint64_t verify_workspace_bytes(uint32_t buffer_count, uint32_t state_count, uin
 //     written;
 //   - every buffer lies in the arena, is used only during its lifetime, and overlaps no other that is alive in the same
 //     group of steps, except the one it starts in place of;
-//   - nothing is read before it is written, and every output is written;
+//   - jumps make loops and branches that are properly nested (control_flow.h); a buffer from before a loop that the
+//   loop
+//     touches lives through it, one from inside ends inside;
+//   - on every path, nothing is read before it is written, and every output is written;
 //   - steps that no barrier separates do not touch what one of them writes.
 // Fails with INGOT_BAD_PLAN and a text that names the step. `workspace` as told by verify_workspace_bytes.
 ingot_status verify_plan(const PlanView& plan, const PlanSurroundings& surroundings, void* workspace,
