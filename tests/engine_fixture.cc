@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "schema/kernel_abi.h"
 #include "tests/engine_kernels.h"
 
 namespace ingot::test {
@@ -26,39 +25,21 @@ Operand port(uint32_t index) { return {INGOT_BASE_IO + index, 0, 0}; }
 const Operand kWeights = {INGOT_BASE_STATE, 0, kWeight};
 const Operand kSteps = {INGOT_BASE_STATE, kVectorBytes, kStep};
 
-bundle::Kernel kernel(const char* name, ingot_kernel function, uint32_t task_count, std::vector<Parameter> parameters) {
-  bundle::Kernel k;
-  k.name = name;
-  k.code_offset = static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(function) - __start_ingot_kernels);
-  k.task_count = task_count;
-  k.parameters = std::move(parameters);
-  return k;
-}
-
-bundle::Target host_target() {
-  bundle::Target target;
-  target.name = "host";
-#if defined(__x86_64__)
-  target.isa = "x86-64";
-  target.cpu_features = {"sse2"};
-#else
-  target.isa = "aarch64";
-  target.cpu_features = {"neon"};
-#endif
-  const auto* image = reinterpret_cast<const std::byte*>(__start_ingot_kernels);
-  target.code.assign(image, image + (__stop_ingot_kernels - __start_ingot_kernels));
+bundle::Target fit_target() {
+  bundle::Target target = host_target();
   const int32_t one = 1;
   target.rodata.resize(64 + sizeof one);
   std::memcpy(target.rodata.data() + 64, &one, sizeof one);
 
   target.kernels = {
-      kernel("fill_weights", fill_weights, kTasks, {reads(4), writes(kVectorBytes)}),
-      kernel("multiply", multiply, kTasks, {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes)}),
-      kernel("difference", difference, kTasks,
-             {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes), writes(4 * kTasks)}),
-      kernel("total", total, 1, {reads(4 * kTasks), writes(4)}),
-      kernel("update", update, kTasks, {reads(kVectorBytes), reads(kVectorBytes), reads(4), changes(kVectorBytes)}),
-      kernel("count", count, 1, {reads(4), changes(4)}),
+      host_kernel("fill_weights", fill_weights, kTasks, {reads(4), writes(kVectorBytes)}),
+      host_kernel("multiply", multiply, kTasks, {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes)}),
+      host_kernel("difference", difference, kTasks,
+                  {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes), writes(4 * kTasks)}),
+      host_kernel("total", total, 1, {reads(4 * kTasks), writes(4)}),
+      host_kernel("update", update, kTasks,
+                  {reads(kVectorBytes), reads(kVectorBytes), reads(4), changes(kVectorBytes)}),
+      host_kernel("count", count, 1, {reads(4), changes(4)}),
   };
   target.kernels[kUpdate].scratch_bytes = kVectorBytes / kTasks;
   return target;
@@ -96,6 +77,31 @@ bundle::Plan predict_plan() {
 
 }  // namespace
 
+bundle::Kernel host_kernel(const char* name, ingot_kernel function, uint32_t task_count,
+                           std::vector<Parameter> parameters) {
+  bundle::Kernel k;
+  k.name = name;
+  k.code_offset = static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(function) - __start_ingot_kernels);
+  k.task_count = task_count;
+  k.parameters = std::move(parameters);
+  return k;
+}
+
+bundle::Target host_target() {
+  bundle::Target target;
+  target.name = "host";
+#if defined(__x86_64__)
+  target.isa = "x86-64";
+  target.cpu_features = {"sse2"};
+#else
+  target.isa = "aarch64";
+  target.cpu_features = {"neon"};
+#endif
+  const auto* image = reinterpret_cast<const std::byte*>(__start_ingot_kernels);
+  target.code.assign(image, image + (__stop_ingot_kernels - __start_ingot_kernels));
+  return target;
+}
+
 bundle::BundleSpec fit_spec() {
   bundle::BundleSpec spec;
   spec.producer = "ingot tests";
@@ -113,7 +119,7 @@ bundle::BundleSpec fit_spec() {
   };
   spec.state_bytes = kVectorBytes + 128;
   spec.initial_state = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}, std::byte{6}};
-  spec.targets = {host_target()};
+  spec.targets = {fit_target()};
   spec.targets[0].plans = {init_plan(), train_plan(), predict_plan()};
   return spec;
 }

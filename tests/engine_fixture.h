@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "aot/bundle/bundle.h"
+#include "schema/kernel_abi.h"
 
 namespace ingot::test {
 
@@ -26,6 +27,11 @@ enum FitState : uint32_t { kWeight, kStep, kBias };
 
 // The program above, for the processor that the test runs on.
 bundle::BundleSpec fit_spec();
+
+// A target of that processor with the code of all of engine_kernels.h, and a kernel of it.
+bundle::Target host_target();
+bundle::Kernel host_kernel(const char* name, ingot_kernel function, uint32_t task_count,
+                           std::vector<bundle::Parameter> parameters);
 
 // Memory at a multiple of 64 (or more), of exactly so many bytes.
 class Block {

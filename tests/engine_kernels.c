@@ -77,3 +77,52 @@ KERNEL void count(const ingot_kernel_context* context, uint32_t task) {
   int32_t* step = operand(context, 1);
   *step += table[task];
 }
+
+static inline void mix(const ingot_kernel_context* context, uint32_t begin, uint32_t end) {
+  const uint32_t* a = operand(context, 0);
+  const uint32_t* b = operand(context, 1);
+  uint32_t* out = operand(context, 2);
+  for (uint32_t i = begin; i < end; ++i) out[i] = a[i] * 1664525u + (b[i] >> 3) + i;
+}
+
+/* out[i] = a[i] * 1664525 + b[i] / 8 + i, in kMixTasks tasks */
+KERNEL void mix_together(const ingot_kernel_context* context, uint32_t task) {
+  mix(context, task * (kMixElements / kMixTasks), (task + 1) * (kMixElements / kMixTasks));
+}
+
+/* The same in one. */
+KERNEL void mix_alone(const ingot_kernel_context* context, uint32_t task) { mix(context, task, kMixElements); }
+
+/* flag = word < limit */
+KERNEL void is_below(const ingot_kernel_context* context, uint32_t task) {
+  const uint32_t* word = operand(context, 0);
+  const uint32_t* limit = operand(context, 1);
+  uint8_t* flag = operand(context, 2);
+  flag[task] = *word < *limit;
+}
+
+/* ++word */
+KERNEL void advance(const ingot_kernel_context* context, uint32_t task) {
+  uint32_t* word = operand(context, 0);
+  ++word[task];
+}
+
+/* word = 0 */
+KERNEL void clear(const ingot_kernel_context* context, uint32_t task) {
+  uint32_t* word = operand(context, 0);
+  word[task] = 0;
+}
+
+/* word = vector[0] modulo 5 */
+KERNEL void pick(const ingot_kernel_context* context, uint32_t task) {
+  const uint32_t* vector = operand(context, 0);
+  uint32_t* word = operand(context, 1);
+  *word = vector[task] % 5;
+}
+
+/* flag = vector[0] is odd */
+KERNEL void is_odd(const ingot_kernel_context* context, uint32_t task) {
+  const uint32_t* vector = operand(context, 0);
+  uint8_t* flag = operand(context, 1);
+  *flag = vector[task] % 2;
+}

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { kElements = 1024, kTasks = 8 };
+enum { kElements = 1024, kTasks = 8, kMixElements = 64, kMixTasks = 4 };
 
 /* The image that holds all of them. */
 extern const uint8_t __start_ingot_kernels[];
@@ -20,6 +20,15 @@ void difference(const ingot_kernel_context* context, uint32_t task);
 void total(const ingot_kernel_context* context, uint32_t task);
 void update(const ingot_kernel_context* context, uint32_t task);
 void count(const ingot_kernel_context* context, uint32_t task);
+
+/* For plans with loops and branches: vectors of kMixElements uint32, words of 4 bytes, flags of 1 byte. */
+void mix_together(const ingot_kernel_context* context, uint32_t task);
+void mix_alone(const ingot_kernel_context* context, uint32_t task);
+void is_below(const ingot_kernel_context* context, uint32_t task);
+void advance(const ingot_kernel_context* context, uint32_t task);
+void clear(const ingot_kernel_context* context, uint32_t task);
+void pick(const ingot_kernel_context* context, uint32_t task);
+void is_odd(const ingot_kernel_context* context, uint32_t task);
 
 #ifdef __cplusplus
 }
