@@ -131,12 +131,10 @@ RefTensor random_tensor(const TensorType& type, const Tolerance& range, std::mt1
   return tensor;
 }
 
-void expect_close(const std::vector<RefTensor>& expected, const std::vector<RefTensor>& actual, double relative,
-                  const std::string& where) {
+// `scales`: what an error is relative to.
+void expect_close(const std::vector<RefTensor>& expected, const std::vector<RefTensor>& actual,
+                  const std::vector<RefTensor>& scales, double relative, const std::string& where) {
   for (size_t r = 0; r < expected.size(); ++r) {
-    double largest = 0;
-    for (const double value : expected[r].f)
-      largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
     for (int64_t k = 0; k < expected[r].elements(); ++k) {
       if (!expected[r].is_float()) {
         ASSERT_EQ(expected[r].i[k], actual[r].i[k]) << where << ": result " << r << " element " << k;
@@ -144,10 +142,18 @@ void expect_close(const std::vector<RefTensor>& expected, const std::vector<RefT
       }
       const double e = expected[r].f[k], a = actual[r].f[k];
       if (e == a || (std::isnan(e) && std::isnan(a))) continue;
-      ASSERT_LE(std::abs(e - a), relative * largest)
+      ASSERT_LE(std::abs(e - a), relative * scales[r].f[k])
           << where << ": result " << r << " element " << k << ": " << a << " for " << e;
     }
   }
+}
+
+// Every element becomes the largest finite magnitude.
+RefTensor largest_magnitude(RefTensor tensor) {
+  double largest = 0;
+  for (const double value : tensor.f) largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+  std::ranges::fill(tensor.f, largest);
+  return tensor;
 }
 
 bool same_bits(const std::vector<RefTensor>& a, const std::vector<RefTensor>& b) {
@@ -165,6 +171,16 @@ void check_kernel(const KernelFunction& f, const Tolerance& tolerance, uint32_t 
   for (const auto& argument : f.function->body.arguments)
     arguments.push_back(random_tensor(argument->type, tolerance, random));
   const std::vector<RefTensor> expected = evaluate(*f.function, arguments);
+  std::vector<RefTensor> scales;
+  if (tolerance.of_terms) {
+    std::vector<RefTensor> magnitudes = arguments;
+    for (RefTensor& argument : magnitudes) {
+      for (double& value : argument.f) value = std::abs(value);
+    }
+    scales = evaluate(*f.function, magnitudes);
+  } else {
+    std::ranges::transform(expected, std::back_inserter(scales), largest_magnitude);
+  }
   for (const loops::Target& target : loops::all_targets()) {
     const Lowering lowering = lower(*f.kernel, target);
     const auto results_of = [&](const auto& execute) {
@@ -175,8 +191,8 @@ void check_kernel(const KernelFunction& f, const Tolerance& tolerance, uint32_t 
     };
     const std::string where = std::string(target.name);
     for (const bool descending : {false, true}) {
-      expect_close(expected, results_of([&](LoweringRun& run) { run.interpret(descending); }), tolerance.relative,
-                   where + " interpreted");
+      expect_close(expected, results_of([&](LoweringRun& run) { run.interpret(descending); }), scales,
+                   tolerance.relative, where + " interpreted");
       if (testing::Test::HasFatalFailure()) {
         for (const LoweredKernel& step : lowering.steps) ADD_FAILURE() << loops::print(step.kernel);
         return;
@@ -185,7 +201,7 @@ void check_kernel(const KernelFunction& f, const Tolerance& tolerance, uint32_t 
     if (!codegen::runs_here(target)) continue;
     const codegen::Executable code(compile_lowering(lowering, target));
     const auto ascending = results_of([&](LoweringRun& run) { run.run(code, false); });
-    expect_close(expected, ascending, tolerance.relative, where + " compiled");
+    expect_close(expected, ascending, scales, tolerance.relative, where + " compiled");
     EXPECT_TRUE(same_bits(ascending, results_of([&](LoweringRun& run) { run.run(code, true); }))) << where;
   }
 }

@@ -58,6 +58,7 @@ codegen::CodeImage compile_lowering(const Lowering& lowering, const loops::Targe
 
 struct Tolerance {
   double relative = 2e-6;  // of the largest magnitude in the expected tensor, or of the element when that is larger
+  bool of_terms = false;   // of what the function gives for its arguments' magnitudes, instead: sums that may cancel
   double low = -2, high = 2;
   int64_t integer_low = -9, integer_high = 9;
 };

@@ -5,6 +5,7 @@
 
 #include "aot/ops/build.h"
 #include "aot/ops/dimension_numbers.h"
+#include "tests/random_contraction.h"
 #include "tests/schedule_fixture.h"
 
 namespace ingot {
@@ -193,10 +194,10 @@ ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
 }
 
 // The convolution's result, or its gradients for its result's gradient as a third argument.
-KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y,
-                           bool gradients) {
-  return kernel_function({f32(x), f32(w), f32(y)}, [&](GraphBuilder& b, const Values& a) {
-    Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(conv), {f32(y)});
+KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y, bool gradients,
+                           DType dtype = DType::kF32) {
+  return kernel_function({{dtype, x}, {dtype, w}, {dtype, y}}, [&](GraphBuilder& b, const Values& a) {
+    Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(conv), {{dtype, y}});
     if (!gradients) return Values{ops::add(b, op->result(), a[2])};
     Value* dy[] = {a[2]};
     const bool needed[] = {true, true};
@@ -222,6 +223,56 @@ TEST(Contraction, Convolutions) {
   ops::Convolution nhwc{{0, 3, {1, 2}, 2, 3, {0, 1}, 0, 3, {1, 2}}, same, 1, 1};
   for (const bool gradients : {false, true}) {
     check_kernel(convolution({2, 7, 6, 5}, {3, 3, 5, 20}, nhwc, {2, 7, 6, 20}, gradients), {.relative = 1e-5});
+  }
+}
+
+// A sum of n products in any order is within gamma_n * (the sum of their magnitudes) of the exact one; the reference is
+// rounded once.
+Tolerance sums_of(int64_t n) {
+  const double error = static_cast<double>(n + 1) * 0x1p-24;
+  return {.relative = error / (1 - error), .of_terms = true};
+}
+
+const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
+constexpr Tolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
+
+TEST(Contraction, RandomDotGenerals) {
+  RandomContraction random(1, kExtents);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    const RandomContraction::Dot it = random.dot();
+    int64_t terms = 1;
+    for (const int64_t dim : it.dims.lhs_contract) terms *= it.lhs[dim];
+    if (element_count(it.lhs) > 20000 || element_count(it.rhs) > 20000) continue;
+    const bool is_float = round % 4 != 3;
+    check_kernel(dot(it.lhs, it.rhs, it.dims, is_float ? DType::kF32 : DType::kI32),
+                 is_float ? sums_of(terms) : kWrapping);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Contraction, RandomConvolutions) {
+  RandomContraction random(2, kExtents);
+  for (int round = 0; round < 90; ++round) {
+    SCOPED_TRACE(round);
+    const auto [x, w, conv] = random.convolution();
+    if (element_count(x) > 4000 || element_count(w) > 4000) continue;
+    const ops::ConvDims& dims = conv.dims;
+    Shape y(x.size());
+    y[dims.output_batch] = x[dims.input_batch] / conv.batch_groups;
+    y[dims.output_feature] = w[dims.kernel_output_feature];
+    for (size_t d = 0; d < conv.window.size(); ++d)
+      y[dims.output_spatial[d]] = conv.window[d].positions(x[dims.input_spatial[d]]);
+    if (element_count(y) > 20000) continue;
+    if (round % 4 == 3) {
+      check_kernel(convolution(x, w, conv, y, false, DType::kI32), kWrapping);
+    } else {
+      const bool gradients = round % 4 == 2;
+      const int64_t terms = gradients ? std::max(element_count(w), element_count(y))
+                                      : 1 + element_count(w) / std::max<int64_t>(w[dims.kernel_output_feature], 1);
+      check_kernel(convolution(x, w, conv, y, gradients), sums_of(terms));
+    }
+    if (HasFailure()) return;
   }
 }
 
