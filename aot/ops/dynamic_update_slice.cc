@@ -39,9 +39,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   for (int d = 0; d < result.type.rank(); ++d) {
     base += strides[d] * ops::clamped_start(args.inputs[2 + d], 0, result.type.shape[d] - update.type.shape[d]);
   }
-  ops::for_each_index(update.type.shape, [&](const Shape& at, int64_t k) {
-    result.copy_element(base + linear_index(at, strides), update, k);
-  });
+  ops::place_box(result, base, update);
   return {result};
 }
 

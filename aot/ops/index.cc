@@ -12,6 +12,12 @@ RefTensor strided_copy(const TensorType& type, const RefTensor& x, int64_t base,
   return result;
 }
 
+void place_box(RefTensor& into, int64_t base, const RefTensor& box) {
+  const Shape strides = row_major_strides(into.type.shape);
+  for_each_index(box.type.shape,
+                 [&](const Shape& at, int64_t k) { into.copy_element(base + linear_index(at, strides), box, k); });
+}
+
 std::vector<int64_t> offsets(const Shape& shape, const std::vector<int64_t>& dims) {
   const Shape strides = extents(row_major_strides(shape), dims);
   std::vector<int64_t> result;

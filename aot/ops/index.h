@@ -21,6 +21,9 @@ void for_each_index(const Shape& shape, Body body) {
 // A tensor whose element at `at` is x's element number base + sum of at[d] * strides[d].
 RefTensor strided_copy(const TensorType& type, const RefTensor& x, int64_t base, const Shape& strides);
 
+// Puts the elements of `box` into `into`, the first one at element number `base`.
+void place_box(RefTensor& into, int64_t base, const RefTensor& box);
+
 // The linear offsets, in a row-major tensor of `shape`, of all indices over `dims` alone (the first varies slowest),
 // the other dimensions being 0.
 std::vector<int64_t> offsets(const Shape& shape, const std::vector<int64_t>& dims);

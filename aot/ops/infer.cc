@@ -49,4 +49,28 @@ const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arg
   return region;
 }
 
+std::vector<TensorType> combined(const InferArgs& args, size_t n, const Shape& shape) {
+  const Values& given = check_scalar_region(args, 0, 2 * n).terminator()->operands;
+  if (given.size() != n) args.fail(fmt::format("the region must give {} results", n));
+  std::vector<TensorType> results;
+  for (const Value* value : given) results.push_back({value->type.dtype, shape});
+  return results;
+}
+
+size_t check_reduction_operands(const InferArgs& args) {
+  const size_t n = args.operands.size() / 2;
+  if (n == 0 || args.operands.size() != 2 * n) {
+    args.fail(fmt::format("takes n inputs and n start values, not {} operands", args.operands.size()));
+  }
+  const TensorType& x = args.operands[0];
+  for (size_t k = 0; k < n; ++k) {
+    if (args.operands[k].shape != x.shape) {
+      args.fail(fmt::format("the inputs {} and {} must have one shape", ingot::to_string(x),
+                            ingot::to_string(args.operands[k])));
+    }
+    check_scalar(args, "a start value", args.operands[n + k]);
+  }
+  return n;
+}
+
 }  // namespace ingot::ops

@@ -24,4 +24,10 @@ void check_dims(const InferArgs& args, std::string_view what, const std::vector<
 // The region `index` exists and takes `arguments` scalars.
 const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arguments);
 
+// The first region takes 2 n scalars and gives n: results of `shape` for each.
+std::vector<TensorType> combined(const InferArgs& args, size_t n, const Shape& shape);
+
+// The operands are n inputs of one shape, then n scalars to start from. Gives n.
+size_t check_reduction_operands(const InferArgs& args);
+
 }  // namespace ingot::ops

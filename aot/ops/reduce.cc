@@ -1,6 +1,4 @@
 // stablehlo.reduce: combines the elements along some dimensions by a region.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "aot/ops/build.h"
@@ -14,25 +12,11 @@ namespace ingot {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  if (args.operands.empty() || args.operands.size() % 2 != 0) {
-    args.fail(fmt::format("takes n inputs and n start values, not {} operands", args.operands.size()));
-  }
-  const size_t count = args.operands.size() / 2;
+  const size_t count = ops::check_reduction_operands(args);
   const TensorType& x = args.operands[0];
   const std::vector<int64_t> dims = args.attrs().ints("dimensions");
   ops::check_dims(args, "dimensions", dims, x.rank());
-  const Block& region = ops::check_scalar_region(args, 0, 2 * count);
-  if (region.terminator()->operands.size() != count) args.fail(fmt::format("the region must give {} results", count));
-  const Shape shape = ops::extents(x.shape, ops::other_dims(x.rank(), dims));
-  std::vector<TensorType> results;
-  for (size_t k = 0; k < count; ++k) {
-    if (args.operands[k].shape != x.shape) {
-      args.fail(fmt::format("the inputs {} and {} must have one shape", to_string(x), to_string(args.operands[k])));
-    }
-    ops::check_scalar(args, "a start value", args.operands[count + k]);
-    results.push_back({region.terminator()->operand(static_cast<int>(k))->type.dtype, shape});
-  }
-  return results;
+  return ops::combined(args, count, ops::extents(x.shape, ops::other_dims(x.rank(), dims)));
 }
 
 // From the start value, each element in ascending order.

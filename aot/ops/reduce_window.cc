@@ -1,9 +1,5 @@
 // stablehlo.reduce_window: combines the elements in each position of a sliding window by a region. Padding and the
 // holes of a dilated operand hold the start value.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
@@ -15,24 +11,11 @@ namespace ingot {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  if (args.operands.empty() || args.operands.size() % 2 != 0) {
-    args.fail(fmt::format("takes n inputs and n start values, not {} operands", args.operands.size()));
-  }
-  const size_t count = args.operands.size() / 2;
+  const size_t count = ops::check_reduction_operands(args);
   const TensorType& x = args.operands[0];
   const ops::Window window = ops::read_window(args.attrs());
   ops::check_window(args, window, x.rank());
-  const Block& region = ops::check_scalar_region(args, 0, 2 * count);
-  if (region.terminator()->operands.size() != count) args.fail(fmt::format("the region must give {} results", count));
-  std::vector<TensorType> results;
-  for (size_t k = 0; k < count; ++k) {
-    if (args.operands[k].shape != x.shape) {
-      args.fail(fmt::format("the inputs {} and {} must have one shape", to_string(x), to_string(args.operands[k])));
-    }
-    ops::check_scalar(args, "a start value", args.operands[count + k]);
-    results.push_back({region.terminator()->operand(static_cast<int>(k))->type.dtype, ops::positions(window, x.shape)});
-  }
-  return results;
+  return ops::combined(args, count, ops::positions(window, x.shape));
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {

@@ -34,15 +34,11 @@ std::vector<TensorType> infer(const InferArgs& args) {
     args.fail(fmt::format("a window of the updates {} does not fit into the input {}: dimension {}", to_string(updates),
                           to_string(x), kept[k]));
   }
-  const Block& region = ops::check_scalar_region(args, 0, 2 * count);
-  if (region.terminator()->operands.size() != count) args.fail(fmt::format("the region must give {} results", count));
-  std::vector<TensorType> results;
   for (size_t k = 0; k < count; ++k) {
     if (args.operands[k].shape != x.shape) args.fail("the inputs must have one shape");
     if (args.operands[count + 1 + k].shape != updates.shape) args.fail("the updates must have one shape");
-    results.push_back({region.terminator()->operand(static_cast<int>(k))->type.dtype, x.shape});
   }
-  return results;
+  return ops::combined(args, count, x.shape);
 }
 
 // Updates in ascending order; an element that falls outside is dropped.
