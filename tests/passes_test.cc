@@ -13,6 +13,7 @@
 #include "aot/graph/parse.h"
 #include "aot/graph/print.h"
 #include "aot/ops/build.h"
+#include "aot/passes/flops.h"
 #include "aot/passes/traffic.h"
 #include "tests/random_graph.h"
 #include "tests/random_tensor.h"
@@ -172,6 +173,37 @@ INSTANTIATE_TEST_SUITE_P(All, JaxSteps,
                                          JaxStep{"resnet8_batchnorm_nesterov", 120, false},
                                          JaxStep{"chargpt_adamw_clip", 250, false}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Multiply-adds of elements that exist count two, transcendental functions what their row says, integers nothing.
+TEST(Flops, CountWhatIsComputed) {
+  const auto flops = [](const std::string& arguments, const std::string& op, const std::string& result) {
+    const auto module = parse_module(
+        "func.func @main(" + arguments + ") -> " + result + " {\n  %0 = " + op + "\n  return %0 : " + result + "\n}",
+        "flops", all_ops());
+    return count_flops(module->functions[0]->body);
+  };
+  const auto convolve = [&](const std::string& x, const std::string& w, const std::string& window,
+                            const std::string& y) {
+    return flops("%x: " + x + ", %w: " + w,
+                 "stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {" +
+                     window + "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", " + w +
+                     ") -> " + y,
+                 y);
+  };
+  EXPECT_EQ(flops("%x: tensor<3x5xf32>, %y: tensor<5x4xf32>",
+                  "stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x5xf32>, tensor<5x4xf32>) -> "
+                  "tensor<3x4xf32>",
+                  "tensor<3x4xf32>"),
+            2 * 3 * 4 * 5);
+  // Of a 3x3 window on 3x3 elements, corners see 4, edges 6 and the middle all 9.
+  EXPECT_EQ(convolve("tensor<2x1x3x3xf32>", "tensor<5x1x3x3xf32>", "pad = [[1, 1], [1, 1]]", "tensor<2x5x3x3xf32>"),
+            2 * (4 * 4 + 4 * 6 + 9) * 2 * 5);
+  // Two of three places of the dilated row are holes.
+  EXPECT_EQ(convolve("tensor<1x1x1x2xf32>", "tensor<1x1x1x1xf32>", "lhs_dilate = [1, 3]", "tensor<1x1x1x4xf32>"),
+            2 * 2);
+  EXPECT_EQ(flops("%x: tensor<7xi32>", "stablehlo.add %x, %x : tensor<7xi32>", "tensor<7xi32>"), 0);
+  EXPECT_EQ(flops("%x: tensor<7xf32>", "stablehlo.add %x, %x : tensor<7xf32>", "tensor<7xf32>"), 7);
+}
 
 }  // namespace
 }  // namespace ingot

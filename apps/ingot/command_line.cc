@@ -84,26 +84,25 @@ const Command* parse(std::span<const Command> commands, int argc, const char* co
     names.push_back(command.name);
   }
   const std::string named = argc > 1 ? argv[1] : "";
-  const auto command =
-      std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == named; });
-  if (command == commands.end() && !named.starts_with("-")) {
-    *exit_code = usage_error("ingot", named.empty()
-                                          ? "a command is missing"
-                                          : fmt::format("there is no command '{}'{}", named, suggestion(names, named)));
+  const auto command = std::find(names.begin(), names.end(), named);
+  if (command == names.end() && !named.starts_with("-")) {
+    const std::string what = named.empty() ? "a command is missing"
+                                           : fmt::format("there is no command '{}'", named) + suggestion(names, named);
+    *exit_code = usage_error("ingot", what);
     return nullptr;
   }
   try {
     app.parse(argc, argv);
-    return &*command;
+    const auto got = [&](const Command& c) { return app.got_subcommand(c.name); };
+    return &*std::find_if(commands.begin(), commands.end(), got);
   } catch (const CLI::Success& done) {  // help or version
     *exit_code = app.exit(done);
   } catch (const CLI::ParseError& error) {
-    if (command == commands.end()) {
-      *exit_code = usage_error("ingot", error.what());
-    } else {
-      const std::vector<std::string> extras = app.remaining(true);
-      *exit_code = usage_error("ingot " + named, extras.empty() ? error.what() : explain_extras(*command, extras));
-    }
+    const std::vector<std::string> extras = app.remaining(true);
+    const bool is_named = command != names.end();
+    *exit_code = usage_error(is_named ? "ingot " + named : "ingot",
+                             is_named && !extras.empty() ? explain_extras(commands[command - names.begin()], extras)
+                                                         : error.what());
   }
   return nullptr;
 }
@@ -139,6 +138,8 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
     fmt::print(stderr, "error: {}\n", failure.what());
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "error: {}: {}\n", error.path1().string(), error.code().message());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: the system has not enough memory for this\n");
   } catch (const std::exception& error) {
     return bug(fmt::format("bug: {}", error.what()));
   }
