@@ -100,9 +100,9 @@ const Command* parse(std::span<const Command> commands, int argc, const char* co
   } catch (const CLI::ParseError& error) {
     const std::vector<std::string> extras = app.remaining(true);
     const bool is_named = command != names.end();
-    *exit_code = usage_error(is_named ? "ingot " + named : "ingot",
-                             is_named && !extras.empty() ? explain_extras(commands[command - names.begin()], extras)
-                                                         : error.what());
+    *exit_code = usage_error(
+        is_named ? "ingot " + named : "ingot",
+        is_named && !extras.empty() ? explain_extras(commands[command - names.begin()], extras) : error.what());
   }
   return nullptr;
 }

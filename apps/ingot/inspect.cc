@@ -38,10 +38,24 @@ std::string target_here(const std::string& path) {
   }
 }
 
+// The kernel that a step calls; null for a jump.
+const bundle::Kernel* kernel_of(const bundle::Step& step, const bundle::Target& target) {
+  return step.kind == bundle::StepKind::kKernel ? &target.kernels[step.kernel] : nullptr;
+}
+
 uint64_t scratch_bytes(const bundle::Plan& plan, const bundle::Target& target) {
   uint64_t most = 0;
-  for (const bundle::Step& step : plan.steps) most = std::max(most, target.kernels[step.kernel].scratch_bytes);
+  for (const bundle::Step& step : plan.steps) {
+    if (const bundle::Kernel* kernel = kernel_of(step, target)) most = std::max(most, kernel->scratch_bytes);
+  }
   return most;
+}
+
+// What is said to make a buffer: the bundle keeps no names of values, and the compiler's own would say less.
+std::string writer_of(const bundle::Buffer& buffer, const bundle::Plan& plan, const bundle::Target& target) {
+  const bool is_step = buffer.first_step < plan.steps.size();
+  const bundle::Kernel* kernel = is_step ? kernel_of(plan.steps[buffer.first_step], target) : nullptr;
+  return kernel ? kernel->name : "?";
 }
 
 Json to_json(const bundle::Tensor& tensor) {
@@ -130,15 +144,14 @@ void print(const bundle::BundleSpec& spec, const std::string& here) {
   for (const bundle::State& state : spec.states) print_tensor(state.tensor, state.role);
 }
 
-// The arena over the steps: a box for each buffer, named after the kernel that writes it. The bundle keeps no names of
-// values; a compiler's own would say less.
+// The arena over the steps: a box for each buffer, named after the kernel that writes it.
 std::string memory_svg(const bundle::BundleSpec& spec, uint32_t entry, const bundle::Target& target) {
   const bundle::Plan& plan = target.plans[entry];
   Chart chart(fmt::format("{} of {} on {}: {} steps, {} buffers, arena {} bytes", spec.entries[entry].name, spec.name,
                           target.name, plan.steps.size(), plan.buffers.size(), plan.arena_bytes),
               {"step", 0, static_cast<double>(plan.steps.size())}, {"bytes", 0, static_cast<double>(plan.arena_bytes)});
   for (const bundle::Buffer& buffer : plan.buffers) {
-    const std::string& writer = target.kernels[plan.steps[buffer.first_step].kernel].name;
+    const std::string writer = writer_of(buffer, plan, target);
     chart.add({.left = static_cast<double>(buffer.first_step),
                .right = static_cast<double>(buffer.last_step + 1),
                .bottom = static_cast<double>(buffer.offset_bytes),

@@ -6,6 +6,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/bundle/check_spec.h"
 #include "aot/bundle/read_bundle.h"
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/parse.h"
@@ -58,7 +59,9 @@ std::unique_ptr<Module> parse_program(const std::string& text, const std::string
 bundle::BundleSpec load_bundle(const std::string& path) {
   const std::vector<std::byte> bytes = read_bytes(path);
   try {
-    return bundle::read_bundle(bytes);
+    bundle::BundleSpec spec = bundle::read_bundle(bytes);
+    bundle::check_spec(spec);
+    return spec;
   } catch (const Error& error) {
     throw_error(nullptr, fmt::format("{}: {}; is it what `ingot compile` wrote?", path, error.message()));
   }
