@@ -20,7 +20,9 @@ class OpExecutor {
   virtual std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) = 0;
 };
 
-inline bool has_kernel(const OpCase& op_case) { return op_case.def->root != KernelRoot::kNone; }
+inline bool has_kernel(const OpCase& op_case) {
+  return op_case.def->root != KernelRoot::kNone && op_case.def->root != KernelRoot::kControlFlow;
+}
 
 // A case as a kernel, lowered. As `fuse` leaves it, the kernel gets tables (constants that are no splats) as operands.
 class LoweredCase {

@@ -64,9 +64,8 @@ struct GradientArgs {
   Value* dy(int i = 0) const { return result_gradients[i]; }
 };
 
-// --- samples: what the generic op test runs
-// ----------------------------------------------------------------------------- One use of the op, as the text of a
-// StableHLO function whose only interesting op is this one:
+// --- samples: what the generic op test runs ---------------------------------------------------------------------------
+// One use of the op, as the text of a StableHLO function whose only interesting op is this one:
 //   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
 //   tensor<2x3xf32> }"
 // Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros,
@@ -79,10 +78,9 @@ struct Sample {
   bool differentiable = true;  // the gradient test applies (float operands, away from kinks)
 };
 
-// --- how it becomes loops
-// ------------------------------------------------------------------------------------------------ The template
-// (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are pulled, element
-// by element, into the kernel that reads them.
+// --- how it becomes loops -------------------------------------------------------------------------------------------
+// The template (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are
+// pulled, element by element, into the kernel that reads them.
 enum class KernelRoot : uint8_t {
   kNone,           // never in a kernel: call, return, composite, custom_call (a pass removes it)
   kElement,        // `element` gives one result element from operand elements
@@ -92,6 +90,7 @@ enum class KernelRoot : uint8_t {
   kSelectScatter,  // select_and_scatter
   kScatter,        // scatter
   kCopy,           // dynamic_update_slice and others that overwrite part of a copy
+  kControlFlow,    // while, case, if: its regions hold kernels, and the plan jumps
 };
 
 // Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.

@@ -73,4 +73,26 @@ size_t check_reduction_operands(const InferArgs& args) {
   return n;
 }
 
+void check_returns(const InferArgs& args, size_t index, std::span<const TensorType> types) {
+  const Values& returned = args.regions[index]->terminator()->operands;
+  if (returned.size() != types.size()) {
+    args.fail(fmt::format("region {} must return {} values, not {}", index, types.size(), returned.size()));
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (returned[i]->type == types[i]) continue;
+    args.fail(fmt::format("value {} that region {} returns must be {}, not {}", i, index, ingot::to_string(types[i]),
+                          ingot::to_string(returned[i]->type)));
+  }
+}
+
+std::vector<TensorType> branch_results(const InferArgs& args) {
+  std::vector<TensorType> types;
+  for (const Value* value : args.regions[0]->terminator()->operands) types.push_back(value->type);
+  for (size_t i = 0; i < args.regions.size(); ++i) {
+    if (!args.regions[i]->arguments.empty()) args.fail("a branch takes no arguments; it may read any value above it");
+    check_returns(args, i, types);
+  }
+  return types;
+}
+
 }  // namespace ingot::ops

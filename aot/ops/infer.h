@@ -30,4 +30,10 @@ std::vector<TensorType> combined(const InferArgs& args, size_t n, const Shape& s
 // The operands are n inputs of one shape, then n scalars to start from. Gives n.
 size_t check_reduction_operands(const InferArgs& args);
 
+// Region `index` returns values of these types.
+void check_returns(const InferArgs& args, size_t index, std::span<const TensorType> types);
+
+// What the branches return: regions without arguments that agree on their results.
+std::vector<TensorType> branch_results(const InferArgs& args);
+
 }  // namespace ingot::ops

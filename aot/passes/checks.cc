@@ -48,14 +48,29 @@ std::string no_barriers(const Module& module) {
   return first_complaint(module, [](const Op& op) { return is_barrier(op) ? at(op, " is left") : ""; });
 }
 
+namespace {
+
+std::string every_op_is_a_kernel(const Block& block) {
+  for (const auto& op : block.ops) {
+    if (op->def->is_terminator) continue;
+    if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) continue;
+    if (op->def->root == KernelRoot::kControlFlow) {
+      for (const auto& region : op->regions) {
+        if (std::string text = every_op_is_a_kernel(*region); !text.empty()) return text;
+      }
+      continue;
+    }
+    if (!op->is("ingot.kernel")) return at(*op, " is in no kernel");
+    if (!captured_values(op->region()).empty()) return at(*op, ": its region reads values from outside");
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string every_op_is_a_kernel(const Module& module) {
   for (const auto& function : module.functions) {
-    for (const auto& op : function->body.ops) {
-      if (op->def->is_terminator) continue;
-      if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) continue;
-      if (!op->is("ingot.kernel")) return at(*op, " is in no kernel");
-      if (!captured_values(op->region()).empty()) return at(*op, ": its region reads values from outside");
-    }
+    if (std::string text = every_op_is_a_kernel(function->body); !text.empty()) return text;
   }
   return "";
 }

@@ -15,7 +15,8 @@ bool has_nan(const RefTensor& tensor) {
 
 bool may_fold(const Op& op) {
   return op.def->evaluate && !op.def->is_terminator && !op.def->has_side_effect && !op.operands.empty() &&
-         op.def->root != KernelRoot::kNone;
+         op.def->root != KernelRoot::kNone && op.def->root != KernelRoot::kControlFlow &&
+         std::ranges::all_of(op.regions, [](const auto& region) { return captured_values(*region).empty(); });
 }
 
 std::vector<LiteralRef> operand_constants(const Op& op) {

@@ -118,27 +118,57 @@ class KernelMaker {
   std::unordered_map<const Value*, Value*> made_;
 };
 
-bool is_fused(const Function& function) {
-  return std::all_of(function.body.ops.begin(), function.body.ops.end(), [](const auto& op) {
+bool is_control_flow(const Op& op) { return op.def->root == KernelRoot::kControlFlow; }
+
+bool is_fused(const Block& block) {
+  return std::ranges::all_of(block.ops, [](const auto& op) {
     return op->is("ingot.kernel") || op->def->is_terminator ||
-           (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat);
+           (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) ||
+           (is_control_flow(*op) &&
+            std::ranges::all_of(op->regions, [](const auto& region) { return is_fused(*region); }));
   });
 }
 
-void refuse_what_has_no_kernel(const Function& function) {
-  for (const auto& op : function.body.ops) {
+void refuse_what_has_no_kernel(const Block& block) {
+  for (const auto& op : block.ops) {
     if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is("ingot.kernel")) continue;
     throw_limit(op->location, fmt::format("{} in @{} has no kernel; it can be evaluated but not compiled yet",
-                                          op->name(), function.name));
+                                          op->name(), function_of(&block)->name));
   }
 }
 
-bool fuse_function(Function& function, PassContext& context) {
-  if (is_fused(function)) return false;
-  refuse_what_has_no_kernel(function);
-  Partition p = partition(function, context);
+bool is_inside(const Block* block, const Block& outer) {
+  while (block && block != &outer) block = block->parent_op ? block->parent_op->block : nullptr;
+  return block;
+}
+
+// What costs nothing and stands outside of a region is made anew inside, where kernels may take it in.
+void sink_free_values(Block& region) {
+  for (Value* value : captured_values(region)) {
+    if (!value->op || !is_free(*value->op)) continue;
+    ValueMap map;
+    Op* copy = copy_op(*value->op, region, map);
+    region.ops.splice(region.ops.begin(), region.ops, copy->self);
+    const std::vector<Value::Use> uses = value->uses;
+    for (const Value::Use& use : uses) {
+      if (is_inside(use.op->block, region)) use.op->set_operand(use.operand_index, copy->result());
+    }
+  }
+}
+
+bool fuse_block(Block& block, PassContext& context) {
+  if (is_fused(block)) return false;
+  refuse_what_has_no_kernel(block);
+  for (auto& op : block.ops) {
+    if (!is_control_flow(*op)) continue;
+    for (auto& region : op->regions) {
+      sink_free_values(*region);
+      fuse_block(*region, context);
+    }
+  }
+  Partition p = partition(block, context);
   merge_groups(p);
-  KernelMaker maker(p, function.body, context.ops);
+  KernelMaker maker(p, block, context.ops);
   std::set<const Op*> kept;
   for (int g : in_order(p)) {
     const Group& group = p.groups[g];
@@ -161,7 +191,7 @@ bool fuse_function(Function& function, PassContext& context) {
 
 bool fuse(Module& module, PassContext& context) {
   bool changed = false;
-  for (auto& function : module.functions) changed |= fusion::fuse_function(*function, context);
+  for (auto& function : module.functions) changed |= fusion::fuse_block(function->body, context);
   return changed;
 }
 

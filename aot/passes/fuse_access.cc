@@ -175,6 +175,7 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
     case KernelRoot::kCopy:
       return elsewhere(operand->type.elements(), false);  // each element once, in another order than the result's
     case KernelRoot::kNone:
+    case KernelRoot::kControlFlow:
     case KernelRoot::kContraction:
     case KernelRoot::kWindow:
     case KernelRoot::kSelectScatter:

@@ -23,8 +23,6 @@ bool is_renaming(const Op& op) {
 
 bool is_constant(const Op& op) { return op.is("stablehlo.constant"); }
 bool is_splat(const Op& op) { return is_constant(op) && op.attrs().literal("value")->is_splat; }
-// Costs nothing to make anywhere.
-bool is_free(const Op& op) { return is_splat(op) || op.is("stablehlo.iota"); }
 
 // The dimensions of the space that `access` leaves out, when they are its last ones; else empty.
 std::vector<int> missing_last_dims(const Access& access, const Space& space) {
@@ -52,8 +50,8 @@ std::vector<int> reduced_dims(const Op& reduce) {
 
 class Partitioner {
  public:
-  Partitioner(Function& function, PassContext& context) : context_(context) {
-    for (auto& op : function.body.ops) {
+  Partitioner(Block& block, PassContext& context) : context_(context) {
+    for (auto& op : block.ops) {
       p_.index[op.get()] = static_cast<int>(p_.ops.size());
       p_.ops.push_back(op.get());
     }
@@ -73,7 +71,7 @@ class Partitioner {
 
   void place(int i) {
     const Op& it = op(i);
-    if (it.def->is_terminator || it.def->root == KernelRoot::kNone) {
+    if (it.def->is_terminator || it.def->root == KernelRoot::kNone || it.def->root == KernelRoot::kControlFlow) {
       if (it.is("stablehlo.constant")) return;
       add_boundary(i);
       return;
@@ -444,6 +442,8 @@ bool Partition::reaches(int from, int to) const {
   return false;
 }
 
-Partition partition(Function& function, PassContext& context) { return Partitioner(function, context).run(); }
+Partition partition(Block& block, PassContext& context) { return Partitioner(block, context).run(); }
+
+bool is_free(const Op& op) { return is_splat(op) || op.is("stablehlo.iota"); }
 
 }  // namespace ingot::fusion

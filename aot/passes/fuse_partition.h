@@ -31,7 +31,7 @@ struct Group {
 };
 
 struct Partition {
-  std::vector<Op*> ops;                      // of the function's block, in program order
+  std::vector<Op*> ops;                      // of the block, in program order
   std::unordered_map<const Op*, int> index;  // of an op in `ops`
   std::vector<Group> groups;
 
@@ -39,7 +39,10 @@ struct Partition {
   bool reaches(int from, int to) const;
 };
 
-Partition partition(Function& function, PassContext& context);
+Partition partition(Block& block, PassContext& context);
+
+// Costs nothing to make anywhere: iota, a constant of one value.
+bool is_free(const Op& op);
 
 // Joins groups that visit the same space: independent ones that read a value in common, and a writer with its reader.
 void merge_groups(Partition& partition);

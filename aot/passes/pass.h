@@ -54,8 +54,8 @@ bool dce(Module& module, PassContext& context);
 // fold_constants, simplify, cse and dce in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
 
-// Groups the ops of every function into ingot.kernel ops. What stays beside them: constants that are no splats, the
-// return, and ops that are no kernel (control flow, custom calls).
+// Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
+// them: constants that are no splats, returns, and the control flow itself.
 //
 //   elementwise  any elementwise ops of one shape
 //   contraction  a dot_general or convolution, renamings of its operands, elementwise ops on its result

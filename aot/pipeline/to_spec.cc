@@ -95,6 +95,12 @@ bundle::Plan plan_spec(const plan::Plan& plan, int input_count) {
     bundle::Step made;
     made.kernel = step.kernel;
     made.barrier = step.barrier;
+    if (step.kind != plan::StepKind::kKernel) {
+      made.kind = step.kind == plan::StepKind::kJump ? bundle::StepKind::kJump : bundle::StepKind::kJumpUnless;
+      made.target = step.target;
+      made.kernel = step.value;
+      made.word = !step.buffers.empty() && plan.buffers[step.buffers[0]].bytes() == 4;
+    }
     for (int id : step.buffers) {
       const plan::Buffer& buffer = plan.buffers[id];
       bundle::Operand operand;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -35,6 +36,31 @@ class Memory {
     return covered >= end ? owner : -1;
   }
 
+  // What is known when this or `other` may be true: bytes that one owner wrote in both.
+  Memory joined(const Memory& other) const {
+    Memory both = *this, theirs = other;
+    for (const auto& [begin, range] : other.ranges_) {
+      both.split(begin);
+      both.split(range.first);
+    }
+    for (const auto& [begin, range] : both.ranges_) {
+      theirs.split(begin);
+      theirs.split(range.first);
+    }
+    std::erase_if(both.ranges_, [&](const auto& entry) {
+      const auto found = theirs.ranges_.find(entry.first);
+      return found == theirs.ranges_.end() || found->second != entry.second;
+    });
+    return both;
+  }
+
+  // Whether all that `less` knows is known here.
+  bool knows(const Memory& less) const {
+    return std::ranges::all_of(less.ranges_, [&](const auto& entry) {
+      return other_owner(entry.first, entry.second.first, entry.second.second) == entry.second.second;
+    });
+  }
+
  private:
   void split(int64_t at) {
     auto after = ranges_.upper_bound(at);
@@ -60,7 +86,7 @@ class Checker {
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].first_step == kBeforeFirstStep) write(static_cast<int>(i));
     }
-    for (size_t i = 0; i < plan_.steps.size(); ++i) run_step(static_cast<int>(i));
+    run_range(0, static_cast<int>(plan_.steps.size()));
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       const Buffer& buffer = plan_.buffers[i];
       if (buffer.last_step >= static_cast<int>(plan_.steps.size())) read(static_cast<int>(i), "after the last step");
@@ -68,6 +94,80 @@ class Checker {
   }
 
  private:
+  using Memories = std::map<std::pair<Space, int>, Memory>;  // of addressed spaces; by index, inputs and outputs
+
+  void run_range(int begin, int end) {
+    for (int at = begin; at < end;) {
+      const Step& step = plan_.steps[at];
+      if (step.kind == StepKind::kKernel) {
+        run_step(at++);
+        continue;
+      }
+      check_jump(at);
+      const int target = step.target;
+      if (step.kind == StepKind::kJump || target <= at + 1 || target > end) fail_jump(at);
+      run_step(at);
+      const Step& last = plan_.steps[target - 1];  // of what is done when the test holds
+      if (last.kind != StepKind::kJump) fail_jump(at);
+      check_jump(target - 1);
+      if (last.target <= at) {
+        if (last.target < begin) fail_jump(target - 1);
+        run_loop(last.target, at, target);
+        at = target;
+      } else {
+        if (last.target < target || last.target > end) fail_jump(target - 1);
+        run_branches(at, target, last.target);
+        at = last.target;
+      }
+    }
+  }
+
+  // head..test has run; then the body any number of times, the condition after it each time.
+  void run_loop(int head, int test, int end) {
+    Memories known = memories_;
+    while (true) {
+      run_range(test + 1, end - 1);
+      run_range(head, test);
+      run_step(test);
+      const bool is_settled = join(known);
+      memories_ = known;
+      if (is_settled) return;
+    }
+  }
+
+  void run_branches(int test, int otherwise, int end) {
+    Memories before = memories_;
+    run_range(test + 1, otherwise - 1);
+    std::swap(before, memories_);
+    run_range(otherwise, end);
+    join(before);
+    memories_ = std::move(before);
+  }
+
+  // `known` becomes what holds there and in memory; true when it loses nothing.
+  bool join(Memories& known) {
+    bool loses_nothing = true;
+    for (auto& [place, memory] : known) {
+      loses_nothing &= memories_[place].knows(memory);
+      memory = memory.joined(memories_[place]);
+    }
+    return loses_nothing;
+  }
+
+  [[noreturn]] void fail_jump(int index) {
+    fail(fmt::format("the jump of step {} is neither a loop's nor a branch's", index));
+  }
+
+  void check_jump(int index) {
+    const Step& step = plan_.steps[index];
+    for (const int at : {index, index + 1, step.target}) {
+      if (at < 0 || at > static_cast<int>(plan_.steps.size())) fail_jump(index);
+      if (at < static_cast<int>(plan_.steps.size()) && !plan_.steps[at].barrier) {
+        fail(fmt::format("step {} has no barrier, but step {} jumps", at, index));
+      }
+    }
+  }
+
   // A memory of its own for each addressed space, and for each input and output.
   Memory& memory(const Buffer& buffer) {
     const bool addressed = sizes_.contains(buffer.space);
@@ -144,7 +244,10 @@ class Checker {
       }
       for (size_t j = 0; j < step.buffers.size(); ++j) {
         const Buffer& other = plan_.buffers[step.buffers[j]];
-        const bool declared = written.in_place_of == step.buffers[j] && other.offset_bytes == written.offset_bytes;
+        // A carried value has one buffer for its old and its new value.
+        const bool is_carried = step.buffers[i] == step.buffers[j] && !step.writes[j];
+        const bool declared =
+            is_carried || (written.in_place_of == step.buffers[j] && other.offset_bytes == written.offset_bytes);
         if (i != j && other.bytes() > 0 && written.bytes() > 0 && overlap(written, other) && !declared) {
           fail(fmt::format("step {} writes {} over its own operand {}", index, written.name, other.name));
         }
@@ -155,7 +258,7 @@ class Checker {
 
   const Plan& plan_;
   std::map<Space, int64_t> sizes_;
-  std::map<std::pair<Space, int>, Memory> memories_;
+  Memories memories_;
   int concurrent_from_ = 0;
 };
 

@@ -6,26 +6,37 @@
 
 namespace ingot::plan {
 
-Dependencies::Dependencies(const Function& function) {
-  for (const auto& op : function.body.ops) {
-    if (!op->is("ingot.kernel")) continue;
-    index_[op.get()] = static_cast<int>(kernels_.size());
-    kernels_.push_back(op.get());
+bool is_node(const Op& op) { return op.is("ingot.kernel") || op.def->root == KernelRoot::kControlFlow; }
+
+Dependencies::Dependencies(const Block& block) {
+  for (const auto& op : block.ops) {
+    if (!is_node(*op)) continue;
+    const int node = static_cast<int>(nodes_.size());
+    index_[op.get()] = node;
+    nodes_.push_back(op.get());
     after_.emplace_back();
-    for (const Value* operand : op->operands) {
-      if (operand->op && operand->op->is("ingot.kernel")) add(index_.at(operand->op), index_.at(op.get()));
+    Values& reads = reads_.emplace_back(op->operands);
+    for (const auto& region : op->regions) {
+      const Values captured = captured_values(*region);
+      reads.insert(reads.end(), captured.begin(), captured.end());
+    }
+    std::ranges::sort(reads);
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    for (const Value* value : reads) {
+      readers_[value].push_back(node);
+      if (const auto writer = index_.find(value->op); writer != index_.end()) add(writer->second, node);
     }
   }
 }
 
-void Dependencies::add(int before, int kernel) {
-  auto& edges = after_[kernel];
-  if (before != kernel && std::find(edges.begin(), edges.end(), before) == edges.end()) edges.push_back(before);
+void Dependencies::add(int before, int node) {
+  auto& edges = after_[node];
+  if (before != node && std::find(edges.begin(), edges.end(), before) == edges.end()) edges.push_back(before);
 }
 
-bool Dependencies::depends(int kernel, int on) const {
-  std::vector<bool> seen(kernels_.size());
-  std::vector<int> open = {kernel};
+bool Dependencies::depends(int node, int on) const {
+  std::vector<bool> seen(nodes_.size());
+  std::vector<int> open = {node};
   while (!open.empty()) {
     const int at = open.back();
     open.pop_back();
@@ -38,23 +49,27 @@ bool Dependencies::depends(int kernel, int on) const {
 }
 
 std::vector<int> Dependencies::readers(const Value* value) const {
-  std::vector<int> readers;
-  for (const Value::Use& use : value->uses) {
-    const auto found = index_.find(use.op);
-    if (found != index_.end()) readers.push_back(found->second);
-  }
-  std::sort(readers.begin(), readers.end());
-  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
-  return readers;
+  const auto found = readers_.find(value);
+  return found == readers_.end() ? std::vector<int>() : found->second;
 }
 
-const Value* old_state(const Function& function, int i) {
-  const std::string name = attr_text(function.results[i].attrs, "ingot.state");
-  if (name.empty()) return nullptr;
-  for (int k = 0; k < function.argument_count(); ++k) {
-    if (attr_text(function.argument_attrs[k], "ingot.state") == name) return function.body.argument(k);
+Replaced replaced_state(const Function& function) {
+  Replaced replaced;
+  for (const FunctionResult& result : function.results) {
+    const std::string name = attr_text(result.attrs, "ingot.state");
+    const Value* old = nullptr;
+    for (int k = 0; !name.empty() && !old && k < function.argument_count(); ++k) {
+      if (attr_text(function.argument_attrs[k], "ingot.state") == name) old = function.body.argument(k);
+    }
+    replaced.push_back(old);
   }
-  return nullptr;
+  return replaced;
+}
+
+Replaced replaced_carried(const Block& body) {
+  Replaced replaced;
+  for (const auto& argument : body.arguments) replaced.push_back(argument.get());
+  return replaced;
 }
 
 bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering) {

@@ -1,4 +1,4 @@
-// Which kernel of a function must run before which.
+// Which node of a block must run before which.
 #pragma once
 
 #include <map>
@@ -8,30 +8,38 @@
 
 namespace ingot::plan {
 
-// The ingot.kernel ops of a function, in program order, and the edges between them: a reader after the writer, and the
-// writer of a state's new value after every reader of the old one.
+// ingot.kernel, or control flow whose regions hold such ops.
+bool is_node(const Op& op);
+
+// The nodes of a block, in program order, and the edges between them: a reader after the writer, and what `add` adds.
 class Dependencies {
  public:
-  explicit Dependencies(const Function& function);
+  explicit Dependencies(const Block& block);
 
-  const std::vector<Op*>& kernels() const { return kernels_; }
+  const std::vector<Op*>& nodes() const { return nodes_; }
   int index_of(const Op* op) const { return index_.at(op); }
-  const std::vector<int>& after(int kernel) const { return after_[kernel]; }  // what must run before it
+  const std::vector<int>& after(int node) const { return after_[node]; }  // what must run before it
+  const Values& reads(int node) const { return reads_[node]; }  // each once; what the regions of control flow read too
 
-  bool depends(int kernel, int on) const;  // through any number of edges
-  void add(int before, int kernel);
+  bool depends(int node, int on) const;  // through any number of edges
+  void add(int before, int node);
 
-  // The kernels that read a value, each once.
+  // The nodes that read a value, each once.
   std::vector<int> readers(const Value* value) const;
 
  private:
-  std::vector<Op*> kernels_;
+  std::vector<Op*> nodes_;
+  std::vector<Values> reads_;
   std::map<const Op*, int> index_;
+  std::map<const Value*, std::vector<int>> readers_;
   std::vector<std::vector<int>> after_;
 };
 
-// The argument that holds the old value of the state which result `i` of the function replaces, or null.
-const Value* old_state(const Function& function, int i);
+// For each result of a block: the argument whose place it takes at the end, or null. Of a function, state; of a loop's
+// body, the carried value.
+using Replaced = std::vector<const Value*>;
+Replaced replaced_state(const Function& function);
+Replaced replaced_carried(const Block& body);
 
 // Whether every kernel of `op`'s lowering that writes result `result` either does not read operand value `old` or may
 // write in its place, and none reads it afterwards.

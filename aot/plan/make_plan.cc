@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "aot/base/error.h"
 #include "aot/plan/dependencies.h"
-#include "aot/plan/place.h"
+#include "aot/plan/finish_plan.h"
 #include "aot/plan/schedule_order.h"
 
 namespace ingot::plan {
@@ -16,28 +15,30 @@ namespace {
 
 using BufferOf = std::map<const Value*, int>;
 
-// The function's results that a kernel writes where they belong.
+// Where a kernel writes a value that belongs somewhere: a result of the function, or of a region of control flow.
 struct Destination {
-  Space space;
-  int index;  // state slot or output position
-  std::string name;
+  Space space = Space::kArena;
+  int index = 0;  // state slot or output position
+  std::string name = {};
+  int buffer = -1;  // of a region's result: that of the carried value or of the branches' result
 };
 
 class Planner {
  public:
   Planner(const Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels,
           const LoweringOf& lowering)
-      : function_(function), state_(state), rodata_(rodata), kernels_(kernels), lowering_(lowering), edges_(function) {}
+      : function_(function), state_(state), rodata_(rodata), kernels_(kernels), lowering_(lowering) {}
 
   Plan run() {
     plan_.entry = function_.name;
+    add_arguments();
+    add_constants(function_.body);
     find_destinations();
-    add_arguments_and_constants();
-    for (int kernel : order()) add_steps(*edges_.kernels()[kernel]);
+    add_block(function_.body, replaced_state(function_));
     survive_to_the_end();
-    share_in_place();
-    place_arena();
-    set_barriers();
+    share_in_place(plan_, may_alias_);
+    place_arena(plan_);
+    set_barriers(plan_);
     return std::move(plan_);
   }
 
@@ -45,19 +46,14 @@ class Planner {
   void find_destinations() {
     int outputs = 0;
     const Op* end = function_.body.terminator();
+    const Replaced replaced = replaced_state(function_);
     for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
       const Value* value = end->operand(i);
       const std::string name = attr_text(function_.results[i].attrs, "ingot.state");
       if (name.empty()) {
         destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, "ingot.name")};
-        continue;
-      }
-      const Value* old = old_state(function_, i);
-      if (value == old) continue;
-      destinations_[value] = {Space::kState, state_.find(name), name};
-      const int writer = edges_.index_of(value->op);
-      if (old) {
-        for (int reader : edges_.readers(old)) edges_.add(reader, writer);
+      } else if (value != replaced[i]) {
+        destinations_[value] = {Space::kState, state_.find(name), name};
       }
     }
   }
@@ -78,7 +74,7 @@ class Planner {
     return made;
   }
 
-  void add_arguments_and_constants() {
+  void add_arguments() {
     int inputs = 0;
     for (int i = 0; i < function_.argument_count(); ++i) {
       const std::string state = attr_text(function_.argument_attrs[i], "ingot.state");
@@ -89,7 +85,13 @@ class Planner {
       buffer.name = state.empty() ? attr_text(function_.argument_attrs[i], "ingot.name") : state;
       add_buffer(buffer, function_.body.argument(i));
     }
-    for (const auto& op : function_.body.ops) {
+  }
+
+  void add_constants(const Block& block) {
+    for (const auto& op : block.ops) {
+      if (op->def->root == KernelRoot::kControlFlow) {
+        for (const auto& region : op->regions) add_constants(*region);
+      }
       if (!op->is("stablehlo.constant")) continue;
       Buffer buffer;
       buffer.space = Space::kRodata;
@@ -98,43 +100,71 @@ class Planner {
     }
   }
 
-  std::vector<int> order() {
+  // The steps of a block; a value that takes an argument's place is written after the argument was read.
+  void add_block(const Block& block, const Replaced& replaced) {
+    Dependencies edges(block);
+    for (size_t i = 0; i < replaced.size(); ++i) {
+      const Value* value = block.terminator()->operand(static_cast<int>(i));
+      if (!replaced[i] || value == replaced[i]) continue;
+      for (int reader : edges.readers(replaced[i])) edges.add(reader, edges.index_of(value->op));
+    }
+    for (int node : order(edges)) {
+      const Op& op = *edges.nodes()[node];
+      if (op.is("ingot.kernel")) {
+        add_steps(op);
+      } else if (op.is("stablehlo.while")) {
+        add_loop(op);
+      } else {
+        add_branches(op);
+      }
+    }
+  }
+
+  std::vector<int> order(const Dependencies& edges) {
     OrderProblem problem;
     std::map<const Value*, int> values;
     const auto value_id = [&](const Value* value) {
       const auto [at, is_new] = values.emplace(value, static_cast<int>(problem.value_bytes.size()));
       if (is_new) {
-        const bool in_arena = value->op && value->op->is("ingot.kernel") && !destinations_.contains(value);
-        problem.value_bytes.push_back(in_arena ? align_up(value->type.bytes()) : 0);
+        const bool is_made_here = value->op && is_node(*value->op) && value->op->block == edges.nodes()[0]->block;
+        problem.value_bytes.push_back(is_made_here && !destinations_.contains(value) ? align_up(value->type.bytes())
+                                                                                     : 0);
       }
       return at->second;
     };
-    for (size_t k = 0; k < edges_.kernels().size(); ++k) {
-      const Op& op = *edges_.kernels()[k];
-      const Lowering& lowering = lowering_(op);
+    for (size_t k = 0; k < edges.nodes().size(); ++k) {
+      const Op& op = *edges.nodes()[k];
       OrderNode node;
-      node.after = edges_.after(static_cast<int>(k));
-      for (const Value* operand : op.operands) node.reads.push_back(value_id(operand));
+      node.after = edges.after(static_cast<int>(k));
+      for (const Value* read : edges.reads(static_cast<int>(k))) node.reads.push_back(value_id(read));
       std::sort(node.reads.begin(), node.reads.end());
-      node.reads.erase(std::unique(node.reads.begin(), node.reads.end()), node.reads.end());
       for (const auto& result : op.results) node.writes.push_back(value_id(result.get()));
-      for (const TensorType& type : lowering.temporaries) node.temporary_bytes += align_up(type.bytes());
-      for (const LoweredKernel& step : lowering.steps) {
-        for (const loops::Buffer& buffer : step.kernel.buffers) {
-          if (buffer.may_alias < 0) continue;
-          const KernelBinding& from = step.bindings[buffer.may_alias];
-          if (from.kind == KernelBinding::Kind::kOperand) node.in_place.push_back(value_id(op.operand(from.index)));
-        }
-      }
+      if (op.is("ingot.kernel")) describe_kernel(op, node, value_id);
       problem.nodes.push_back(std::move(node));
     }
     return choose_order(problem);
+  }
+
+  template <typename ValueId>
+  void describe_kernel(const Op& op, OrderNode& node, const ValueId& value_id) {
+    const Lowering& lowering = lowering_(op);
+    for (const TensorType& type : lowering.temporaries) node.temporary_bytes += align_up(type.bytes());
+    for (const LoweredKernel& step : lowering.steps) {
+      for (const loops::Buffer& buffer : step.kernel.buffers) {
+        if (buffer.may_alias < 0) continue;
+        const KernelBinding& from = step.bindings[buffer.may_alias];
+        if (from.kind == KernelBinding::Kind::kOperand) node.in_place.push_back(value_id(op.operand(from.index)));
+      }
+    }
   }
 
   int result_buffer(const Value* value, int step) {
     Buffer buffer;
     buffer.first_step = buffer.last_step = step;
     const auto destination = destinations_.find(value);
+    if (destination != destinations_.end() && destination->second.buffer >= 0) {
+      return buffers_[value] = destination->second.buffer;
+    }
     if (destination != destinations_.end()) {
       buffer.space = destination->second.space;
       buffer.index = destination->second.index;
@@ -188,11 +218,83 @@ class Planner {
     return id;
   }
 
+  int step_count() const { return static_cast<int>(plan_.steps.size()); }
+
+  int add_jump(StepKind kind, int target) {
+    Step step;
+    step.kind = kind;
+    step.target = target;
+    plan_.steps.push_back(std::move(step));
+    return step_count() - 1;
+  }
+
+  int add_test(const Value* value, int expected) {
+    const int at = add_jump(StepKind::kJumpUnless, 0);
+    const int id = buffers_.at(value);
+    plan_.steps[at].value = expected;
+    plan_.steps[at].buffers = {id};
+    plan_.steps[at].writes = {false};
+    plan_.buffers[id].last_step = std::max(plan_.buffers[id].last_step, at);
+    return at;
+  }
+
+  // A carried value has one buffer, from what it starts with to the loop's result.
+  void add_loop(const Op& loop) {
+    const Block& condition = loop.region(0);
+    const Block& body = loop.region(1);
+    for (size_t i = 0; i < loop.operands.size(); ++i) {
+      const int id = buffers_.at(loop.operands[i]);
+      for (const Value* value : {condition.argument(i), body.argument(i), loop.result(i)}) buffers_[value] = id;
+      const Value* next = body.terminator()->operand(i);
+      if (next != body.argument(i)) destinations_[next] = {.buffer = id};
+    }
+    const int head = step_count();
+    add_block(condition, {});
+    const int test = add_test(condition.terminator()->operand(0), 1);
+    add_block(body, replaced_carried(body));
+    const int back = add_jump(StepKind::kJump, head);
+    plan_.steps[test].target = step_count();
+    for (const Value* carried : loop.operands) plan_.buffers[buffers_.at(carried)].last_step = back;
+    for (Buffer& buffer : plan_.buffers) {
+      if (buffer.first_step < head && buffer.last_step >= head) buffer.last_step = back;
+    }
+  }
+
+  // Every branch writes the results where they are read.
+  void add_branches(const Op& op) {
+    for (const auto& result : op.results) {
+      Buffer buffer;
+      buffer.first_step = buffer.last_step = step_count();
+      add_buffer(buffer, result.get());
+    }
+    std::vector<int> ends;
+    const int last = static_cast<int>(op.regions.size()) - 1;
+    for (int k = 0; k <= last; ++k) {
+      const Block& branch = op.region(k);
+      for (size_t i = 0; i < op.results.size(); ++i) {
+        destinations_[branch.terminator()->operand(i)] = {.buffer = buffers_.at(op.result(i))};
+      }
+      const int test = k == last ? -1 : add_test(op.operand(0), op.is("stablehlo.if") ? 1 : k);
+      add_block(branch, {});
+      if (k == last) break;
+      ends.push_back(add_jump(StepKind::kJump, 0));
+      plan_.steps[test].target = step_count();
+    }
+    for (int end : ends) plan_.steps[end].target = step_count();
+    for (const auto& result : op.results) {
+      const int id = buffers_.at(result.get());
+      const auto touches = [&](const Step& step) { return std::ranges::find(step.buffers, id) != step.buffers.end(); };
+      Buffer& buffer = plan_.buffers[id];
+      while (!touches(plan_.steps[buffer.first_step])) ++buffer.first_step;
+    }
+  }
+
   // Results must be in their places after the last step; so must state that nobody replaces.
   void survive_to_the_end() {
     const int end = static_cast<int>(plan_.steps.size());
     std::vector<bool> replaced(state_.slots().size());
     for (const auto& [value, destination] : destinations_) {
+      if (destination.buffer >= 0) continue;
       plan_.buffers[buffers_.at(value)].last_step = end;
       if (destination.space == Space::kState) replaced[destination.index] = true;
     }
@@ -203,84 +305,16 @@ class Planner {
     }
   }
 
-  void share_in_place() {
-    for (const Alias& alias : may_alias_) {
-      Buffer& to = plan_.buffers[alias.output];
-      const Buffer& from = plan_.buffers[alias.input];
-      if (to.in_place_of >= 0 || to.space != from.space || to.bytes() != from.bytes() || to.bytes() == 0) continue;
-      const bool same_state = to.space == Space::kState && to.index == from.index;
-      const bool dies_here = to.space == Space::kArena && from.last_step == alias.step && to.first_step == alias.step &&
-                             !taken_over_.contains(alias.input);
-      if (!same_state && !dies_here) continue;
-      to.in_place_of = alias.input;
-      taken_over_.insert(alias.input);
-    }
-  }
-
-  // One item for each chain of arena buffers that take each other's place.
-  void place_arena() {
-    std::vector<Item> items;
-    std::vector<int> item_of(plan_.buffers.size(), -1);
-    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
-      const Buffer& buffer = plan_.buffers[i];
-      if (buffer.space != Space::kArena) continue;
-      if (buffer.in_place_of >= 0) {
-        item_of[i] = item_of[buffer.in_place_of];
-        items[item_of[i]].last = std::max(items[item_of[i]].last, buffer.last_step);
-      } else {
-        item_of[i] = static_cast<int>(items.size());
-        items.push_back({buffer.bytes(), buffer.first_step, buffer.last_step});
-      }
-    }
-    const Placement placement = place(items);
-    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
-      if (item_of[i] >= 0) plan_.buffers[i].offset_bytes = placement.offsets[item_of[i]];
-    }
-    plan_.arena_bytes = placement.bytes;
-    plan_.lower_bound_bytes = lower_bound_bytes(items);
-  }
-
-  bool conflict(const Step& a, const Step& b) const {
-    for (size_t i = 0; i < a.buffers.size(); ++i) {
-      for (size_t j = 0; j < b.buffers.size(); ++j) {
-        if (!a.writes[i] && !b.writes[j]) continue;
-        const Buffer& x = plan_.buffers[a.buffers[i]];
-        const Buffer& y = plan_.buffers[b.buffers[j]];
-        if (x.space != y.space || (!is_addressed(x.space) && x.index != y.index)) continue;
-        if (x.offset_bytes < y.offset_bytes + y.bytes() && y.offset_bytes < x.offset_bytes + x.bytes()) return true;
-      }
-    }
-    return false;
-  }
-
-  void set_barriers() {
-    size_t since = 0;
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      for (size_t earlier = since; earlier < i && !plan_.steps[i].barrier; ++earlier) {
-        plan_.steps[i].barrier = conflict(plan_.steps[earlier], plan_.steps[i]);
-      }
-      if (plan_.steps[i].barrier) since = i;
-    }
-  }
-
-  struct Alias {
-    int step;
-    int output;
-    int input;
-  };
-
   const Function& function_;
   const StateTable& state_;
   RodataPool& rodata_;
   KernelTable& kernels_;
   const LoweringOf& lowering_;
-  Dependencies edges_;
   Plan plan_;
   BufferOf buffers_;
   std::map<const Value*, Destination> destinations_;
   std::map<std::string, int> names_;  // of all buffers, and how many after the first wanted each
   std::vector<Alias> may_alias_;
-  std::set<int> taken_over_;
 };
 
 }  // namespace

@@ -125,6 +125,7 @@ class Parser {
     }
     reader_.expect(':');
     step.kernel_name = parse_name(reader_);
+    if (step.kernel_name == "jump" && reader_.accept_word("to")) return parse_jump();
     reader_.expect('(');
     reader_.expect_word("kernel");
     step.kernel = small("a kernel's number");
@@ -142,6 +143,26 @@ class Parser {
         step.buffers.push_back(parse_known());
         step.writes.push_back(writes);
       } while (reader_.accept(','));
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // step 3: jump to 7 unless p is 1 (barrier)
+  void parse_jump() {
+    Step step;
+    step.kind = StepKind::kJump;
+    step.target = small("a step");
+    if (reader_.accept_word("unless")) {
+      step.kind = StepKind::kJumpUnless;
+      step.buffers = {parse_known()};
+      step.writes = {false};
+      reader_.expect_word("is");
+      step.value = small("a value");
+    }
+    if (reader_.accept('(')) {
+      reader_.expect_word("barrier");
+      reader_.expect(')');
+      step.barrier = true;
     }
     plan_.steps.push_back(std::move(step));
   }

@@ -9,6 +9,7 @@
 //     ...
 //     step 0: f32_dot_32x10x64 (kernel 0, tasks 6) reads x, w writes h
 //     step 1: f32_rows (kernel 4, tasks 2, barrier) reads h, y writes lossrow, dlogits
+//     step 2: jump to 9 unless p is 1 (barrier)
 //     ...
 //   }
 //
@@ -50,11 +51,23 @@ struct Buffer {
   bool operator==(const Buffer&) const = default;
 };
 
+enum class StepKind : uint8_t {
+  kKernel,
+  kJump,        // goes to `target`
+  kJumpUnless,  // goes to `target` unless its only buffer holds `value`
+};
+
+// Jumps are structured: `while` is a condition, a kJumpUnless out of the loop, a body and a kJump back; `case` is a
+// kJumpUnless to the next branch, a branch and a kJump behind the last branch, and so on, and the last branch. What is
+// made outside of a loop and used in it lives until the loop's last step.
 struct Step {
+  StepKind kind = StepKind::kKernel;
+  int target = 0;  // of a jump; the number of steps is the end
+  int value = 0;
   int kernel = 0;  // into the kernel table
   std::string kernel_name;
   int64_t task_count = 1;
-  std::vector<int> buffers;  // one for each of the kernel's parameters, in their order
+  std::vector<int> buffers;  // one for each of the kernel's parameters, in their order; what a kJumpUnless reads
   std::vector<bool> writes;  // for each of them
   bool barrier = false;      // all earlier steps must have ended before it begins
 

@@ -49,6 +49,16 @@ std::string print(const Plan& plan) {
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
+    const char* barrier = step.barrier ? " (barrier)" : "";
+    if (step.kind == StepKind::kJump) {
+      text += fmt::format("  step {}: jump to {}{}\n", i, step.target, barrier);
+      continue;
+    }
+    if (step.kind == StepKind::kJumpUnless) {
+      text += fmt::format("  step {}: jump to {} unless {} is {}{}\n", i, step.target,
+                          written(plan.buffers[step.buffers[0]].name), step.value, barrier);
+      continue;
+    }
     text += fmt::format("  step {}: {} (kernel {}, tasks {}{}){}\n", i, written(step.kernel_name), step.kernel,
                         step.task_count, step.barrier ? ", barrier" : "", operands(plan, step));
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "aot/base/error.h"
@@ -28,45 +29,102 @@ Value* copy_kernel(GraphBuilder& b, Value* value) {
   return b.create("ingot.kernel", operands, {{"name", Attr("copy")}}, {}, std::move(regions))->result();
 }
 
+// A jump reads the value: the index of a case, the predicate of an if, what a loop's condition returns. Jumps read no
+// outputs, which the host may have put anywhere.
+bool is_tested(const Value* value) {
+  return std::ranges::any_of(value->uses, [](const Value::Use& use) {
+    if (use.op->def->root == KernelRoot::kControlFlow) return !use.op->is("stablehlo.while");
+    const Op* parent = use.op->block->parent_op;
+    return use.op->def->is_terminator && parent && parent->is("stablehlo.while") &&
+           use.op->block == parent->regions[0].get();
+  });
+}
+
+class Separator {
+ public:
+  Separator(const OpTable& table, const LoweringOf& lowering) : b_(table), lowering_(lowering) {}
+
+  int copies() const { return copies_; }
+
+  void separate(Block& block, const Replaced& replaced) {
+    // What stands inside comes first: a loop may need copies of what it starts from.
+    for (auto& op : block.ops) {
+      if (op->def->root != KernelRoot::kControlFlow) continue;
+      const bool is_loop = op->is("stablehlo.while");
+      if (is_loop) own_operands(*op);
+      for (auto& region : op->regions) {
+        if (!is_loop) {
+          separate(*region, Replaced(op->results.size(), nullptr));
+        } else if (region == op->regions.back()) {
+          separate(*region, replaced_carried(*region));
+        } else {
+          separate(*region, {});  // the condition's result is read where it lies
+        }
+      }
+    }
+    own_results(block, replaced);
+  }
+
+ private:
+  Value* copy(Value* value, Op& before) {
+    ++copies_;
+    b_.before(before);
+    return copy_kernel(b_, value);
+  }
+
+  // Every carried value of a loop starts as a kernel's own result, which nobody else reads: it becomes the place of
+  // all later values.
+  void own_operands(Op& loop) {
+    for (int i = 0; i < static_cast<int>(loop.operands.size()); ++i) {
+      Value* value = loop.operand(i);
+      const bool own = value->op && value->op->is("ingot.kernel") && value->op->block == loop.block;
+      if (!own || value->uses.size() != 1) loop.set_operand(i, copy(value, loop));
+    }
+  }
+
+  void own_results(Block& block, const Replaced& replaced) {
+    Op* end = block.terminator();
+    Dependencies dependencies(block);
+    std::set<const Value*> claimed;
+    std::vector<int> copied;
+    for (int i = 0; i < static_cast<int>(replaced.size()); ++i) {
+      Value* value = end->operand(i);
+      const Value* old = replaced[i];
+      if (old == value) continue;
+      bool direct = value->op && value->op->is("ingot.kernel") && value->op->block == &block && !is_tested(value) &&
+                    claimed.insert(value).second;
+      if (direct && old) {
+        const int writer = dependencies.index_of(value->op);
+        const std::vector<int> readers = dependencies.readers(old);
+        for (int reader : readers) {
+          direct = direct && (reader == writer ? may_replace(*value->op, value->index, old, lowering_(*value->op))
+                                               : !dependencies.depends(reader, writer));
+        }
+        if (direct) {
+          for (int reader : readers) dependencies.add(reader, writer);
+        }
+      }
+      if (!direct) copied.push_back(i);
+    }
+    for (int i : copied) {
+      Value* value = end->operand(i);
+      // Two states may trade places: what one of them was is saved before either is written.
+      if (replaced[i] && value->block == &block) value = copy(value, *end);
+      end->set_operand(i, copy(value, *end));
+    }
+  }
+
+  GraphBuilder b_;
+  const LoweringOf& lowering_;
+  int copies_ = 0;
+};
+
 }  // namespace
 
 int separate_results(Function& function, const OpTable& table, const LoweringOf& lowering) {
-  Op* end = function.body.terminator();
-  GraphBuilder b(table);
-  b.before(*end);
-
-  Dependencies dependencies(function);
-  std::set<const Value*> claimed;
-  std::set<int> copied;
-  for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
-    Value* value = end->operand(i);
-    const Value* old = old_state(function, i);
-    if (old == value) continue;
-    const bool own = value->op && value->op->is("ingot.kernel") && claimed.insert(value).second;
-    bool direct = own;
-    if (own && old) {
-      const int writer = dependencies.index_of(value->op);
-      const std::vector<int> readers = dependencies.readers(old);
-      for (int reader : readers) {
-        direct = direct && (reader == writer ? may_replace(*value->op, value->index, old, lowering(*value->op))
-                                             : !dependencies.depends(reader, writer));
-      }
-      if (direct) {
-        for (int reader : readers) dependencies.add(reader, writer);
-      }
-    }
-    if (!direct) copied.insert(i);
-  }
-  int copies = 0;
-  for (int i : copied) {
-    Value* value = end->operand(i);
-    // Two states may trade places: what one of them was is saved before either is written.
-    const bool is_other_state = old_state(function, i) && value->block == &function.body;
-    if (is_other_state) value = copy_kernel(b, value);
-    end->set_operand(i, copy_kernel(b, value));
-    copies += is_other_state ? 2 : 1;
-  }
-  return copies;
+  Separator separator(table, lowering);
+  separator.separate(function.body, replaced_state(function));
+  return separator.copies();
 }
 
 }  // namespace ingot::plan

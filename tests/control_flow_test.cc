@@ -1,0 +1,237 @@
+// Programs with loops and branches, compiled and run by the engine, against the evaluator.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "aot/graph/parse.h"
+#include "aot/ops/build.h"
+#include "tests/compiled_program.h"
+#include "tests/random_tensor.h"
+
+namespace ingot {
+namespace {
+
+constexpr const char* kVector = "vector";  // stands for tensor<Nxf32> until a program knows its N
+
+// Writes a random program: nested loops of a few rounds, branches, and sums, differences, maxima of what is at hand.
+// Regions return whatever they see: arguments, values from outside, constants, one value twice.
+class Author {
+ public:
+  explicit Author(uint64_t seed)
+      : random_(seed), vector_(fmt::format("tensor<{}xf32>", random_.chance(0.2) ? 50000 : 5)) {}
+
+  std::string program() {
+    Scope scope;
+    scope.add(kVector, "%x");
+    scope.add(kVector, "%s");
+    scope.add("tensor<f32>", "%f");
+    scope.add("tensor<i32>", "%n");
+    scope.add("tensor<i1>", "%p");
+    std::string text = fmt::format(
+        "func.func @main(%x: {0} {{ingot.name = \"x\"}}, %s: {0} {{ingot.state = \"s\"}}, %f: tensor<f32> "
+        "{{ingot.name = \"f\"}}, %n: tensor<i32> {{ingot.name = \"n\"}}, %p: tensor<i1> {{ingot.name = \"p\"}}) -> "
+        "({0}, {0} {{ingot.state = \"s\"}}, tensor<f32>, tensor<i32>) {{\n",
+        vector_);
+    text += statements(scope, 0, 3 + random_.below(5));
+    const std::vector<std::string> types = {kVector, kVector, "tensor<f32>", "tensor<i32>"};
+    text += "return " + values(scope, types) + " : " + written(types) + "\n}\n";
+    return text;
+  }
+
+ private:
+  struct Scope {
+    std::map<std::string, std::vector<std::string>> values;  // by type
+    void add(const std::string& type, const std::string& value) { values[type].push_back(value); }
+  };
+
+  std::string fresh() { return fmt::format("%v{}", count_++); }
+  const std::string& pick(const Scope& scope, const std::string& type) { return random_.one_of(scope.values.at(type)); }
+  std::string written(const std::string& type) const { return type == kVector ? vector_ : type; }
+
+  std::string written(const std::vector<std::string>& types) const {
+    std::string text;
+    for (const std::string& type : types) text += (text.empty() ? "" : ", ") + written(type);
+    return text;
+  }
+
+  std::string values(const Scope& scope, const std::vector<std::string>& types) {
+    std::string text;
+    for (const std::string& type : types) text += (text.empty() ? "" : ", ") + pick(scope, type);
+    return text;
+  }
+
+  std::string returns(const Scope& scope, const std::vector<std::string>& types) {
+    return "stablehlo.return " + values(scope, types) + " : " + written(types) + "\n";
+  }
+
+  // The results of an op of these types, known from here on; its text begins with them.
+  std::string define(Scope& scope, const std::vector<std::string>& types) {
+    const std::string name = fresh();
+    for (size_t i = 0; i < types.size(); ++i) {
+      scope.add(types[i], types.size() == 1 ? name : fmt::format("{}#{}", name, i));
+    }
+    return types.size() == 1 ? name : fmt::format("{}:{}", name, types.size());
+  }
+
+  std::vector<std::string> some_types() {
+    std::vector<std::string> types;
+    for (int64_t i = 1 + random_.below(4); i > 0; --i) {
+      types.push_back(random_.one_of(std::vector<std::string>{kVector, "tensor<f32>", "tensor<i32>"}));
+    }
+    return types;
+  }
+
+  std::string statements(Scope& scope, int depth, int64_t count) {
+    std::string text;
+    for (int64_t i = 0; i < count; ++i) {
+      const double kind = random_.uniform();
+      if (depth == 3 || kind < 0.5) {
+        text += arithmetic(scope);
+      } else if (kind < 0.65) {
+        text += branches(scope, depth, "stablehlo.if", "tensor<i1>", 2);
+      } else if (kind < 0.8) {
+        text += branches(scope, depth, "stablehlo.case", "tensor<i32>", 1 + random_.below(3));
+      } else {
+        text += loop(scope, depth);
+      }
+    }
+    return text;
+  }
+
+  std::string arithmetic(Scope& scope) {
+    const std::string type = random_.one_of(std::vector<std::string>{kVector, kVector, "tensor<f32>", "tensor<i32>"});
+    if (random_.chance(0.15)) {
+      const std::string number = type == "tensor<i32>" ? "3" : "1.5";
+      return fmt::format("{} = stablehlo.constant dense<{}> : {}\n", define(scope, {type}), number, written(type));
+    }
+    const std::string x = pick(scope, type), y = pick(scope, type);
+    if (random_.chance(0.15)) {
+      if (type == kVector) return "";
+      return fmt::format("{0} = stablehlo.compare LT, {1}, {2} : ({3}, {3}) -> tensor<i1>\n",
+                         define(scope, {"tensor<i1>"}), x, y, type);
+    }
+    const char* op = random_.one_of(std::vector<const char*>{"add", "subtract", "maximum", "minimum"});
+    return fmt::format("{} = stablehlo.{} {}, {} : {}\n", define(scope, {type}), op, x, y, written(type));
+  }
+
+  std::string branches(Scope& scope, int depth, const char* op, const char* index_type, int64_t count) {
+    const std::string index = pick(scope, index_type);
+    const std::vector<std::string> types = some_types();
+    std::string regions;
+    for (int64_t k = 0; k < count; ++k) {
+      Scope inside = scope;
+      regions += k ? "}, {\n" : "{\n";
+      regions += statements(inside, depth + 1, random_.below(4));
+      regions += returns(inside, types);
+    }
+    return fmt::format("{} = \"{}\"({}) ({}}}) : ({}) -> ({})\n", define(scope, types), op, index, regions, index_type,
+                       written(types));
+  }
+
+  // Counts to a small number; more conditions end it earlier.
+  std::string loop(Scope& scope, int depth) {
+    std::vector<std::string> types = some_types();
+    std::string carried, text;
+    Scope inside = scope;
+    for (const std::string& type : types) {
+      const std::string argument = fresh();
+      carried += fmt::format("{} = {}, ", argument, pick(scope, type));
+      inside.add(type, argument);
+    }
+    const std::string zero = fresh(), one = fresh(), limit = fresh(), counter = fresh(), next = fresh(),
+                      go_on = fresh();
+    for (const auto& [name, number] : {std::pair{zero, int64_t{0}}, {one, 1}, {limit, random_.below(4)}}) {
+      text += fmt::format("{} = stablehlo.constant dense<{}> : tensor<i32>\n", name, number);
+    }
+    types.push_back("tensor<i32>");
+    const std::string condition = fmt::format(
+        "{} = stablehlo.compare LT, {}, {} : (tensor<i32>, tensor<i32>) -> tensor<i1>\n", go_on, counter, limit);
+    Scope in_condition = inside;
+    std::string tests = statements(in_condition, 3, random_.below(3)) + condition;
+    std::string body = statements(inside, depth + 1, random_.below(5));
+    body += fmt::format("{} = stablehlo.add {}, {} : tensor<i32>\n", next, counter, one);
+    const std::vector<std::string> others(types.begin(), types.end() - 1);
+    body += fmt::format("stablehlo.return {}, {} : {}\n", values(inside, others), next, written(types));
+    text += fmt::format(
+        "{} = stablehlo.while({}{} = {}) : {}\ncond {{\n{}stablehlo.return {} : tensor<i1>\n}} do {{\n{}}}\n",
+        define(scope, types), carried, counter, zero, written(types), tests, go_on, body);
+    return text;
+  }
+
+  Random random_;
+  std::string vector_;
+  int count_ = 0;
+};
+
+// Names for every argument and result that has none.
+void name_ports(Function& function) {
+  const auto name = [](AttrMap& attrs, const char* what, size_t i) {
+    if (!attrs.contains("ingot.state")) attrs.emplace("ingot.name", Attr(fmt::format("{}{}", what, i)));
+  };
+  for (size_t i = 0; i < function.argument_attrs.size(); ++i) name(function.argument_attrs[i], "arg", i);
+  for (size_t i = 0; i < function.results.size(); ++i) name(function.results[i].attrs, "result", i);
+}
+
+// Two runs, so that the state of the first is read by the second.
+void expect_same(const std::string& text, uint64_t seed) {
+  SCOPED_TRACE(text);
+  const auto module = parse_module(text, "program.mlir", all_ops());
+  Function& main = *module->functions[0];
+  name_ports(main);
+  const TensorType vector = main.body.argument(0)->type;
+  Random random(seed);
+  ReferenceExecutor reference;
+  CompiledExecutor alone(1), three(3);
+  const std::array<Executor*, 3> executors = {&reference, &alone, &three};
+  std::array<NamedTensors, 3> states;
+  const RefTensor start = random_tensor(vector, random);
+  for (NamedTensors& state : states) state["s"] = start;
+  for (int run = 0; run < 2; ++run) {
+    NamedTensors inputs = {{"x", random_tensor(vector, random)},
+                           {"f", random_tensor({DType::kF32, {}}, random)},
+                           {"n", random_tensor({DType::kI32, {}}, random)},
+                           {"p", random_tensor({DType::kI1, {}}, random)}};
+    inputs["n"].i[0] = random.below(5) - 1;
+    std::array<NamedTensors, 3> outputs;
+    for (size_t k = 0; k < executors.size(); ++k) outputs[k] = executors[k]->run(*module, "main", states[k], inputs);
+    for (size_t k = 1; k < executors.size(); ++k) {
+      for (const auto& [name, expected] : outputs[0]) expect_equal({outputs[k].at(name)}, {expected});
+      expect_equal({states[k].at("s")}, {states[0].at("s")});
+    }
+  }
+}
+
+TEST(ControlFlow, RandomProgramsGiveWhatTheirDefinitionSays) {
+  for (uint64_t seed = 0; seed < 100 && !testing::Test::HasFailure(); ++seed) {
+    const std::string text = Author(seed).program();
+    ASSERT_NO_THROW(expect_same(text, seed)) << text;
+  }
+}
+
+TEST(ControlFlow, SamplesGiveWhatTheirDefinitionSays) {
+  for (const OpDef* def : all_ops().all()) {
+    if (def->root != KernelRoot::kControlFlow) continue;
+    for (const Sample& sample : def->samples()) {
+      SCOPED_TRACE(sample.text);
+      const auto module = parse_module(sample.text, "sample.mlir", all_ops());
+      Function& main = *module->functions[0];
+      name_ports(main);
+      for (uint64_t seed = 0; seed < 8; ++seed) {
+        Random random(seed);
+        NamedTensors inputs, no_state;
+        for (int i = 0; i < main.argument_count(); ++i) {
+          inputs[fmt::format("arg{}", i)] = random_tensor(main.body.argument(i)->type, random);
+        }
+        ReferenceExecutor reference;
+        CompiledExecutor compiled;
+        const NamedTensors expected = reference.run(*module, "main", no_state, inputs);
+        const NamedTensors actual = compiled.run(*module, "main", no_state, inputs);
+        for (const auto& [name, tensor] : expected) expect_equal({actual.at(name)}, {tensor});
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ingot
