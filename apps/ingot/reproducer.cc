@@ -49,7 +49,8 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   const auto write = [&](const std::string& name, const std::string& text) {
     write_file((folder / name).string(), text);
   };
-  std::string again = fmt::format("{}", fmt::join(failure.command, " "));
+  const std::string command = fmt::format("{}", fmt::join(failure.command, " "));
+  std::string again = command;
   std::string missing;
   for (const std::string& program : failure.programs) {
     const ProgramName name = program_name(program);
@@ -67,7 +68,7 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   write("report.txt",
         fmt::format(
             "A bug of ingot {}. Please report it with this folder.\n\nfailure    {}\ncommand    {}\nsee again  {}\n{}",
-            INGOT_VERSION, failure.what, fmt::join(failure.command, " "), again, missing));
+            INGOT_VERSION, failure.what, command, again, missing));
   return folder.string();
 }
 
