@@ -9,6 +9,8 @@ set_source_files_properties(engine_kernels.c PROPERTIES SKIP_PRECOMPILE_HEADERS 
 ingot_test(bundle_test engine_fixture)
 ingot_test(compat_test ingot::engine)
 ingot_test(engine_flow_test engine_fixture)
+ingot_test(engine_flow_random_test engine_fixture)
+ingot_test(engine_flow_reject_test engine_fixture)
 ingot_test(engine_misuse_test engine_fixture)
 ingot_test(engine_quiet_test engine_fixture)
 ingot_test(engine_reject_test engine_fixture)

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "schema/checksum.h"
 #include "tests/engine_kernels.h"
 
 namespace ingot::test {
@@ -122,6 +123,24 @@ bundle::BundleSpec fit_spec() {
   spec.targets = {fit_target()};
   spec.targets[0].plans = {init_plan(), train_plan(), predict_plan()};
   return spec;
+}
+
+ingot_bundle_header header_of(const std::vector<std::byte>& file) {
+  ingot_bundle_header header;
+  std::memcpy(&header, file.data(), sizeof header);
+  return header;
+}
+
+std::vector<std::byte> with_header(std::vector<std::byte> file, ingot_bundle_header header) {
+  header.header_checksum = ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum));
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+std::vector<std::byte> resealed(const std::vector<std::byte>& file) {
+  ingot_bundle_header header = header_of(file);
+  header.metadata_checksum = ingot_checksum(file.data() + header.metadata_offset, header.metadata_bytes);
+  return with_header(file, header);
 }
 
 Block::Block(uint64_t byte_count, uint64_t alignment_bytes) : byte_count_(byte_count) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "aot/bundle/bundle.h"
+#include "schema/bundle_header.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::test {
@@ -32,6 +33,12 @@ bundle::BundleSpec fit_spec();
 bundle::Target host_target();
 bundle::Kernel host_kernel(const char* name, ingot_kernel function, uint32_t task_count,
                            std::vector<bundle::Parameter> parameters);
+
+ingot_bundle_header header_of(const std::vector<std::byte>& file);
+
+// A bundle with its header, or with the checksum of its metadata, put right: as by one who means to deceive.
+std::vector<std::byte> with_header(std::vector<std::byte> file, ingot_bundle_header header);
+std::vector<std::byte> resealed(const std::vector<std::byte>& file);
 
 // Memory at a multiple of 64 (or more), of exactly so many bytes.
 class Block {

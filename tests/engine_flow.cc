@@ -99,6 +99,10 @@ bundle::BundleSpec FlowBuilder::finish() {
   const auto bytes_of = [](const bundle::Buffer& b) { return (b.bytes + 63) / 64 * 64; };
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
     bundle::Buffer& buffer = plan_.buffers[i];
+    if (uses_[i].empty()) {
+      buffer.bytes = 0;
+      continue;
+    }
     buffer.first_step = uses_[i].front();
     buffer.last_step = uses_[i].back();
     for (bool moved = true; moved;) {

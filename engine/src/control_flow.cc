@@ -1,5 +1,8 @@
 #include "engine/src/control_flow.h"
 
+#define INGOT_TEXT_(value) #value
+#define INGOT_TEXT(value) INGOT_TEXT_(value)
+
 namespace ingot::engine {
 
 bool has_jumps(const PlanView& plan) {
@@ -23,19 +26,21 @@ ControlFlow::ControlFlow(const PlanView& plan, LoopLinks* links, Written* writte
 
 const char* ControlFlow::enter(uint32_t step) {
   if (!links_) return nullptr;
-  bool is_joint = step > 0 && plan_.steps[step - 1].kind != INGOT_STEP_KERNEL;
+  bool needs_barrier = step > 0 && plan_.steps[step - 1].kind != INGOT_STEP_KERNEL;
   while (depth_ > 0 && frames_[depth_ - 1].end == step) {
     close(frames_[--depth_]);
-    is_joint = true;
+    needs_barrier = true;
   }
   if (step == plan_.step_count) return nullptr;
   if (Frame* frame = innermost(); frame && !frame->is_loop && frame->limit + 1 == step) begin_branch(frame, step);
   for (uint32_t last = links_[step].outermost; last != INGOT_NONE; last = links_[last].next) {
     if (const char* wrong = push({true, false, step, last + 1, last, 0, 0, 0})) return wrong;
-    is_joint = true;
+    needs_barrier = true;
   }
-  if (is_joint && !(plan_.steps[step].flags & INGOT_STEP_BARRIER))
-    return "a jump leads here or stands before it: a barrier is missing";
+  needs_barrier |= plan_.steps[step].kind != INGOT_STEP_KERNEL;
+  if (needs_barrier && !(plan_.steps[step].flags & INGOT_STEP_BARRIER)) {
+    return "a jump stands here, before it or leads here: a barrier is missing";
+  }
   return nullptr;
 }
 
@@ -48,7 +53,6 @@ void ControlFlow::begin_branch(Frame* frame, uint32_t step) {
 
 const char* ControlFlow::jump(uint32_t index) {
   const ingot_step_record& step = plan_.steps[index];
-  if (!(step.flags & INGOT_STEP_BARRIER)) return "a jump without a barrier";
   if (step.kind == INGOT_STEP_JUMP_UNLESS) return jump_unless(index);
   Frame* frame = innermost();
   if (!frame || frame->limit != index) return "a jump ends neither a loop nor a branch";
@@ -85,7 +89,8 @@ uint32_t ControlFlow::end_of_case(uint32_t test) const {
 
 const char* ControlFlow::push(const Frame& frame) {
   if (frame.end > limit()) return "a jump leads out of the loop or branch that it stands in";
-  if (depth_ == INGOT_CONTROL_DEPTH_MAX) return "loops and branches are nested too deep";
+  if (depth_ == INGOT_CONTROL_DEPTH_MAX)
+    return "loops and branches are nested more than " INGOT_TEXT(INGOT_CONTROL_DEPTH_MAX) " deep";
   frames_[depth_++] = frame;
   return nullptr;
 }

@@ -4,8 +4,9 @@ namespace ingot::engine {
 
 void Written::add(uint32_t place, const Extent& bytes) {
   Extent& written = places_[place].bytes;
+  if (written.contains(bytes)) return;
   const Extent grown = written.end == 0 ? bytes : hull(written, bytes);
-  if (written.contains(grown)) return;
+  if (grown.bytes() > written.bytes() + bytes.bytes()) return;  // a gap between them
   if (log_) log_[change_count_++] = {written, place, 0};
   written = grown;
 }

@@ -26,6 +26,7 @@ class Written {
   Written(WrittenPlace* places, WrittenChange* log) : places_(places), log_(log) {}
 
   bool covers(uint32_t place, const Extent& bytes) const { return places_[place].bytes.contains(bytes); }
+  // One range is kept for each place: bytes that do not touch those before are not counted.
   void add(uint32_t place, const Extent& bytes);
 
   // Now, as a time to go back to.
