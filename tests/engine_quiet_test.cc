@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "tests/engine_fixture.h"
+#include "tests/engine_flow.h"
 
 namespace {
 
@@ -79,6 +79,38 @@ TEST(EngineQuiet, NothingIsAllocatedFromOpenToSave) {
 #endif
 }
 
+// A loop with a branch in it, the branches with tasks for several threads.
+bundle::BundleSpec loop_spec() {
+  FlowBuilder b;
+  const bundle::Operand v = b.vector(), index = b.word();
+  b.step(kMixTogether, {b.x(), b.x(), v});
+  b.count_to(b.n(), [&] {
+    b.step(kPick, {v, index});
+    b.choose(index, {[&] { b.step(kMixTogether, {v, b.x(), v}); }, [&] { b.step(kMixAlone, {v, v, v}); }, [] {}});
+  });
+  for (uint32_t row = 0; row < 4; ++row) b.step(kMixTogether, {v, b.x(), b.y(row)});
+  return b.finish();
+}
+
+TEST(EngineQuiet, LoopsRunWithoutAllocating) {
+#ifndef INGOT_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "the sanitizer has its own allocator";
+#else
+  const OpenBundle bundle(bundle::write_bundle(loop_spec()));
+  ASSERT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
+  for (const uint32_t threads : {1, 3}) {
+    const OpenSession open(bundle, threads);
+    const FlowPorts ports(open.session, 50);
+    allocation_count = 0;
+    counting = true;
+    const ingot_status status = ingot_run(open.session, 0, nullptr);
+    counting = false;
+    EXPECT_EQ(status, INGOT_OK);
+    EXPECT_EQ(allocation_count, 0);
+  }
+#endif
+}
+
 TEST(EngineQuiet, ThreadsRunWithoutAllocating) {
 #ifndef INGOT_COUNTS_ALLOCATIONS
   GTEST_SKIP() << "the sanitizer has its own allocator";
@@ -96,23 +128,36 @@ TEST(EngineQuiet, ThreadsRunWithoutAllocating) {
 }
 
 // In strict mode the kernel kills a process at any system call but read, write and exit.
-TEST(EngineQuiet, OneThreadMakesNoSystemCall) {
-  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
-  const OpenSession open(bundle);
-  const FitPorts ports(open.session);
+void expect_no_system_call(const std::function<ingot_status()>& run) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(77);
-    ingot_status status = ingot_run(open.session, kInit, nullptr);
-    for (int i = 0; i < 100 && status == INGOT_OK; ++i) status = ingot_run(open.session, kTrainStep, nullptr);
-    syscall(SYS_exit, status);
+    syscall(SYS_exit, run());
   }
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "this system has no seccomp";
   EXPECT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), INGOT_OK);
+}
+
+TEST(EngineQuiet, OneThreadMakesNoSystemCall) {
+  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
+  const OpenSession open(bundle);
+  const FitPorts ports(open.session);
+  expect_no_system_call([&] {
+    ingot_status status = ingot_run(open.session, kInit, nullptr);
+    for (int i = 0; i < 100 && status == INGOT_OK; ++i) status = ingot_run(open.session, kTrainStep, nullptr);
+    return status;
+  });
+}
+
+TEST(EngineQuiet, LoopsOfOneThreadMakeNoSystemCall) {
+  const OpenBundle bundle(bundle::write_bundle(loop_spec()));
+  const OpenSession open(bundle);
+  const FlowPorts ports(open.session, 50);
+  expect_no_system_call([&] { return ingot_run(open.session, 0, nullptr); });
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "engine/src/control_flow.h"
 
-#define INGOT_TEXT_(value) #value
-#define INGOT_TEXT(value) INGOT_TEXT_(value)
-
 namespace ingot::engine {
 
 bool has_jumps(const PlanView& plan) {
@@ -89,8 +86,8 @@ uint32_t ControlFlow::end_of_case(uint32_t test) const {
 
 const char* ControlFlow::push(const Frame& frame) {
   if (frame.end > limit()) return "a jump leads out of the loop or branch that it stands in";
-  if (depth_ == INGOT_CONTROL_DEPTH_MAX)
-    return "loops and branches are nested more than " INGOT_TEXT(INGOT_CONTROL_DEPTH_MAX) " deep";
+  static_assert(INGOT_CONTROL_DEPTH_MAX == 16, "the text says so");
+  if (depth_ == INGOT_CONTROL_DEPTH_MAX) return "loops and branches are nested more than 16 deep";
   frames_[depth_++] = frame;
   return nullptr;
 }

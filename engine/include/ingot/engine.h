@@ -156,8 +156,9 @@ ingot_status ingot_bind_output(ingot_session* session, uint32_t entry, uint32_t 
 ingot_status ingot_run(ingot_session* session, uint32_t entry, ingot_error* error);
 
 /* Runs a part: at most step_limit steps (0: no limit), and no longer than until deadline_ns of CLOCK_MONOTONIC (0: no
- * limit), rounded up to where all threads meet. *finished tells whether the run is complete; if not, call again. Until
- * then only this entry may run, and the state is half updated. */
+ * limit), rounded up to where all threads meet. In a loop, each time round counts: a part may end within. *finished
+ * tells whether the run is complete; if not, call again. Until then only this entry may run, and the state is half
+ * updated. */
 ingot_status ingot_run_slice(ingot_session* session, uint32_t entry, uint32_t step_limit, uint64_t deadline_ns,
                              int32_t* finished, ingot_error* error);
 
@@ -195,8 +196,8 @@ ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t
 typedef struct ingot_trace_event {
   uint32_t entry;
   uint32_t step;
-  const char* kernel; /* its name, or "" */
-  uint32_t task_count;
+  const char* kernel;  /* its name, or ""; of steps that only jump: "jump", "jump_unless" */
+  uint32_t task_count; /* of jumps: 0 */
   uint64_t begin_ns;
   uint64_t end_ns;
 } ingot_trace_event;
@@ -209,7 +210,7 @@ void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
 /* Counts since the session was created. */
 typedef struct ingot_metrics {
   uint64_t runs;
-  uint64_t steps;
+  uint64_t steps;    /* that were taken: in a loop, each time round */
   uint64_t meetings; /* times within runs that the threads waited for each other */
   uint64_t sleeps;   /* times that a thread gave up spinning and slept */
 } ingot_metrics;
