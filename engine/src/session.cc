@@ -95,8 +95,8 @@ void find_serial_parts(const ingot_bundle& bundle, const PlanView& plan, uint32_
   for (uint32_t i = 0; i < plan.step_count; ++i) {
     const ingot_step_record& step = plan.steps[i];
     if (is_parallel(bundle, step)) serial_begin = i + 1;
-    if (step.kind == INGOT_STEP_JUMP && step.target <= i && step.target >= serial_begin)
-      serial_end[step.target] = i + 1;
+    const bool is_loop = step.kind == INGOT_STEP_JUMP && step.target <= i;
+    if (is_loop && step.target >= serial_begin) serial_end[step.target] = i + 1;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/src/control_flow.h"
+#include "engine/src/live_buffers.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/written.h"
 
@@ -37,12 +38,6 @@ struct Place {
   Touched writes;
 };
 
-// A buffer's bytes in the arena, while it is alive.
-struct LiveExtent {
-  Extent bytes;
-  uint32_t buffer;
-};
-
 // What verification works with.
 struct Workspace {
   Workspace(const PlanView& plan, uint32_t state_count, uint32_t output_count, void* block) {
@@ -74,7 +69,7 @@ class PlanVerifier {
         around_(around),
         error_(error),
         places_(workspace.places),
-        live_(workspace.live),
+        live_(plan, workspace.live),
         written_(workspace.written, workspace.changes),
         flow_(plan, workspace.loops, &written_) {
     std::memset(static_cast<void*>(places_), 0, workspace.zeroed_bytes);
@@ -88,8 +83,9 @@ class PlanVerifier {
     if (next_operand_ != plan_.operand_count) return refuse(plan_.step_count, "operands are left over");
     for (uint32_t i = 0; i < around_.output_count; ++i) {
       const uint64_t bytes = around_.port_bytes[around_.input_count + i];
-      if (!written_.covers(output_place(i), {0, bytes}))
+      if (!written_.covers(output_place(i), {0, bytes})) {
         return refuse(plan_.step_count, "an output is not written whole");
+      }
     }
     return INGOT_OK;
   }
@@ -135,9 +131,9 @@ class PlanVerifier {
     const ingot_kernel_record& kernel = around_.code->kernels[step.kernel];
     const ingot_parameter_record* parameters = around_.code->parameters + kernel.first_parameter;
     INGOT_TRY(take_operands(index, step, kernel.parameter_count));
-    for (uint32_t i = 0; i < kernel.parameter_count; ++i) INGOT_TRY(read(index, step.first_operand + i, parameters[i]));
-    for (uint32_t i = 0; i < kernel.parameter_count; ++i)
-      INGOT_TRY(write(index, step.first_operand + i, parameters[i]));
+    const uint32_t first = step.first_operand, count = kernel.parameter_count;
+    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(read(index, first + i, parameters[i]));
+    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(write(index, first + i, parameters[i]));
     return INGOT_OK;
   }
 
@@ -167,25 +163,11 @@ class PlanVerifier {
         buffer.bytes > plan_.arena_bytes - buffer.offset_bytes) {
       return refuse(buffer.first_step, "a buffer's lifetime or place is impossible");
     }
-    if (!flow_.ends_in_loops(buffer))
+    if (!flow_.ends_in_loops(buffer)) {
       return refuse(buffer.first_step, "a buffer from inside a loop lives on behind it");
-    if (buffer.in_place_of != INGOT_NONE) INGOT_TRY(check_in_place(index, buffer));
-    if (buffer.bytes == 0) return INGOT_OK;
-
-    const Extent bytes = {buffer.offset_bytes, buffer.offset_bytes + buffer.bytes};
-    uint32_t at = first_ending_after(bytes.begin);
-    while (at < live_count_ && live_[at].bytes.begin < bytes.end) {
-      LiveExtent& other = live_[at];
-      const bool dead = plan_.buffers[other.buffer].last_step < group_begin_;
-      if (!dead && other.buffer != buffer.in_place_of) return refuse(buffer.first_step, "two live buffers overlap");
-      if (!dead && other.bytes.end > bytes.end) {
-        other.bytes.begin = bytes.end;  // the rest of a longer buffer stays alive to the end of its last step
-        break;
-      }
-      remove(at);
     }
-    insert(at, {bytes, index});
-    return INGOT_OK;
+    if (buffer.in_place_of != INGOT_NONE) INGOT_TRY(check_in_place(index, buffer));
+    return live_.add(index, group_begin_) ? INGOT_OK : refuse(buffer.first_step, "two live buffers overlap");
   }
 
   ingot_status check_in_place(uint32_t index, const ingot_buffer_record& buffer) {
@@ -199,30 +181,6 @@ class PlanVerifier {
       return refuse(buffer.first_step, "a buffer stands in place of one that steps beside it touch");
     }
     return INGOT_OK;
-  }
-
-  uint32_t first_ending_after(uint64_t offset) const {
-    uint32_t low = 0, high = live_count_;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (live_[middle].bytes.end > offset) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
-  }
-
-  void insert(uint32_t at, const LiveExtent& extent) {
-    std::memmove(&live_[at + 1], &live_[at], (live_count_ - at) * sizeof(LiveExtent));
-    live_[at] = extent;
-    ++live_count_;
-  }
-
-  void remove(uint32_t at) {
-    --live_count_;
-    std::memmove(&live_[at], &live_[at + 1], (live_count_ - at) * sizeof(LiveExtent));
   }
 
   ingot_status locate(uint32_t step, uint32_t operand_index, uint64_t reach_bytes, Target* out) {
@@ -303,10 +261,9 @@ class PlanVerifier {
   const PlanSurroundings& around_;
   ingot_error* error_;
   Place* places_;
-  LiveExtent* live_;  // sorted and disjoint; the dead leave when something new needs their place
+  LiveBuffers live_;
   Written written_;
   ControlFlow flow_;
-  uint32_t live_count_ = 0;
   uint32_t next_buffer_ = 0;
   uint32_t next_operand_ = 0;
   uint32_t group_begin_ = 0;
