@@ -102,7 +102,8 @@ class Author {
   std::string arithmetic(Scope& scope) {
     const std::string type = random_.one_of(std::vector<std::string>{kVector, kVector, "tensor<f32>", "tensor<i32>"});
     if (random_.chance(0.15)) {
-      const std::string number = type == "tensor<i32>" ? "3" : "1.5";
+      const bool is_table = type == kVector && vector_ == "tensor<5xf32>";
+      const char* number = is_table ? "[0.5, 1.0, -2.0, 3.0, 4.0]" : type == "tensor<i32>" ? "3" : "1.5";
       return fmt::format("{} = stablehlo.constant dense<{}> : {}\n", define(scope, {type}), number, written(type));
     }
     const std::string x = pick(scope, type), y = pick(scope, type);
