@@ -5,7 +5,6 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "tests/engine_fixture.h"

@@ -1,4 +1,6 @@
 // Loops and branches that are not what schema/plan_records.h allows: each is refused, with a text that names the step.
+#include <algorithm>
+
 #include "schema/plan_records.h"
 #include "tests/engine_flow.h"
 
