@@ -1,9 +1,11 @@
 #include "aot/passes/flops.h"
 
+#include <algorithm>
 #include <map>
 
 #include "aot/graph/op.h"
 #include "aot/loops/contraction.h"
+#include "aot/passes/pass.h"
 
 namespace ingot {
 namespace {
@@ -47,6 +49,15 @@ int64_t multiply_adds(const Op& op) {
 
 int64_t count_flops(const Op& op) {
   if (op.is("ingot.kernel")) return count_flops(op.region());
+  if (op.is("stablehlo.while")) {
+    const int64_t trips = op.attrs().integer(kTripCount, 1);
+    return (trips + 1) * count_flops(op.region(0)) + trips * count_flops(op.region(1));
+  }
+  if (op.def->root == KernelRoot::kControlFlow) {
+    int64_t most = 0;
+    for (const auto& region : op.regions) most = std::max(most, count_flops(*region));
+    return most;
+  }
   if (op.results.empty() || !is_float(op.result()->type.dtype)) return 0;
   if (op.def->contraction) return 2 * multiply_adds(op);
   if (op.def->root == KernelRoot::kReduce) return op.operand(0)->type.elements() * count_flops(op.region());

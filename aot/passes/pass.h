@@ -54,6 +54,10 @@ bool dce(Module& module, PassContext& context);
 // fold_constants, simplify, cse and dce in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
 
+// Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
+inline constexpr const char* kTripCount = "ingot.trip_count";
+bool count_trips(Module& module, PassContext& context);
+
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
 //

@@ -22,6 +22,7 @@ constexpr PassRow kCompilePasses[] = {
      "before anything that looks through a value's definition"},
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
+    {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"fuse", fuse, every_op_is_a_kernel, "last: a kernel is opaque to the passes above"},
 };
 
