@@ -196,10 +196,10 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
   }
   const schema::Bundle& bundle = *schema::GetBundle(metadata);
   for (uint32_t i = 0; i < size(bundle.required_features()); ++i) {
-    const char* feature = bundle.required_features()->Get(i)->c_str();
-    if (std::strcmp(feature, INGOT_FEATURE_CONTROL_FLOW) == 0) continue;
+    const flatbuffers::String& feature = *bundle.required_features()->Get(i);
+    if (feature.string_view() == INGOT_FEATURE_CONTROL_FLOW) continue;
     return fail(error, INGOT_UNKNOWN_FEATURE,
-                "the bundle requires '%.100s', which this engine does not have: update it", feature);
+                "the bundle requires '%.100s', which this engine does not have: update it", feature.c_str());
   }
   const char* wrong = !segments_ok(bundle, header.file_bytes) ? "segments"
                       : !entries_ok(bundle)                   ? "entry points"
