@@ -155,8 +155,7 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
   const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + b_.lane(); };
   each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sum, {r, v})); });
   b_.loop("r", 0, tile.rows, 1, [&](Index r) {
-    b_.loop("v", 0, vectors, 1,
-            [&](Index v) { emit_finish(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
+    b_.unrolled("v", vectors, [&](Index v) { emit_finish(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
   });
 }
 
