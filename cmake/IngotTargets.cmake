@@ -13,6 +13,8 @@ target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WE
 # GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# libstdc++ 12's std::stable_sort calls a function that it deprecates itself.
+target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(INGOT_SANITIZE)
   target_compile_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ingot_options INTERFACE -fsanitize=${INGOT_SANITIZE})

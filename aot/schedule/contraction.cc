@@ -1,4 +1,6 @@
 // dot_general and convolution, with the elementwise ops that follow.
+#include <algorithm>
+
 #include "aot/schedule/contraction_kernel.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
