@@ -1,4 +1,5 @@
 // The ingot tool as its user meets it: a process in a folder, with programs and data that the test writes.
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <cstdlib>

@@ -65,14 +65,14 @@ constexpr const char* kFirstUpdate[] = {
     "%s = stablehlo.multiply %h, %h : tensor<32x40xf32>",
     "%c = stablehlo.subtract %one, %s : tensor<32x40xf32>",
     "%z = stablehlo.multiply %q, %c : tensor<32x40xf32>",
-    "%g1 = stablehlo.dot_general %x, %z, contracting_dims = [0] x [0] : (tensor<32x24xf32>, tensor<32x40xf32>) -> "
-    "tensor<24x40xf32>",
+    ("%g1 = stablehlo.dot_general %x, %z, contracting_dims = [0] x [0] : (tensor<32x24xf32>, tensor<32x40xf32>) -> "
+     "tensor<24x40xf32>"),
     "%m1 = stablehlo.multiply %g1, %r1 : tensor<24x40xf32>",
     "%new1 = stablehlo.subtract %w1, %m1 : tensor<24x40xf32>",
 };
 constexpr const char* kSecondUpdate[] = {
-    "%g2 = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : (tensor<32x40xf32>, tensor<32x8xf32>) -> "
-    "tensor<40x8xf32>",
+    ("%g2 = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : (tensor<32x40xf32>, tensor<32x8xf32>) -> "
+     "tensor<40x8xf32>"),
     "%m2 = stablehlo.multiply %g2, %r2 : tensor<40x8xf32>",
     "%new2 = stablehlo.subtract %w2, %m2 : tensor<40x8xf32>",
 };
