@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "aot/passes/annotations.h"
+#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -48,13 +49,11 @@ std::string no_barriers(const Module& module) {
   return first_complaint(module, [](const Op& op) { return is_barrier(op) ? at(op, " is left") : ""; });
 }
 
-namespace {
-
 std::string every_op_is_a_kernel(const Block& block) {
   for (const auto& op : block.ops) {
     if (op->def->is_terminator) continue;
     if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) continue;
-    if (op->def->root == KernelRoot::kControlFlow) {
+    if (is_control_flow(*op)) {
       for (const auto& region : op->regions) {
         if (std::string text = every_op_is_a_kernel(*region); !text.empty()) return text;
       }
@@ -65,8 +64,6 @@ std::string every_op_is_a_kernel(const Block& block) {
   }
   return "";
 }
-
-}  // namespace
 
 std::string every_op_is_a_kernel(const Module& module) {
   for (const auto& function : module.functions) {

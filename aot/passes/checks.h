@@ -16,7 +16,9 @@ std::string no_annotations(const Module& module);
 
 std::string no_barriers(const Module& module);
 
-// Functions are lists of ingot.kernel ops, constants that are no splats, and the return. Kernels capture nothing.
+// Functions are lists of ingot.kernel ops, constants that are no splats, control flow whose regions are such lists, and
+// the return. Kernels capture nothing.
 std::string every_op_is_a_kernel(const Module& module);
+std::string every_op_is_a_kernel(const Block& block);
 
 }  // namespace ingot

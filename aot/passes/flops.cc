@@ -6,6 +6,7 @@
 #include "aot/graph/op.h"
 #include "aot/loops/contraction.h"
 #include "aot/passes/pass.h"
+#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -53,7 +54,7 @@ int64_t count_flops(const Op& op) {
     const int64_t trips = op.attrs().integer(kTripCount, 1);
     return (trips + 1) * count_flops(op.region(0)) + trips * count_flops(op.region(1));
   }
-  if (op.def->root == KernelRoot::kControlFlow) {
+  if (is_control_flow(op)) {
     int64_t most = 0;
     for (const auto& region : op.regions) most = std::max(most, count_flops(*region));
     return most;

@@ -15,7 +15,7 @@ bool has_nan(const RefTensor& tensor) {
 
 bool may_fold(const Op& op) {
   return op.def->evaluate && !op.def->is_terminator && !op.def->has_side_effect && !op.operands.empty() &&
-         op.def->root != KernelRoot::kNone && op.def->root != KernelRoot::kControlFlow &&
+         op.def->root != KernelRoot::kNone && !is_control_flow(op) &&
          std::ranges::all_of(op.regions, [](const auto& region) { return captured_values(*region).empty(); });
 }
 

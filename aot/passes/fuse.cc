@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "aot/graph/builder.h"
+#include "aot/passes/checks.h"
 #include "aot/passes/fuse_partition.h"
 #include "aot/passes/kernel_name.h"
 #include "aot/passes/walk.h"
@@ -118,17 +119,6 @@ class KernelMaker {
   std::unordered_map<const Value*, Value*> made_;
 };
 
-bool is_control_flow(const Op& op) { return op.def->root == KernelRoot::kControlFlow; }
-
-bool is_fused(const Block& block) {
-  return std::ranges::all_of(block.ops, [](const auto& op) {
-    return op->is("ingot.kernel") || op->def->is_terminator ||
-           (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) ||
-           (is_control_flow(*op) &&
-            std::ranges::all_of(op->regions, [](const auto& region) { return is_fused(*region); }));
-  });
-}
-
 void refuse_what_has_no_kernel(const Block& block) {
   for (const auto& op : block.ops) {
     if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is("ingot.kernel")) continue;
@@ -157,7 +147,7 @@ void sink_free_values(Block& region) {
 }
 
 bool fuse_block(Block& block, PassContext& context) {
-  if (is_fused(block)) return false;
+  if (every_op_is_a_kernel(block).empty()) return false;
   refuse_what_has_no_kernel(block);
   for (auto& op : block.ops) {
     if (!is_control_flow(*op)) continue;

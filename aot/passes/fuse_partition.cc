@@ -71,7 +71,7 @@ class Partitioner {
 
   void place(int i) {
     const Op& it = op(i);
-    if (it.def->is_terminator || it.def->root == KernelRoot::kNone || it.def->root == KernelRoot::kControlFlow) {
+    if (it.def->is_terminator || it.def->root == KernelRoot::kNone || is_control_flow(it)) {
       if (it.is("stablehlo.constant")) return;
       add_boundary(i);
       return;

@@ -7,6 +7,9 @@
 
 namespace ingot {
 
+// A while, case or if: its regions hold ops like a function's, where those of a reduce hold scalars.
+inline bool is_control_flow(const Op& op) { return op.def->root == KernelRoot::kControlFlow; }
+
 // Calls visit(block) for the block and every region inside it, innermost first.
 void for_each_block(Block& block, const std::function<void(Block&)>& visit);
 void for_each_block(Module& module, const std::function<void(Block&)>& visit);

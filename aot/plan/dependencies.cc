@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "aot/base/error.h"
+#include "aot/passes/walk.h"
 
 namespace ingot::plan {
 
-bool is_node(const Op& op) { return op.is("ingot.kernel") || op.def->root == KernelRoot::kControlFlow; }
+bool is_node(const Op& op) { return op.is("ingot.kernel") || is_control_flow(op); }
 
 Dependencies::Dependencies(const Block& block) {
   for (const auto& op : block.ops) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "aot/base/error.h"
+#include "aot/passes/walk.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"
 #include "aot/plan/schedule_order.h"
@@ -27,14 +28,19 @@ class Planner {
  public:
   Planner(const Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels,
           const LoweringOf& lowering)
-      : function_(function), state_(state), rodata_(rodata), kernels_(kernels), lowering_(lowering) {}
+      : function_(function),
+        state_(state),
+        rodata_(rodata),
+        kernels_(kernels),
+        lowering_(lowering),
+        replaced_(replaced_state(function)) {}
 
   Plan run() {
     plan_.entry = function_.name;
     add_arguments();
     add_constants(function_.body);
     find_destinations();
-    add_block(function_.body, replaced_state(function_));
+    add_block(function_.body, replaced_);
     survive_to_the_end();
     share_in_place(plan_, may_alias_);
     place_arena(plan_);
@@ -46,13 +52,12 @@ class Planner {
   void find_destinations() {
     int outputs = 0;
     const Op* end = function_.body.terminator();
-    const Replaced replaced = replaced_state(function_);
     for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
       const Value* value = end->operand(i);
       const std::string name = attr_text(function_.results[i].attrs, "ingot.state");
       if (name.empty()) {
         destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, "ingot.name")};
-      } else if (value != replaced[i]) {
+      } else if (value != replaced_[i]) {
         destinations_[value] = {Space::kState, state_.find(name), name};
       }
     }
@@ -89,7 +94,7 @@ class Planner {
 
   void add_constants(const Block& block) {
     for (const auto& op : block.ops) {
-      if (op->def->root == KernelRoot::kControlFlow) {
+      if (is_control_flow(*op)) {
         for (const auto& region : op->regions) add_constants(*region);
       }
       if (!op->is("stablehlo.constant")) continue;
@@ -310,6 +315,7 @@ class Planner {
   RodataPool& rodata_;
   KernelTable& kernels_;
   const LoweringOf& lowering_;
+  const Replaced replaced_;  // by the function's results
   Plan plan_;
   BufferOf buffers_;
   std::map<const Value*, Destination> destinations_;

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "aot/base/error.h"
+#include "aot/passes/walk.h"
 #include "aot/plan/dependencies.h"
 
 namespace ingot::plan {
@@ -33,7 +34,7 @@ Value* copy_kernel(GraphBuilder& b, Value* value) {
 // outputs, which the host may have put anywhere.
 bool is_tested(const Value* value) {
   return std::ranges::any_of(value->uses, [](const Value::Use& use) {
-    if (use.op->def->root == KernelRoot::kControlFlow) return !use.op->is("stablehlo.while");
+    if (is_control_flow(*use.op)) return !use.op->is("stablehlo.while");
     const Op* parent = use.op->block->parent_op;
     return use.op->def->is_terminator && parent && parent->is("stablehlo.while") &&
            use.op->block == parent->regions[0].get();
@@ -49,7 +50,7 @@ class Separator {
   void separate(Block& block, const Replaced& replaced) {
     // What stands inside comes first: a loop may need copies of what it starts from.
     for (auto& op : block.ops) {
-      if (op->def->root != KernelRoot::kControlFlow) continue;
+      if (!is_control_flow(*op)) continue;
       const bool is_loop = op->is("stablehlo.while");
       if (is_loop) own_operands(*op);
       for (auto& region : op->regions) {

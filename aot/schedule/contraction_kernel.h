@@ -12,7 +12,7 @@ class ContractionKernel {
       std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
 
   // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
-  // `is_long`: so much code that a loop over a tile's vectors beats spelling each of them out.
+  // `is_long`: so much code that a loop over a tile's rows beats spelling each of them out.
   struct Epilogue {
     bool is_linear = false;
     bool is_long = false;
