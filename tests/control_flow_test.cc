@@ -165,15 +165,6 @@ class Author {
   int count_ = 0;
 };
 
-// Names for every argument and result that has none.
-void name_ports(Function& function) {
-  const auto name = [](AttrMap& attrs, const char* what, size_t i) {
-    if (!attrs.contains("ingot.state")) attrs.emplace("ingot.name", Attr(fmt::format("{}{}", what, i)));
-  };
-  for (size_t i = 0; i < function.argument_attrs.size(); ++i) name(function.argument_attrs[i], "arg", i);
-  for (size_t i = 0; i < function.results.size(); ++i) name(function.results[i].attrs, "result", i);
-}
-
 // Two runs, so that the state of the first is read by the second.
 void expect_same(const std::string& text, uint64_t seed) {
   SCOPED_TRACE(text);

@@ -1,6 +1,7 @@
 // One use of an op with inputs drawn for it: what the generic op test runs.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -22,7 +23,7 @@ struct OpCase {
   std::vector<RefTensor> expected;  // as evaluated, each op's results rounded to their dtypes
   std::vector<RefTensor> exact;     // evaluated in f64 throughout
   // How large the terms of an element were together: an error is judged by it, as sums may cancel. A root's result for
-  // the magnitudes of its operands; for other ops the exact result.
+  // the magnitudes of its operands; for what expands into sums the largest element; for other ops the exact result.
   std::vector<RefTensor> magnitudes;
 
   const Function& main() const { return *module->find("main"); }
@@ -77,7 +78,13 @@ inline OpCase make_case(const OpDef& def, const Sample& sample) {
   }
   result.expected = evaluate(result.main(), result.inputs);
   result.exact = result.magnitudes = evaluate(result.main(), result.inputs, {.round = false});
-  if (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone) {
+  if (def.expand && !def.is_elementwise) {
+    for (RefTensor& result : result.magnitudes) {
+      double most = 0;
+      for (const double value : result.f) most = std::max(most, std::abs(value));
+      std::ranges::fill(result.f, most);
+    }
+  } else if (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone) {
     std::vector<RefTensor> inputs = result.inputs;
     for (RefTensor& input : inputs) {
       for (double& value : input.f) value = std::abs(value);

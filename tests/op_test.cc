@@ -4,6 +4,7 @@
 
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
+#include "tests/op_agreement.h"
 #include "tests/op_executor.h"
 #include "tests/op_gradient.h"
 
@@ -29,59 +30,6 @@ const std::vector<OpCase>& all_cases() {
     return result;
   }();
   return cases;
-}
-
-// The distance between floats in units in the last place of `dtype` at `magnitude`; 0 for two NaN.
-double ulps(DType dtype, double actual, double expected, double magnitude) {
-  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual) ? 0 : INFINITY;
-  const double rounded = round_to(dtype, expected);
-  if (std::isinf(rounded) || std::isinf(actual)) return actual == rounded ? 0 : INFINITY;
-  struct Format {
-    int mantissa_bits, least_exponent;
-  };
-  const Format format = dtype == DType::kF16    ? Format{10, -14}
-                        : dtype == DType::kBF16 ? Format{7, -126}
-                        : dtype == DType::kF32  ? Format{23, -126}
-                                                : Format{52, -1022};
-  const int exponent = magnitude == 0 ? format.least_exponent : std::max(std::ilogb(magnitude), format.least_exponent);
-  return std::ldexp(std::abs(actual - expected), format.mantissa_bits - exponent);
-}
-
-// How far a result may be from the reference. f16 and bf16 come from f32 by one rounding, the f64 reference is itself
-// good to a unit.
-double allowed_ulps(const OpDef& def, DType dtype) {
-  if (dtype == DType::kF64) return def.ulp.f64 == 0 ? 0 : def.ulp.f64 + 1;
-  if (dtype == DType::kF32) return def.ulp.f32 == 0 ? 0 : def.ulp.f32;
-  return def.ulp.half + def.ulp.f32 * 0x1p-13 + 0.001;
-}
-
-std::string disagreement(const OpCase& op_case, size_t r, const RefTensor& actual) {
-  const RefTensor& expected = op_case.expected[r];
-  const DType dtype = expected.type.dtype;
-  for (int64_t k = 0; k < expected.elements(); ++k) {
-    if (!expected.is_float()) {
-      if (actual.i[k] == expected.i[k]) continue;
-      return "element " + std::to_string(k) + " is " + std::to_string(actual.i[k]) + ", not " +
-             std::to_string(expected.i[k]);
-    }
-    const double allowed = allowed_ulps(*op_case.def, dtype);
-    const double reference = allowed == 0 ? expected.f[k] : op_case.exact[r].f[k];
-    const double magnitude = std::max(std::abs(reference), std::abs(op_case.magnitudes[r].f[k]));
-    const double error = ulps(dtype, actual.f[k], reference, magnitude);
-    const bool has_wrong_sign =
-        actual.f[k] == 0 && reference == 0 && std::signbit(actual.f[k]) != std::signbit(reference);
-    if (error <= allowed && !has_wrong_sign) continue;
-    char text[200];
-    std::snprintf(text, sizeof text, "element %lld is %a, not %a: %.3f ulp, allowed %.3f", static_cast<long long>(k),
-                  actual.f[k], reference, error, allowed);
-    std::string message = text;
-    for (const RefTensor& input : op_case.inputs) {
-      if (input.type.shape != expected.type.shape) continue;
-      message += "; operand " + (input.is_float() ? std::to_string(input.f[k]) : std::to_string(input.i[k]));
-    }
-    return message;
-  }
-  return "";
 }
 
 void expect_agreement(OpExecutor& executor) {

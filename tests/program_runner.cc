@@ -48,4 +48,12 @@ RefTensor tensor_of_values(const TensorType& type, const std::vector<double>& va
   return tensor;
 }
 
+void name_ports(Function& function) {
+  const auto name = [](AttrMap& attrs, const char* what, size_t i) {
+    if (!attrs.contains("ingot.state")) attrs.emplace("ingot.name", Attr(fmt::format("{}{}", what, i)));
+  };
+  for (size_t i = 0; i < function.argument_attrs.size(); ++i) name(function.argument_attrs[i], "arg", i);
+  for (size_t i = 0; i < function.results.size(); ++i) name(function.results[i].attrs, "result", i);
+}
+
 }  // namespace ingot

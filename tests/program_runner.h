@@ -35,4 +35,7 @@ class ReferenceExecutor : public Executor {
 // A tensor from values; integers are converted.
 RefTensor tensor_of_values(const TensorType& type, const std::vector<double>& values);
 
+// Names for every argument and result that has none: arg0, arg1, ..., result0, ...
+void name_ports(Function& function);
+
 }  // namespace ingot

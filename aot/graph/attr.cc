@@ -34,6 +34,13 @@ std::optional<std::vector<int64_t>> as_ints(const Attr& attr) {
 
 }  // namespace
 
+Attr::Attr() = default;
+Attr::Attr(const Attr&) = default;
+Attr::Attr(Attr&&) noexcept = default;
+Attr& Attr::operator=(const Attr&) = default;
+Attr& Attr::operator=(Attr&&) noexcept = default;
+Attr::~Attr() = default;
+
 bool operator==(const Attr& a, const Attr& b) {
   if (a.value.index() != b.value.index()) return false;
   if (const auto* literal = a.as<LiteralRef>()) return **literal == **b.as<LiteralRef>();
@@ -53,6 +60,12 @@ int64_t Attrs::integer(std::string_view name) const {
 }
 
 int64_t Attrs::integer(std::string_view name, int64_t otherwise) const { return has(name) ? integer(name) : otherwise; }
+
+double Attrs::number(std::string_view name) const {
+  const auto* number = at(name).as<FloatAttr>();
+  if (!number) throw_error(location_, fmt::format("{}: attribute '{}' must be a float", owner_, name));
+  return number->value;
+}
 
 bool Attrs::boolean(std::string_view name, bool otherwise) const {
   if (!has(name)) return otherwise;

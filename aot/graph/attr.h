@@ -56,7 +56,14 @@ struct Attr {
                std::vector<Attr>, DictAttr, OpaqueAttr>
       value;
 
-  Attr() = default;
+  // Out of line, as each is a table over all kinds.
+  Attr();
+  Attr(const Attr&);
+  Attr(Attr&&) noexcept;
+  Attr& operator=(const Attr&);
+  Attr& operator=(Attr&&) noexcept;
+  ~Attr();
+
   template <typename T>
   Attr(T v) : value(std::move(v)) {}  // NOLINT: attributes are written as plain values
   Attr(const char* text) : value(std::string(text)) {}
@@ -82,6 +89,7 @@ class Attrs {
   const Attr& at(std::string_view name) const;
   int64_t integer(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
+  double number(std::string_view name) const;  // of any float type
   bool boolean(std::string_view name, bool otherwise) const;
   const std::string& string(std::string_view name) const;  // also the name of a symbol, the value of an enum
   // array<...>, dense<...> (flattened, row-major) or a list of integers.

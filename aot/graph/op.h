@@ -64,8 +64,19 @@ struct GradientArgs {
   Value* dy(int i = 0) const { return result_gradients[i]; }
 };
 
-// --- samples: what the generic op test runs ---------------------------------------------------------------------------
-// One use of the op, as the text of a StableHLO function whose only interesting op is this one:
+// --- expand: the op as other ops
+// -----------------------------------------------------------------------------------------
+struct ExpandArgs {
+  GraphBuilder& b;  // stands before the op
+  const Op& op;
+
+  Value* operand(int i) const { return op.operand(i); }
+  Attrs attrs() const { return op.attrs(); }
+};
+
+// --- samples: what the generic op test runs
+// --------------------------------------------------------------------------- One use of the op, as the text of a
+// StableHLO function whose only interesting op is this one:
 //   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
 //   tensor<2x3xf32> }"
 // Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros,
@@ -82,7 +93,7 @@ struct Sample {
 // The template (aot/schedule/) that builds a kernel around the op. kElement ops have no loops of their own: they are
 // pulled, element by element, into the kernel that reads them.
 enum class KernelRoot : uint8_t {
-  kNone,           // never in a kernel: call, return, composite, custom_call (a pass removes it)
+  kNone,           // never in a kernel: call, return, custom_call, what expands (a pass removes it)
   kElement,        // `element` gives one result element from operand elements
   kContraction,    // dot_general, convolution: `contraction`
   kReduce,         // reduce
@@ -90,11 +101,14 @@ enum class KernelRoot : uint8_t {
   kSelectScatter,  // select_and_scatter
   kScatter,        // scatter
   kCopy,           // dynamic_update_slice and others that overwrite part of a copy
+  kSort,           // sort: a row is a task
+  kSequential,     // rows whose elements follow from the ones before: factorisations, solves, scans
   kControlFlow,    // while, case, if: its regions hold kernels, and the plan jumps
 };
 
 // Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.
-// For a root, which may sum up, units of the same sum of magnitudes.
+// For a root, which may sum up, units of the same sum of magnitudes; for what expands and is not elementwise, units of
+// the largest element of the result.
 struct UlpBound {
   double f32 = 0;
   double f64 = 0;
@@ -109,8 +123,9 @@ struct OpDef {
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
   std::vector<RefTensor> (*evaluate)(const EvaluateArgs&) = nullptr;
   Values (*gradient)(GradientArgs&) =
-      nullptr;                 // one value (or null) for each operand. Null pointer: not differentiable
-  bool zero_gradient = false;  // integer-valued, piecewise constant or stop_gradient: nothing flows back
+      nullptr;                              // one value (or null) for each operand. Null pointer: not differentiable
+  bool zero_gradient = false;               // integer-valued, piecewise constant or stop_gradient: nothing flows back
+  Values (*expand)(ExpandArgs&) = nullptr;  // one value for each result: the pass `expand` puts them in the op's place
   std::vector<Sample> (*samples)() = nullptr;
 
   KernelRoot root = KernelRoot::kElement;
@@ -123,8 +138,8 @@ struct OpDef {
   bool is_commutative = false;
   bool is_elementwise = false;  // element i depends on elements i alone; operands have the result's shape, or are
                                 // scalars that stand for all elements (select's predicate, clamp's bounds)
-  int flops = 1;            // per result element, for cost decisions; transcendental about 20
-  bool only_moves = false;  // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+  int flops = 1;                // per result element, for cost decisions; transcendental about 20
+  bool only_moves = false;      // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
 };
 
 // The ops that a parser or a builder knows, by name.

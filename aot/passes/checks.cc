@@ -41,6 +41,10 @@ std::string no_calls(const Module& module) {
   });
 }
 
+std::string no_expandable_ops(const Module& module) {
+  return first_complaint(module, [](const Op& op) { return op.def->expand ? at(op, " is left") : ""; });
+}
+
 std::string no_annotations(const Module& module) {
   return first_complaint(module, [](const Op& op) { return is_annotation(op) ? at(op, " is left") : ""; });
 }

@@ -11,6 +11,9 @@ namespace ingot {
 // No func.call and no composite is left.
 std::string no_calls(const Module& module);
 
+// No op with an `expand` column is left.
+std::string no_expandable_ops(const Module& module);
+
 // No custom call that only annotates is left.
 std::string no_annotations(const Module& module);
 

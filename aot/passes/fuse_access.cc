@@ -179,6 +179,8 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
     case KernelRoot::kContraction:
     case KernelRoot::kWindow:
     case KernelRoot::kSelectScatter:
+    case KernelRoot::kSort:
+    case KernelRoot::kSequential:
       return elsewhere(operand->type.elements(), true);
   }
   return elsewhere(operand->type.elements(), true);

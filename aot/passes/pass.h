@@ -32,6 +32,9 @@ struct PassContext {
 // callee, called at". Recursion is the user's error.
 bool inline_calls(Module& module, PassContext& context);
 
+// Puts what OpDef::expand makes in an op's place, until no op expands.
+bool expand(Module& module, PassContext& context);
+
 // Removes custom calls that only annotate (sharding, placement): each result is its operand.
 bool expand_annotations(Module& module, PassContext& context);
 

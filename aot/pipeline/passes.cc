@@ -20,6 +20,7 @@ constexpr PassRow kCompilePasses[] = {
     {"inline_calls", inline_calls, no_calls, "first: the others look at one function at a time"},
     {"expand_annotations", expand_annotations, no_annotations,
      "before anything that looks through a value's definition"},
+    {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
