@@ -133,14 +133,7 @@ struct AttrPrinter {
 
 }  // namespace
 
-void print_type(std::string& out, const TensorType& type) {
-  out += "tensor<";
-  for (const int64_t dim : type.shape) {
-    out += fmt::format("{}x", dim);
-  }
-  out += info(type.dtype).name;
-  out += '>';
-}
+void print_type(std::string& out, const TensorType& type) { out += to_string(type); }
 
 void print_attr(std::string& out, const Attr& attr) { std::visit(AttrPrinter{out}, attr.value); }
 

@@ -1,11 +1,12 @@
 #include "aot/graph/type.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ingot {
 namespace {
 
-constexpr std::array<DTypeInfo, kDTypeCount> kDTypes = {{
+constexpr std::array<DTypeInfo, kDTypeCount + 1> kDTypes = {{
     {"i1", 1, 1, DTypeClass::kBool, "BOOL"},
     {"i2", 2, 1, DTypeClass::kSigned, "I8"},
     {"i4", 4, 1, DTypeClass::kSigned, "I8"},
@@ -23,7 +24,10 @@ constexpr std::array<DTypeInfo, kDTypeCount> kDTypes = {{
     {"bf16", 16, 2, DTypeClass::kFloat, "BF16"},
     {"f32", 32, 4, DTypeClass::kFloat, "F32"},
     {"f64", 64, 8, DTypeClass::kFloat, "F64"},
+    {"token", 0, 0, DTypeClass::kNone, ""},
 }};
+
+std::string dim_text(int64_t dim) { return dim == kUnknownDim ? "?" : std::to_string(dim); }
 
 }  // namespace
 
@@ -54,10 +58,17 @@ Shape row_major_strides(const Shape& shape) {
 
 std::string to_string(DType dtype) { return std::string(info(dtype).name); }
 
+bool TensorType::is_static() const { return std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end(); }
+
 std::string to_string(const TensorType& type) {
+  if (is_token(type.dtype)) return "!stablehlo.token";
   std::string text = "tensor<";
-  for (int64_t dim : type.shape) text += std::to_string(dim) + "x";
-  return text + to_string(type.dtype) + ">";
+  for (int64_t dim : type.shape) text += dim_text(dim) + "x";
+  text += to_string(type.dtype);
+  for (size_t i = 0; i < type.bounds.size(); ++i) {
+    text += (i ? ", " : ", #stablehlo.bounds<") + dim_text(type.bounds[i]);
+  }
+  return text + (type.bounds.empty() ? ">" : ">>");
 }
 
 }  // namespace ingot

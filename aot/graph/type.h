@@ -27,10 +27,11 @@ enum class DType : uint8_t {
   kBF16,
   kF32,
   kF64,
+  kToken,  // of a `!stablehlo.token`, which orders effects and holds no data: not an element type
 };
-inline constexpr int kDTypeCount = 17;
+inline constexpr int kDTypeCount = 17;  // element types
 
-enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat };
+enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat, kNone };
 
 // One row per element type.
 struct DTypeInfo {
@@ -46,10 +47,12 @@ std::optional<DType> dtype_from_name(std::string_view name);
 inline bool is_float(DType d) { return info(d).dtype_class == DTypeClass::kFloat; }
 inline bool is_signed(DType d) { return info(d).dtype_class == DTypeClass::kSigned; }
 inline bool is_unsigned(DType d) { return info(d).dtype_class == DTypeClass::kUnsigned; }
+inline bool is_token(DType d) { return d == DType::kToken; }
 inline bool is_bool(DType d) { return info(d).dtype_class == DTypeClass::kBool; }
 inline bool is_integer(DType d) { return is_signed(d) || is_unsigned(d); }  // i1 is not one
 
 using Shape = std::vector<int64_t>;
+inline constexpr int64_t kUnknownDim = -1;  // written `?`
 
 // Product of the dimensions; 1 for a scalar.
 int64_t element_count(const Shape& shape);
@@ -57,18 +60,21 @@ int64_t element_count(const Shape& shape);
 // Row-major strides in elements.
 Shape row_major_strides(const Shape& shape);
 
-// A dense row-major tensor: element type and static shape. Rank 0 is a scalar.
+// A dense row-major tensor: element type and shape. Rank 0 is a scalar. Dimensions may be unknown until refine_shapes;
+// below the graph none is.
 struct TensorType {
   DType dtype = DType::kF32;
   Shape shape;
+  Shape bounds = {};  // `#stablehlo.bounds<4, ?>`: the most that each dimension may be, or kUnknownDim; empty: not said
 
+  bool is_static() const;  // no dimension is unknown
   int rank() const { return static_cast<int>(shape.size()); }
   int64_t elements() const { return element_count(shape); }
   int64_t bytes() const { return elements() * info(dtype).bytes; }
   bool operator==(const TensorType&) const = default;
 };
 
-std::string to_string(const TensorType& type);  // "tensor<2x3xf32>"
+std::string to_string(const TensorType& type);  // "tensor<2x?xf32>", "!stablehlo.token"
 std::string to_string(DType dtype);
 
 }  // namespace ingot

@@ -19,9 +19,11 @@ DTypeSet set_of(DType dtype) {
     case DTypeClass::kUnsigned:
       return kUnsignedIntegers;
     case DTypeClass::kBool:
+      return kBooleans;
+    case DTypeClass::kNone:
       break;
   }
-  return kBooleans;
+  return 0;
 }
 
 std::string describe(DTypeSet set) {
