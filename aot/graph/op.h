@@ -139,6 +139,7 @@ struct OpDef {
   bool is_elementwise = false;  // element i depends on elements i alone; operands have the result's shape, or are
                                 // scalars that stand for all elements (select's predicate, clamp's bounds)
   int flops = 1;                // per result element, for cost decisions; transcendental about 20
+  bool infers_unknown = false;  // infer holds for unknown dimensions, too; else it is asked once all are known
   bool only_moves = false;      // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
 };
 
