@@ -15,9 +15,9 @@ namespace {
 std::optional<ScalarOp> find_scalar_op(std::string_view text) {
   static const auto by_text = [] {
     std::map<std::string_view, ScalarOp> ops;
-    for (int k = 0; k <= static_cast<int>(ScalarOp::kErfInv); ++k) {
-      ops.emplace(info(static_cast<ScalarOp>(k)).text, static_cast<ScalarOp>(k));
-    }
+#define SCALAR_OP(enumerator, text, arity, accepts, kind) ops.emplace(text, ScalarOp::enumerator);
+#include "aot/loops/scalar_ops.def"
+#undef SCALAR_OP
     return ops;
   }();
   const auto found = by_text.find(text);

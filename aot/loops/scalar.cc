@@ -3,10 +3,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <numbers>
 
 #include "aot/base/error.h"
+#include "aot/base/special_functions.h"
 #include "aot/graph/literal.h"
 
 namespace ingot::loops {
@@ -15,25 +14,6 @@ namespace {
 Bits width_mask(DType dtype) {
   const int bits = ingot::info(dtype).bits;
   return bits == 64 ? ~Bits{0} : (Bits{1} << bits) - 1;
-}
-
-// Inverse error function by Newton's method on erf; the start is Winitzki's approximation (2008).
-double erf_inverse(double x) {
-  if (std::isnan(x) || std::fabs(x) > 1) return std::numeric_limits<double>::quiet_NaN();
-  if (std::fabs(x) == 1) return std::copysign(std::numeric_limits<double>::infinity(), x);
-  if (x == 0) return x;
-  constexpr double kTwoOverSqrtPi = 1.1283791670955126;
-  constexpr double kA = 0.147;
-  const double log_term = std::log1p(-x * x);
-  const double half = 2 / (std::numbers::pi * kA) + log_term / 2;
-  double y = std::copysign(std::sqrt(std::sqrt(half * half - log_term / kA) - half), x);
-  for (int step = 0; step < 4; ++step) {
-    const double error =
-        std::fabs(y) < 1 ? std::erf(y) - x : std::copysign(1, y) * ((1 - std::fabs(x)) - std::erfc(std::fabs(y)));
-    const double slope = kTwoOverSqrtPi * std::exp(-y * y);
-    y -= error / (slope + y * error);  // Halley
-  }
-  return y;
 }
 
 double mathematics(ScalarOp op, double x, double y) {
@@ -69,7 +49,31 @@ double mathematics(ScalarOp op, double x, double y) {
     case ScalarOp::kErfc:
       return std::erfc(x);
     case ScalarOp::kErfInv:
-      return erf_inverse(x);
+      return erf_inv(x);
+    case ScalarOp::kAsin:
+      return std::asin(x);
+    case ScalarOp::kAcos:
+      return std::acos(x);
+    case ScalarOp::kAtan:
+      return std::atan(x);
+    case ScalarOp::kSinh:
+      return std::sinh(x);
+    case ScalarOp::kCosh:
+      return std::cosh(x);
+    case ScalarOp::kAsinh:
+      return std::asinh(x);
+    case ScalarOp::kAcosh:
+      return std::acosh(x);
+    case ScalarOp::kAtanh:
+      return std::atanh(x);
+    case ScalarOp::kLgamma:
+      return ingot::lgamma(x);
+    case ScalarOp::kDigamma:
+      return digamma(x);
+    case ScalarOp::kZeta:
+      return zeta(x, y);
+    case ScalarOp::kBesselI1e:
+      return bessel_i1e(x);
     default:
       throw_bug("'" + std::string(info(op).text) + "' has no meaning for floats");
   }
