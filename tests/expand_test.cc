@@ -30,7 +30,7 @@ TEST(Expand, WhatAnOpIsMadeOfGivesItsResults) {
     SCOPED_TRACE(op_case.sample.text);
     const std::unique_ptr<Module> module = copy_module(*op_case.module);
     PassContext context(all_ops());
-    ASSERT_TRUE(expand(*module, context));
+    EXPECT_TRUE(expand(*module, context) || op_case.def->root != KernelRoot::kNone);
     verify(*module);
     EXPECT_EQ(no_expandable_ops(*module), "");
     EXPECT_FALSE(expand(*module, context)) << print(*module);

@@ -102,6 +102,7 @@ enum class KernelRoot : uint8_t {
   kScatter,        // scatter
   kCopy,           // dynamic_update_slice and others that overwrite part of a copy
   kSort,           // sort: a row is a task
+  kTopK,           // top_k: the greatest of a row, in registers
   kSequential,     // rows whose elements follow from the ones before: factorisations, solves, scans
   kControlFlow,    // while, case, if: its regions hold kernels, and the plan jumps
 };
@@ -123,9 +124,10 @@ struct OpDef {
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
   std::vector<RefTensor> (*evaluate)(const EvaluateArgs&) = nullptr;
   Values (*gradient)(GradientArgs&) =
-      nullptr;                              // one value (or null) for each operand. Null pointer: not differentiable
-  bool zero_gradient = false;               // integer-valued, piecewise constant or stop_gradient: nothing flows back
-  Values (*expand)(ExpandArgs&) = nullptr;  // one value for each result: the pass `expand` puts them in the op's place
+      nullptr;                 // one value (or null) for each operand. Null pointer: not differentiable
+  bool zero_gradient = false;  // integer-valued, piecewise constant or stop_gradient: nothing flows back
+  // One value for each result: the pass `expand` puts them in the op's place. None, from an op with a root: it stays.
+  Values (*expand)(ExpandArgs&) = nullptr;
   std::vector<Sample> (*samples)() = nullptr;
 
   KernelRoot root = KernelRoot::kElement;

@@ -11,7 +11,7 @@ namespace ingot {
 // No func.call and no composite is left.
 std::string no_calls(const Module& module);
 
-// No op with an `expand` column is left.
+// No op that has to expand is left: one with an `expand` column and without a kernel of its own.
 std::string no_expandable_ops(const Module& module);
 
 // No custom call that only annotates is left.

@@ -5,11 +5,16 @@
 namespace ingot {
 namespace {
 
-void expand(Op& op, GraphBuilder& b) {
+// Whether the op is gone; one with a kernel of its own may stay.
+bool expand(Op& op, GraphBuilder& b) {
+  if (!op.def->expand) return false;
   b.before(op);
   b.location = op.location;
   ExpandArgs args{b, op};
-  replace_op(&op, op.def->expand(args));
+  const Values made = op.def->expand(args);
+  if (made.empty() && op.def->root != KernelRoot::kNone) return false;
+  replace_op(&op, made);
+  return true;
 }
 
 bool expand(Block& block, GraphBuilder& b) {
@@ -17,14 +22,13 @@ bool expand(Block& block, GraphBuilder& b) {
   for (auto at = block.ops.begin(); at != block.ops.end();) {
     Op& op = **at;
     for (const auto& region : op.regions) changed |= expand(*region, b);
-    if (!op.def->expand) {
+    const bool is_first = at == block.ops.begin();
+    const auto before = is_first ? at : std::prev(at);
+    if (!expand(op, b)) {
       ++at;
       continue;
     }
     // What it is made of may expand as well.
-    const bool is_first = at == block.ops.begin();
-    const auto before = is_first ? at : std::prev(at);
-    expand(op, b);
     at = is_first ? block.ops.begin() : std::next(before);
     changed = true;
   }

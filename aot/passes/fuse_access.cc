@@ -173,13 +173,14 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
     }
     case KernelRoot::kScatter:
     case KernelRoot::kCopy:
+    case KernelRoot::kSort:
+    case KernelRoot::kTopK:
       return elsewhere(operand->type.elements(), false);  // each element once, in another order than the result's
     case KernelRoot::kNone:
     case KernelRoot::kControlFlow:
     case KernelRoot::kContraction:
     case KernelRoot::kWindow:
     case KernelRoot::kSelectScatter:
-    case KernelRoot::kSort:
     case KernelRoot::kSequential:
       return elsewhere(operand->type.elements(), true);
   }
