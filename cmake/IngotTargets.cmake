@@ -9,6 +9,12 @@ endif()
 
 # The compile and link options that every target of the project shares.
 add_library(ingot_options INTERFACE)
+# Fifty programs are linked: gold, where there is one, does it in a quarter of the time.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold INGOT_HAS_GOLD)
+if(INGOT_HAS_GOLD AND PROJECT_IS_TOP_LEVEL)
+  target_link_options(ingot_options INTERFACE -fuse-ld=gold)
+endif()
 target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WERROR}>:-Werror>)
 # GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
