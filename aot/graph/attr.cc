@@ -41,11 +41,36 @@ Attr& Attr::operator=(const Attr&) = default;
 Attr& Attr::operator=(Attr&&) noexcept = default;
 Attr::~Attr() = default;
 
+template <typename T>
+Attr::Attr(T v) : value(std::move(v)) {}
+template Attr::Attr(UnitAttr);
+template Attr::Attr(bool);
+template Attr::Attr(IntAttr);
+template Attr::Attr(FloatAttr);
+template Attr::Attr(std::string);
+template Attr::Attr(SymbolAttr);
+template Attr::Attr(EnumAttr);
+template Attr::Attr(TensorType);
+template Attr::Attr(IntsAttr);
+template Attr::Attr(LiteralRef);
+template Attr::Attr(std::vector<Attr>);
+template Attr::Attr(DictAttr);
+template Attr::Attr(OpaqueAttr);
+Attr::Attr(const char* text) : value(std::string(text)) {}
+Attr::Attr(std::vector<int64_t> ints) : value(IntsAttr{std::move(ints)}) {}
+
+bool operator==(const DictAttr& a, const DictAttr& b) { return a.tag == b.tag && a.entries == b.entries; }
+
 bool operator==(const Attr& a, const Attr& b) {
   if (a.value.index() != b.value.index()) return false;
   if (const auto* literal = a.as<LiteralRef>()) return **literal == **b.as<LiteralRef>();
   return a.value == b.value;
 }
+
+Attrs::Attrs(const AttrMap& map, std::string_view owner, const Location& location)
+    : map_(map), owner_(owner), location_(location) {}
+
+bool Attrs::has(std::string_view name) const { return map_.find(name) != map_.end(); }
 
 const Attr& Attrs::at(std::string_view name) const {
   const auto found = map_.find(name);

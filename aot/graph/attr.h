@@ -51,12 +51,12 @@ struct OpaqueAttr {  // what we do not understand, kept as it was written
   bool operator==(const OpaqueAttr&) const = default;
 };
 
+// What is out of line is a table over all kinds, which no user should have to compile.
 struct Attr {
   std::variant<UnitAttr, bool, IntAttr, FloatAttr, std::string, SymbolAttr, EnumAttr, TensorType, IntsAttr, LiteralRef,
                std::vector<Attr>, DictAttr, OpaqueAttr>
       value;
 
-  // Out of line, as each is a table over all kinds.
   Attr();
   Attr(const Attr&);
   Attr(Attr&&) noexcept;
@@ -64,10 +64,10 @@ struct Attr {
   Attr& operator=(Attr&&) noexcept;
   ~Attr();
 
-  template <typename T>
-  Attr(T v) : value(std::move(v)) {}  // NOLINT: attributes are written as plain values
-  Attr(const char* text) : value(std::string(text)) {}
-  Attr(std::vector<int64_t> ints) : value(IntsAttr{std::move(ints)}) {}
+  template <typename T>  // T is a kind above
+  Attr(T v);             // NOLINT: attributes are written as plain values
+  Attr(const char* text);
+  Attr(std::vector<int64_t> ints);
 
   template <typename T>
   const T* as() const {
@@ -76,16 +76,15 @@ struct Attr {
 
   friend bool operator==(const Attr& a, const Attr& b);  // hidden: what merely converts to Attr is not compared as one
 };
-inline bool operator==(const DictAttr& a, const DictAttr& b) { return a.tag == b.tag && a.entries == b.entries; }
+bool operator==(const DictAttr& a, const DictAttr& b);
 
 // A read-only view of an attribute map, with errors that name the op and the attribute. A missing attribute without a
 // default is an error at `location`.
 class Attrs {
  public:
-  Attrs(const AttrMap& map, std::string_view owner, const Location& location)
-      : map_(map), owner_(owner), location_(location) {}
+  Attrs(const AttrMap& map, std::string_view owner, const Location& location);
 
-  bool has(std::string_view name) const { return map_.find(name) != map_.end(); }
+  bool has(std::string_view name) const;
   const Attr& at(std::string_view name) const;
   int64_t integer(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;

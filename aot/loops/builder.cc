@@ -96,6 +96,8 @@ void KernelBuilder::set_task_count(int64_t count) {
   kernel_.vars[kTaskVar].high = std::max<int64_t>(count - 1, 0);
 }
 
+void KernelBuilder::append(Stmt stmt) { open_.back().statements->push_back(std::move(stmt)); }
+
 void KernelBuilder::fill(std::vector<Stmt>& block, const std::function<void()>& body) {
   open_.push_back({&block, {}});
   body();

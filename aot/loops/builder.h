@@ -79,7 +79,7 @@ class KernelBuilder {
   std::string unique_name(std::string name);
   BufferId buffer(std::string name, DType dtype, int64_t elements, BufferRole role);
   VarId variable(const std::string& name, VarKind kind, DType dtype, int lanes, int64_t low, int64_t high);
-  void append(Stmt stmt) { open_.back().statements->push_back(std::move(stmt)); }
+  void append(Stmt stmt);
   void fill(std::vector<Stmt>& block, const std::function<void()>& body);
   Index settle(const Index& index) const;  // variables with a single value become constants
   int64_t multiple_of(const Index::Term& term) const;
