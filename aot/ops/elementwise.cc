@@ -1,10 +1,10 @@
 #include "aot/ops/elementwise.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <numeric>
 
+#include "aot/base/join.h"
 #include "aot/ops/infer.h"
 
 namespace ingot {
@@ -28,7 +28,7 @@ DTypeSet set_of(DType dtype) {
 
 std::string describe(DTypeSet set) {
   if (set == kAnyDType) return "any element type";
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   if (set & kFloats) names.push_back("floats");
   if ((set & kIntegers) == kIntegers) {
     names.push_back("integers");
@@ -36,7 +36,7 @@ std::string describe(DTypeSet set) {
     names.push_back("signed integers");
   }
   if (set & kBooleans) names.push_back("i1");
-  return fmt::format("{}", fmt::join(names, ", "));
+  return join(names, ", ");
 }
 
 // Which dtype is sampled at which shape: 37 has whole vectors and a rest for every vector length.
@@ -132,7 +132,7 @@ std::string sample_text(const std::vector<TensorType>& operands, const TensorTyp
   std::vector<std::string> arguments;
   for (const TensorType& type : operands)
     arguments.push_back(fmt::format("%a{}: {}", arguments.size(), to_string(type)));
-  return fmt::format("func.func @main({}) -> {} {{\n  %r = {}\n  return %r : {}\n}}\n", fmt::join(arguments, ", "),
+  return fmt::format("func.func @main({}) -> {} {{\n  %r = {}\n  return %r : {}\n}}\n", join(arguments, ", "),
                      to_string(result), op, to_string(result));
 }
 

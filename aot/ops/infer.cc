@@ -1,11 +1,12 @@
 #include "aot/ops/infer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "aot/base/join.h"
 
 namespace ingot::ops {
 
-std::string to_string(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+std::string to_string(const std::vector<int64_t>& values) { return fmt::format("[{}]", join(values, ", ")); }
 
 void check_operand_count(const InferArgs& args, size_t count) {
   if (args.operands.size() == count) return;

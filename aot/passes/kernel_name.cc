@@ -1,8 +1,8 @@
 #include "aot/passes/kernel_name.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "aot/base/join.h"
 #include "aot/loops/contraction.h"
 
 namespace ingot::fusion {
@@ -28,7 +28,7 @@ std::string extents(const Group& group, const Op& first_output) {
       return fmt::format("{}x{}", group.space.rows(), group.space.points() / group.space.rows());
     default: {
       const Shape& shape = first_output.result()->type.shape;
-      std::string text = shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, "x"));
+      std::string text = shape.empty() ? "1" : join(shape, "x");
       if (group.kind == GroupKind::kContraction) text += fmt::format("x{}", contracted_points(*group.root));
       return text;
     }

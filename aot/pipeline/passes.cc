@@ -1,13 +1,13 @@
 #include "aot/pipeline/passes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "aot/base/file.h"
+#include "aot/base/join.h"
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
 #include "aot/passes/checks.h"
@@ -98,7 +98,7 @@ const PassRow* find_pass(std::string_view name) {
 const PassRow& pass_named(std::string_view name, std::string_view option) {
   if (const PassRow* row = find_pass(name)) return *row;
   throw_error(nullptr,
-              fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, fmt::join(pass_names(), ", ")));
+              fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, join(pass_names(), ", ")));
 }
 
 std::vector<std::string> pass_names() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "aot/base/error.h"
+#include "aot/base/join.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/tensor_files.h"
 
@@ -110,7 +111,7 @@ std::string_view dtype_safetensors(ingot_dtype dtype) {
 
 std::string to_string(const ingot_tensor_info& tensor) {
   return fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype),
-                     fmt::join(tensor.dims, tensor.dims + tensor.rank, ","));
+                     join({tensor.dims, tensor.rank}, ","));
 }
 
 }  // namespace ingot

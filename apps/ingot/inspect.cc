@@ -1,12 +1,12 @@
 // ingot inspect: what is in a bundle.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <ingot/engine.hpp>
 #include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/base/join.h"
 #include "apps/ingot/chart.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/names.h"
@@ -110,7 +110,7 @@ Json to_json(const bundle::BundleSpec& spec, const std::string& here) {
 
 void print_tensor(const bundle::Tensor& tensor, const std::string& role = "") {
   const std::string typed =
-      fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype), fmt::join(tensor.dims, ","));
+      fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype), join(tensor.dims, ","));
   fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
 }
 
@@ -119,7 +119,7 @@ void print(const bundle::BundleSpec& spec, const std::string& here) {
   for (const bundle::Target& target : spec.targets) {
     fmt::print("  {}: {} bytes of code in {} kernels, {} bytes of constants; needs {}{}\n", target.name,
                target.code.size(), target.kernels.size(), target.rodata.size(),
-               target.cpu_features.empty() ? target.isa : fmt::format("{}", fmt::join(target.cpu_features, ",")),
+               target.cpu_features.empty() ? target.isa : join(target.cpu_features, ","),
                target.name == here ? " (runs here)" : "");
   }
   for (size_t i = 0; i < spec.entries.size(); ++i) {

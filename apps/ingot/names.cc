@@ -1,11 +1,11 @@
 #include "apps/ingot/names.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "aot/base/error.h"
+#include "aot/base/join.h"
 #include "aot/base/nearest.h"
 
 namespace ingot {
@@ -16,7 +16,7 @@ std::string suggestion(const std::vector<std::string>& names, const std::string&
   if (!near.empty()) return fmt::format("; did you mean '{}'?", near.front());
   constexpr size_t kMost = 12;
   if (names.empty()) return "";
-  return fmt::format("; there are: {}{}", fmt::join(names.begin(), names.begin() + std::min(names.size(), kMost), ", "),
+  return fmt::format("; there are: {}{}", join(std::span(names).first(std::min(names.size(), kMost)), ", "),
                      names.size() > kMost ? ", ..." : "");
 }
 
@@ -28,7 +28,7 @@ uint32_t pick_entry(const std::vector<std::string>& entries, const std::string& 
     const auto found = std::find(entries.begin(), entries.end(), candidate);
     if (found != entries.end()) return static_cast<uint32_t>(found - entries.begin());
   }
-  if (name.empty()) throw_error(nullptr, fmt::format("which entry point? There are: {}", fmt::join(entries, ", ")));
+  if (name.empty()) throw_error(nullptr, fmt::format("which entry point? There are: {}", join(entries, ", ")));
   throw_error(nullptr, fmt::format("there is no entry point '{}'{}", name, suggestion(entries, name)));
 }
 

@@ -1,12 +1,12 @@
 #include "apps/ingot/reproducer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <optional>
 
 #include "aot/base/file.h"
+#include "aot/base/join.h"
 #include "aot/graph/print.h"
 #include "aot/ops/build.h"
 #include "apps/ingot/sources.h"
@@ -49,7 +49,7 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   const auto write = [&](const std::string& name, const std::string& text) {
     write_file((folder / name).string(), text);
   };
-  const std::string command = fmt::format("{}", fmt::join(failure.command, " "));
+  const std::string command = join(failure.command, " ");
   std::string again = command;
   std::string missing;
   for (const std::string& program : failure.programs) {

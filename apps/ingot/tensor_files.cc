@@ -9,6 +9,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/base/join.h"
 #include "aot/graph/literal.h"
 
 namespace ingot {
@@ -30,7 +31,7 @@ void store(DType dtype, double value, std::byte* to) {
 }
 
 std::string type_text(const std::string& dtype, const std::vector<int64_t>& shape) {
-  return fmt::format("{}[{}]", dtype, fmt::join(shape, ","));
+  return fmt::format("{}[{}]", dtype, join(shape, ","));
 }
 
 std::vector<int64_t> shape_of(const ingot_tensor_info& tensor) { return {tensor.dims, tensor.dims + tensor.rank}; }
@@ -56,7 +57,7 @@ void read_npy(const std::string& path, const ingot_tensor_info& tensor, std::spa
   std::string header(header_bytes, ' ');
   in.read(header.data(), header_bytes);
   const std::string descr = numpy_descr(graph_dtype(tensor.dtype));
-  std::string shape = fmt::format("({}", fmt::join(shape_of(tensor), ", "));
+  std::string shape = fmt::format("({}", join(shape_of(tensor), ", "));
   shape += tensor.rank == 1 ? ",)" : ")";
   if (header.find("'" + descr + "'") == header.npos || header.find(shape) == header.npos ||
       header.find("'fortran_order': False") == header.npos) {
@@ -123,7 +124,7 @@ void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::sp
   std::string descr = numpy_descr(graph_dtype(tensor.dtype));
   if (descr.empty()) descr = "<u2";  // NumPy has no bf16: its bits
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
-                                   fmt::join(shape_of(tensor), ", "), tensor.rank == 1 ? "," : "");
+                                   join(shape_of(tensor), ", "), tensor.rank == 1 ? "," : "");
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
   const auto header_bytes = static_cast<uint16_t>(header.size());

@@ -1,11 +1,11 @@
 #include "aot/frontend/stablehlo/names.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "aot/base/error.h"
+#include "aot/base/join.h"
 #include "aot/base/nearest.h"
 
 namespace ingot {
@@ -103,11 +103,11 @@ const std::string& resolve_suffix(const std::vector<std::string>& names, std::st
   listed.resize(listed.size() - more);
   const std::string rest = more ? fmt::format(" and {} more", more) : "";
   if (!matches.empty()) {
-    throw_error(location, fmt::format("{} '{}' may be any of {}{}; write more of it", kind, query,
-                                      fmt::join(listed, ", "), rest));
+    throw_error(location,
+                fmt::format("{} '{}' may be any of {}{}; write more of it", kind, query, join(listed, ", "), rest));
   }
   if (names.empty()) throw_error(location, fmt::format("there is no {} '{}'; there are none", kind, query));
-  throw_error(location, fmt::format("there is no {} '{}'; there are {}{}", kind, query, fmt::join(listed, ", "), rest));
+  throw_error(location, fmt::format("there is no {} '{}'; there are {}{}", kind, query, join(listed, ", "), rest));
 }
 
 }  // namespace ingot

@@ -1,10 +1,11 @@
 #include "aot/frontend/trace/broadcast.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "aot/base/join.h"
 
 namespace ingot {
 namespace {
@@ -53,7 +54,7 @@ Shape broadcast_shape(const Shape& a, const Shape& b, const char* function) {
     int64_t& size = shape[shape.size() - shorter.size() + i];
     if (size != shorter[i] && size != 1 && shorter[i] != 1) {
       fail(fmt::format("{}: [{}] and [{}] do not broadcast: sizes {} and {} differ and neither is 1", function,
-                       fmt::join(a, ", "), fmt::join(b, ", "), size, shorter[i]));
+                       join(a, ", "), join(b, ", "), size, shorter[i]));
     }
     if (size == 1) size = shorter[i];
   }

@@ -1,9 +1,9 @@
 // Normalisation by the statistics of each sample.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "aot/base/join.h"
 #include "aot/frontend/trace/broadcast.h"
 #include "aot/frontend/trace/functions.h"
 
@@ -16,7 +16,7 @@ Tensor layer_norm(const In& in, const Dims& normalized_shape, const Tensor& weig
   const auto count = static_cast<int64_t>(normalized_shape.size());
   if (count == 0 || count > x.dim() ||
       !std::equal(normalized_shape.begin(), normalized_shape.end(), x.shape().end() - count)) {
-    fail(fmt::format("layer_norm: {} does not end in [{}]", to_string(x.type()), fmt::join(normalized_shape, ", ")));
+    fail(fmt::format("layer_norm: {} does not end in [{}]", to_string(x.type()), join(normalized_shape, ", ")));
   }
   Dims axes;
   for (int64_t i = -count; i < 0; ++i) axes.push_back(i);

@@ -1,10 +1,10 @@
 // Functions that move elements and change shapes.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/join.h"
 #include "aot/frontend/trace/broadcast.h"
 #include "aot/frontend/trace/functions.h"
 
@@ -32,7 +32,7 @@ Tensor reshape(const In& in, const Dims& shape) {
   if (inferred != -1 && known != 0 && count % known == 0) result[inferred] = count / known;
   if (std::find(result.begin(), result.end(), -1) != result.end() || element_count(result) != count) {
     fail(fmt::format("reshape: {} has {} elements and does not fit [{}]", to_string(in.tensor.type()), count,
-                     fmt::join(shape, ", ")));
+                     join(shape, ", ")));
   }
   return reshaped(in.tensor, result);
 }
@@ -92,7 +92,7 @@ Tensor expand(const In& x, const Dims& shape) {
     int64_t& size = result[result.size() - own.size() + i];
     if (size == -1) size = own[i];
     if (own[i] != 1 && own[i] != size) {
-      fail(fmt::format("expand: {} does not stretch to [{}]", to_string(x.tensor.type()), fmt::join(shape, ", ")));
+      fail(fmt::format("expand: {} does not stretch to [{}]", to_string(x.tensor.type()), join(shape, ", ")));
     }
   }
   return wrap(broadcast(x.tensor, x.tensor.dtype(), result));

@@ -1,10 +1,10 @@
 #include "aot/frontend/trace/trace.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "aot/base/join.h"
 #include "aot/passes/gradients.h"
 
 namespace ingot {
@@ -69,7 +69,7 @@ Dims axes_of(const Dims& dims, int64_t rank, const char* function) {
   for (int64_t dim : dims) axes.push_back(axis_of(dim, rank, function));
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
-    fail(fmt::format("{}: a dimension appears twice in [{}]", function, fmt::join(dims, ", ")));
+    fail(fmt::format("{}: a dimension appears twice in [{}]", function, join(dims, ", ")));
   }
   return axes;
 }
