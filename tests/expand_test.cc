@@ -4,6 +4,7 @@
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
 #include "aot/passes/checks.h"
+#include "aot/passes/gradients.h"
 #include "aot/passes/pass.h"
 #include "tests/compiled_program.h"
 #include "tests/op_agreement.h"
@@ -51,6 +52,26 @@ TEST(Expand, CompiledAgrees) {
     for (size_t r = 0; r < op_case.expected.size(); ++r) results.push_back(outputs.at("result" + std::to_string(r)));
     expect_agreement(op_case, results);
   }
+}
+
+// An op that has no gradient of its own.
+TEST(Expand, GradientsGoThroughTheParts) {
+  const auto module = parse_module(
+      "func.func @main(%x: tensor<3xf64>) -> tensor<f64> {\n"
+      "  %0 = stablehlo.dot %x, %x : (tensor<3xf64>, tensor<3xf64>) -> tensor<f64>\n"
+      "  return %0 : tensor<f64>\n}\n",
+      "dot", all_ops());
+  Function& main = *module->find("main");
+  Value* x = main.body.argument(0);
+  Value* loss = main.body.terminator()->operand(0);
+  ASSERT_EQ(loss->op->def->gradient, nullptr);
+  erase(main.body.terminator());
+  GraphBuilder b(all_ops());
+  b.at_end(main.body);
+  b.create("func.return", gradients(b, loss, std::span(&x, 1)));
+  main.results[0].type = x->type;
+  verify(*module);
+  EXPECT_EQ(evaluate(main, {tensor_of_values(x->type, {1, 2, -3})})[0].f, (std::vector<double>{2, 4, -6}));
 }
 
 }  // namespace

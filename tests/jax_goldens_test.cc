@@ -58,7 +58,7 @@ TEST_P(JaxGolden, AnyNumberOfThreadsGivesTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(All, JaxGolden,
                          testing::Values("softmax_regression", "mlp_adamw", "cnn_adamw", "resnet8_batchnorm_nesterov",
                                          "chargpt_adamw_clip", "depthwise_groupnorm_lion", "dlrm_sgd",
-                                         "lora_frozen_base", "unet_rmsprop", "vit_adamw_schedule"),
+                                         "lora_frozen_base", "moe_topk_adagrad", "unet_rmsprop", "vit_adamw_schedule"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

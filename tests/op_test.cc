@@ -4,6 +4,7 @@
 
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
+#include "aot/passes/pass.h"
 #include "tests/op_agreement.h"
 #include "tests/op_executor.h"
 #include "tests/op_gradient.h"
@@ -113,6 +114,8 @@ double finite_difference(const OpCase& op_case, const std::vector<RefTensor>& dy
 // A differentiable case's gradient: its arguments and the gradients of its results in, those of its arguments out.
 OpCase gradient_case(const OpCase& op_case) {
   OpCase result{op_case.def, op_case.sample, copy_module(*op_case.module), op_case.inputs, {}, {}, {}};
+  PassContext context(all_ops());
+  if (!op_case.def->gradient) expand(*result.module, context);
   make_gradient(*result.module->find("main"), all_ops());
   verify(*result.module);
   std::mt19937_64 random(7);
@@ -123,7 +126,9 @@ OpCase gradient_case(const OpCase& op_case) {
   return result;
 }
 
-bool is_differentiable(const OpCase& op_case) { return op_case.sample.differentiable && op_case.def->gradient; }
+bool is_differentiable(const OpCase& op_case) {
+  return op_case.sample.differentiable && (op_case.def->gradient || op_case.def->expand);
+}
 
 TEST(Op, GradientAgreesWithFiniteDifferences) {
   constexpr int64_t kElementsTried = 12;

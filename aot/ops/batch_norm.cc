@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "aot/ops/build.h"
+#include "aot/ops/index.h"
 
 namespace ingot::ops {
 
@@ -21,8 +21,29 @@ void check_features(const InferArgs& args, size_t vectors) {
   }
 }
 
-Value* broadcast_feature(GraphBuilder& b, const Op& op, Value* vector) {
-  return broadcast_in_dim(b, vector, op.operand(0)->type.shape, {op.attrs().integer("feature_index")});
+int64_t elements_of_feature(const Op& op) {
+  Shape others = op.operand(0)->type.shape;
+  others.erase(others.begin() + op.attrs().integer("feature_index"));
+  return element_count(others);
+}
+
+FeatureAlgebra::FeatureAlgebra(GraphBuilder& b, const Op& op)
+    : b_(b), op_(op), dtype_(op.operand(0)->type.dtype), feature_index_(op.attrs().integer("feature_index")) {}
+
+Term FeatureAlgebra::wide(Value* value) const {
+  return {b_, convert(b_, value, info(dtype_).bits < 32 ? DType::kF32 : dtype_)};
+}
+
+Term FeatureAlgebra::narrow(Value* value) const { return {b_, convert(b_, value, dtype_)}; }
+
+Term FeatureAlgebra::sum(Value* x) const {
+  return {b_, reduce(b_, "add", x, other_dims(x->type.rank(), {feature_index_}))};
+}
+
+Term FeatureAlgebra::mean(Value* x) const { return sum(x) / static_cast<double>(count()); }
+
+Term FeatureAlgebra::repeat(Value* vector) const {
+  return {b_, broadcast_in_dim(b_, vector, op_.operand(0)->type.shape, {feature_index_})};
 }
 
 }  // namespace ingot::ops

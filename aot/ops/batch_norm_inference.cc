@@ -1,7 +1,8 @@
 // stablehlo.batch_norm_inference: every feature shifted and scaled by given statistics.
 //
 // Ioffe and Szegedy, "Batch Normalization" (2015), algorithm 2.
-#include "aot/ops/algebra.h"
+#include <cmath>
+
 #include "aot/ops/batch_norm.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
@@ -33,12 +34,11 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 
 // y = (x - mean) scale / √(variance + ε) + offset
 Values expand(ExpandArgs& args) {
+  const ops::FeatureAlgebra features(args.b, args.op);
   const Term x(args.b, args.operand(kX)), variance(args.b, args.operand(kVariance));
-  const auto feature = [&](Value* vector) { return Term(args.b, ops::broadcast_feature(args.b, args.op, vector)); };
-  const Term mean = feature(args.operand(kMean));
-  const Term deviation = feature((variance + args.attrs().number("epsilon")).unary("sqrt"));
-  const Term scale = feature(args.operand(kScale)), offset = feature(args.operand(kOffset));
-  return {(x - mean) / deviation * scale + offset};
+  const auto feature = [&](int i) { return features.repeat(args.operand(i)); };
+  const Term deviation = (variance + args.attrs().number("epsilon")).unary("sqrt");
+  return {(x - feature(kMean)) / features.repeat(deviation) * feature(kScale) + feature(kOffset)};
 }
 
 std::vector<Sample> samples() {

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "aot/ops/elementwise.h"
+#include "aot/ops/total_order.h"
 
 namespace ingot {
 namespace {
@@ -26,7 +25,6 @@ const Direction* find_direction(std::string_view name) {
   return nullptr;
 }
 
-// -NaN < -infinity < ... < -0 < +0 < ... < infinity < NaN, instead of IEEE comparison.
 bool is_total_order(const Attrs& attrs) {
   return attrs.has("compare_type") && attrs.string("compare_type") == "TOTALORDER";
 }
@@ -37,12 +35,6 @@ std::vector<TensorType> infer(const InferArgs& args) {
   if (!find_direction(direction))
     args.fail("unknown comparison_direction " + direction + "; there are EQ NE LT LE GT GE");
   return {{DType::kI1, type[0].shape}};
-}
-
-// Orders like the total order of floats: sign and magnitude become two's complement.
-int64_t total_order_key(double x) {
-  const auto bits = std::bit_cast<int64_t>(x);
-  return bits ^ ((bits >> 63) & INT64_MAX);
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
@@ -59,7 +51,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
     if (!x.is_float()) {
       z.i[k] = answer(less(x.i[k], y.i[k], x.type.dtype), x.i[k] == y.i[k], false);
     } else if (total_order) {
-      const int64_t x_key = total_order_key(x.f[k]), y_key = total_order_key(y.f[k]);
+      const int64_t x_key = ops::total_order_key(x.f[k]), y_key = ops::total_order_key(y.f[k]);
       z.i[k] = answer(x_key < y_key, x_key == y_key, false);
     } else {
       z.i[k] = answer(x.f[k] < y.f[k], x.f[k] == y.f[k], std::isnan(x.f[k]) || std::isnan(y.f[k]));
@@ -68,17 +60,12 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {std::move(z)};
 }
 
-Scalar total_order_key(const Scalar& x) {
-  const Scalar bits = x.bitcast(loops::signed_of(x.dtype()));
-  const int width = info(x.dtype()).bits;
-  return bits ^ (shift_right_arithmetic(bits, width - 1) & bits.bits(~uint64_t{0} >> (65 - width)));
-}
-
 loops::Expr element(loops::ElementArgs& args) {
   Scalar x(args.b, args.operand(0)), y(args.b, args.operand(1));
   if (is_total_order(args.op.attrs()) && is_float(x.dtype())) {
-    x = total_order_key(x);
-    y = total_order_key(y);
+    const DType integer = loops::signed_of(x.dtype());
+    x = ops::total_order_key(x.bitcast(integer));
+    y = ops::total_order_key(y.bitcast(integer));
   }
   return x.apply(find_direction(args.op.attrs().string("comparison_direction"))->op, y);
 }

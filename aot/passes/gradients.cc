@@ -9,18 +9,20 @@ namespace {
 
 using ValueSet = std::set<const Value*>;
 
-// Values that depend on some wrt through differentiable ops; floats only.
+// Adds the op's results to `active`, the values that depend on some wrt through differentiable ops; floats only.
+void propagate(const Op& op, ValueSet& active, const ValueSet& constants) {
+  if (op.def->zero_gradient) return;
+  bool depends = false;
+  for (const Value* operand : op.operands) depends |= active.contains(operand);
+  if (!depends) return;
+  for (const auto& result : op.results) {
+    if (is_float(result->type.dtype) && !constants.contains(result.get())) active.insert(result.get());
+  }
+}
+
 ValueSet reachable_from(std::span<Value* const> wrt, const Block& block, const ValueSet& constants) {
   ValueSet active(wrt.begin(), wrt.end());
-  for (const auto& op : block.ops) {
-    if (op->def->zero_gradient) continue;
-    bool depends = false;
-    for (const Value* operand : op->operands) depends |= active.contains(operand);
-    if (!depends) continue;
-    for (const auto& result : op->results) {
-      if (is_float(result->type.dtype) && !constants.contains(result.get())) active.insert(result.get());
-    }
-  }
+  for (const auto& op : block.ops) propagate(*op, active, constants);
   return active;
 }
 
@@ -49,6 +51,7 @@ class Differentiator {
     if (!any_needed || !any_flows || op.def->zero_gradient) return;
 
     b_.location = op.location;
+    if (!op.def->gradient && visit_expansion(op, result_gradients)) return;
     if (!op.def->gradient) {
       throw_error(op.location, fmt::format("{} has no gradient, but the loss depends on a trained value through it; "
                                            "detach() its input or its result to cut it off",
@@ -65,6 +68,25 @@ class Differentiator {
       }
       accumulate(op.operands[i], operand_gradients[i]);
     }
+  }
+
+  // An op without a gradient of its own may be made of others that have one.
+  bool visit_expansion(const Op& op, const Values& result_gradients) {
+    if (!op.def->expand) return false;
+    const Op& last = *b_.block()->ops.back();
+    ExpandArgs args{b_, op};
+    const Values made = op.def->expand(args);
+    if (made.empty()) return false;
+    std::vector<const Op*> parts;
+    for (auto at = std::next(last.self); at != b_.block()->ops.end(); ++at) {
+      propagate(**at, active_, constants_);
+      parts.push_back(at->get());
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (result_gradients[i]) accumulate(made[i], result_gradients[i]);
+    }
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) visit(**part);
+    return true;
   }
 
   Value* find(const Value* value) const {

@@ -21,7 +21,7 @@ struct GradientOptions {
 // operands of one reader from left to right.
 //
 // Errors, at the user's line: a loss that is not a float, or not a scalar and without a seed; an op on the path without
-// a gradient.
+// a gradient, of its own or of what it expands into.
 Values gradients(GraphBuilder& b, Value* loss, std::span<Value* const> wrt, const GradientOptions& options = {});
 
 }  // namespace ingot

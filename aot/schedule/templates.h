@@ -15,5 +15,12 @@ void lower_contraction(Draft& draft, const Op& root);
 void lower_window(Draft& draft, const Op& root);
 void lower_select_scatter(Draft& draft, const Op& root);
 void lower_scatter(Draft& draft, const Op& root);
+void lower_sort(Draft& draft, const Op& root);
+void lower_top_k(Draft& draft, const Op& root);
+
+// What goes step by step: by op.
+void lower_sequential(Draft& draft, const Op& root);
+void lower_cholesky(Draft& draft, const Op& root);
+void lower_triangular_solve(Draft& draft, const Op& root);
 
 }  // namespace ingot::schedule
