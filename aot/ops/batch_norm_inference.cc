@@ -37,8 +37,10 @@ Values expand(ExpandArgs& args) {
   const ops::FeatureAlgebra features(args.b, args.op);
   const Term x(args.b, args.operand(kX)), variance(args.b, args.operand(kVariance));
   const auto feature = [&](int i) { return features.repeat(args.operand(i)); };
-  const Term deviation = (variance + args.attrs().number("epsilon")).unary("sqrt");
-  return {(x - feature(kMean)) / features.repeat(deviation) * feature(kScale) + feature(kOffset)};
+  const Term mean = feature(kMean);
+  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary("sqrt"));
+  const Term scale = feature(kScale), offset = feature(kOffset);
+  return {(x - mean) / deviation * scale + offset};
 }
 
 std::vector<Sample> samples() {
