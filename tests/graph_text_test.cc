@@ -171,6 +171,48 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
   EXPECT_EQ(print(*main.body.ops.front()), "%x_0 = stablehlo.negate %x : tensor<f32>");
 }
 
+// As arguments, results, carried values and inside each other.
+TEST(GraphText, TuplesAreTheirElements) {
+  const std::string_view text = R"(func.func @main(%t: tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> (tensor<i32>, tuple<tensor<2xf32>>) {
+  %x = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> tensor<2xf32>
+  %inner = "stablehlo.get_tuple_element"(%t) <{index = 1 : i32}> : (tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> tuple<tensor<i32>, tuple<>>
+  %n = stablehlo.get_tuple_element %inner[0] : (tuple<tensor<i32>, tuple<>>) -> tensor<i32>
+  %pair = stablehlo.tuple %n, %x : tuple<tensor<i32>, tensor<2xf32>>
+  %0:2 = call @swapped(%pair) : (tuple<tensor<i32>, tensor<2xf32>>) -> (tensor<i32>, tuple<tensor<2xf32>>)
+  return %0#0, %0#1 : tensor<i32>, tuple<tensor<2xf32>>
+}
+func.func private @swapped(%p: tuple<tensor<i32>, tensor<2xf32>>) -> (tensor<i32>, tuple<tensor<2xf32>>) {
+  %0 = stablehlo.get_tuple_element %p[1] : (tuple<tensor<i32>, tensor<2xf32>>) -> tensor<2xf32>
+  %1 = stablehlo.get_tuple_element %p[0] : (tuple<tensor<i32>, tensor<2xf32>>) -> tensor<i32>
+  %2 = "stablehlo.tuple"(%0) : (tensor<2xf32>) -> tuple<tensor<2xf32>>
+  return %1, %2 : tensor<i32>, tuple<tensor<2xf32>>
+})";
+  EXPECT_EQ(print(*parse(text)), R"(module {
+  func.func @main(%arg0: tensor<2xf32>, %arg1: tensor<i32>) -> (tensor<i32>, tensor<2xf32>) {
+    %0:2 = call @swapped(%arg1, %arg0) : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)
+    return %0#0, %0#1 : tensor<i32>, tensor<2xf32>
+  }
+  func.func private @swapped(%arg0: tensor<i32>, %arg1: tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>) {
+    return %arg0, %arg1 : tensor<i32>, tensor<2xf32>
+  }
+}
+)");
+}
+
+TEST(GraphText, WrongTuplesAreRefused) {
+  const auto body = [](const std::string& op) {
+    return "func.func @main(%x: tensor<f32>, %t: tuple<tensor<f32>>) {\n  " + op + "\n  return\n}\n";
+  };
+  EXPECT_NE(rejection(body("%0 = stablehlo.tuple %x, %x : tuple<tensor<f32>>")), "");
+  EXPECT_NE(rejection(body("%0 = stablehlo.tuple %x : tuple<tensor<i32>>")), "");
+  EXPECT_NE(rejection(body("%0 = stablehlo.get_tuple_element %t[1] : (tuple<tensor<f32>>) -> tensor<f32>")), "");
+  EXPECT_NE(rejection(body("%0 = stablehlo.get_tuple_element %t[-1] : (tuple<tensor<f32>>) -> tensor<f32>")), "");
+  EXPECT_NE(rejection(body("%0 = stablehlo.get_tuple_element %t[0] : (tuple<tensor<f32>>) -> tensor<i32>")), "");
+  EXPECT_NE(rejection(body("%0 = stablehlo.get_tuple_element %x[0] : (tensor<f32>) -> tensor<f32>")), "");
+  EXPECT_NE(rejection(body("%t = stablehlo.tuple %x : tuple<tensor<f32>>")), "");
+  EXPECT_NE(rejection(body("%0:2 = stablehlo.tuple %x : tuple<tensor<f32>>")), "");
+}
+
 TEST(GraphText, ModulesAreSplit) {
   const auto modules = parse_split(R"(// a comment
 func.func @a() { return }

@@ -20,6 +20,13 @@ std::string kept_name(std::string_view token) {
   return is_number ? "" : std::string(name);
 }
 
+// What makes and takes apart tuples makes no op: these tell how it is written.
+const OpDef kTuple = {.name = "stablehlo.tuple", .assembly = "operands attr-dict :result"};
+const OpDef kGetTupleElement = {.name = "stablehlo.get_tuple_element",
+                                .assembly = "$0 `[` int(index) `]` attr-dict :functional"};
+
+bool has_tuple(std::span<const WrittenType> types) { return std::ranges::any_of(types, &WrittenType::is_tuple); }
+
 void add_result(Op& op, const TensorType& type, const Location& location) {
   auto value = std::make_unique<Value>();
   value->type = type;
@@ -34,13 +41,21 @@ void add_result(Op& op, const TensorType& type, const Location& location) {
 OpReader::Scope::~Scope() {
   while (reader_.defined_.size() > mark_) {
     reader_.definitions_.erase(reader_.defined_.back());
+    reader_.tuples_.erase(reader_.defined_.back());
     reader_.defined_.pop_back();
   }
 }
 
-void OpReader::add_definition(std::string_view name, Definition definition) {
-  if (!definitions_.emplace(name, definition).second) text.fail_at(name, fmt::format("{} is defined already", name));
+void OpReader::claim(std::string_view name) {
+  if (definitions_.contains(name) || tuples_.contains(name)) {
+    text.fail_at(name, fmt::format("{} is defined already", name));
+  }
   defined_.push_back(name);
+}
+
+void OpReader::add_definition(std::string_view name, Definition definition) {
+  claim(name);
+  definitions_.emplace(name, definition);
 }
 
 void OpReader::define(Value& value, std::string_view name_token) {
@@ -48,26 +63,50 @@ void OpReader::define(Value& value, std::string_view name_token) {
   add_definition(name_token, {.argument = &value});
 }
 
-void OpReader::operand(OpDraft& draft) {
-  const Token name = text.expect(TokenKind::kValue, "a value like %x");
-  const auto found = definitions_.find(name.text);
-  if (found == definitions_.end()) text.fail_at(name.text, fmt::format("{} is not defined above", name.text));
-  const Definition& definition = found->second;
-  int64_t index = 0;
+Values OpReader::argument(Block& block, const Token& name, const WrittenType& type) {
+  Values values;
+  for (const TensorType& tensor : tensors_of(type)) values.push_back(block.add_argument(tensor));
+  if (type.is_tuple) {
+    const ResultName result{name};
+    define_tuples(std::span(&result, 1), std::span(&type, 1), values);
+  } else {
+    define(*values[0], name.text);
+  }
+  return values;
+}
+
+// The 1 of `%x#1`; 0 without it, for a group of one.
+int64_t OpReader::result_number(const Token& name, int64_t count) {
   if (text.at(TokenKind::kHash) && text.offset() == text.end_of_last()) {
     const Token suffix = text.take();
     const auto value = integer_value(suffix.name());
-    if (!value || *value >= static_cast<uint64_t>(definition.count)) {
-      text.fail_at(suffix.text, fmt::format("{} has {} results", name.text, definition.count));
+    if (!value || *value >= static_cast<uint64_t>(count)) {
+      text.fail_at(suffix.text, fmt::format("{} has {} results", name.text, count));
     }
-    index = static_cast<int64_t>(*value);
-  } else if (definition.count != 1) {
-    text.fail_at(name.text, fmt::format("{0} has {1} results; write {0}#0 to {0}#{2}", name.text, definition.count,
-                                        definition.count - 1));
+    return static_cast<int64_t>(*value);
   }
-  draft.operands.push_back(definition.argument ? definition.argument
-                                               : definition.op->result(definition.first + static_cast<int>(index)));
-  draft.operand_texts.push_back(name.text);
+  if (count != 1) {
+    text.fail_at(name.text, fmt::format("{0} has {1} results; write {0}#0 to {0}#{2}", name.text, count, count - 1));
+  }
+  return 0;
+}
+
+void OpReader::operand(OpDraft& draft) {
+  const Token name = text.expect(TokenKind::kValue, "a value like %x");
+  const auto add = [&](Value* value) {
+    draft.operands.push_back(value);
+    draft.operand_texts.push_back(name.text);
+  };
+  if (const auto found = definitions_.find(name.text); found != definitions_.end()) {
+    const Definition& definition = found->second;
+    const int64_t number = result_number(name, definition.count);
+    return add(definition.argument ? definition.argument
+                                   : definition.op->result(definition.first + static_cast<int>(number)));
+  }
+  const auto tuple = tuples_.find(name.text);
+  if (tuple == tuples_.end()) text.fail_at(name.text, fmt::format("{} is not defined above", name.text));
+  const int64_t number = result_number(name, static_cast<int64_t>(tuple->second.size()));
+  for (Value* tensor : tuple->second[number].tensors) add(tensor);
 }
 
 void OpReader::operands(OpDraft& draft) {
@@ -84,17 +123,17 @@ void OpReader::operands(OpDraft& draft) {
   }
 }
 
-std::vector<TensorType> OpReader::type_list() {
-  std::vector<TensorType> types;
+std::vector<WrittenType> OpReader::type_list() {
+  std::vector<WrittenType> types;
   if (text.accept('(')) {
     while (!text.at(')')) {
-      types.push_back(parse_type(text));
+      types.push_back(parse_written_type(text));
       if (!text.accept(',')) break;
     }
     text.expect(')');
   } else {
     do {
-      types.push_back(parse_type(text));
+      types.push_back(parse_written_type(text));
     } while (text.accept(','));
   }
   return types;
@@ -115,26 +154,27 @@ void OpReader::check_operand_types(const OpDraft& draft, std::span<const TensorT
 
 void OpReader::types(OpDraft& draft, Kind directive) {
   text.expect(':');
-  std::vector<TensorType> types = type_list();
+  draft.operand_types = type_list();
+  const std::vector<TensorType> types = tensors_of(draft.operand_types);
+  const auto declare = [&](std::vector<WrittenType> written) {
+    draft.result_types = std::move(written);
+    draft.declared = tensors_of(draft.result_types);
+    draft.has_declared = true;
+  };
   if (text.accept(TokenKind::kArrow)) {
     check_operand_types(draft, types);
-    draft.declared = type_list();
-    draft.has_declared = true;
+    declare(type_list());
   } else if (directive == Kind::kTypeOperands) {
     check_operand_types(draft, types);
-  } else if (directive == Kind::kTypeSelect && types.size() == 2) {
-    draft.declared = {types[1]};
-    draft.has_declared = true;
+  } else if (directive == Kind::kTypeSelect && types.size() == 2 && !has_tuple(draft.operand_types)) {
+    declare({draft.operand_types[1]});
     check_operand_types(draft, std::vector{types[0], types[1], types[1]});
-  } else if (types.size() == 1) {
-    if (directive == Kind::kTypeResult) {
-      draft.declared = types;
-      draft.has_declared = true;
-    } else {
-      check_operand_types(draft, std::vector(draft.operands.size(), types[0]));
-      draft.declared = types;
-      draft.every_type = types[0];
-    }
+  } else if (directive == Kind::kTypeResult && draft.operand_types.size() == 1) {
+    declare(draft.operand_types);
+  } else if (directive != Kind::kTypeResult && types.size() == 1) {
+    check_operand_types(draft, std::vector(draft.operands.size(), types[0]));
+    draft.declared = types;
+    draft.every_type = types[0];
   } else {
     text.fail_expected("'->' and the result types");
   }
@@ -223,7 +263,7 @@ void OpReader::pretty(OpDraft& draft, const Assembly& assembly) {
         find_custom(item.name).parse(*this, draft);
         break;
       case Kind::kTypes:
-        check_operand_types(draft, type_list());
+        check_operand_types(draft, tensors_of(type_list()));
         break;
       default:
         types(draft, item.kind);
@@ -263,10 +303,9 @@ void OpReader::arguments(Block& block) {
   while (!text.at(')')) {
     const Token name = text.expect(TokenKind::kValue, "an argument like %x");
     text.expect(':');
-    const TensorType type = parse_type(text);
-    Value* argument = block.add_argument(type);
-    argument->location = text.at_word("loc") ? parse_location(text).location : text.source().location(name.text);
-    define(*argument, name.text);
+    const Values values = argument(block, name, parse_written_type(text));
+    const Location location = text.at_word("loc") ? parse_location(text).location : text.source().location(name.text);
+    for (Value* value : values) value->location = location;
     if (!text.accept(',')) break;
   }
   text.expect(')');
@@ -297,6 +336,9 @@ const OpDef* OpReader::find_op(const Token& name) const {
   std::string op_name = name.is(TokenKind::kString) ? string_value(name.text) : std::string(name.text);
   if (op_name == "call" || op_name == "return") op_name = "func." + op_name;
   if (const OpDef* def = table_.find(op_name)) return def;
+  for (const OpDef* def : {&kTuple, &kGetTupleElement}) {
+    if (op_name == def->name) return def;
+  }
   if (is_public_op(op_name)) {
     throw_limit(text.source().location(name.text), fmt::format("op {} is not supported yet", op_name));
   }
@@ -341,8 +383,17 @@ void OpReader::op(Block& block) {
   }
   const Token written = draft.name;
   Location location = text.at_word("loc") ? parse_location(text).location : text.source().location(written.text);
-  Op* made = make(std::move(draft), block, std::move(location));
+  const std::vector<WrittenType> types = std::move(draft.result_types);
+  if (draft.def == &kTuple) return define_tuples(names, types, draft.operands);
+  if (draft.def == &kGetTupleElement) return define_tuples(names, types, element_of_tuple(draft));
+  if (!has_tuple(types)) return define_results(names, make(std::move(draft), block, std::move(location)));
+  Values tensors;
+  for (const auto& result : make(std::move(draft), block, std::move(location))->results)
+    tensors.push_back(result.get());
+  define_tuples(names, types, tensors);
+}
 
+void OpReader::define_results(const std::vector<ResultName>& names, Op* made) {
   int first = 0;
   const int result_count = static_cast<int>(made->results.size());
   for (const ResultName& name : names) {
@@ -357,6 +408,49 @@ void OpReader::op(Block& block) {
     text.fail_at(names[0].token.text,
                  fmt::format("{} has {} results, {} are named", made->name(), result_count, named_count));
   }
+}
+
+// Results of the types that are written, tuples among them, that consist of `tensors`.
+void OpReader::define_tuples(std::span<const ResultName> names, std::span<const WrittenType> types,
+                             const Values& tensors) {
+  const auto texts = [](const auto& tensor_types) {
+    std::string list;
+    for (const TensorType& type : tensor_types) list += (list.empty() ? "" : ", ") + to_string(type);
+    return list.empty() ? "nothing" : list;
+  };
+  std::vector<TensorType> given;
+  for (const Value* tensor : tensors) given.push_back(tensor->type);
+  if (const std::vector<TensorType> wanted = tensors_of(types); given != wanted && !names.empty()) {
+    text.fail_at(names[0].token.text,
+                 fmt::format("{} consists of {}, not of {}", names[0].token.text, texts(given), texts(wanted)));
+  }
+  auto type = types.begin();
+  auto tensor = tensors.begin();
+  for (const ResultName& name : names) {
+    if (name.count > types.end() - type) {
+      text.fail_at(name.token.text, fmt::format("there are {} results", types.size()));
+    }
+    claim(name.token.text);
+    std::vector<TupleDefinition>& group = tuples_[name.token.text];
+    for (int64_t i = 0; i < name.count; ++i, ++type) {
+      const auto end = tensor + std::ssize(tensors_of(*type));
+      group.push_back({{tensor, end}, *type});
+      tensor = end;
+    }
+  }
+}
+
+// What the element that is asked for consists of.
+Values OpReader::element_of_tuple(const OpDraft& draft) {
+  const int64_t index = Attrs(draft.attrs, draft.def->name, text.source().location(draft.name.text)).integer("index");
+  const bool is_tuple = draft.operand_types.size() == 1 && draft.operand_types[0].is_tuple;
+  if (!is_tuple || index < 0 || index >= std::ssize(draft.operand_types[0].elements)) {
+    text.fail_at(draft.name.text, fmt::format("there is no element {} of a tuple", index));
+  }
+  const std::span<const WrittenType> elements = draft.operand_types[0].elements;
+  const size_t first = tensors_of(elements.first(index)).size();
+  const auto begin = draft.operands.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + std::ssize(tensors_of(elements[index]))};
 }
 
 Op* OpReader::make(OpDraft draft, Block& block, Location location) {

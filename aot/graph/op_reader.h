@@ -6,6 +6,7 @@
 #include "aot/graph/assembly.h"
 #include "aot/graph/op.h"
 #include "aot/graph/text_reader.h"
+#include "aot/graph/written_type.h"
 
 namespace ingot {
 
@@ -17,8 +18,9 @@ struct OpDraft {
   std::vector<std::string_view> operand_texts;
   AttrMap attrs;
   std::vector<std::unique_ptr<Block>> regions;
-  std::vector<TensorType> declared;      // result types as written
-  std::optional<TensorType> every_type;  // written once for all operands and results
+  std::vector<WrittenType> operand_types, result_types;  // as written behind and after `:` and `->`, where they are
+  std::vector<TensorType> declared;                      // result types as written, tuples as their elements
+  std::optional<TensorType> every_type;                  // written once for all operands and results
   bool has_declared = false;
 };
 
@@ -42,6 +44,8 @@ class OpReader {
   void region(Block& block);
   // `(%a: type loc(..), ...)`, appended to the block's arguments.
   void arguments(Block& block);
+  // Adds the argument `name` of a type to a block, or what a tuple consists of; known in the scope of the next region.
+  Values argument(Block& block, const Token& name, const WrittenType& type);
   // Names a block argument in the scope of the next region.
   void define(Value& value, std::string_view name_token);
 
@@ -71,6 +75,10 @@ class OpReader {
     int first = 0;
     int count = 1;
   };
+  struct TupleDefinition {  // a result in whose group there is a tuple
+    Values tensors;
+    WrittenType type;
+  };
   struct ResultName {
     Token token;
     int64_t count = 1;
@@ -82,14 +90,20 @@ class OpReader {
   void group(OpDraft& draft, const Assembly& group);
   bool accept_text(std::string_view words);
   void attr_dict(OpDraft& draft);
-  std::vector<TensorType> type_list();
+  std::vector<WrittenType> type_list();
+  int64_t result_number(const Token& name, int64_t count);
+  void define_results(const std::vector<ResultName>& names, Op* made);
+  void define_tuples(std::span<const ResultName> names, std::span<const WrittenType> types, const Values& tensors);
+  Values element_of_tuple(const OpDraft& draft);
   void check_operand_types(const OpDraft& draft, std::span<const TensorType> types);
+  void claim(std::string_view name_token);
   void add_definition(std::string_view name_token, Definition definition);
   const Assembly& assembly_of(const OpDef& def);
   const Assembly& named_of(const OpDef& def);
 
   const OpTable& table_;
   std::unordered_map<std::string_view, Definition> definitions_;
+  std::unordered_map<std::string_view, std::vector<TupleDefinition>> tuples_;
   std::vector<std::string_view> defined_;  // in order, for Scope
   std::unordered_map<const OpDef*, Assembly> assemblies_;
   std::unordered_map<const OpDef*, Assembly> named_;

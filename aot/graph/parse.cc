@@ -82,24 +82,26 @@ class ModuleReader {
     while (!text_.at(')')) {
       const Token name = text_.expect(TokenKind::kValue, "an argument like %x");
       text_.expect(':');
-      Value* argument = function.body.add_argument(parse_type(text_));
-      function.argument_attrs.push_back(text_.at('{') ? parse_attr_dict(text_) : AttrMap{});
-      argument->location = parse_optional_location(text_, text_.source().location(name.text));
-      ops_.define(*argument, name.text);
+      const Values values = ops_.argument(function.body, name, parse_written_type(text_));
+      const AttrMap attrs = text_.at('{') ? parse_attr_dict(text_) : AttrMap{};
+      const Location location = parse_optional_location(text_, text_.source().location(name.text));
+      for (Value* value : values) {
+        function.argument_attrs.push_back(attrs);
+        value->location = location;
+      }
       if (!text_.accept(',')) break;
     }
     text_.expect(')');
   }
 
   void read_results(Function& function) {
-    if (!text_.accept('(')) {
-      function.results.push_back({parse_type(text_), {}});
-      return;
-    }
+    const auto add = [&](const WrittenType& written, const AttrMap& attrs) {
+      for (const TensorType& type : tensors_of(written)) function.results.push_back({type, attrs});
+    };
+    if (!text_.accept('(')) return add(parse_written_type(text_), {});
     while (!text_.at(')')) {
-      FunctionResult result{parse_type(text_), {}};
-      if (text_.at('{')) result.attrs = parse_attr_dict(text_);
-      function.results.push_back(std::move(result));
+      const WrittenType type = parse_written_type(text_);
+      add(type, text_.at('{') ? parse_attr_dict(text_) : AttrMap{});
       if (!text_.accept(',')) break;
     }
     text_.expect(')');

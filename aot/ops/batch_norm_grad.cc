@@ -54,11 +54,13 @@ Values expand(ExpandArgs& args) {
   const auto count = static_cast<double>(features.count());
   const Term dy = operand(kDy), squared_deviation = operand(kVariance) + args.attrs().number("epsilon");
   const Term deviation = squared_deviation.unary("sqrt");
-  const Term centered = operand(kX) - features.repeat(operand(kMean));
+  const Term mean = features.repeat(operand(kMean));
+  const Term centered = operand(kX) - mean;
   const Term doffset = features.sum(dy), products = features.sum(dy * centered);
-  const Term apart =
-      dy - features.repeat(doffset / count) - centered * features.repeat(products / squared_deviation / count);
-  const Term dx = features.repeat(operand(kScale) / deviation) * apart;
+  const Term mean_dy = features.repeat(doffset / count);
+  const Term slope = features.repeat(products / squared_deviation / count);
+  const Term factor = features.repeat(operand(kScale) / deviation);
+  const Term dx = factor * (dy - mean_dy - centered * slope);
   return {features.narrow(dx), features.narrow(products / deviation), features.narrow(doffset)};
 }
 

@@ -53,8 +53,9 @@ Values expand(ExpandArgs& args) {
   const Term mean = features.mean(x);
   const Term centered = x - features.repeat(mean);
   const Term variance = features.mean(square(centered));
-  const Term deviation = (variance + args.attrs().number("epsilon")).unary("sqrt");
-  const Term y = centered / features.repeat(deviation) * features.repeat(scale) + features.repeat(offset);
+  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary("sqrt"));
+  const Term repeated_scale = features.repeat(scale), repeated_offset = features.repeat(offset);
+  const Term y = centered / deviation * repeated_scale + repeated_offset;
   return {features.narrow(y), features.narrow(mean), features.narrow(variance)};
 }
 

@@ -40,7 +40,8 @@ Value* triangle(GraphBuilder& b, Value* x, bool lower, double diagonal) {
   const Term value(b, x), row(b, iota(b, positions, rank - 2)), column(b, iota(b, positions, rank - 1));
   const Term inside = where(lower ? row > column : row < column, value, 0.0);
   if (diagonal == 0) return inside;
-  return where(equal(row, column), diagonal == 1 ? value : value * diagonal, inside);
+  const Term on_diagonal = diagonal == 1 ? value : value * diagonal;
+  return where(equal(row, column), on_diagonal, inside);
 }
 
 Value* block(GraphBuilder& b, Value* x, Range rows, Range columns) {

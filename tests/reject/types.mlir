@@ -16,8 +16,17 @@ func.func @f(%x: tensor<4xf8E4M3FN>) { return }
 func.func @f(%x: !stablehlo.token) { return }
 // error: 1:18: limit: type !stablehlo.token is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
 // -----
-func.func @f(%x: tuple<tensor<f32>, tensor<i32>>) { return }
-// error: 1:18: limit: type tuple<tensor<f32>, tensor<i32>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+func.func @f(%x: tensor<f32>) {
+  %0 = stablehlo.tuple %x : tuple<tensor<i32>>
+  return
+}
+// error: 2:3: error: %0 consists of tensor<f32>, not of tensor<i32>
+// -----
+func.func @f(%x: tuple<tensor<f32>>) {
+  %0 = stablehlo.get_tuple_element %x[1] : (tuple<tensor<f32>>) -> tensor<f32>
+  return
+}
+// error: 2:8: error: there is no element 1 of a tuple
 // -----
 func.func @f(%x: tensor<2x2xf32, #stablehlo.bounds<?, 2>>) { return }
 // error: 1:18: limit: type tensor<2x2xf32, #stablehlo.bounds<?, 2>> is not supported yet; tensors of static shape are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
