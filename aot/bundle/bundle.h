@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "aot/base/version.h"
 #include "schema/dtype.h"
 
 namespace ingot::bundle {
@@ -117,7 +118,7 @@ struct Target {
 };
 
 struct BundleSpec {
-  std::string producer = "ingot";
+  std::string producer = std::string("ingot ") + kVersion;
   std::string name;
   std::vector<std::string> required_features;  // what an engine must know beyond format 1.0; names, not versions.
                                                // "control_flow" is added where a plan jumps

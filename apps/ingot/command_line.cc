@@ -7,6 +7,7 @@
 #include <ingot/engine.hpp>
 
 #include "aot/base/error.h"
+#include "aot/base/version.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/reproducer.h"
 
@@ -74,7 +75,7 @@ int usage_error(const std::string& command, const std::string& what) {
 const Command* parse(std::span<const Command> commands, int argc, const char* const* argv, int* exit_code) {
   CLI::App app("ingot: ahead-of-time compiled machine learning that trains as well as infers", "ingot");
   app.footer(kExamples);
-  app.set_version_flag("--version", "ingot " INGOT_VERSION);
+  app.set_version_flag("--version", std::string("ingot ") + kVersion);
   app.require_subcommand(1);
   std::vector<std::string> names;
   for (const Command& command : commands) {

@@ -7,6 +7,7 @@
 
 #include "aot/base/file.h"
 #include "aot/base/join.h"
+#include "aot/base/version.h"
 #include "aot/graph/print.h"
 #include "aot/ops/build.h"
 #include "apps/ingot/sources.h"
@@ -68,7 +69,7 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   write("report.txt",
         fmt::format(
             "A bug of ingot {}. Please report it with this folder.\n\nfailure    {}\ncommand    {}\nsee again  {}\n{}",
-            INGOT_VERSION, failure.what, command, again, missing));
+            kVersion, failure.what, command, again, missing));
   return folder.string();
 }
 
