@@ -15,8 +15,9 @@ struct Directive {
   Kind kind;
 };
 constexpr Directive kWithAttribute[] = {
-    {"ints", Kind::kInts},     {"bools", Kind::kBools},   {"int", Kind::kInt},         {"float", Kind::kFloat},
-    {"string", Kind::kString}, {"symbol", Kind::kSymbol}, {"literal", Kind::kLiteral}, {"custom", Kind::kCustom},
+    {"ints", Kind::kInts},     {"bools", Kind::kBools},     {"int", Kind::kInt},
+    {"bool", Kind::kBool},     {"float", Kind::kFloat},     {"string", Kind::kString},
+    {"symbol", Kind::kSymbol}, {"literal", Kind::kLiteral}, {"custom", Kind::kCustom},
 };
 constexpr Directive kTypes[] = {
     {"same", Kind::kTypeSame},     {"functional", Kind::kTypeFunctional}, {"arrow", Kind::kTypeArrow},
@@ -97,6 +98,7 @@ void collect_named(const Assembly& assembly, Assembly& named) {
       case Kind::kInts:
       case Kind::kBools:
       case Kind::kInt:
+      case Kind::kBool:
       case Kind::kFloat:
       case Kind::kString:
       case Kind::kEnum:

@@ -7,6 +7,7 @@
 //   ints(attr)        [1, 2] for an IntsAttr (array<i64>)
 //   bools(attr)       [true, false] likewise, of i1
 //   int(attr)         1 for an IntAttr of i64
+//   bool(attr)        true or false
 //   float(attr)       0.1 for a FloatAttr of f64
 //   string(attr)      "text"
 //   enum(attr, kind)  a bare word for an EnumAttr of that kind
@@ -45,6 +46,7 @@ struct AssemblyItem {
     kInts,
     kBools,
     kInt,
+    kBool,
     kFloat,
     kString,
     kEnum,

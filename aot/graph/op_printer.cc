@@ -45,6 +45,8 @@ bool fits(const AssemblyItem& item, const Attr& attr) {
       return holds<IntsAttr>(attr, DType::kI1);
     case Kind::kInt:
       return holds<IntAttr>(attr, DType::kI64);
+    case Kind::kBool:
+      return attr.as<bool>();
     case Kind::kFloat:
       return holds<FloatAttr>(attr, DType::kF64);
     case Kind::kString:

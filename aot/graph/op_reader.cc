@@ -239,6 +239,10 @@ void OpReader::pretty(OpDraft& draft, const Assembly& assembly) {
       case Kind::kInt:
         set(IntAttr{text.expect_integer("an integer")});
         break;
+      case Kind::kBool:
+        if (!text.at_word("true") && !text.at_word("false")) text.fail_expected("true or false");
+        set(text.take().text == "true");
+        break;
       case Kind::kFloat:
         set(FloatAttr{text.expect_number("a number")});
         break;

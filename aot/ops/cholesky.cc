@@ -118,6 +118,7 @@ std::vector<Sample> samples() {
 extern const OpDef kCholesky = {
     .name = "stablehlo.cholesky",
     .doc = "L of A = L Lᵀ, or U of A = Uᵀ U, for symmetric positive definite A of which one triangle is read.",
+    .assembly = "operands (`,` `lower` `=` bool(lower))? attr-dict :same",
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,

@@ -43,6 +43,15 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {result};
 }
 
+// The nearest index of an operand: a masked load far outside of it takes processors hundreds of cycles.
+loops::Index inside(loops::KernelBuilder& b, const loops::Index& at, int64_t extent) {
+  using loops::ScalarOp;
+  loops::Expr value = b.index_value(at);
+  value = b.apply(ScalarOp::kMaximum, {value, b.constant_int(value->dtype, 0)});
+  value = b.apply(ScalarOp::kMinimum, {value, b.constant_int(value->dtype, extent - 1)});
+  return b.let_index("inside", value, 0, extent - 1);
+}
+
 // The operand whose range of the dimension holds the index: a chain of selects, in which each operand is read only
 // where it is chosen. Ranges that the index cannot meet are left out; it meets none where the mask never holds.
 loops::Expr element(loops::ElementArgs& args) {
@@ -58,6 +67,7 @@ loops::Expr element(loops::ElementArgs& args) {
       std::vector<loops::Index> at = args.index;
       at[dim] = at[dim] - start;
       const loops::Expr chosen = args.b.in_range(at[dim], 0, extent);
+      if (chosen && !args.b.has_lanes(at[dim])) at[dim] = inside(args.b, at[dim], extent);
       const loops::Expr here = chosen ? args.operand_if(i, at, chosen) : args.operand_at(i, at);
       value = value && chosen ? args.b.apply(loops::ScalarOp::kSelect, {chosen, here, value}) : here;
     }
