@@ -39,6 +39,11 @@ void check_dims(const InferArgs& args, std::string_view what, const std::vector<
   }
 }
 
+bool is_promotable(DType from, DType to) {
+  if (from == to) return true;
+  return info(from).dtype_class == info(to).dtype_class && info(from).bits < info(to).bits;
+}
+
 const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arguments) {
   if (args.regions.size() <= index) args.fail(fmt::format("needs {} regions, has {}", index + 1, args.regions.size()));
   const Block& region = *args.regions[index];
@@ -51,10 +56,24 @@ const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arg
 }
 
 std::vector<TensorType> combined(const InferArgs& args, size_t n, const Shape& shape) {
-  const Values& given = check_scalar_region(args, 0, 2 * n).terminator()->operands;
+  const Block& region = check_scalar_region(args, 0, 2 * n);
+  const Values& given = region.terminator()->operands;
   if (given.size() != n) args.fail(fmt::format("the region must give {} results", n));
   std::vector<TensorType> results;
-  for (const Value* value : given) results.push_back({value->type.dtype, shape});
+  for (size_t k = 0; k < n; ++k) {
+    const DType dtype = given[k]->type.dtype;
+    for (const size_t argument : {k, n + k}) {
+      if (region.arguments[argument]->type.dtype == dtype) continue;
+      args.fail(fmt::format("argument {} of the region is {}, its result {} {}", argument,
+                            ingot::to_string(region.arguments[argument]->type), k, ingot::to_string(given[k]->type)));
+    }
+    for (const size_t operand : {k, args.operands.size() - n + k}) {
+      if (is_promotable(args.operands[operand].dtype, dtype)) continue;
+      args.fail(fmt::format("operand {}, {}, does not fit into the region's {}", operand,
+                            ingot::to_string(args.operands[operand]), ingot::to_string(given[k]->type)));
+    }
+    results.push_back({dtype, shape});
+  }
   return results;
 }
 

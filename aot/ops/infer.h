@@ -21,10 +21,14 @@ void check_one_each(const InferArgs& args, std::string_view what, const std::vec
 // `dims` are distinct dimensions of a tensor of rank `rank`.
 void check_dims(const InferArgs& args, std::string_view what, const std::vector<int64_t>& dims, int rank);
 
+// Every value of `from` is one of `to`: the same type, or a wider one of its class (StableHLO, is_promotable).
+bool is_promotable(DType from, DType to);
+
 // The region `index` exists and takes `arguments` scalars.
 const Block& check_scalar_region(const InferArgs& args, size_t index, size_t arguments);
 
-// The first region takes 2 n scalars and gives n: results of `shape` for each.
+// The first region combines n pairs of scalars. The first n operands are on its left side, the last n on its right:
+// they may be of narrower types. A result of `shape` for each.
 std::vector<TensorType> combined(const InferArgs& args, size_t n, const Shape& shape);
 
 // The operands are n inputs of one shape, then n scalars to start from. Gives n.

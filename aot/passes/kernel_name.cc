@@ -24,8 +24,10 @@ int64_t contracted_points(const Op& root) {
 std::string extents(const Group& group, const Op& first_output) {
   switch (group.kind) {
     case GroupKind::kRows:
-    case GroupKind::kColumns:
-      return fmt::format("{}x{}", group.space.rows(), group.space.points() / group.space.rows());
+    case GroupKind::kColumns: {
+      const int64_t rows = group.space.rows();
+      return fmt::format("{}x{}", rows, rows ? group.space.points() / rows : 0);
+    }
     default: {
       const Shape& shape = first_output.result()->type.shape;
       std::string text = shape.empty() ? "1" : join(shape, "x");

@@ -1,0 +1,1 @@
+func.func @main(%a0: tensor<0.5xi32>

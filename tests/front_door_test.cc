@@ -1,0 +1,77 @@
+// Whatever a text says, it is compiled or refused at its place: nothing crashes, nothing hangs. Coverage-guided, for as
+// long as one likes: tests/fuzz/fuzz_text.cc.
+#include "tests/front_door.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "aot/ops/build.h"
+#include "tests/mutate_text.h"
+
+namespace ingot {
+namespace {
+
+std::string read_file(const std::filesystem::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Every op's samples, and the programs of the tests.
+std::vector<std::string> corpus() {
+  std::vector<std::string> texts;
+  for (const OpDef* def : all_ops().all()) {
+    if (!def->samples) continue;
+    for (const Sample& sample : def->samples()) texts.push_back(sample.text);
+  }
+  std::set<std::filesystem::path> files;
+  for (const char* folder : {"golden", "reject", "fuzz"}) {
+    const auto path = std::filesystem::path(INGOT_SOURCE_DIR) / "tests" / folder;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
+      if (file.path().extension() == ".mlir") files.insert(file.path());
+    }
+  }
+  for (const auto& file : files) texts.push_back(read_file(file));
+  return texts;
+}
+
+void expect_no_bug(const std::string& text) {
+  try {
+    try_text(text);
+  } catch (const std::logic_error& bug) {
+    ADD_FAILURE() << bug.what() << "\n" << text;
+  }
+}
+
+TEST(FrontDoor, ProgramsOfTheTestsPass) {
+  for (const std::string& text : corpus()) expect_no_bug(text);
+}
+
+// INGOT_FUZZ_ROUNDS says how many.
+TEST(FrontDoor, NearlyRightTextsAreRefusedOrCompiled) {
+  const char* asked = std::getenv("INGOT_FUZZ_ROUNDS");
+  const int rounds = asked ? std::atoi(asked) : 4000;
+  const std::vector<std::string> texts = corpus();
+  const TextMutator mutator(texts);
+  int counts[3] = {};
+  for (int seed = 0; seed < rounds && !HasFailure(); ++seed) {
+    Random random(seed);
+    const std::string text = mutator.mutate(random.one_of(texts), random);
+    SCOPED_TRACE(seed);
+    if (std::getenv("INGOT_FUZZ_TRACE")) std::ofstream("fuzz_trace.mlir") << text;
+    try {
+      ++counts[static_cast<int>(try_text(text))];
+    } catch (const std::logic_error& bug) {
+      ADD_FAILURE() << bug.what() << "\n" << text;
+    }
+  }
+  std::cout << "  refused " << counts[0] << ", parsed " << counts[1] << ", lowered " << counts[2] << "\n";
+  EXPECT_GT(counts[2], rounds / 50) << "hardly any text is right";
+}
+
+}  // namespace
+}  // namespace ingot
