@@ -64,8 +64,26 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
   return element;
 }
 
+namespace {
+
+void refuse_what_is_no_scalar(const Block& region) {
+  const Op& outer = *region.parent_op;
+  for (const auto& op : region.ops) {
+    if (op->def->element || op->def->is_terminator) continue;
+    throw_limit(op->location, std::string(op->name()) + " in the region of " + std::string(outer.name()) +
+                                  " cannot be compiled yet; elementwise ops of scalars can");
+  }
+  if (captured_values(region).empty()) return;
+  throw_limit(outer.location, std::string(outer.name()) +
+                                  ": its region reads values from outside, which cannot be compiled yet; constants "
+                                  "can be made inside");
+}
+
+}  // namespace
+
 std::vector<Expr> run_region(loops::KernelBuilder& b, const Block& region, const std::vector<Expr>& arguments) {
   INGOT_CHECK(arguments.size() == region.arguments.size());
+  refuse_what_is_no_scalar(region);
   Pull pull(b);
   for (size_t i = 0; i < arguments.size(); ++i) {
     pull.answer(region.argument(static_cast<int>(i)),
