@@ -146,7 +146,7 @@ KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims,
 TEST(Contraction, DotShapes) {
   const int64_t sizes[] = {1, 2, 6, 7, 13, 16, 17, 40, 65};
   std::mt19937 random(3);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 16; ++round) {
     const int64_t m = sizes[random() % 9], n = sizes[random() % 9], k = round % 10 == 9 ? 0 : sizes[random() % 9];
     const bool lhs_t = random() % 2, rhs_t = random() % 2;
     SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << lhs_t << rhs_t);
@@ -336,6 +336,52 @@ TEST(Scatter, RowsOfATableAndSingleElements) {
     check_kernel(kernel_function(
         {f32({6, 7}), {DType::kI64, {20, 2}}, f32({20})},
         [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, op, a[0], a[1], a[2], points)}; }));
+  }
+}
+
+// Many equal keys: their positions, and what else goes along, tell whether the order is stable.
+TEST(Sort, RandomShapes) {
+  constexpr int64_t kExtents[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 64, 65, 100, 129, 257};
+  std::mt19937 random(3);
+  const auto pick = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
+  for (int round = 0; round < 16; ++round) {
+    Shape shape(1 + pick(3));
+    const auto dimension = static_cast<int64_t>(pick(shape.size()));
+    for (int64_t& extent : shape) extent = static_cast<int64_t>(1 + pick(5));
+    shape[dimension] = kExtents[pick(std::size(kExtents))];
+    const size_t passengers = pick(4);
+    SCOPED_TRACE(to_string(f32(shape)) + " along " + std::to_string(dimension) + " with " + std::to_string(passengers));
+    const auto body = [&](GraphBuilder& b, const Values& x) {
+      Values operands{ops::add(b, x[0], x[0]), ops::iota(b, {DType::kI32, shape}, dimension)};
+      for (size_t k = 0; k < passengers; ++k) operands.push_back(x[k % x.size()]);
+      std::vector<std::unique_ptr<Block>> regions;
+      regions.push_back(ops::compare_region(b, round % 2 ? "LT" : "GT", DType::kI32));
+      for (size_t k = 1; k < operands.size(); ++k) {
+        for (int side = 0; side < 2; ++side) regions[0]->add_argument({operands[k]->type.dtype, {}});
+      }
+      const Op* sort =
+          b.create("stablehlo.sort", operands, {{"dimension", IntAttr{dimension}}}, {}, std::move(regions));
+      Values results;
+      for (const auto& result : sort->results) results.push_back(result.get());
+      return results;
+    };
+    check_kernel(kernel_function({{DType::kI32, shape}, f32(shape), {DType::kI8, shape}}, body), {}, round);
+  }
+}
+
+TEST(TopK, RandomShapes) {
+  std::mt19937 random(4);
+  const auto pick = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(1, most)(random); };
+  for (int round = 0; round < 16; ++round) {
+    const Shape shape{pick(3), pick(round % 2 ? 3 : 20), pick(round % 3 ? 40 : 300)};
+    const int64_t k = pick(std::min<int64_t>(shape.back(), 50));
+    SCOPED_TRACE(to_string(f32(shape)) + ", k = " + std::to_string(k));
+    const auto body = [&](GraphBuilder& b, const Values& x) {
+      const Op* top = b.create("chlo.top_k", {ops::add(b, x[0], x[1])}, {{"k", IntAttr{k}}});
+      return Values{top->result(0), top->result(1)};
+    };
+    const TensorType type{round % 4 ? DType::kI16 : DType::kF32, shape};
+    check_kernel(kernel_function({type, type}, body), {}, round);
   }
 }
 
