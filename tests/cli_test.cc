@@ -201,6 +201,17 @@ TEST_F(CliTest, OptPrintsWhatItReads) {
   EXPECT_NE(done("opt step.mlir --summary").find("flops"), std::string::npos);
 }
 
+// JAX names private functions after Python's, users files after both.
+TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
+  write("twice.mlir",
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %0 = call @twice(%x) : (tensor<f32>) -> tensor<f32>\n  return %0 : tensor<f32>\n}\n"
+        "func.func private @twice(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %0 = stablehlo.add %x, %x : tensor<f32>\n  return %0 : tensor<f32>\n}\n");
+  done("compile twice.mlir -o twice.ingot");
+  EXPECT_NE(done("inspect twice.ingot").find("twice"), std::string::npos);
+}
+
 TEST_F(CliTest, CheckJudges) {
   EXPECT_NE(done("check check.mlir").find("1 passed, 0 failed"), std::string::npos);
   write("wrong.mlir", std::string(kCheck).replace(std::string(kCheck).find("2.0, 4.0"), 8, "2.0, 5.0"));

@@ -82,7 +82,8 @@ TensorType parse_type(TextReader& reader) {
   }
   const size_t word = at;
   while (is_word_char(peek())) ++at;
-  const auto dtype = dtype_from_name(text.substr(word, at - word));
+  const std::string_view name = text.substr(word, at - word);
+  const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
   skip_space();
   if (!dtype || peek() != '>') fail_unsupported(reader, start);
   type.dtype = *dtype;

@@ -11,6 +11,7 @@
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/parse.h"
 #include "aot/ops/build.h"
+#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -26,6 +27,24 @@ auto with_line_shown(const std::string& text, const std::string& path, const Wor
     const size_t said = std::string_view(error.what()).size();
     throw Error(error.kind(), error.location(), error.message() + rendered.substr(std::min(said, rendered.size())));
   }
+}
+
+// A private function that is called `name` is called otherwise from now on.
+void make_room(Module& module, const std::string& name) {
+  Function* other = module.find(name);
+  if (!other) return;
+  if (!other->is_private) throw_error(other->location, fmt::format("there are two public functions @{}", name));
+  std::string free = name + "_1";
+  for (int i = 2; module.find(free); ++i) free = fmt::format("{}_{}", name, i);
+  for_each_block(module, [&](Block& block) {
+    for (const auto& op : block.ops) {
+      for (const char* attr : {"callee", "decomposition"}) {
+        const auto found = op->attr_map.find(attr);
+        if (found != op->attr_map.end() && found->second == Attr(SymbolAttr{name})) found->second = SymbolAttr{free};
+      }
+    }
+  });
+  other->name = free;
 }
 
 }  // namespace
@@ -44,9 +63,10 @@ std::unique_ptr<Module> load_program(const std::string& argument) {
     import_stablehlo(*parsed);
     return parsed;
   });
-  if (Function* main = module->find("main")) {
+  if (Function* main = module->find("main"); main && name.entry != "main") {
+    make_room(*module, name.entry);
     main->name = name.entry;
-  } else if (name.is_named) {
+  } else if (!main && name.is_named) {
     throw_error(nullptr, fmt::format("{}: has no function @main to be named {}", name.path, name.entry));
   }
   return module;
