@@ -2,8 +2,9 @@
 // row and pairs of runs to merge, and these fill the lanes of vectors.
 //
 //   short rows  each lane sorts a row of its own in registers, by exchanging neighbours
-//   long rows   each lane sorts a run of kRun elements so; then runs are merged pair by pair, level by level, between
-//               the two halves of a scratch buffer: a pair in each lane while there are pairs enough, then one by one
+//   long rows   runs of kRun elements are sorted so; then runs are merged pair by pair, level by level, between the two
+//               halves of a scratch buffer. Each lane has a row of its own, where there are several that fit the cache;
+//               or else a run and a pair, while there are pairs enough, and then they are merged one by one
 //
 // An exchange of neighbours when the second comes before the first is stable, and so is a merge that prefers the left
 // run. Each level moves every element exactly once, whatever the comparator says: nothing is lost.
@@ -30,6 +31,11 @@ constexpr int kPairShift = 4;       // log2 of the elements of the first pairs
 constexpr int64_t kLanesWorth = 3;  // so many pairs are merged faster in lanes than one by one
 
 static_assert(1 << kPairShift == 2 * kRun);
+
+constexpr int64_t kRowsBytesMax = 512 * 1024;  // of scratch where each lane has a row
+
+// What the lanes of vectors have of their own.
+enum class Lanes : uint8_t { kNothing, kPair, kRow };
 
 // What is moved together: an element of each carried value.
 using Record = std::vector<Expr>;
@@ -185,51 +191,81 @@ class Sort {
     return count;
   }
 
-  // Levels, from the first, at which pairs are merged in lanes.
-  int levels_in_lanes() {
+  // From the first one on.
+  int levels_of_many_pairs() const {
     int count = 0;
-    if (step_.b().vector_lanes() == 1) return 0;
     while (count < levels() && runs() >> (count + 1) >= kLanesWorth) ++count;
+    return count;
+  }
+
+  // Rows that are walked as one: how many lanes may have one of their own.
+  int64_t adjacent_rows() const {
+    const std::vector<int> dims = long_dims(rows_shape_);
+    int64_t count = 1;
+    for (int t = 0; t < std::min<int>(merged_rows(), static_cast<int>(dims.size())); ++t) {
+      count *= rows_shape_[dims[dims.size() - 1 - t]];
+    }
     return count;
   }
 
   void build_long_rows() {
     constexpr double kNsPerMove = 3;
     loops::KernelBuilder& b = step_.b();
-    const int64_t rows = element_count(rows_shape_), group = kRun * b.vector_lanes();
-    const double moves = static_cast<double>(element_count(shape_)) * (levels() + 1);
+    const int64_t lanes = b.vector_lanes();
+    std::vector<DType> dtypes;
+    for (const int k : carried_) dtypes.push_back(dtype(k));
+    if (is_indirect_) dtypes.push_back(position_);
+    int64_t record_bytes = 0;
+    for (const DType held : dtypes) record_bytes += info(held).bytes;
+
+    const int64_t rows_bytes = 2 * (extent_ + kRun) * lanes * record_bytes;
+    lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= kRowsBytesMax ? Lanes::kRow : Lanes::kPair;
+    if (lanes == 1) lanes_ = Lanes::kNothing;
+    const int64_t group = kRun * (lanes_ == Lanes::kPair ? lanes : 1);
     padded_ = (extent_ + group - 1) / group * group;
-    for (const int k : carried_) scratch_.push_back(b.scratch("sorted", dtype(k), 2 * padded_ + 1));
-    if (is_indirect_) scratch_.push_back(b.scratch("positions", position_, 2 * padded_ + 1));
-    const TaskSplit split = split_tasks(rows, wanted_tasks(moves * kNsPerMove));
+    for (const DType held : dtypes) {
+      scratch_.push_back(b.scratch("sorted", held, (2 * padded_ + 1) * (lanes_ == Lanes::kRow ? lanes : 1)));
+    }
+    const auto body = [&](const std::vector<Index>& row, const Expr& mask) {
+      sort_runs(row, mask);
+      const int in_lanes = lanes_ == Lanes::kPair ? levels_of_many_pairs() : levels();
+      b.loop("level", 0, in_lanes, 1, [&](Index level) { merge_pairs(level, lanes_); });
+      b.loop("level", in_lanes, levels(), 1, [&](Index level) { merge_pairs(level, Lanes::kNothing); });
+      write_row(row, mask);
+    };
+    const double moves = static_cast<double>(element_count(shape_)) * (levels() + 1);
+    const int64_t wanted = wanted_tasks(moves * kNsPerMove);
+    if (lanes_ == Lanes::kRow) return sweep(step_, {.shape = rows_shape_, .merged = merged_rows()}, wanted, body);
+    const int64_t rows = element_count(rows_shape_);
+    const TaskSplit split = split_tasks(rows, wanted);
     b.set_task_count(split.tasks);
     const Index first = b.task() * split.each;
-    const auto body = [&](Index row) {
-      const std::vector<Index> at = loops::unflatten(b, row, rows_shape_);
-      sort_runs(at);
-      b.loop("level", 0, levels_in_lanes(), 1, [&](Index level) { merge_pairs(level, true); });
-      b.loop("level", levels_in_lanes(), levels(), 1, [&](Index level) { merge_pairs(level, false); });
-      write_row(at);
-    };
-    b.loop("row", first, first + split.each, 1, body, {Index(rows)});
+    const auto row = [&](const Index& number) { body(loops::unflatten(b, number, rows_shape_), nullptr); };
+    b.loop("row", first, first + split.each, 1, row, {Index(rows)});
+  }
+
+  // Where the scratch has what stands at a position of the row: rows in lanes lie side by side.
+  Index place(const Index& position) {
+    return lanes_ == Lanes::kRow ? position * step_.b().vector_lanes() + step_.b().lane() : position;
   }
 
   // The first half of the scratch becomes sorted runs.
-  void sort_runs(const std::vector<Index>& row) {
+  void sort_runs(const std::vector<Index>& row, const Expr& mask) {
     loops::KernelBuilder& b = step_.b();
-    const int64_t group = kRun * b.vector_lanes(), whole = extent_ / group;
+    const bool runs_in_lanes = lanes_ == Lanes::kPair;
+    const int64_t group = kRun * (runs_in_lanes ? b.vector_lanes() : 1), whole = extent_ / group;
     const auto sort_group = [&](const Index& g) {
       Pull::Scope scope(step_.pull());
-      const Index first = g * group + b.lane() * kRun;
+      const Index first = runs_in_lanes ? g * group + b.lane() * kRun : g * group;
       std::vector<Record> run;
       std::vector<Expr> exists;
       for (int64_t i = 0; i < kRun; ++i) {
         exists.push_back(b.in_range(first + i, 0, extent_));
-        run.push_back(read(row, first + i, exists.back()));
+        run.push_back(read(row, first + i, b.both(mask, exists.back())));
       }
       sort_in_registers(run, exists);
       for (int64_t i = 0; i < kRun; ++i) {
-        for (size_t c = 0; c < scratch_.size(); ++c) b.store(scratch_[c], first + i, run[i][c]);
+        for (size_t c = 0; c < scratch_.size(); ++c) b.store(scratch_[c], place(first + i), run[i][c]);
       }
     };
     b.loop("group", 0, whole, 1, sort_group);
@@ -238,7 +274,7 @@ class Sort {
 
   Record load(const Index& at) {
     Record record;
-    for (const BufferId buffer : scratch_) record.push_back(step_.b().let("x", step_.b().load(buffer, at)));
+    for (const BufferId buffer : scratch_) record.push_back(step_.b().let("x", step_.b().load(buffer, place(at))));
     return record;
   }
 
@@ -249,7 +285,7 @@ class Sort {
   Index position(const std::string& name, const Expr& value) { return step_.b().let_index(name, value, 0, extent_); }
 
   // Merges pairs of runs of kRun << level elements from one half of the scratch into the other.
-  void merge_pairs(const Index& level, bool in_lanes) {
+  void merge_pairs(const Index& level, Lanes lanes) {
     loops::KernelBuilder& b = step_.b();
     const auto integer = [&](int64_t i) { return b.constant_int(position_, i); };
     const Index width = position("width", b.apply(ScalarOp::kShiftLeft, {integer(kRun), value(level)}));
@@ -258,27 +294,29 @@ class Sort {
     const Expr shift = b.let("shift", value(level + kPairShift));
     const Expr filled = value(Index(extent_ - 1) + width * 2);
     const Index pairs = position("pairs", b.apply(ScalarOp::kShiftRightLogical, {filled, shift}));
-    b.loop("pair", 0, pairs, in_lanes ? b.vector_lanes() : 1, [&](const Index& pair) {
-      const Expr start = value(in_lanes ? pair + b.lane() : pair);
+    const bool has_pairs = lanes == Lanes::kPair;
+    b.loop("pair", 0, pairs, has_pairs ? b.vector_lanes() : 1, [&](const Index& pair) {
+      const Expr start = value(has_pairs ? pair + b.lane() : pair);
       const Index low = position("low", minimum(b.apply(ScalarOp::kShiftLeft, {start, shift}), extent_));
       const Index middle = position("middle", minimum(value(low + width), extent_));
       const Index high = position("high", minimum(value(low + width * 2), extent_));
-      merge(from, low, middle, high, width * 2, in_lanes);
+      merge(from, low, middle, high, width * 2, lanes);
     });
   }
 
-  // Merges low .. middle with middle .. high. In lanes, all take as many steps as the longest pair may have, and what
-  // a finished one gives goes to the last element of the scratch, which nobody reads.
+  // Merges low .. middle with middle .. high. Pairs in lanes all take as many steps as the longest may have, and what a
+  // finished one gives goes to the last element of the scratch, which nobody reads.
   void merge(const Index& from, const Index& low, const Index& middle, const Index& high, const Index& longest,
-             bool in_lanes) {
+             Lanes lanes) {
     loops::KernelBuilder& b = step_.b();
+    const bool has_pairs = lanes == Lanes::kPair;
     const auto less = [&](const Index& x, const Index& y) { return b.apply(ScalarOp::kLess, {value(x), value(y)}); };
     const auto negated = [&](const Expr& x) { return b.apply(ScalarOp::kNot, {x}); };
     const auto advance = [&](TileId tile, const Expr& by) {
       b.set(tile, {}, b.apply(ScalarOp::kAdd, {b.read(tile), b.convert(position_, by)}));
     };
-    const int lanes = in_lanes ? b.vector_lanes() : 1;
-    const TileId left = b.tile("left", position_, lanes), right = b.tile("right", position_, lanes);
+    const int width = lanes == Lanes::kNothing ? 1 : b.vector_lanes();
+    const TileId left = b.tile("left", position_, width), right = b.tile("right", position_, width);
     b.set(left, {}, value(low));
     b.set(right, {}, value(middle));
     const auto step = [&](const Index& k) {
@@ -287,9 +325,9 @@ class Sort {
       const Expr has_left = less(i, middle), has_right = less(j, high);
       const Expr is_right =
           b.let("is_right", b.both(has_right, b.apply(ScalarOp::kOr, {negated(has_left), comes_before(y, x)})));
-      Index to = Index(padded_) - from + low + k;
+      Index to = place(Index(padded_) - from + low + k);
       Expr is_left = negated(is_right);
-      if (in_lanes) {
+      if (has_pairs) {
         const Expr goes_on = b.let("goes_on", less(low + k, high));
         const Expr target = b.apply(ScalarOp::kSelect, {goes_on, value(to), b.constant_int(position_, 2 * padded_)});
         to = b.let_index("to", target, 0, 2 * padded_);
@@ -301,29 +339,28 @@ class Sort {
       advance(left, is_left);
       advance(right, is_right);
     };
-    if (in_lanes) {
-      b.loop("k", 0, longest, 1, step);
-    } else {
-      b.loop("k", 0, high - low, 1, step);
-    }
+    b.loop("k", 0, has_pairs ? longest : high - low, 1, step);
   }
 
-  void write_row(const std::vector<Index>& row) {
+  void write_row(const std::vector<Index>& row, const Expr& mask) {
     loops::KernelBuilder& b = step_.b();
-    const int64_t lanes = b.vector_lanes(), whole = extent_ / lanes * lanes;
     const Index sorted((levels() % 2) * padded_);
-    const auto write = [&](const Index& at, const Expr& mask) {
+    const auto write = [&](const Index& at, const Expr& exists) {
       Pull::Scope scope(step_.pull());
       Index from = at;
-      if (is_indirect_) from = b.let_index("from", b.load(scratch_.back(), sorted + at, mask), 0, extent_ - 1);
+      if (is_indirect_) {
+        from = b.let_index("from", b.load(scratch_.back(), place(sorted + at), exists), 0, extent_ - 1);
+      }
       for (const Value* result : wanted_results()) {
         const auto found = std::ranges::find(carried_, result->index);
         const Expr element = found == carried_.end()
-                                 ? step_.pull().element(root_.operand(result->index), in_row(row, from), mask)
-                                 : b.load(scratch_[found - carried_.begin()], sorted + at, mask);
-        step_.store(result, in_row(row, at), element, mask);
+                                 ? step_.pull().element(root_.operand(result->index), in_row(row, from), exists)
+                                 : b.load(scratch_[found - carried_.begin()], place(sorted + at), exists);
+        step_.store(result, in_row(row, at), element, exists);
       }
     };
+    if (lanes_ == Lanes::kRow) return b.loop("i", 0, extent_, 1, [&](const Index& i) { write(i, mask); });
+    const int64_t lanes = b.vector_lanes(), whole = extent_ / lanes * lanes;
     b.loop("i", 0, whole, lanes, [&](const Index& i) { write(i + b.lane(), nullptr); });
     const Index rest = Index(whole) + b.lane();
     if (whole < extent_) write(rest, b.in_range(rest, 0, extent_));
@@ -339,6 +376,7 @@ class Sort {
   bool is_indirect_ = false;
   std::vector<int> carried_;
   Step step_;
+  Lanes lanes_ = Lanes::kNothing;
   std::vector<BufferId> scratch_;  // in step with a record: two halves, and an element that takes what nobody wants
   int64_t padded_ = 0;             // elements of a half
 };
