@@ -101,10 +101,14 @@ double zeta(double s, double q) {
   if (!is_whole(s) || std::isinf(s)) return NAN;
   const bool is_even = std::fmod(s, 2) == 0;
   if (is_whole(q)) return is_even ? INFINITY : NAN;
-  // Of the sum, the terms with q + k < 0 are those of a zeta from the fraction f of |q| on, less its tail from |q| + 1.
+  // Of the terms with q + k < 0 there are as many as of a zeta from the fraction f of |q| on, less those from |q| + 1.
   const Real f = -static_cast<Real>(q) - std::floor(-static_cast<Real>(q));
-  const Real negative = zeta_of_positive(s, f) - zeta_of_positive(s, 1 - static_cast<Real>(q));
-  return static_cast<double>((is_even ? negative : -negative) + zeta_of_positive(s, 1 - f));
+  const Real first = zeta_of_positive(s, f), second = zeta_of_positive(s, 1 - f);
+  const Real excess = zeta_of_positive(s, 1 - static_cast<Real>(q));
+  if (is_even) return static_cast<double>((second + first) - excess);
+  if (f == 0.5L) return static_cast<double>(excess);
+  const Real nearest = f < 0.5L ? -first : second;  // wins where both are infinite
+  return static_cast<double>((std::isinf(nearest) ? nearest : second - first) + excess);
 }
 
 double polygamma(double n, double x) {

@@ -270,8 +270,10 @@ class BodyEmitter {
     return b_.getInt(bits);
   }
 
-  // Halves: lane i with lane i + n/2.
+  // Halves: lane i with lane i + n/2. Truth values in any order: one instruction.
   Value* reduce(const ExprNode& e, Value* value) {
+    if (is_bool(e.dtype) && e.op == loops::ScalarOp::kOr && value->getType()->isVectorTy())
+      return b_.CreateOrReduce(value);
     for (int half = e.args[0]->lanes / 2; half > 0; half /= 2) {
       std::vector<int> low, high;
       for (int lane = 0; lane < half; ++lane) {

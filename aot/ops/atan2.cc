@@ -21,7 +21,7 @@ extern const OpDef kAtan2 = binary<kFloats>({
     .gradient = binary_gradient<dx, dy>,
     .samples = samples,
     .element = element_of<ScalarOp::kAtan2>,
-    .ulp = {.f32 = 3, .f64 = 3},
+    .ulp = {.f32 = 2, .f64 = 2},
     .flops = kMathFlops,
 });
 

@@ -18,7 +18,7 @@ extern const OpDef kErfInv = chlo_unary<kFloats>({
     .gradient = unary_gradient<dx>,
     .samples = samples,
     .element = element_of<ScalarOp::kErfInv>,
-    .ulp = {.f32 = 1, .f64 = 6},
+    .ulp = {.f32 = 2, .f64 = 2},
     .flops = 2 * kMathFlops,
 });
 

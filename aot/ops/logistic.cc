@@ -22,7 +22,7 @@ extern const OpDef kLogistic = unary<kFloats>({
     .gradient = unary_gradient<dx>,
     .samples = samples,
     .element = element_of<ScalarOp::kLogistic>,
-    .ulp = {.f32 = 3, .f64 = 3},
+    .ulp = {.f32 = 2, .f64 = 2},
     .flops = kMathFlops,
 });
 

@@ -18,7 +18,7 @@ constexpr OpDef tan(std::string_view name) {
   def.gradient = unary_gradient<dx>;
   def.samples = samples;
   def.element = element_of<ScalarOp::kTan>;
-  def.ulp = {.f32 = 3, .f64 = 3};
+  def.ulp = {.f32 = 1, .f64 = 2};
   def.flops = kMathFlops;
   return def;
 }

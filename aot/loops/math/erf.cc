@@ -1,5 +1,4 @@
 // The error function, its complement and its inverse.
-#include "aot/loops/math/double_word.h"
 #include "aot/loops/math/functions.h"
 
 namespace ingot::loops::math {
@@ -27,27 +26,43 @@ constexpr double kE[] = {0x1.3ba5916e9fd7fp+0,   -0x1.1df1ad154a28ep-3,  0x1.f7f
                          0x1.397159065e079p-22,  -0x1.bb1bd8d239a6dp-21, 0x1.4af0ef44f38fbp-24,  0x1.d9ef6962f631ap-24,
                          -0x1.51dfdc7c6d423p-26, -0x1.f4470907e4e44p-27, 0x1.480a2aa1b0667p-29,  0x1.96880adcebb17p-30};
 
-// Giles (2010): erf_inv(x) = x I(w) with w = -ln(1 - x^2), in three pieces, in w - 3.125, sqrt(w) - 3.25 and sqrt(w)
-// - 5. Relative errors 2^-52.8, 2^-53.3, 2^-51.7.
+// erf_inv(x) = x N(x^2) for |x| <= 1/2; beyond (Giles 2010) x I(w) with w = -ln(1 - x^2), in three pieces, in w - 3.25,
+// sqrt(w) - 3.25 and sqrt(w) - 5, whose first coefficient has a low part. Relative errors below 2^-54.
+constexpr double kNear[] = {0x1.c5bf891b4ef6bp-1, 0x1.db29fb2fee5d7p-3,  0x1.053c2c0aba07cp-3, 0x1.62847c4705debp-4,
+                            0x1.0a1318d0130dcp-4, 0x1.a7c84db275d4ap-5,  0x1.5eec804dd7c46p-5, 0x1.2aa3f3e188ee7p-5,
+                            0x1.049c5b96cfb4p-5,  0x1.b9dcba921c856p-6,  0x1.fa6e99af1c795p-6, -0x1.7eea0f1d96346p-10,
+                            0x1.6549e2528d134p-4, -0x1.8af293987967fp-4, 0x1.ebabd1a6a2469p-4};
 constexpr double kCentral[] = {
-    0x1.a755e7c99ae87p+0,   0x1.ebd80d9b13e23p-3,   -0x1.8b6c33114fb89p-8,  -0x1.845769484d9cbp-11,
-    0x1.879c2a2143f45p-13,  -0x1.d1d1f7b9a51e4p-17, -0x1.6e8a5445b9e8cp-20, 0x1.c6b4f5f6a612bp-22,
-    -0x1.f36cd348afea7p-26, -0x1.1a9e3e2b92eb2p-28, 0x1.20f4616314209p-30,  -0x1.dc575b433e581p-35,
-    -0x1.c8817c7bc20cep-37, 0x1.729f3bb1bbe8ep-39,  -0x1.6f872d7c8d7acp-44, -0x1.6d1b319a29501p-45,
-    0x1.df142680b4eb9p-48,  0x1.72ec3f7c1a89cp-56,  -0x1.355688db29829p-53, 0x1.9d17ca21ac798p-57,
-    0x1.863450cca7a72p-60,  -0x1.8fa7bb5e3fe93p-63, -0x1.467443ca99bf8p-68};
-constexpr double kMiddle[] = {
-    0x1.8abcc380d5a47p+1,   0x1.0158a6d641d3bp+0,   0x1.5ffcfe5b7a381p-8,   -0x1.ebadabb8a1cd7p-9,
-    0x1.468eeca3e3d21p-9,   -0x1.ba92412fdab85p-10, 0x1.f3cc560d4421dp-11,  -0x1.7448a92801d6ap-12,
-    0x1.932c67758f8ap-16,   0x1.1e68599813d73p-14,  -0x1.8cee0561a4944p-15, 0x1.a298bf244f0fep-17,
-    0x1.882ba11b0ac4bp-19,  -0x1.0d58ca87dd9bp-18,  0x1.941e5908ff1a3p-20,  0x1.3469572024b37p-26,
-    -0x1.2a3adbda6e36fp-22, 0x1.864e81bba4469p-24,  0x1.bbcbb4f5b50dfp-29};
-constexpr double kTail[] = {0x1.3664ddd1ad7fbp+2,   0x1.02a30d1fba0b1p+0,   -0x1.22ea5df312862p-13,
-                            -0x1.c2f36a833e251p-13, 0x1.3ebf4f2f7b999p-14,  -0x1.4a349c093be3ap-16,
-                            0x1.2fbce7038303ap-18,  -0x1.0a8c0c9c3d633p-20, 0x1.ebea8656387b1p-23,
-                            -0x1.22ffc17858e4bp-24, 0x1.f2772e390f2dp-26,   -0x1.001c54b18ce48p-26,
-                            0x1.0b23c731e13a7p-27,  -0x1.06b8e7accf6dbp-28, 0x1.8371445514c18p-30,
-                            -0x1.0f829aafc9e15p-32, -0x1.709ebfcecd419p-39};
+    0x1.aeff02cbbb1f6p+0,   0x1.e8afc29b9bb59p-3,   -0x1.9c7f37c1356fp-8,   -0x1.548db55d35b1dp-11,
+    0x1.74cd69f418381p-13,  -0x1.efa1a932c844dp-17, -0x1.0ea77433c65bep-20, 0x1.a544b62fc1be7p-22,
+    -0x1.1b44fa35d24c4p-25, -0x1.87bd6eb4408fcp-29, 0x1.09364a27b8f88p-30,  -0x1.35f41e91bea59p-34,
+    -0x1.376708220aa12p-37, 0x1.561890a95c1e5p-39,  -0x1.442651ce7d8d7p-43, -0x1.eaea82e4ae2d2p-46,
+    0x1.c0a268e46259ep-48,  -0x1.37dccf686a08bp-52, -0x1.a09d6dc03c87dp-54, 0x1.24084ba16441ap-56,
+    0x1.07b587f2d1a86p-62,  -0x1.44b9f1bf281bap-62, 0x1.413805104b8ecp-67,  0x1.2c5a696156b4fp-69};
+constexpr double kMiddle[] = {0x1.8abcc380d5a48p+1,   0x1.0158a6d641d55p+0,   0x1.5ffcfe5b6cd38p-8,
+                              -0x1.ebadabba02be5p-9,  0x1.468eeca944c44p-9,   -0x1.ba9240d8768c3p-10,
+                              0x1.f3cc545d9ca81p-11,  -0x1.7448bcc8e9aa7p-12, 0x1.932e8fd4360edp-16,
+                              0x1.1e6abbe66ca02p-14,  -0x1.8cf463501e9ap-15,  0x1.a241c6f237f34p-17,
+                              0x1.899aa0e374402p-19,  -0x1.0b79e820e8497p-18, 0x1.8db69feb41fb6p-20,
+                              -0x1.da75906425fdap-26, -0x1.079a074d6994p-22,  0x1.1a9484c4d3628p-23,
+                              -0x1.674f1725daa65p-26, -0x1.06f1da245bfd3p-26, 0x1.07e3c2020286fp-27};
+constexpr double kTail[] = {
+    0x1.3664ddd1ad7fbp+2,  0x1.02a30d1fba10dp+0,   -0x1.22ea5df1c5059p-13, -0x1.c2f36aa248aeap-13,
+    0x1.3ebf4ef9a4d2ep-14, -0x1.4a348fc2c46d2p-16, 0x1.2fbcfe7a995a5p-18,  -0x1.0a9073bca0b22p-20,
+    0x1.ebe27ddf44c79p-23, -0x1.2227296c17024p-24, 0x1.f2980d5ee3284p-26,  -0x1.0612a3c946ff2p-26,
+    0x1.0c8ba21edd728p-27, -0x1.dd21cff5a1426p-29, 0x1.6b50dffc6876cp-30,  -0x1.e10f234323a88p-32,
+    0x1.244ceff7a33dp-34,  0x1.7934134aef5eap-35,  -0x1.5a60cd00c0f5p-36};
+constexpr double kCentralLow = 0x1.a48d13e20572dp-54, kMiddleLow = -0x1.92060f062813p-54,
+                 kTailLow = -0x1.87570af7cf27dp-54;
+
+// The same for f32, in two outer pieces, in w - 2.75 and sqrt(w) - 3. Relative errors below 2^-25.6.
+constexpr double kNear32[] = {0x1.c5bf8ap-1, 0x1.db29dap-3, 0x1.054454p-3, 0x1.610602p-4,
+                              0x1.1a79a8p-4, 0x1.e98cfap-6, 0x1.8f24aep-4};
+constexpr double kCentral32[] = {0x1.9012fcp+0,   0x1.f4636cp-3,   -0x1.4a0b54p-8, -0x1.10423ap-10, 0x1.b6b9dcp-13,
+                                 -0x1.3e151ep-17, -0x1.617cdap-19, 0x1.015e28p-21, 0x1.5f7888p-28,  -0x1.04d408p-27};
+constexpr double kOuter32[] = {0x1.6a9efcp+1, 0x1.006dc4p+0,  0x1.3581d6p-7,   -0x1.f46be4p-8,  0x1.749c8cp-8,
+                               -0x1.d826dp-9, 0x1.8692eap-10, -0x1.b9e2a8p-15, -0x1.49eae2p-12, 0x1.e8efb8p-14};
+constexpr double kCentral32Low = -0x1.db2892p-25, kOuter32Low = -0x1.429886p-26;
 
 Scalar erf_f32(const Scalar& x) {
   const Scalar a = abs(x);
@@ -56,12 +71,29 @@ Scalar erf_f32(const Scalar& x) {
   return where(a < kSwitch32, near_zero, copy_sign(expm1_in_range(-g), x));
 }
 
-// For x >= 0.47: e^(-x^2), whose exponent needs more than one word, times E(t) / (1 + 2 x).
+// constant + x * slope in two parts: of a polynomial's last step, from which most of its error comes.
+DoubleWord last_step(const Scalar& constant, const Scalar& x, const Scalar& slope) {
+  const DoubleWord term = product(x, slope);
+  const DoubleWord total = sum(constant, term.high);
+  return {total.high, total.low + term.low};
+}
+
+// For x >= 0.47: e^(-x^2), whose exponent needs more than one word, times E(t) / (1 + 2 x) with the remainder of the
+// division.
 Scalar erfc_of_large(const Scalar& x) {
   const Scalar bounded = where(x > 28, 28, x);
   const Scalar t = (bounded - 4) / (bounded + 4);
+  const DoubleWord series = last_step(t.like(kE[0]), t, polynomial(t, std::span(kE).subspan(1)));
+  const DoubleWord divisor = fast_sum(bounded + bounded, x.like(1));
+  const Scalar reciprocal = 1 / divisor.high;
+  const Scalar quotient = series.high * reciprocal;
+  const Scalar remainder = fma(-quotient, divisor.low, fma(-quotient, divisor.high, series.high) + series.low);
+
   const DoubleWord square = product(bounded, bounded);
-  return exp_sum(-square.high, -square.low) * (polynomial(t, kE) / fma(bounded, 2, 1));
+  const Scalar tail = -square.low;
+  const ScaledPower power = exp_parts(-square.high, &tail);
+  const Scalar low = fma(power.mantissa.low, quotient, power.mantissa.high * (remainder * reciprocal));
+  return scale(fma(power.mantissa.high, quotient, low), power.exponent);
 }
 
 Scalar erf_near_zero(const Scalar& x) { return fma(x, polynomial(x * x, kP64), x); }
@@ -79,21 +111,51 @@ Scalar erfc_f64(const Scalar& x) {
   return where(a < 0.5, 1 - erf_near_zero(x), mirrored);
 }
 
-Scalar erf_inv_f64(const Scalar& x) {
+Scalar slope(const Scalar& u, std::span<const double> c) { return polynomial(u, c.subspan(1)); }
+
+// x I, from what I is beyond |x| = 1/2 and from N.
+Scalar erf_inv_of(const Scalar& x, const DoubleWord& outer, std::span<const double> near) {
   const Scalar a = abs(x);
-  const Scalar w = -log((1 - a) * (1 + a));
+  const Scalar beyond = fma(x, outer.high, x * outer.low);
+  const Scalar finite = where(a < 0.5, x * polynomial(x * x, near), beyond);
+  return where(equal(a, 1), copy_sign(x.like(INFINITY), x), finite);
+}
+
+Scalar minus_log_of_rest(const Scalar& x) { return -log((1 - abs(x)) * (1 + abs(x))); }
+
+Scalar erf_inv_f64(const Scalar& x) {
+  const Scalar w = minus_log_of_rest(x);
   const Scalar root = sqrt(w);
-  const Scalar outer = where(w < 16, polynomial(root - 3.25, kMiddle), polynomial(root - 5, kTail));
-  const Scalar factor = where(w < 6.25, polynomial(w - 3.125, kCentral), outer);
-  return where(equal(a, 1), copy_sign(x.like(INFINITY), x), x * factor);
+  const Scalar is_central = w < 6.25, is_middle = w < 16;
+  const auto pick = [&](const Scalar& central, const Scalar& middle, const Scalar& tail) {
+    return where(is_central, central, where(is_middle, middle, tail));
+  };
+  const auto constant = [&](double central, double middle, double tail) {
+    return pick(x.like(central), x.like(middle), x.like(tail));
+  };
+  const Scalar central = w - 3.25, middle = root - 3.25, tail = root - 5;
+  const DoubleWord factor = last_step(constant(kCentral[0], kMiddle[0], kTail[0]), pick(central, middle, tail),
+                                      pick(slope(central, kCentral), slope(middle, kMiddle), slope(tail, kTail)));
+  return erf_inv_of(x, {factor.high, factor.low + constant(kCentralLow, kMiddleLow, kTailLow)}, kNear);
+}
+
+Scalar erf_inv_f32(const Scalar& x) {
+  const Scalar w = minus_log_of_rest(x);
+  const Scalar is_central = w < 5;
+  const Scalar central = w - 2.75, outer = sqrt(w) - 3;
+  const DoubleWord factor =
+      last_step(where(is_central, x.like(kCentral32[0]), kOuter32[0]), where(is_central, central, outer),
+                where(is_central, slope(central, kCentral32), slope(outer, kOuter32)));
+  const Scalar low = factor.low + where(is_central, x.like(kCentral32Low), kOuter32Low);
+  return erf_inv_of(x, {factor.high, low}, kNear32);
 }
 
 }  // namespace
 
 Scalar erf(const Scalar& x) { return x.dtype() == DType::kF64 ? erf_f64(x) : erf_f32(x); }
 
-Scalar erfc(const Scalar& x) { return x.dtype() == DType::kF64 ? erfc_f64(x) : through_f64<erfc_f64>(x); }
+Scalar erfc(const Scalar& x) { return through_f64<erfc_f64>(x); }
 
-Scalar erf_inv(const Scalar& x) { return x.dtype() == DType::kF64 ? erf_inv_f64(x) : through_f64<erf_inv_f64>(x); }
+Scalar erf_inv(const Scalar& x) { return x.dtype() == DType::kF64 ? erf_inv_f64(x) : erf_inv_f32(x); }
 
 }  // namespace ingot::loops::math

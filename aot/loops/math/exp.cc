@@ -56,17 +56,14 @@ Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
 // e^r - 1 - r, plus `more`.
 Scalar rest_of(const Scalar& r, const Scalar& more) { return fma(r * r, polynomial(r, table_of(r.dtype()).q), more); }
 
-// x 2^n for 2^n from below the least denormal to twice the greatest power: in two steps, so that only the last one
-// rounds.
-Scalar scale(const Scalar& x, const Scalar& n) {
-  const int bias = layout_of(x.dtype()).bias;
-  const Scalar half = (n + 4 * bias) >> 1;  // n/2 + 2 bias; the lift makes a logical shift do
-  return x * power_of_two(half - 2 * bias, x.dtype()) * power_of_two(n - half + 2 * bias, x.dtype());
-}
-
 Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
   const Scalar above = where(x < least, least, x);
   return where(above > most, most, above);
+}
+
+ScaledPower parts_of(const Reduced& reduced) {
+  const DoubleWord head = fast_sum(reduced.r.like(1), reduced.r);
+  return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
 }
 
 // 2^n e^r; here what r lost is too little to matter.
@@ -74,9 +71,21 @@ Scalar exp_of(const Reduced& reduced) { return scale(rest_of(reduced.r, reduced.
 
 }  // namespace
 
+// In two steps, so that only the last one rounds.
+Scalar scale(const Scalar& x, const Scalar& n) {
+  const int bias = layout_of(x.dtype()).bias;
+  const Scalar half = (n + 4 * bias) >> 1;  // n/2 + 2 bias; the lift makes a logical shift do
+  return x * power_of_two(half - 2 * bias, x.dtype()) * power_of_two(n - half + 2 * bias, x.dtype());
+}
+
 Scalar exp_sum(const Scalar& x, const Scalar& tail) {
   const Table& table = table_of(x.dtype());
   return exp_of(reduce(clamp(x, table.least, table.most), &tail));
+}
+
+ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
+  const Table& table = table_of(x.dtype());
+  return parts_of(reduce(clamp(x, table.least, table.most + 1), tail));  // half of it may be finite
 }
 
 Scalar exp(const Scalar& x) {
@@ -103,7 +112,8 @@ Scalar expm1(const Scalar& x) {
 Scalar logistic(const Scalar& x) {
   const Scalar exponent = -abs(x);
   const double least = table_of(x.dtype()).least;
-  const Scalar z = exp_of(reduce(where(exponent < least, least, exponent)));
+  const ScaledPower power = parts_of(reduce(where(exponent < least, least, exponent)));
+  const Scalar z = scale(power.mantissa.high + power.mantissa.low, power.exponent);
   return where(x < 0, z, 1) / (1 + z);
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "aot/loops/algebra.h"
+#include "aot/loops/math/double_word.h"
 
 namespace ingot::loops::math {
 
@@ -16,9 +16,19 @@ Scalar tanh(const Scalar& x);
 Scalar exp_sum(const Scalar& x, const Scalar& tail);  // e^(x + tail) for a tail below a unit in the last place of x
 Scalar expm1_in_range(const Scalar& x);               // e^x - 1 for |x| at most 60
 
+// mantissa 2^exponent, with a mantissa close to 1.
+struct ScaledPower {
+  DoubleWord mantissa;
+  Scalar exponent;  // an integer as wide as the mantissa
+};
+ScaledPower exp_parts(const Scalar& x, const Scalar* tail = nullptr);  // e^(x + tail)
+// x 2^n for 2^n from below the least denormal to four times the greatest power.
+Scalar scale(const Scalar& x, const Scalar& n);
+
 // log.cc
 Scalar log(const Scalar& x);
 Scalar log1p(const Scalar& x);
+Scalar log1p_sum(const Scalar& x, const Scalar& tail);  // ln(1 + x + tail) for a tail below a unit in the last place
 
 // power.cc
 Scalar power(const Scalar& x, const Scalar& y);
@@ -27,23 +37,55 @@ Scalar power(const Scalar& x, const Scalar& y);
 Scalar rsqrt(const Scalar& x);
 Scalar cbrt(const Scalar& x);
 
-// trig.cc
+// trig.cc: sin, cos and tan where the angle is not large, and where it is
+Scalar is_large_angle(const Scalar& x);
 Scalar sin(const Scalar& x);
+Scalar sin_of_large(const Scalar& x);
 Scalar cos(const Scalar& x);
+Scalar cos_of_large(const Scalar& x);
 Scalar tan(const Scalar& x);
+Scalar tan_of_large(const Scalar& x);
+
+struct HalfTurns {
+  Scalar sine, cosine;
+};
+HalfTurns sine_and_cosine_of_half_turns(const Scalar& x);  // of pi x, for |x| <= 1/4; f64
+
+// arcs.cc
+Scalar asin(const Scalar& x);
+Scalar acos(const Scalar& x);
+Scalar atan(const Scalar& x);
 Scalar atan2(const Scalar& y, const Scalar& x);
+
+// hyperbolic.cc
+Scalar sinh(const Scalar& x);
+Scalar cosh(const Scalar& x);
+Scalar asinh(const Scalar& x);
+Scalar acosh(const Scalar& x);
+Scalar atanh(const Scalar& x);
 
 // erf.cc
 Scalar erf(const Scalar& x);
 Scalar erfc(const Scalar& x);
 Scalar erf_inv(const Scalar& x);
 
+// gamma.cc
+Scalar lgamma(const Scalar& x);
+Scalar digamma(const Scalar& x);
+
+// zeta.cc
+Scalar zeta(const Scalar& s, const Scalar& q);
+
+// bessel.cc
+Scalar bessel_i1e(const Scalar& x);
+
 // c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
 Scalar polynomial(const Scalar& x, std::span<const double> coefficients);
 
-// A function of f64 on values of f32: right to half a unit in the last place, at half the lanes.
+// A function of f64, also for values of f32: right to half a unit in the last place, at half the lanes.
 template <auto f>
 Scalar through_f64(const Scalar& x) {
+  if (x.dtype() == DType::kF64) return f(x);
   return f(x.convert(DType::kF64)).convert(DType::kF32);
 }
 

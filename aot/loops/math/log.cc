@@ -65,12 +65,13 @@ Scalar with_specials(const Scalar& log, const Scalar& x) {
 Scalar log(const Scalar& x) { return with_specials(log_of_positive(x, x.like(0)), x); }
 
 // ln(u) + e / u where u = 1 + x as rounded and e is what rounding lost.
+Scalar log1p_sum(const Scalar& x, const Scalar& tail) {
+  const DoubleWord u = sum(x, x.like(1));
+  return with_specials(log_of_positive(u.high, (u.low + tail) / u.high), u.high);
+}
+
 Scalar log1p(const Scalar& x) {
-  const Scalar u = x + 1;
-  const Scalar x_in_u = u - 1;
-  const Scalar lost = (1 - (u - x_in_u)) + (x - x_in_u);
-  const Scalar log = with_specials(log_of_positive(u, lost / u), u);
-  return where(abs(x) < std::ldexp(1, -layout_of(x.dtype()).mantissa_bits - 2), x, log);
+  return where(abs(x) < std::ldexp(1, -layout_of(x.dtype()).mantissa_bits - 2), x, log1p_sum(x, x.like(0)));
 }
 
 }  // namespace ingot::loops::math

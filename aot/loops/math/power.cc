@@ -1,5 +1,5 @@
-// x^y = e^(y ln x), with ln x to 2^-65 of itself: in two parts, of which the first is the rounded value.
-#include "aot/loops/math/double_word.h"
+// x^y = e^(y ln x). In f64, ln x to 2^-65 of itself: in two parts, of which the first is the rounded value. In f32,
+// 2^(y log2 x) with log2 x and the product in f64.
 #include "aot/loops/math/functions.h"
 
 namespace ingot::loops::math {
@@ -36,12 +36,49 @@ DoubleWord log_of_positive(const Scalar& a) {
   return fast_sum(log.high, log.low + (fma(k, kLn2Low, log_m.low) + (cubic_low + 2 * s_low)));
 }
 
-Scalar power_f64(const Scalar& x, const Scalar& y) {
-  const Scalar a = abs(x);
+// log2 m = s L(s^2) with s = (m - 1) / (m + 1), for sqrt(1/2) <= m < sqrt(2); 2^r = 1 + r E(r) for |r| <= 1/2. Relative
+// errors 2^-45.1 and 2^-26.7.
+constexpr double kL[] = {0x1.71547652b8253p+1, 0x1.ec709dc539e76p-1, 0x1.2776c295f01cfp-1,
+                         0x1.a61a2cc1ced3bp-2, 0x1.4795a63079ddfp-2, 0x1.21ac9c9040d9ep-2};
+constexpr double kE[] = {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6cp-5, 0x1.3b2a54p-7, 0x1.5f089p-10, 0x1.44138ap-13};
+
+// a^y for finite a > 0 and y; f32.
+Scalar power_of_positive(const Scalar& a, const Scalar& y) {
+  constexpr double kLift = 0x1p24;
+  const Scalar is_denormal = a < 0x1p-126;
+  const Scalar bits = where(is_denormal, a * kLift, a).bitcast(DType::kI32);
+  const Scalar sqrt_half = a.like(0x1.6a09e6p-1).bitcast(DType::kI32);
+  const Scalar lifted = bits + (a.like(1).bitcast(DType::kI32) - sqrt_half);
+  const Scalar k = (lifted >> 23) - where(is_denormal, bits.like(127 + 24), 127);
+  const Scalar f = ((lifted & lifted.bits(0x7FFFFF)) + sqrt_half).bitcast(DType::kF32) - 1;
+
+  const Scalar wide = f.convert(DType::kF64);
+  const Scalar s = wide / (wide + 2);
+  const Scalar log2 = fma(s, polynomial(s * s, kL), k.convert(DType::kF64));
+  const Scalar exponent = y.convert(DType::kF64) * log2;
+  const Scalar above = where(exponent < -160, -160, exponent);  // NaN stays
+  const Scalar bounded = where(above > 160, 160, above);
+  const double shift = layout_of(DType::kF64).shift, shift32 = layout_of(DType::kF32).shift;
+  const Scalar n = (bounded + shift) - shift;
+  const Scalar r = (bounded - n).convert(DType::kF32);
+  const Scalar shifted = n.convert(DType::kF32) + shift32;
+  const Scalar whole = shifted.bitcast(DType::kI32) - a.like(shift32).bitcast(DType::kI32);
+  return scale(fma(r, polynomial(r, kE), 1), whole);
+}
+
+// a^y for finite a > 0, or infinity or 0; f64.
+Scalar power_of_positive_f64(const Scalar& a, const Scalar& y) {
   const DoubleWord log = log_of_positive(a);
   const DoubleWord exponent = product(y, log.high);
   const Scalar is_moderate = abs(exponent.high) < 1000;  // else the low part may be NaN
-  const Scalar finite = exp_sum(exponent.high, where(is_moderate, fma(y, log.low, exponent.low), 0));
+  return exp_sum(exponent.high, where(is_moderate, fma(y, log.low, exponent.low), 0));
+}
+
+}  // namespace
+
+Scalar power(const Scalar& x, const Scalar& y) {
+  const Scalar a = abs(x);
+  const Scalar finite = x.dtype() == DType::kF64 ? power_of_positive_f64(a, y) : power_of_positive(a, y);
 
   const Scalar zero = x.like(0), infinity = x.like(INFINITY);
   const Scalar is_zero = equal(a, 0);
@@ -57,13 +94,6 @@ Scalar power_f64(const Scalar& x, const Scalar& y) {
   const Scalar with_sign = where(is_odd, with_sign_of(magnitude, x), magnitude);
   const Scalar is_one = equal(x, 1) | equal(y, 0);
   return where(is_one, 1, where(is_root_of_negative, NAN, where(is_nan(x), x, with_sign)));
-}
-
-}  // namespace
-
-Scalar power(const Scalar& x, const Scalar& y) {
-  if (x.dtype() == DType::kF64) return power_f64(x, y);
-  return power_f64(x.convert(DType::kF64), y.convert(DType::kF64)).convert(DType::kF32);
 }
 
 }  // namespace ingot::loops::math

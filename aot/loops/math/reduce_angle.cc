@@ -8,7 +8,6 @@ namespace ingot::loops::math {
 namespace {
 
 constexpr double kHalfPi[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};  // summed
-constexpr double kLarge = 0x1p31;
 
 // 23 zero bits, then the bits of 2/pi = 0.1010001..., highest first.
 constexpr uint64_t kTwoOverPi[] = {
@@ -18,17 +17,6 @@ constexpr uint64_t kTwoOverPi[] = {
     0x0B301FDE, 0x5E2316B4, 0x14DA3EDA, 0x6CFD9E4F, 0x96136E9E, 0x8C7ECD3C, 0xBFD45AEA, 0x4F758FD7,
     0xCBE2F67A, 0x0E73EF14, 0xA525D4D7, 0xF6BF623F, 0x1ABA10AC, 0x06608DF8, 0xF6D757E1,
 };
-
-// Cody and Waite (1980): x - n pi/2 for pi/2 in three parts; the first product leaves no rounding error.
-ReducedAngle reduce_small(const Scalar& x) {
-  const double shift = layout_of(DType::kF64).shift;
-  const Scalar shifted = fma(x, M_2_PI, shift);
-  const Scalar n = shifted - shift;
-  const Scalar r = fma(-n, kHalfPi[0], x);
-  const DoubleWord second = product(-n, x.like(kHalfPi[1]));
-  const DoubleWord angle = sum(r, second.high);
-  return {fast_sum(angle.high, fma(-n, kHalfPi[2], angle.low + second.low)), shifted.bitcast(DType::kUI64)};
-}
 
 // The words of kTwoOverPi from word `first` on: a barrel shifter, for there is no table look-up.
 std::vector<Scalar> words_from(const Scalar& first, int greatest_first, int count) {
@@ -52,11 +40,25 @@ Scalar to_f64(const Scalar& word) {
   return (word | word.bits(std::bit_cast<uint64_t>(0x1p52))).bitcast(DType::kF64) - 0x1p52;
 }
 
+}  // namespace
+
+// Cody and Waite (1980): x - n pi/2 for pi/2 in three parts; the first product leaves no rounding error.
+ReducedAngle reduce_moderate(const Scalar& x) {
+  const double shift = layout_of(DType::kF64).shift;
+  const Scalar shifted = fma(x, M_2_PI, shift);
+  const Scalar n = shifted - shift;
+  const Scalar r = fma(-n, kHalfPi[0], x);
+  const DoubleWord second = product(-n, x.like(kHalfPi[1]));
+  const DoubleWord angle = sum(r, second.high);
+  return {fast_sum(angle.high, fma(-n, kHalfPi[2], angle.low + second.low)), shifted.bitcast(DType::kUI64)};
+}
+
 // Payne and Hanek (1983): x = M 2^k with an integer M of `mantissa_bits` + 1 bits. Of 2/pi, bits that only add
 // multiples of four quarter turns to x 2/pi are left out; the product of M and the next `limb_count` words, in 32-bit
 // limbs, is x 2/pi modulo 4 with enough bits for the closest multiple of pi/2 that there is.
-ReducedAngle reduce_large(const Scalar& x, int mantissa_bits, int limb_count) {
-  const bool is_f64 = mantissa_bits == 52;
+ReducedAngle reduce_large(const Scalar& x, DType source) {
+  const bool is_f64 = source == DType::kF64;
+  const int mantissa_bits = layout_of(source).mantissa_bits, limb_count = is_f64 ? 6 : 3;
   const Scalar bits = x.bitcast(DType::kUI64);
   const Scalar exponent = (bits >> 52) - 1023;
   const Scalar mantissa = ((bits & bits.bits(0xFFFFFFFFFFFFF)) | bits.bits(uint64_t{1} << 52)) >> (52 - mantissa_bits);
@@ -97,14 +99,9 @@ ReducedAngle reduce_large(const Scalar& x, int mantissa_bits, int limb_count) {
   return {fast_sum(angle.high, fma(turns.high, kHalfPi[1], fma(turns.low, kHalfPi[0], angle.low))), quadrant};
 }
 
-}  // namespace
-
-ReducedAngle reduce_angle(const Scalar& x, DType source) {
-  const ReducedAngle small = reduce_small(x);
-  const ReducedAngle large = source == DType::kF32 ? reduce_large(x, 23, 3) : reduce_large(x, 52, 6);
-  const Scalar is_small = x < kLarge;
-  return {{where(is_small, small.angle.high, large.angle.high), where(is_small, small.angle.low, large.angle.low)},
-          where(is_small, small.quadrant, large.quadrant)};
+DoubleWord half_turns(const Scalar& x) {
+  const DoubleWord angle = product(x, x.like(M_PI));
+  return fast_sum(angle.high, fma(x, 2 * kHalfPi[1], angle.low));
 }
 
 }  // namespace ingot::loops::math

@@ -11,7 +11,13 @@ struct ReducedAngle {
   Scalar quadrant;   // ui64; only its two lowest bits matter
 };
 
-// For finite x >= 0, f64, of any size; `source` is f32 when x was one, which needs less work.
-ReducedAngle reduce_angle(const Scalar& x, DType source);
+// For 0 <= x < 2^31, f64.
+ReducedAngle reduce_moderate(const Scalar& x);
+
+// For finite x >= 4 of any size, f64; `source` is f32 when x was one, which needs less work.
+ReducedAngle reduce_large(const Scalar& x, DType source);
+
+// The angle pi x, which must be at most pi/4, in two parts: f64.
+DoubleWord half_turns(const Scalar& x);
 
 }  // namespace ingot::loops::math

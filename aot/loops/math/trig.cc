@@ -14,24 +14,24 @@ constexpr double kS64[] = {-0x1.5555555555549p-3, 0x1.111111110f802p-7,   -0x1.a
 constexpr double kC64[] = {0x1.555555555554bp-5,   -0x1.6c16c16c150fbp-10, 0x1.a01a019ca46c5p-16,
                            -0x1.27e4f7ffe9deap-22, 0x1.1ee9e4d6785fap-29,  -0x1.8faad2bf02dbap-37};
 
-// Of |x|.
+// pi/2 in three parts, summed.
+constexpr double kHalfPi32[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
+// Up to here, Cody and Waite's reduction in x's own width will do.
+constexpr double kModerate32 = 0x1p16, kModerate64 = 0x1p31;
+
 struct SineAndCosine {
   Scalar sine, cosine;  // of the reduced angle
-  Scalar quadrant;      // an unsigned integer as wide as x
+  Scalar quadrant;      // an unsigned integer as wide as they are
 };
 
-SineAndCosine f32_sine_and_cosine(const Scalar& magnitude) {
-  const ReducedAngle reduced = reduce_angle(magnitude.convert(DType::kF64), DType::kF32);
-  const Scalar r = reduced.angle.high.convert(DType::kF32);
+SineAndCosine f32_parts(const Scalar& r, const Scalar& quadrant) {
   const Scalar z = r * r;
-  return {fma(r * z, polynomial(z, kS32), r), fma(z * z, polynomial(z, kC32), 1 - z * 0.5),
-          reduced.quadrant.convert(DType::kUI32)};
+  return {fma(r * z, polynomial(z, kS32), r), fma(z * z, polynomial(z, kC32), 1 - z * 0.5), quadrant};
 }
 
 // The low part of the angle enters to first order, as in fdlibm's k_sin.c and k_cos.c.
-SineAndCosine f64_sine_and_cosine(const Scalar& magnitude, DType source) {
-  const auto [angle, quadrant] = reduce_angle(magnitude, source);
-  const Scalar &r = angle.high, &low = angle.low;
+SineAndCosine f64_parts(const ReducedAngle& reduced) {
+  const Scalar &r = reduced.angle.high, &low = reduced.angle.low;
   const Scalar z = r * r;
   const Scalar cube = z * r;
   const Scalar sine_rest = polynomial(z, std::span(kS64).subspan(1)) * z;
@@ -39,45 +39,86 @@ SineAndCosine f64_sine_and_cosine(const Scalar& magnitude, DType source) {
   const Scalar half = z * 0.5;
   const Scalar head = 1 - half;
   const Scalar cosine = head + (((1 - head) - half) + fma(z * z, polynomial(z, kC64), -(r * low)));
-  return {sine, cosine, quadrant};
+  return {sine, cosine, reduced.quadrant};
 }
 
-SineAndCosine sine_and_cosine(const Scalar& x) {
-  return x.dtype() == DType::kF64 ? f64_sine_and_cosine(abs(x), DType::kF64) : f32_sine_and_cosine(abs(x));
+// Of a moderate magnitude. In f32, x - n pi/2 with two roundings, the first product being exact.
+SineAndCosine of_moderate(const Scalar& magnitude) {
+  if (magnitude.dtype() == DType::kF64) return f64_parts(reduce_moderate(magnitude));
+  const double shift = layout_of(DType::kF32).shift;
+  const Scalar shifted = fma(magnitude, M_2_PI, shift);
+  const Scalar n = shifted - shift;
+  const Scalar r = fma(-n, kHalfPi32[2], fma(-n, kHalfPi32[1], fma(-n, kHalfPi32[0], magnitude)));
+  return f32_parts(r, shifted.bitcast(DType::kUI32));
 }
 
-// sin of (pi/2) quadrant + the reduced angle.
+SineAndCosine of_large(const Scalar& magnitude) {
+  if (magnitude.dtype() == DType::kF64) return f64_parts(reduce_large(magnitude, DType::kF64));
+  const ReducedAngle reduced = reduce_large(magnitude.convert(DType::kF64), DType::kF32);
+  return f32_parts(reduced.angle.high.convert(DType::kF32), reduced.quadrant.convert(DType::kUI32));
+}
+
+// sin of (pi/2) quadrant + the reduced angle: the quadrant's second bit is the sign.
 Scalar sine_in(const SineAndCosine& parts, const Scalar& quadrant) {
   const Scalar value = where(equal(quadrant & 1, 0), parts.sine, parts.cosine);
-  return where(equal(quadrant & 2, 0), value, -value);
+  const DType bits = quadrant.dtype();
+  const Scalar sign = (quadrant << (info(bits).bits - 2)) & quadrant.bits(uint64_t{1} << (info(bits).bits - 1));
+  return (value.bitcast(bits) ^ sign).bitcast(value.dtype());
 }
 
 // Not a number for infinite x.
 Scalar finite_or_nan(const Scalar& value, const Scalar& x) { return where(abs(x) < INFINITY, value, x - x); }
 
-}  // namespace
-
-Scalar sin(const Scalar& x) {
-  const SineAndCosine parts = sine_and_cosine(x);
-  const Scalar of_magnitude = sine_in(parts, parts.quadrant);
+// An odd function's value at x from its value at the magnitude.
+Scalar odd(const Scalar& value, const Scalar& x) {
   const DType bits = signed_of(x.dtype());
   const Scalar sign = x.bitcast(bits) ^ abs(x).bitcast(bits);
-  return finite_or_nan((of_magnitude.bitcast(bits) ^ sign).bitcast(x.dtype()), x);
+  return (value.bitcast(bits) ^ sign).bitcast(x.dtype());
+}
+
+// f64.
+Scalar tangent(const SineAndCosine& parts) {
+  const Scalar is_even = equal(parts.quadrant & 1, 0);
+  return where(is_even, parts.sine, -parts.cosine) / where(is_even, parts.cosine, parts.sine);
+}
+
+}  // namespace
+
+Scalar is_large_angle(const Scalar& x) { return abs(x) > (x.dtype() == DType::kF64 ? kModerate64 : kModerate32); }
+
+Scalar sin(const Scalar& x) {
+  const SineAndCosine parts = of_moderate(abs(x));
+  return odd(sine_in(parts, parts.quadrant), x);
+}
+
+Scalar sin_of_large(const Scalar& x) {
+  const SineAndCosine parts = of_large(abs(x));
+  return finite_or_nan(odd(sine_in(parts, parts.quadrant), x), x);
 }
 
 Scalar cos(const Scalar& x) {
-  const SineAndCosine parts = sine_and_cosine(x);
+  const SineAndCosine parts = of_moderate(abs(x));
+  return sine_in(parts, parts.quadrant + 1);
+}
+
+Scalar cos_of_large(const Scalar& x) {
+  const SineAndCosine parts = of_large(abs(x));
   return finite_or_nan(sine_in(parts, parts.quadrant + 1), x);
 }
 
 Scalar tan(const Scalar& x) {
   const Scalar wide = x.convert(DType::kF64);
-  const SineAndCosine parts = f64_sine_and_cosine(abs(wide), x.dtype());
-  const Scalar is_even = equal(parts.quadrant & 1, 0);
-  const Scalar of_magnitude = where(is_even, parts.sine, -parts.cosine) / where(is_even, parts.cosine, parts.sine);
-  const Scalar sign = wide.bitcast(DType::kI64) ^ abs(wide).bitcast(DType::kI64);
-  const Scalar value = (of_magnitude.bitcast(DType::kI64) ^ sign).bitcast(DType::kF64);
-  return finite_or_nan(value, wide).convert(x.dtype());
+  return odd(tangent(f64_parts(reduce_moderate(abs(wide)))), wide).convert(x.dtype());
+}
+
+Scalar tan_of_large(const Scalar& x) {
+  const Scalar wide = x.convert(DType::kF64);
+  return finite_or_nan(odd(tangent(f64_parts(reduce_large(abs(wide), x.dtype()))), wide), wide).convert(x.dtype());
+}
+
+HalfTurns sine_and_cosine_of_half_turns(const Scalar& x) {
+  const SineAndCosine parts = f64_parts({half_turns(x), x.bitcast(DType::kUI64)});
+  return {parts.sine, parts.cosine};
 }
 
 }  // namespace ingot::loops::math
