@@ -59,10 +59,11 @@ std::vector<SampleRow> sample_rows(DTypeSet dtypes) {
 std::vector<Sample> same_type_samples(std::string_view name, int operand_count, DTypeSet dtypes, Range wide,
                                       std::optional<Range> smooth) {
   const auto text = [&](const TensorType& type) {
-    const bool repeats_type = name.starts_with("chlo.");
+    const bool is_unary = operand_count == 1;
+    std::string types = to_string(type);
+    if (name.starts_with("chlo.")) types = fmt::format("{}{} -> {}", types, is_unary ? "" : ", " + types, types);
     return sample_text(std::vector<TensorType>(operand_count, type), type,
-                       fmt::format("{} {} : {}{}", name, operand_count == 1 ? "%a0" : "%a0, %a1", to_string(type),
-                                   repeats_type ? " -> " + to_string(type) : ""));
+                       fmt::format("{} {} : {}", name, is_unary ? "%a0" : "%a0, %a1", types));
   };
   std::vector<Sample> samples;
   for (const SampleRow& row : sample_rows(dtypes)) {

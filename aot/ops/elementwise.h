@@ -139,11 +139,18 @@ constexpr OpDef binary(OpDef def) {
   return def;
 }
 
-// A unary op of the chlo dialect, whose pretty form repeats the result's type.
+// An op of the chlo dialect, whose pretty form has every type.
 template <DTypeSet allowed>
 constexpr OpDef chlo_unary(OpDef def) {
   def = unary<allowed>(def);
-  def.assembly = "operands attr-dict :functional";
+  def.assembly = "operands attr-dict :arrow";
+  return def;
+}
+
+template <DTypeSet allowed>
+constexpr OpDef chlo_binary(OpDef def) {
+  def = binary<allowed>(def);
+  def.assembly = "operands attr-dict :arrow";
   return def;
 }
 

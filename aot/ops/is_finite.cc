@@ -16,9 +16,16 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 
 bool is_finite(double x) { return std::isfinite(x); }
 bool is_infinite(double x) { return std::isinf(x); }
+bool is_plus_infinity(double x) { return x == INFINITY; }
+bool is_minus_infinity(double x) { return x == -INFINITY; }
 
 loops::Expr is_infinite_element(loops::ElementArgs& args) {
   return equal(abs(Scalar(args.b, args.operand(0))), INFINITY);
+}
+
+template <int sign>
+loops::Expr is_infinity_element(loops::ElementArgs& args) {
+  return equal(Scalar(args.b, args.operand(0)), sign * INFINITY);
 }
 
 std::vector<Sample> samples_of(std::string_view name, bool parenthesized) {
@@ -58,6 +65,22 @@ extern const OpDef kIsInf = predicate({
     .evaluate = evaluate<is_infinite>,
     .samples = [] { return samples_of("chlo.is_inf", false); },
     .element = is_infinite_element,
+});
+
+extern const OpDef kIsPosInf = predicate({
+    .name = "chlo.is_pos_inf",
+    .doc = "y = whether x is infinity.",
+    .evaluate = evaluate<is_plus_infinity>,
+    .samples = [] { return samples_of("chlo.is_pos_inf", false); },
+    .element = is_infinity_element<1>,
+});
+
+extern const OpDef kIsNegInf = predicate({
+    .name = "chlo.is_neg_inf",
+    .doc = "y = whether x is -infinity.",
+    .evaluate = evaluate<is_minus_infinity>,
+    .samples = [] { return samples_of("chlo.is_neg_inf", false); },
+    .element = is_infinity_element<-1>,
 });
 
 }  // namespace ingot

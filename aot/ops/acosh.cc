@@ -1,0 +1,26 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x) { return std::acosh(x); }
+
+// dx = dy / √(x² - 1)
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * ((x - 1) * (x + 1)).unary("rsqrt"); };
+
+std::vector<Sample> samples() { return unary_samples("chlo.acosh", kFloats, {1, 100}, Range{1.5, 5}); }
+
+}  // namespace
+
+extern const OpDef kAcosh = chlo_unary<kFloats>({
+    .name = "chlo.acosh",
+    .doc = "y = the number y >= 0 whose hyperbolic cosine is x; NaN where x < 1.",
+    .evaluate = evaluate_unary<value>,
+    .gradient = unary_gradient<dx>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kAcosh>,
+    .ulp = {.f32 = 2, .f64 = 2},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x) { return std::atan(x); }
+
+// dx = dy / (1 + x²)
+constexpr auto dx = [](Term x, Term, Term dy) { return dy / (1 + square(x)); };
+
+std::vector<Sample> samples() { return unary_samples("chlo.atan", kFloats, {-100, 100}, Range{-3, 3}); }
+
+}  // namespace
+
+extern const OpDef kAtan = chlo_unary<kFloats>({
+    .name = "chlo.atan",
+    .doc = "y = the angle in [-pi/2, pi/2] whose tangent is x.",
+    .evaluate = evaluate_unary<value>,
+    .gradient = unary_gradient<dx>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kAtan>,
+    .ulp = {.f32 = 2, .f64 = 2},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot

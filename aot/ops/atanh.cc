@@ -1,0 +1,26 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x) { return std::atanh(x); }
+
+// dx = dy / (1 - x²)
+constexpr auto dx = [](Term x, Term, Term dy) { return dy / ((1 - x) * (1 + x)); };
+
+std::vector<Sample> samples() { return unary_samples("chlo.atanh", kFloats, {-1, 1}, Range{-0.9, 0.9}); }
+
+}  // namespace
+
+extern const OpDef kAtanh = chlo_unary<kFloats>({
+    .name = "chlo.atanh",
+    .doc = "y = the number whose hyperbolic tangent is x; NaN where |x| > 1.",
+    .evaluate = evaluate_unary<value>,
+    .gradient = unary_gradient<dx>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kAtanh>,
+    .ulp = {.f32 = 2, .f64 = 2},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot

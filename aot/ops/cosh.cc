@@ -1,0 +1,26 @@
+#include "aot/ops/elementwise.h"
+
+namespace ingot {
+namespace {
+
+double value(double x) { return std::cosh(x); }
+
+// dx = dy sinh(x)
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary("chlo.sinh"); };
+
+std::vector<Sample> samples() { return unary_samples("chlo.cosh", kFloats, {-100, 100}, Range{-3, 3}); }
+
+}  // namespace
+
+extern const OpDef kCosh = chlo_unary<kFloats>({
+    .name = "chlo.cosh",
+    .doc = "y = (e^x + e^-x) / 2.",
+    .evaluate = evaluate_unary<value>,
+    .gradient = unary_gradient<dx>,
+    .samples = samples,
+    .element = element_of<ScalarOp::kCosh>,
+    .ulp = {.f32 = 9, .f64 = 2},
+    .flops = kMathFlops,
+});
+
+}  // namespace ingot
