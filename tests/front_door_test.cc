@@ -2,6 +2,7 @@
 // long as one likes: tests/fuzz/fuzz_text.cc.
 #include "tests/front_door.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -49,6 +50,18 @@ void expect_no_bug(const std::string& text) {
 
 TEST(FrontDoor, ProgramsOfTheTestsPass) {
   for (const std::string& text : corpus()) expect_no_bug(text);
+}
+
+// Each value is read twice by the next: what walks every way from the end to the start never comes back.
+TEST(FrontDoor, LongChainsPass) {
+  std::string text = "func.func @main(%x0: tensor<5x7xf32>) -> tensor<5x7xf32> {\n";
+  constexpr int kSteps = 3000;
+  for (int k = 0; k < kSteps; ++k) {
+    text +=
+        fmt::format("  %x{} = stablehlo.{} %x{}, %x{} : tensor<5x7xf32>\n", k + 1, k % 2 ? "add" : "multiply", k, k);
+  }
+  text += fmt::format("  return %x{} : tensor<5x7xf32>\n}}\n", kSteps);
+  EXPECT_EQ(try_text(text), Verdict::kLowered);
 }
 
 // INGOT_FUZZ_ROUNDS says how many.

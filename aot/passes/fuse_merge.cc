@@ -13,6 +13,7 @@ bool is_reduction(const Group& g) { return g.kind == GroupKind::kRows || g.kind 
 bool visit_the_same(const Group& a, const Group& b) {
   if (a.is_merged_away || b.is_merged_away || a.space.shape != b.space.shape || a.space.reduced != b.space.reduced)
     return false;
+  if (a.members.size() + b.members.size() > kOpsMax) return false;
   const size_t outputs = a.outputs.size() + b.outputs.size();
   if (a.kind == b.kind) return (is_elementwise(a) || is_reduction(a)) && outputs <= kOutputsMax;
   const bool is_epilogue = (a.kind == GroupKind::kContraction && is_elementwise(b)) ||

@@ -96,16 +96,13 @@ class Partitioner {
   }
 
   std::vector<int> readers_of(int i) const {
-    std::vector<int> readers;
-    for (int g = 0; g < static_cast<int>(p_.groups.size()); ++g) {
-      for (const auto& result : op(i).results) {
-        if (p_.groups[g].reads.contains(result.get())) {
-          readers.push_back(g);
-          break;
-        }
+    std::set<int> readers;
+    for (const auto& result : op(i).results) {
+      if (const auto found = readers_.find(result.get()); found != readers_.end()) {
+        readers.insert(found->second.begin(), found->second.end());
       }
     }
-    return readers;
+    return {readers.begin(), readers.end()};
   }
 
   // How a group reads an op's results.
@@ -123,34 +120,40 @@ class Partitioner {
 
   // --- joining ---
 
-  void add_reads(int i, Group& to, const Access& access) {
+  // `to` is group g, or becomes it.
+  void add_reads(int i, Group& to, int g, const Access& access) {
     const Op& it = op(i);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
       const Access read = operand_access(it, access, to.space, k);
       const auto [at, is_new] = to.reads.emplace(it.operand(k), read);
       if (!is_new) at->second = merged(at->second, read);
+      readers_[it.operand(k)].insert(g);
     }
     for (const auto& region : it.regions) {
-      for (const Value* value : captured_values(*region)) to.reads.emplace(value, Access{{}, false, false, true, 0});
+      for (const Value* value : captured_values(*region)) {
+        to.reads.emplace(value, Access{{}, false, false, true, 0});
+        readers_[value].insert(g);
+      }
     }
   }
 
   void join(int i, int g) {
     const Access access = access_of(i, g);
     group(g).members.insert(i);
-    add_reads(i, group(g), access);
+    add_reads(i, group(g), g, access);
   }
 
   void add_boundary(int i) {
     Group made{GroupKind::kBoundary, {}, &op(i), {i}, {i}, {}, {}, false};
     for (int g : readers_of(i)) made.successors.insert(g);
-    add_reads(i, made, {{}, false, false, true, 0});
+    add_reads(i, made, static_cast<int>(p_.groups.size()), {{}, false, false, true, 0});
     for (auto& [value, access] : made.reads) access.many_times = true;
     p_.groups.push_back(std::move(made));
   }
 
   // Recomputes what a group reads and how, after its space has changed.
-  void reanalyze(Group& g) {
+  void reanalyze(int number) {
+    Group& g = group(number);
     g.reads.clear();
     for (auto at = g.members.rbegin(); at != g.members.rend(); ++at) {
       const Op& it = op(*at);
@@ -165,7 +168,7 @@ class Partitioner {
           first = false;
         }
       }
-      add_reads(*at, g, access);
+      add_reads(*at, g, number, access);
     }
   }
 
@@ -206,6 +209,7 @@ class Partitioner {
     const Op& it = op(i);
     if (group(g).kind == GroupKind::kBoundary || it.def->root != KernelRoot::kElement) return false;
     if (is_free(it) || is_renaming(it)) return true;
+    if (group(g).members.size() >= kOpsMax) return false;
     const Access access = access_of(i, g);
     if (access.many_times) return false;
     int64_t elements = 0;
@@ -216,6 +220,7 @@ class Partitioner {
   bool refuse_element(int i, int g) {
     const Access access = access_of(i, g);
     if (group(g).kind == GroupKind::kBoundary) return false;
+    if (group(g).members.size() >= kOpsMax) return refuse(i, g, "the kernel has enough ops");
     if (access.many_times) return refuse(i, g, "the consumer reads each element many times");
     return refuse(i, g,
                   fmt::format("it would be computed {} times for {} elements", access.evaluations,
@@ -270,7 +275,7 @@ class Partitioner {
     Group& it = group(g);
     it.space.reduced = missing_last_dims(access, it.space);
     it.kind = GroupKind::kRows;
-    reanalyze(it);
+    reanalyze(g);
   }
 
   bool pull_reduce(int i, int g) {
@@ -283,7 +288,7 @@ class Partitioner {
       if (access.aligned && is_full(access, to.space) && it.result()->type.shape == to.space.shape) {
         to.space = {input, dims};
         to.kind = to.space.is_rows() ? GroupKind::kRows : GroupKind::kColumns;
-        reanalyze(to);
+        reanalyze(g);
         return true;
       }
       if (input == to.space.shape && missing_last_dims(access, to.space) == dims) {
@@ -414,13 +419,15 @@ class Partitioner {
     }
     made.members.insert(i);
     made.outputs.insert(i);
-    add_reads(i, made, output_access(it, made.space));
+    const int g = static_cast<int>(p_.groups.size());
+    add_reads(i, made, g, output_access(it, made.space));
     p_.groups.push_back(std::move(made));
-    connect(static_cast<int>(p_.groups.size()) - 1, readers);
+    connect(g, readers);
   }
 
   PassContext& context_;
   Partition p_;
+  std::unordered_map<const Value*, std::set<int>> readers_;  // the groups whose reads hold the value
   std::vector<int> clone_flops_;  // by op: what the chain that reads it, where it is cloned, costs
 };
 

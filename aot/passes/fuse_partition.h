@@ -10,6 +10,9 @@
 
 namespace ingot::fusion {
 
+// A kernel of more ops than this gains nothing, and takes long to compile.
+inline constexpr size_t kOpsMax = 500;
+
 enum class GroupKind : uint8_t {
   kElementwise,  // every output follows the space
   kContraction,  // `root` is a dot_general or convolution; everything after it follows its result

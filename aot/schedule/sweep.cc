@@ -1,6 +1,8 @@
 #include "aot/schedule/sweep.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace ingot::schedule {
 
@@ -31,9 +33,10 @@ int merged_by_broadcast(const Op& op, int merged_in_operand) {
   return std::max(merged, std::min<int>(1, static_cast<int>(dims.size())));
 }
 
-// The dimension of `value` along which a buffer that it transposes is contiguous; -1 when that is the last one.
-int strided_dim(const Draft& draft, const Value* value, const Values& given) {
-  if (draft.is_made(value) || contains(given, value)) return -1;
+// The dimension of `value` along which a buffer that it transposes is contiguous; -1 when that is the last one. `seen`
+// are values that have been looked at.
+int strided_dim(const Draft& draft, const Value* value, const Values& given, std::set<const Value*>& seen) {
+  if (draft.is_made(value) || contains(given, value) || !seen.insert(value).second) return -1;
   const Op& op = *value->op;
   if (op.is("stablehlo.transpose")) {
     const std::vector<int64_t> permutation = op.attrs().ints("permutation");
@@ -45,10 +48,42 @@ int strided_dim(const Draft& draft, const Value* value, const Values& given) {
   }
   if (!op.def->is_elementwise) return -1;
   for (const Value* operand : op.operands) {
-    if (const int dim = strided_dim(draft, operand, given); dim >= 0) return dim;
+    if (const int dim = strided_dim(draft, operand, given, seen); dim >= 0) return dim;
   }
   return -1;
 }
+
+// merged_dims of each value once, however many read it.
+class MergedDims {
+ public:
+  MergedDims(const Draft& draft, const Values& given) : draft_(draft), given_(given) {}
+
+  int of(const Value* value) {
+    if (const auto found = known_.find(value); found != known_.end()) return found->second;
+    return known_[value] = find(value);
+  }
+
+ private:
+  int find(const Value* value) {
+    const int all = static_cast<int>(long_dims(value->type.shape).size());
+    if (draft_.is_made(value) || contains(given_, value) || all == 0) return all;
+    const Op& op = *value->op;
+    if (op.is("stablehlo.constant")) return op.attrs().literal("value")->is_splat ? all : 1;
+    if (op.is("stablehlo.broadcast_in_dim")) return merged_by_broadcast(op, of(op.operand(0)));
+    if (op.is("stablehlo.reshape")) {
+      const Value* operand = op.operand(0);
+      return of(operand) == static_cast<int>(long_dims(operand->type.shape).size()) ? all : 1;
+    }
+    if (!op.def->is_elementwise) return 1;
+    int merged = all;
+    for (const Value* operand : op.operands) merged = std::min(merged, of(operand));
+    return merged;
+  }
+
+  const Draft& draft_;
+  const Values& given_;
+  std::map<const Value*, int> known_;
+};
 
 }  // namespace
 
@@ -61,27 +96,16 @@ std::vector<int> long_dims(const Shape& shape) {
 }
 
 int merged_dims(const Draft& draft, const Value* value, const Values& given) {
-  const int all = static_cast<int>(long_dims(value->type.shape).size());
-  if (draft.is_made(value) || contains(given, value) || all == 0) return all;
-  const Op& op = *value->op;
-  if (op.is("stablehlo.constant")) return op.attrs().literal("value")->is_splat ? all : 1;
-  if (op.is("stablehlo.broadcast_in_dim")) return merged_by_broadcast(op, merged_dims(draft, op.operand(0), given));
-  const bool is_reshape = op.is("stablehlo.reshape");
-  if (!op.def->is_elementwise && !is_reshape) return 1;
-  int merged = all;
-  for (const Value* operand : op.operands) {
-    const int in_operand = merged_dims(draft, operand, given);
-    if (is_reshape) return in_operand == static_cast<int>(long_dims(operand->type.shape).size()) ? all : 1;
-    merged = std::min(merged, in_operand);
-  }
-  return merged;
+  return MergedDims(draft, given).of(value);
 }
 
 SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given) {
   SweepSpace space{values[0]->type.shape, static_cast<int>(values[0]->type.shape.size())};
+  MergedDims merged(draft, given);
+  std::set<const Value*> seen;
   for (const Value* value : values) {
-    space.merged = std::min(space.merged, merged_dims(draft, value, given));
-    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, value, given));
+    space.merged = std::min(space.merged, merged.of(value));
+    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, value, given, seen));
   }
   return space;
 }
