@@ -11,6 +11,7 @@
 #include "aot/ops/sort.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "aot/ops/index.h"
 #include "aot/schedule/sweep.h"
@@ -76,16 +77,23 @@ class Sort {
     return !comparator.argument(2 * k)->uses.empty() || !comparator.argument(2 * k + 1)->uses.empty();
   }
 
-  // The operands that every step moves: all, unless several of them are not compared. Then it moves positions instead
-  // of those, which are read once, at the end.
+  // The operands that every step moves: what is compared or wanted. If several are not compared, it moves positions
+  // instead of those, which are read once, at the end.
   std::vector<int> choose_carried() {
     std::vector<int> compared, all;
     for (int k = 0; k < static_cast<int>(root_.operands.size()); ++k) {
-      all.push_back(k);
       if (is_compared(k)) compared.push_back(k);
+      if (is_compared(k) || !root_.result(k)->uses.empty()) all.push_back(k);
     }
     is_indirect_ = extent_ > kShortRow && all.size() > compared.size() + 1;
     return is_indirect_ ? compared : all;
+  }
+
+  // Where a record has the element of operand k, if it does.
+  std::optional<size_t> place_in_record(int k) const {
+    const auto found = std::ranges::find(carried_, k);
+    if (found == carried_.end()) return std::nullopt;
+    return found - carried_.begin();
   }
 
   DType dtype(int k) const { return loops::register_dtype(root_.operand(k)->type.dtype); }
@@ -125,11 +133,8 @@ class Sort {
     loops::KernelBuilder& b = step_.b();
     std::vector<Expr> arguments;
     for (int k = 0; k < static_cast<int>(root_.operands.size()); ++k) {
-      const auto found = std::ranges::find(carried_, k);
-      const bool is_carried = found != carried_.end();
-      for (const Record& record : {x, y}) {
-        arguments.push_back(is_carried ? record[found - carried_.begin()] : b.constant_int(dtype(k), 0));
-      }
+      const std::optional<size_t> at = place_in_record(k);
+      for (const Record& record : {x, y}) arguments.push_back(at ? record[*at] : b.constant_int(dtype(k), 0));
     }
     return run_region(b, root_.region(), arguments)[0];
   }
@@ -175,7 +180,8 @@ class Sort {
       for (int64_t i = 0; i < extent_; ++i) run.push_back(read(row, i, mask));
       sort_in_registers(run, std::vector<Expr>(run.size()));
       for (const Value* result : wanted_results()) {
-        for (int64_t i = 0; i < extent_; ++i) step_.store(result, in_row(row, i), run[i][result->index], mask);
+        const size_t at = *place_in_record(result->index);
+        for (int64_t i = 0; i < extent_; ++i) step_.store(result, in_row(row, i), run[i][at], mask);
       }
     };
     sweep(step_, {.shape = rows_shape_, .merged = merged_rows()}, wanted_tasks(exchanges * kNsPerExchange), body);
@@ -352,10 +358,9 @@ class Sort {
         from = b.let_index("from", b.load(scratch_.back(), place(sorted + at), exists), 0, extent_ - 1);
       }
       for (const Value* result : wanted_results()) {
-        const auto found = std::ranges::find(carried_, result->index);
-        const Expr element = found == carried_.end()
-                                 ? step_.pull().element(root_.operand(result->index), in_row(row, from), exists)
-                                 : b.load(scratch_[found - carried_.begin()], place(sorted + at), exists);
+        const std::optional<size_t> in_record = place_in_record(result->index);
+        const Expr element = in_record ? b.load(scratch_[*in_record], place(sorted + at), exists)
+                                       : step_.pull().element(root_.operand(result->index), in_row(row, from), exists);
         step_.store(result, in_row(row, at), element, exists);
       }
     };
