@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "aot/base/special_functions.h"
 #include "aot/graph/evaluate.h"
 #include "aot/ops/build.h"
 
@@ -143,13 +144,77 @@ TEST(Elementwise, ReducePrecisionRoundsToEvenAndFlushesDenormals) {
                 {1.0009765625, 1, kInfinity, 65504, 0, -0.0, kInfinity});
 }
 
-TEST(Elementwise, InverseErrorFunctionInvertsErf) {
-  const RefTensor x = tensor(DType::kF64, {0, 1e-10, 0.3, -0.9, 0.999999, 1, -1, 1.5});
-  const RefTensor y = run("chlo.erf_inv", {x});
-  for (int k = 0; k < 5; ++k) EXPECT_NEAR(std::erf(y.f[k]), x.f[k], 2e-16);
-  EXPECT_EQ(y.f[5], kInfinity);
-  EXPECT_EQ(y.f[6], -kInfinity);
-  EXPECT_TRUE(std::isnan(y.f[7]));
+// Computed with 40 digits by mpmath.
+struct ExactValue {
+  std::string_view name;
+  double x, y;
+  double value;
+};
+
+constexpr ExactValue kExactValues[] = {
+    {"erf_inv", 1e-10, 0, 8.86226925452758046e-11},
+    {"erf_inv", 0.3, 0, 0.272462714726754345},
+    {"erf_inv", -0.9, 0, -1.16308715367667416},
+    {"erf_inv", 0.999999, 0, 3.45891073727549878},
+    {"lgamma", 1e-05, 0, 11.5129196928958256},
+    {"lgamma", 0.5, 0, 0.572364942924700087},
+    {"lgamma", 1.25, 0, -0.0982718364218131615},
+    {"lgamma", 1.99, 0, -0.0041955290887916687},
+    {"lgamma", 4.5, 0, 2.45373657084244222},
+    {"lgamma", 30.5, 0, 72.9534711841694083},
+    {"lgamma", -1.5, 0, 0.860047015376481015},
+    {"lgamma", -20.25, 0, -41.6009619153405243},
+    {"digamma", 1e-05, 0, -100000.577199215673},
+    {"digamma", 0.5, 0, -1.96351002602142348},
+    {"digamma", 1.4616321449683622, 0, -9.24126552172942752e-17},
+    {"digamma", 1.5, 0, 0.0364899739785765206},
+    {"digamma", 7.25, 0, 1.91045352688373603},
+    {"digamma", 1000000, 0, 13.8155100579641908},
+    {"digamma", -0.5, 0, 0.0364899739785765206},
+    {"digamma", -3.75, 0, -1.69238859831133034},
+    {"zeta", 1.0001, 2.5, 9999.29686710748707},
+    {"zeta", 2, 1, 1.64493406684822644},
+    {"zeta", 3.5, 0.125, 1448.92244547569142},
+    {"zeta", 9, 40.5, 1.90377950694043501e-14},
+    {"zeta", 2, -2.5, 9.53924664498912375},
+    {"zeta", 3, -7.25, -62.0042630182828669},
+    {"polygamma", 1, 0.5, 4.93480220054467931},
+    {"polygamma", 3, 7.5, 0.00577243665657869371},
+    {"polygamma", 20, 2.25, -97832855220.4354826},
+    {"bessel_i1e", 1e-08, 0, 4.99999995000000042e-9},
+    {"bessel_i1e", 0.5, 0, 0.156420803184871697},
+    {"bessel_i1e", -7.75, 0, -0.136051100080339109},
+    {"bessel_i1e", 8.25, 0, 0.132310173965001423},
+    {"bessel_i1e", 39.5, 0, 0.0628687872925569389},
+    {"bessel_i1e", 1000, 0, 0.0126109302569286295},
+};
+
+double special(const ExactValue& row) {
+  if (row.name == "erf_inv") return erf_inv(row.x);
+  if (row.name == "lgamma") return ingot::lgamma(row.x);
+  if (row.name == "digamma") return digamma(row.x);
+  if (row.name == "bessel_i1e") return bessel_i1e(row.x);
+  return row.name == "zeta" ? zeta(row.x, row.y) : polygamma(row.x, row.y);
+}
+
+TEST(Elementwise, SpecialFunctionsAreExact) {
+  for (const ExactValue& row : kExactValues) {
+    EXPECT_NEAR(special(row) / row.value, 1, 1e-15) << row.name << " of " << row.x << ", " << row.y;
+  }
+}
+
+TEST(Elementwise, SpecialFunctionsHavePoles) {
+  expect_unary("chlo.erf_inv", DType::kF64, {1, -1, 1.5}, {kInfinity, -kInfinity, kNaN});
+  expect_unary("chlo.lgamma", DType::kF64, {0, -1, -kInfinity}, {kInfinity, kInfinity, kInfinity});
+  expect_unary("chlo.digamma", DType::kF64, {0, -2, -kInfinity, kInfinity}, {kNaN, kNaN, kNaN, kInfinity});
+  expect_binary("chlo.zeta", DType::kF64, {1, 0.5, 2, 3, 2.5}, {2, 2, -1, -1, -1.5},
+                {kInfinity, kNaN, kInfinity, kNaN, kNaN});
+  expect_binary("chlo.polygamma", DType::kF64, {-1, 0.5}, {2, 2}, {kNaN, kNaN});
+}
+
+TEST(Elementwise, NextAfterStepsByOneNumber) {
+  expect_binary("chlo.next_after", DType::kBF16, {1, 1, 0, -0.0, -1, 2, kNaN}, {2, 0, 1, -1, 0, 2, 1},
+                {1.0078125, 0.99609375, 0x1p-133, -0x1p-133, -0.99609375, 2, kNaN});
 }
 
 TEST(Elementwise, MistakesAreErrorsThatNameTheTypes) {
