@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "aot/frontend/stablehlo/names.h"
+#include "aot/graph/evaluate.h"
 #include "aot/graph/parse.h"
 #include "aot/graph/print.h"
+#include "aot/graph/verify.h"
 #include "aot/ops/build.h"
 
 namespace ingot {
@@ -130,6 +132,28 @@ TEST(Import, ImportingTwiceChangesNothing) {
             "    return %a : tensor<f32>\n"
             "  }\n"
             "}\n");
+}
+
+TEST(Import, LibraryCallsAreTheOpsTheyStandFor) {
+  const auto module = parse_module(R"(
+func.func public @main(%a: tensor<2x4x4xf32>, %b: tensor<2x4x3xf32>) -> (tensor<2x4x3xf32>, tensor<2xi32>) {
+  %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>]} : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2xi32>)
+  %1 = stablehlo.custom_call @lapack_strsm_ffi(%0#0, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8}} : (tensor<2x4x4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return %1, %0#1 : tensor<2x4x3xf32>, tensor<2xi32>
+})",
+                                   "library.mlir", all_ops());
+  import_stablehlo(*module);
+  verify(*module);
+  const std::string text = print(*module);
+  EXPECT_EQ(text.find("custom_call"), text.npos) << text;
+  EXPECT_NE(text.find("stablehlo.cholesky %a, lower = true : tensor<2x4x4xf32>"), text.npos) << text;
+  EXPECT_NE(text.find("transpose_a = #stablehlo<transpose TRANSPOSE>, unit_diagonal = false"), text.npos) << text;
+  // Of two matrices only the first is positive definite.
+  RefTensor a({DType::kF32, {2, 4, 4}}), b({DType::kF32, {2, 4, 3}});
+  for (int64_t i = 0; i < 4; ++i) a.f[i * 5] = a.f[16 + i * 5] = i == 2 ? -4 : 4;
+  a.f[10] = 4;
+  const std::vector<RefTensor> results = evaluate(*module->functions[0], {a, b});
+  EXPECT_EQ(results[1].i, (std::vector<int64_t>{0, 1}));
 }
 
 TEST(Import, JaxTrainingSteps) {

@@ -52,7 +52,8 @@ class TriangularSolve {
       b.set_task_count(split.tasks);
       const Index first = b.task() * split.each;
       const auto body = [&](const Index& unit) {
-        solve(loops::unflatten(b, b.divide(unit, groups), batch_shape_), b.modulo(unit, groups));
+        const std::vector<Index> batch = loops::unflatten(b, b.divide(unit, groups), batch_shape_);
+        solve(batch, b.modulo(unit, groups));
       };
       b.loop("unit", first, first + split.each, 1, body, {Index(units)});
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "aot/base/error.h"
+#include "aot/frontend/stablehlo/library_calls.h"
 #include "aot/frontend/stablehlo/names.h"
 
 namespace ingot {
@@ -195,6 +196,7 @@ std::string given_name(const AttrMap& attrs) {
 }  // namespace
 
 void import_stablehlo(Module& module) {
+  replace_library_calls(module);
   for (const auto& function : module.functions) {
     if (!function->is_private) Importer(*function).run();
   }

@@ -13,7 +13,8 @@ inline constexpr std::string_view kStateAttr = "ingot.state";  // the state's na
                                                                // that replaces it
 inline constexpr std::string_view kNameAttr = "ingot.name";    // the name of every argument and result
 
-// Names the arguments and results of public functions, and finds their state.
+// Names the arguments and results of public functions, and finds their state. Calls of linear algebra libraries become
+// the ops that they stand for (library_calls.h).
 //
 //   State is a donated argument and the result that takes its place:
 //     tf.aliasing_output = N    result N

@@ -1,0 +1,13 @@
+// Custom calls by which JAX asks a processor's linear algebra library for what StableHLO has ops for.
+#pragma once
+
+#include "aot/graph/graph.h"
+
+namespace ingot {
+
+// Puts these ops in their place:
+//   lapack_?trsm_ffi   triangular_solve
+//   lapack_?potrf_ffi  cholesky, and whether it failed
+void replace_library_calls(Module& module);
+
+}  // namespace ingot
