@@ -51,7 +51,8 @@ Arc arc_of(const Scalar& x) {
   const Scalar is_steep = a > 0.5;
   const Scalar z = where(is_steep, (1 - a) * 0.5, a * a);
   const Scalar t = where(is_steep, sqrt(z), a);
-  return {t, t * z * polynomial(z, table_of(x.dtype()).asin), is_steep};
+  const Scalar lost = fma(-t, t, z) / where(t > 0, t + t, 1);  // by the root
+  return {t, fma(t * z, polynomial(z, table_of(x.dtype()).asin), where(is_steep, lost, 0)), is_steep};
 }
 
 }  // namespace

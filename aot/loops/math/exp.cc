@@ -61,11 +61,6 @@ Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
   return where(above > most, most, above);
 }
 
-ScaledPower parts_of(const Reduced& reduced) {
-  const DoubleWord head = fast_sum(reduced.r.like(1), reduced.r);
-  return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
-}
-
 // 2^n e^r; here what r lost is too little to matter.
 Scalar exp_of(const Reduced& reduced) { return scale(rest_of(reduced.r, reduced.r) + 1, reduced.n); }
 
@@ -85,7 +80,9 @@ Scalar exp_sum(const Scalar& x, const Scalar& tail) {
 
 ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
   const Table& table = table_of(x.dtype());
-  return parts_of(reduce(clamp(x, table.least, table.most + 1), tail));  // half of it may be finite
+  const Reduced reduced = reduce(clamp(x, table.least, table.most + 1), tail);  // half of it may be finite
+  const DoubleWord head = fast_sum(x.like(1), reduced.r);
+  return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
 }
 
 Scalar exp(const Scalar& x) {
@@ -108,13 +105,18 @@ Scalar expm1(const Scalar& x) {
   return where(abs(x) < std::ldexp(1, -layout_of(x.dtype()).mantissa_bits - 2), x, half + half);
 }
 
-// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x.
+// With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x; plus what the division leaves
+// over from 1 + z in two parts.
 Scalar logistic(const Scalar& x) {
   const Scalar exponent = -abs(x);
   const double least = table_of(x.dtype()).least;
-  const ScaledPower power = parts_of(reduce(where(exponent < least, least, exponent)));
-  const Scalar z = scale(power.mantissa.high + power.mantissa.low, power.exponent);
-  return where(x < 0, z, 1) / (1 + z);
+  const Scalar z = exp_of(reduce(where(exponent < least, least, exponent)));
+  const DoubleWord divisor = fast_sum(x.like(1), z);
+  const Scalar reciprocal = 1 / divisor.high;
+  const Scalar dividend = where(x < 0, z, 1);
+  const Scalar quotient = dividend * reciprocal;
+  const Scalar remainder = fma(-quotient, divisor.low, fma(-quotient, divisor.high, dividend));
+  return fma(remainder, reciprocal, quotient);
 }
 
 // With t = e^2|x| - 1: 1 - 2 / (t + 2) from 1/2 up, which rounds little; below, q = t / (t + 2) plus what rounding t +
