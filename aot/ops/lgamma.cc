@@ -18,7 +18,7 @@ extern const OpDef kLgamma = chlo_unary<kFloats>({
     .gradient = unary_gradient<dx>,
     .samples = samples,
     .element = element_of<ScalarOp::kLgamma>,
-    .ulp = {.f32 = 1, .f64 = 4},
+    .ulp = {.f32 = 1, .f64 = 6},
     .flops = 3 * kMathFlops,
 });
 

@@ -25,7 +25,7 @@ extern const OpDef kZeta = chlo_binary<kFloats>({
     .gradient = gradient,
     .samples = samples,
     .element = element_of<ScalarOp::kZeta>,
-    .ulp = {.f32 = 1, .f64 = 4},
+    .ulp = {.f32 = 1, .f64 = 6},
     .flops = 20 * kMathFlops,
 });
 

@@ -29,17 +29,27 @@ SineAndCosine f32_parts(const Scalar& r, const Scalar& quadrant) {
   return {fma(r * z, polynomial(z, kS32), r), fma(z * z, polynomial(z, kC32), 1 - z * 0.5), quadrant};
 }
 
+struct TwoWordParts {
+  DoubleWord sine, cosine;
+  Scalar quadrant;
+};
+
 // The low part of the angle enters to first order, as in fdlibm's k_sin.c and k_cos.c.
-SineAndCosine f64_parts(const ReducedAngle& reduced) {
+TwoWordParts two_word_parts(const ReducedAngle& reduced) {
   const Scalar &r = reduced.angle.high, &low = reduced.angle.low;
   const Scalar z = r * r;
   const Scalar cube = z * r;
   const Scalar sine_rest = polynomial(z, std::span(kS64).subspan(1)) * z;
-  const Scalar sine = r - ((z * 0.5 * low - cube * sine_rest - low) - cube * kS64[0]);
+  const DoubleWord sine = fast_sum(r, -((z * 0.5 * low - cube * sine_rest - low) - cube * kS64[0]));
   const Scalar half = z * 0.5;
   const Scalar head = 1 - half;
-  const Scalar cosine = head + (((1 - head) - half) + fma(z * z, polynomial(z, kC64), -(r * low)));
+  const DoubleWord cosine = fast_sum(head, ((1 - head) - half) + fma(z * z, polynomial(z, kC64), -(r * low)));
   return {sine, cosine, reduced.quadrant};
+}
+
+SineAndCosine f64_parts(const ReducedAngle& reduced) {
+  const TwoWordParts parts = two_word_parts(reduced);
+  return {parts.sine.high, parts.cosine.high, parts.quadrant};
 }
 
 // Of a moderate magnitude. In f32, x - n pi/2 with two roundings, the first product being exact.
@@ -76,10 +86,16 @@ Scalar odd(const Scalar& value, const Scalar& x) {
   return (value.bitcast(bits) ^ sign).bitcast(x.dtype());
 }
 
-// f64.
-Scalar tangent(const SineAndCosine& parts) {
-  const Scalar is_even = equal(parts.quadrant & 1, 0);
-  return where(is_even, parts.sine, -parts.cosine) / where(is_even, parts.cosine, parts.sine);
+// Of an angle at least 0: a quotient with its remainder.
+Scalar tangent(const ReducedAngle& reduced) {
+  const auto [sine, cosine, quadrant] = two_word_parts(reduced);
+  const Scalar is_even = equal(quadrant & 1, 0);
+  const Scalar dividend = where(is_even, sine.high, -cosine.high), dividend_low = where(is_even, sine.low, -cosine.low);
+  const Scalar divisor = where(is_even, cosine.high, sine.high), divisor_low = where(is_even, cosine.low, sine.low);
+  const Scalar reciprocal = 1 / divisor;
+  const Scalar quotient = dividend * reciprocal;
+  const Scalar remainder = fma(-quotient, divisor_low, fma(-quotient, divisor, dividend) + dividend_low);
+  return fma(remainder, reciprocal, quotient);
 }
 
 }  // namespace
@@ -108,12 +124,12 @@ Scalar cos_of_large(const Scalar& x) {
 
 Scalar tan(const Scalar& x) {
   const Scalar wide = x.convert(DType::kF64);
-  return odd(tangent(f64_parts(reduce_moderate(abs(wide)))), wide).convert(x.dtype());
+  return odd(tangent(reduce_moderate(abs(wide))), wide).convert(x.dtype());
 }
 
 Scalar tan_of_large(const Scalar& x) {
   const Scalar wide = x.convert(DType::kF64);
-  return finite_or_nan(odd(tangent(f64_parts(reduce_large(abs(wide), x.dtype()))), wide), wide).convert(x.dtype());
+  return finite_or_nan(odd(tangent(reduce_large(abs(wide), x.dtype())), wide), wide).convert(x.dtype());
 }
 
 HalfTurns sine_and_cosine_of_half_turns(const Scalar& x) {
