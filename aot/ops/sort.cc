@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
@@ -68,11 +67,13 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   const std::vector<int64_t> steps = ops::offsets(shape, along);
   const ops::RegionRunner comparator(args, args.op.region());
   std::vector<RefTensor> results(args.inputs.begin(), args.inputs.end());
-  std::vector<size_t> order(steps.size());
   for (const int64_t row : rows) {
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(
-        order, [&](size_t x, size_t y) { return comes_before(args, comparator, row + steps[x], row + steps[y]); });
+    const auto before = [&](size_t x, size_t y) {
+      return comes_before(args, comparator, row + steps[x], row + steps[y]);
+    };
+    // Each goes behind all before which it does not come.
+    std::vector<size_t> order;
+    for (size_t i = 0; i < steps.size(); ++i) order.insert(std::ranges::upper_bound(order, i, before), i);
     for (size_t k = 0; k < results.size(); ++k) {
       for (size_t i = 0; i < order.size(); ++i) {
         results[k].copy_element(row + steps[i], args.inputs[k], row + steps[order[i]]);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
@@ -40,10 +39,13 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   RefTensor values(args.result_type(0)), indices(args.result_type(1));
   const int64_t extent = x.type.shape.back(), k = values.type.shape.back();
   if (k == 0) return {values, indices};
-  std::vector<int64_t> order(extent);
   for (int64_t row = 0; row < x.elements() / extent; ++row) {
-    std::iota(order.begin(), order.end(), row * extent);
-    std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return key(x, a) > key(x, b); });
+    const auto is_greater = [&](int64_t a, int64_t b) { return key(x, a) > key(x, b); };
+    std::vector<int64_t> order;
+    for (int64_t at = row * extent; at < (row + 1) * extent; ++at) {
+      order.insert(std::ranges::upper_bound(order, at, is_greater), at);
+      if (std::ssize(order) > k) order.pop_back();
+    }
     for (int64_t i = 0; i < k; ++i) {
       values.copy_element(row * k + i, x, order[i]);
       indices.i[row * k + i] = order[i] - row * extent;
