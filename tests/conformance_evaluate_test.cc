@@ -32,6 +32,8 @@ std::string read_text(const fs::path& path) {
 
 // Programs that expect what is further from the exact result than they allow.
 constexpr std::string_view kInexact[] = {
+    // One element is 4.3 units off: exp(x - ln 2) with the difference rounded, as compiled code has it too.
+    "cosh_float32_20_20_chlo.mlir",
     // 25 of 160 elements are up to 40 units off: solved by way of the inverse of an ill-conditioned matrix.
     "triangular_solve_float32_2_8_8_float32_2_10_8.mlir",
 };
