@@ -54,12 +54,29 @@ bool cse(Module& module, PassContext& context);
 // Removes ops whose results nobody reads. The function's results, state among them, are read.
 bool dce(Module& module, PassContext& context);
 
-// fold_constants, simplify, cse and dce in turn until nothing changes: each feeds the others.
+// Puts the only branch that can be taken in the place of a case or if; what all branches return alike, or nobody reads,
+// is no result any more.
+bool simplify_branches(Module& module, PassContext& context);
+
+// Carried values of loops: what stays the same becomes a value from outside, equal ones become one, and what only feeds
+// itself goes.
+bool simplify_loops(Module& module, PassContext& context);
+
+// Spells out loops of no or one round, and of few rounds whose bodies then share one kernel.
+bool unroll_loops(Module& module, PassContext& context);
+
+// Moves what is the same in every round of a loop before it, where the loop then computes less and reads no more.
+bool hoist(Module& module, PassContext& context);
+
+// All of the above from fold_constants on, in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
 
 // Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
 inline constexpr const char* kTripCount = "ingot.trip_count";
 bool count_trips(Module& module, PassContext& context);
+
+// On the kernel of a contraction in a loop's body: which of its operands are the same in every round.
+inline constexpr const char* kInvariantOperands = "invariant";
 
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
@@ -75,5 +92,10 @@ bool count_trips(Module& module, PassContext& context);
 // that reads it. Nothing is computed more often than it has elements, except by renaming. Kernels never need each
 // other's results.
 bool fuse(Module& module, PassContext& context);
+
+// Notes on kernels which result takes the place of which operand when the plan has its way: of state, and of what a
+// loop carries. Pairs of indices.
+inline constexpr const char* kReplacedOperands = "replaces";
+bool mark_replaced(Module& module, PassContext& context);
 
 }  // namespace ingot

@@ -24,13 +24,18 @@ constexpr PassRow kCompilePasses[] = {
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
-    {"fuse", fuse, every_op_is_a_kernel, "last: a kernel is opaque to the passes above"},
+    {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above"},
+    {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
 // The parts of canonicalize, for `ingot opt` and tests.
 constexpr PassRow kOtherPasses[] = {
     {"fold_constants", fold_constants, nullptr, ""},
     {"simplify", simplify, nullptr, ""},
+    {"simplify_branches", simplify_branches, nullptr, ""},
+    {"simplify_loops", simplify_loops, nullptr, ""},
+    {"unroll_loops", unroll_loops, nullptr, ""},
+    {"hoist", hoist, nullptr, ""},
     {"cse", cse, nullptr, ""},
     {"dce", dce, nullptr, ""},
 };

@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "aot/passes/pass.h"
+#include "aot/passes/regions.h"
+#include "aot/passes/walk.h"
+
+namespace ingot {
+namespace {
+
+std::string state_name(const AttrMap& attrs) {
+  const auto found = attrs.find("ingot.state");
+  const auto* name = found == attrs.end() ? nullptr : found->second.as<std::string>();
+  return name ? *name : "";
+}
+
+// The argument of a block whose place its result `i` takes: a carried value of a loop, state of a function.
+const Value* replaced_argument(const Block& block, int i) {
+  if (block.parent_op) {
+    const bool is_body = is_loop(*block.parent_op) && &block == &block.parent_op->region(1);
+    return is_body ? block.argument(i) : nullptr;
+  }
+  const Function& function = *block.parent_function;
+  const std::string name = state_name(function.results[i].attrs);
+  for (int k = 0; !name.empty() && k < function.argument_count(); ++k) {
+    if (state_name(function.argument_attrs[k]) == name) return function.body.argument(k);
+  }
+  return nullptr;
+}
+
+bool mark(Block& block) {
+  bool changed = false;
+  const Values& results = block.terminator()->operands;
+  for (int i = 0; i < std::ssize(results); ++i) {
+    Op* op = results[i]->op;
+    if (!op || !op->is("ingot.kernel") || op->block != &block) continue;
+    const auto operand = std::ranges::find(op->operands, replaced_argument(block, i));
+    if (operand == op->operands.end()) continue;
+    std::vector<int64_t> pairs = op->attrs().ints(kReplacedOperands, {});
+    bool is_known = false;
+    for (size_t k = 0; k < pairs.size(); k += 2) is_known |= pairs[k] == results[i]->index;
+    if (is_known) continue;
+    pairs.push_back(results[i]->index);
+    pairs.push_back(operand - op->operands.begin());
+    op->attr_map.insert_or_assign(kReplacedOperands, Attr(std::move(pairs)));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool mark_replaced(Module& module, PassContext&) {
+  bool changed = false;
+  for (auto& function : module.functions) {
+    for_each_block(function->body, [&](Block& block) {
+      const bool is_body = !block.parent_op || is_control_flow(*block.parent_op);
+      if (is_body) changed |= mark(block);
+    });
+  }
+  return changed;
+}
+
+}  // namespace ingot
