@@ -138,6 +138,20 @@ TEST(Gradients, IndexingAndMovement) {
        }});
 }
 
+TEST(Gradients, ScanAndCond) {
+  Tensor w = parameter("w", {DType::kF64, {3, 3}}, init::normal()),
+         v = parameter("v", {DType::kF64, {3}}, init::normal());
+  expect_gradients_match({{w, v}, {random_tensor({DType::kF64, {4, 2, 3}}, 9)}, [&](auto in) {
+                            const auto body = [&](Tensors carry, Tensors x) {
+                              const Tensor z = tanh(carry[0].matmul(w) + x[0] * v);
+                              const Tensor h = cond(z.sum() > 0.3, [&] { return z * v; }, [&] { return z + w.sum(0); });
+                              return Scanned{{h}, {h.exp().sum(1)}};
+                            };
+                            const Scanned all = scan(body, {expand(v, {2, 3})}, {in[0]}, {.reverse = true});
+                            return all.carry[0].square().sum() + all.ys[0].log().sum();
+                          }});
+}
+
 TEST(Gradients, AddUpAndClear) {
   Tensor w = parameter("w", {DType::kF64, {2}}, init::ones());
   Program p;

@@ -110,6 +110,35 @@ void Trace::check_alive(const Tensor& tensor) const {
   if (tensor.trace_id_ != id_) {
     fail("this tensor belongs to another entry point; entry points share only parameters and buffers");
   }
+  const Value* value = tensor.value_;
+  const Block* block = value->op ? value->op->block : value->block;
+  if (block != &function_.body && std::ranges::find(regions_, block) == regions_.end()) {
+    fail("this tensor was made inside of a scan, cond or while_loop; return it from there to use it outside");
+  }
+}
+
+void Trace::check_outside_of_regions(const char* what) const {
+  if (!regions_.empty()) fail(fmt::format("{} inside of a scan, cond or while_loop", what));
+}
+
+std::unique_ptr<Block> Trace::region(std::span<const TensorType> arguments,
+                                     const std::function<Values(Block&)>& record) {
+  // Back to where it was, also when the user's function throws.
+  struct Return {
+    Trace& trace;
+    Block* block;
+    ~Return() {
+      trace.regions_.pop_back();
+      trace.b.at_end(*block);
+    }
+  };
+  auto made = std::make_unique<Block>();
+  for (const TensorType& type : arguments) made->add_argument(type, "", b.location);
+  const Return back{*this, b.block()};
+  regions_.push_back(made.get());
+  b.at_end(*made);
+  b.create("stablehlo.return", record(*made));
+  return made;
 }
 
 Value* Trace::value(const Tensor& tensor, DType number_type) {
@@ -143,6 +172,7 @@ Trace::Slot& Trace::slot(const std::shared_ptr<Variable>& variable) {
 Value* Trace::read(const std::shared_ptr<Variable>& variable) { return slot(variable).latest; }
 
 void Trace::write(const std::shared_ptr<Variable>& variable, Value* value) {
+  check_outside_of_regions("state cannot be written");
   if (value->type != variable->type) {
     fail(fmt::format("'{}' is {} and cannot become {}", variable->name(), to_string(variable->type),
                      to_string(value->type)));
@@ -169,6 +199,7 @@ bool Trace::is_leaf(const Tensor& tensor) const {
 }
 
 void Trace::backward(const Tensor& loss, const Tensor& seed) {
+  check_outside_of_regions("backward() cannot be called");
   Values wrt;
   std::vector<Tensor> leaves;
   for (const auto& variable : variables_) {
@@ -208,6 +239,11 @@ void Trace::set_grad(const Tensor& leaf, const Tensor& gradient) {
     fail(fmt::format("the gradient is {}, its tensor {}", to_string(value(gradient)->type), to_string(leaf.type())));
   }
   grads_[leaf_of(leaf)] = gradient;
+}
+
+uint64_t Trace::next_random_stream() {
+  check_outside_of_regions("random numbers would be the same in every round and are not drawn");
+  return ++random_stream_;
 }
 
 // --- the end

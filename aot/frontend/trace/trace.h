@@ -33,6 +33,11 @@ class Trace {
   void write(const std::shared_ptr<Variable>& variable, Value* value);
   const std::vector<std::shared_ptr<Variable>>& variables() const { return variables_; }
 
+  // Records into a region instead, which becomes that of a loop or a branch; `arguments` are the types of its
+  // arguments, `record` gives what it returns. Nothing made in it can be used outside, and state stays as it is.
+  std::unique_ptr<Block> region(std::span<const TensorType> arguments,
+                                const std::function<Values(Block& block)>& record);
+
   // Gradients. Leaves are trained variables and the values marked here.
   void mark_leaf(const Tensor& tensor, bool is_leaf);
   bool is_leaf(const Tensor& tensor) const;
@@ -46,7 +51,7 @@ class Trace {
   // Ends the function: results are the written state, then the outputs. Arguments: state, then inputs.
   void finish(const std::vector<std::pair<std::string, Tensor>>& outputs);
 
-  uint64_t next_random_stream() { return ++random_stream_; }
+  uint64_t next_random_stream();
   bool drew_random_numbers() const { return random_stream_ > 0; }
 
  private:
@@ -59,8 +64,10 @@ class Trace {
   static Leaf leaf_of(const Tensor& tensor);
   Slot& slot(const std::shared_ptr<Variable>& variable);
   void check_alive(const Tensor& tensor) const;
+  void check_outside_of_regions(const char* what) const;
 
   Function& function_;
+  std::vector<const Block*> regions_;  // being recorded, outermost first
   uint64_t id_;
   uint64_t random_stream_ = 0;
   std::vector<std::shared_ptr<Variable>> variables_;  // in the order of first touch
