@@ -86,7 +86,9 @@ class Author {
     std::string text;
     for (int64_t i = 0; i < count; ++i) {
       const double kind = random_.uniform();
-      if (depth == 3 || kind < 0.5) {
+      if (kind < 0.15) {
+        text += update(scope);
+      } else if (depth == 3 || kind < 0.5) {
         text += arithmetic(scope);
       } else if (kind < 0.65) {
         text += branches(scope, depth, "stablehlo.if", "tensor<i1>", 2);
@@ -116,6 +118,24 @@ class Author {
     return fmt::format("{} = stablehlo.{} {}, {} : {}\n", define(scope, {type}), op, x, y, written(type));
   }
 
+  // Two elements of a vector overwritten, by others or by what is made of them.
+  std::string update(Scope& scope) {
+    const std::string window = fresh(), x = pick(scope, kVector), y = pick(scope, kVector);
+    const std::string start = pick(scope, "tensor<i32>");
+    std::string text = fmt::format("{} = stablehlo.slice {} [1:3] : ({}) -> tensor<2xf32>\n", window, y, vector_);
+    std::string made = window;
+    if (random_.chance(0.5)) {
+      const std::string old = fresh();
+      made = fresh();
+      text += fmt::format("{} = stablehlo.dynamic_slice {}, {}, sizes = [2] : ({}, tensor<i32>) -> tensor<2xf32>\n",
+                          old, x, random_.chance(0.8) ? start : pick(scope, "tensor<i32>"), vector_);
+      text += fmt::format("{} = stablehlo.subtract {}, {} : tensor<2xf32>\n", made, window, old);
+    }
+    return text + fmt::format(
+                      "{0} = stablehlo.dynamic_update_slice {1}, {2}, {3} : ({4}, tensor<2xf32>, tensor<i32>) -> {4}\n",
+                      define(scope, {kVector}), x, made, start, vector_);
+  }
+
   std::string branches(Scope& scope, int depth, const char* op, const char* index_type, int64_t count) {
     const std::string index = pick(scope, index_type);
     const std::vector<std::string> types = some_types();
@@ -142,9 +162,12 @@ class Author {
     }
     const std::string zero = fresh(), one = fresh(), limit = fresh(), counter = fresh(), next = fresh(),
                       go_on = fresh();
-    for (const auto& [name, number] : {std::pair{zero, int64_t{0}}, {one, 1}, {limit, random_.below(4)}}) {
+    // Half of the loops go round as often as the data says.
+    const std::string most = random_.chance(0.5) ? limit : fresh();
+    for (const auto& [name, number] : {std::pair{zero, int64_t{0}}, {one, 1}, {most, random_.below(4)}}) {
       text += fmt::format("{} = stablehlo.constant dense<{}> : tensor<i32>\n", name, number);
     }
+    if (most != limit) text += fmt::format("{} = stablehlo.minimum %n, {} : tensor<i32>\n", limit, most);
     types.push_back("tensor<i32>");
     const std::string condition = fmt::format(
         "{} = stablehlo.compare LT, {}, {} : (tensor<i32>, tensor<i32>) -> tensor<i1>\n", go_on, counter, limit);

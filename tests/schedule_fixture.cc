@@ -90,6 +90,12 @@ std::vector<std::byte*> LoweringRun::buffers_of(const LoweredKernel& step) const
                                                                                      : temporaries_;
     starts.push_back(from.at(binding.index).data());
   }
+  // A plan puts an updated result where its operand lies; here it is a copy.
+  for (size_t i = 0; i < step.bindings.size(); ++i) {
+    if (!step.bindings[i].is_update) continue;
+    const std::byte* old = starts[step.kernel.buffers[i].may_alias];
+    std::copy(old, old + kernel_.results[step.bindings[i].index]->type.bytes(), starts[i]);
+  }
   return starts;
 }
 

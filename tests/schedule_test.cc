@@ -315,6 +315,42 @@ TEST(Window, PoolsForwardAndBackward) {
   }
 }
 
+// Windows of operands, made along with results of the window's shape, behind contractions, and of what they overwrite.
+TEST(Update, WritesWindows) {
+  const TensorType index{DType::kI32, {}};
+  const auto at = [](GraphBuilder& b, Value* start, int rank) {
+    Values starts(rank, ops::constant(b, {DType::kI32, {}}, 0));
+    starts[0] = start;
+    return starts;
+  };
+  check_kernel(
+      kernel_function({f32({5, 3, 17}), f32({3, 17}), f32({5, 3, 17}), index}, [&](GraphBuilder& b, const Values& a) {
+        Value* row = ops::unary(b, "tanh", a[1]);
+        Value* first = ops::dynamic_update_slice(b, a[0], ops::reshape(b, row, {1, 3, 17}), at(b, a[3], 3));
+        Value* twice = ops::broadcast_in_dim(b, ops::add(b, row, row), {1, 3, 17}, {1, 2});
+        return Values{first, ops::negate(b, row), ops::dynamic_update_slice(b, a[2], twice, at(b, a[3], 3))};
+      }));
+  check_kernel(kernel_function({f32({9, 20}), f32({2, 20}), index}, [&](GraphBuilder& b, const Values& a) {
+    Value* old = ops::dynamic_slice(b, a[0], at(b, a[2], 2), {2, 20});
+    return Values{ops::dynamic_update_slice(b, a[0], ops::add(b, old, a[1]), at(b, a[2], 2))};
+  }));
+  check_kernel(kernel_function({f32({9, 20}), f32({4, 7}), index, index}, [&](GraphBuilder& b, const Values& a) {
+    return Values{ops::dynamic_update_slice(b, a[0], a[1], {a[2], a[3]})};
+  }));
+  check_kernel(
+      kernel_function({f32({6, 30, 40}), f32({30, 50}), f32({50, 40}), index}, [&](GraphBuilder& b, const Values& a) {
+        Value* product = ops::dot_general(b, a[1], a[2], {{}, {}, {1}, {0}});
+        return Values{ops::dynamic_update_slice(b, a[0], ops::reshape(b, product, {1, 30, 40}), at(b, a[3], 3))};
+      }));
+  // Reversed, what is overwritten is read elsewhere; and the window read at another place: both need a copy.
+  for (const bool reversed : {false, true}) {
+    check_kernel(kernel_function({f32({40}), index, index}, [&](GraphBuilder& b, const Values& a) {
+      Value* old = ops::dynamic_slice(b, a[0], {a[reversed ? 1 : 2]}, {16});
+      return Values{ops::dynamic_update_slice(b, a[0], reversed ? ops::reverse(b, old, {0}) : old, {a[1]})};
+    }));
+  }
+}
+
 TEST(Scatter, RowsOfATableAndSingleElements) {
   ops::IndexedDims rows{.window_dims = {1},
                         .dropped_dims = {0},

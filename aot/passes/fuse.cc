@@ -7,6 +7,7 @@
 #include "aot/passes/checks.h"
 #include "aot/passes/fuse_partition.h"
 #include "aot/passes/kernel_name.h"
+#include "aot/passes/regions.h"
 #include "aot/passes/walk.h"
 
 namespace ingot {
@@ -81,7 +82,11 @@ class KernelMaker {
     outer.location = main_op(g).location;
     std::vector<std::unique_ptr<Block>> regions;
     regions.push_back(std::move(body));
-    Op* kernel = outer.create("ingot.kernel", operands, {{"name", kernel_name(p_, g)}}, {}, std::move(regions));
+    AttrMap attrs = {{"name", kernel_name(p_, g)}};
+    if (std::vector<int64_t> invariant = invariant_operands(g, operands); !invariant.empty()) {
+      attrs.emplace(kInvariantOperands, std::move(invariant));
+    }
+    Op* kernel = outer.create("ingot.kernel", operands, std::move(attrs), {}, std::move(regions));
     for (size_t i = 0; i < replaced.size(); ++i) {
       Value* result = kernel->result(static_cast<int>(i));
       result->name = replaced[i]->name;
@@ -97,6 +102,17 @@ class KernelMaker {
   }
 
  private:
+  // What a contraction in a loop's body reads from outside of the loop, and may prepare there.
+  std::vector<int64_t> invariant_operands(const Group& g, const Values& operands) const {
+    std::vector<int64_t> invariant;
+    const Op* parent = block_.parent_op;
+    if (g.kind != GroupKind::kContraction || !parent || !is_loop(*parent) || &block_ != &parent->region(1)) return {};
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (is_outside(operands[i], block_)) invariant.push_back(static_cast<int64_t>(i));
+    }
+    return invariant;
+  }
+
   const Op& main_op(const Group& g) const { return g.root ? *g.root : *p_.ops[*g.outputs.rbegin()]; }
 
   Value* outside(Value* value) {
@@ -127,15 +143,18 @@ void refuse_what_has_no_kernel(const Block& block) {
   }
 }
 
-bool is_inside(const Block* block, const Block& outer) {
-  while (block && block != &outer) block = block->parent_op ? block->parent_op->block : nullptr;
-  return block;
+// Reads nothing, or no more than what it makes has elements: what costs nothing to make again in every round.
+bool is_free_inside(const Op& op) {
+  return is_free(op) || op.is("stablehlo.broadcast_in_dim") || op.is("stablehlo.reshape");
 }
 
 // What costs nothing and stands outside of a region is made anew inside, where kernels may take it in.
 void sink_free_values(Block& region) {
-  for (Value* value : captured_values(region)) {
-    if (!value->op || !is_free(*value->op)) continue;
+  Values open = captured_values(region);
+  while (!open.empty()) {
+    Value* value = open.back();
+    open.pop_back();
+    if (!value->op || !is_free_inside(*value->op) || !is_outside(value, region)) continue;
     ValueMap map;
     Op* copy = copy_op(*value->op, region, map);
     region.ops.splice(region.ops.begin(), region.ops, copy->self);
@@ -143,6 +162,7 @@ void sink_free_values(Block& region) {
     for (const Value::Use& use : uses) {
       if (is_inside(use.op->block, region)) use.op->set_operand(use.operand_index, copy->result());
     }
+    open.insert(open.end(), copy->operands.begin(), copy->operands.end());
   }
 }
 

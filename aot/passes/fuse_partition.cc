@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/ops/update.h"
+#include "aot/passes/regions.h"
 #include "aot/passes/walk.h"
 
 namespace ingot::fusion {
@@ -14,8 +16,8 @@ constexpr int64_t kRowBytesMax = 128 * 1024;  // of one value's row that a rows 
 constexpr int kCloneFlopsMax = 8;             // of a chain that is computed again in each reader
 
 // Moves that are a change of index, without conditions: any kernel may read through them.
-constexpr std::string_view kRenamings[] = {"stablehlo.reshape", "stablehlo.transpose", "stablehlo.broadcast_in_dim",
-                                           "stablehlo.slice", "stablehlo.reverse"};
+constexpr std::string_view kRenamings[] = {"stablehlo.reshape", "stablehlo.transpose",     "stablehlo.broadcast_in_dim",
+                                           "stablehlo.slice",   "stablehlo.dynamic_slice", "stablehlo.reverse"};
 
 bool is_renaming(const Op& op) {
   return std::find(std::begin(kRenamings), std::end(kRenamings), op.name()) != std::end(kRenamings);
@@ -48,9 +50,17 @@ std::vector<int> reduced_dims(const Op& reduce) {
   return dims;
 }
 
+// An update of something that lies in memory anyway: its kernel visits the window alone.
+bool is_update_in_place(const Op& op) {
+  if (!ops::is_update(op)) return false;
+  const Op* maker = op.operand(0)->op;
+  return !maker || !(is_constant(*maker) || is_free(*maker) || is_renaming(*maker));
+}
+
 class Partitioner {
  public:
   Partitioner(Block& block, PassContext& context) : context_(context) {
+    for (const Op* op = block.parent_op; op; op = op->block->parent_op) p_.is_in_loop |= is_loop(*op);
     for (auto& op : block.ops) {
       p_.index[op.get()] = static_cast<int>(p_.ops.size());
       p_.ops.push_back(op.get());
@@ -123,6 +133,7 @@ class Partitioner {
   // `to` is group g, or becomes it.
   void add_reads(int i, Group& to, int g, const Access& access) {
     const Op& it = op(i);
+    if (is_update_in_place(it)) return add_update_reads(it, to, g);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
       const Access read = operand_access(it, access, to.space, k);
       const auto [at, is_new] = to.reads.emplace(it.operand(k), read);
@@ -135,6 +146,22 @@ class Partitioner {
         readers_[value].insert(g);
       }
     }
+  }
+
+  // The window, and where it goes; what it overwrites stays in memory.
+  void add_update_reads(const Op& it, Group& to, int g) {
+    const auto add = [&](const Value* value, const Access& read) {
+      const auto [at, is_new] = to.reads.emplace(value, read);
+      if (!is_new) at->second = merged(at->second, read);
+      readers_[value].insert(g);
+    };
+    add(it.operand(0), {{}, false, false, true, it.operand(0)->type.elements()});
+    add(it.operand(1), align(it.operand(1)->type.shape, to.space, all_dims(to.space), to.space.points()));
+    for (size_t k = 2; k < it.operands.size(); ++k) add(it.operands[k], {{}, true, false, false, 1});
+  }
+
+  bool has_update(const Group& g) const {
+    return std::ranges::any_of(g.members, [&](int i) { return is_update_in_place(op(i)); });
   }
 
   void join(int i, int g) {
@@ -172,11 +199,15 @@ class Partitioner {
     }
   }
 
-  static Access output_access(const Op& op, const Space& space) {
+  static std::vector<int> all_dims(const Space& space) {
     std::vector<int> all(space.shape.size());
     std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  static Access output_access(const Op& op, const Space& space) {
     const Shape& shape = op.result()->type.shape;
-    const Access full = align(shape, space, all, space.points());
+    const Access full = align(shape, space, all_dims(space), space.points());
     if (full.aligned || space.reduced.empty()) return full;
     return align(shape, space, space.kept(), space.rows());
   }
@@ -242,7 +273,7 @@ class Partitioner {
   // Element by element behind this op stands a reduction of the group's own space over the dimensions that it leaves
   // out.
   bool sees_row_of_reduce(int i, int g) {
-    if (group(g).kind != GroupKind::kElementwise) return false;
+    if (group(g).kind != GroupKind::kElementwise || has_update(group(g))) return false;
     const Space& space = group(g).space;
     const std::vector<int> missing = missing_last_dims(access_of(i, g), space);
     if (missing.empty() || row_bytes(space, missing) > kRowBytesMax) return false;
@@ -284,6 +315,7 @@ class Partitioner {
     const Shape& input = it.operand(0)->type.shape;
     const std::vector<int> dims = reduced_dims(it);
     const Access access = access_of(i, g);
+    if (has_update(to)) return refuse(i, g, "the consumer writes a window");
     if (to.kind == GroupKind::kElementwise) {
       if (access.aligned && is_full(access, to.space) && it.result()->type.shape == to.space.shape) {
         to.space = {input, dims};
@@ -313,6 +345,7 @@ class Partitioner {
     Group& to = group(g);
     if (to.kind == GroupKind::kBoundary) return false;
     if (to.kind != GroupKind::kElementwise) return refuse(i, g, "the consumer has a root of its own");
+    if (kind == GroupKind::kAlone && has_update(to)) return refuse(i, g, "the consumer writes a window");
     const Access access = access_of(i, g);
     if (op(i).results.size() != 1 || op(i).result()->type.shape != to.space.shape || !access.aligned ||
         !is_full(access, to.space)) {
@@ -411,6 +444,9 @@ class Partitioner {
     } else if (it.def->root == KernelRoot::kContraction) {
       made.kind = GroupKind::kContraction;
       made.root = &it;
+    } else if (is_update_in_place(it)) {
+      made.kind = GroupKind::kElementwise;
+      made.space.shape = ops::window_source(it)->type.shape;
     } else if (it.def->root == KernelRoot::kReduce) {
       made.space = {it.operand(0)->type.shape, reduced_dims(it)};
       made.kind = made.space.is_rows() ? GroupKind::kRows : GroupKind::kColumns;

@@ -14,7 +14,7 @@ namespace ingot::fusion {
 inline constexpr size_t kOpsMax = 500;
 
 enum class GroupKind : uint8_t {
-  kElementwise,  // every output follows the space
+  kElementwise,  // every output follows the space, or is an update whose window does
   kContraction,  // `root` is a dot_general or convolution; everything after it follows its result
   kRows,         // reductions over the last dimensions; a row stays at hand, so its points may read them
   kColumns,      // reductions over other dimensions; only values of their results' shape may read them
@@ -34,6 +34,7 @@ struct Group {
 };
 
 struct Partition {
+  bool is_in_loop = false;
   std::vector<Op*> ops;                      // of the block, in program order
   std::unordered_map<const Op*, int> index;  // of an op in `ops`
   std::vector<Group> groups;

@@ -54,6 +54,40 @@ std::vector<int> Dependencies::readers(const Value* value) const {
   return found == readers_.end() ? std::vector<int>() : found->second;
 }
 
+Value* predecessor(const Value* result, const LoweringOf& lowering) {
+  const Op* op = result->op;
+  if (!op) return nullptr;
+  if (op->is("stablehlo.while")) return op->operand(result->index);
+  if (!op->is("ingot.kernel")) return nullptr;
+  for (const LoweredKernel& step : lowering(*op).steps) {
+    for (size_t i = 0; i < step.bindings.size(); ++i) {
+      const KernelBinding& binding = step.bindings[i];
+      if (!binding.is_update || binding.index != result->index) continue;
+      return op->operand(step.bindings[step.kernel.buffers[i].may_alias].index);
+    }
+  }
+  return nullptr;
+}
+
+const Value* first_in_place(const Value* value, const LoweringOf& lowering) {
+  const Block* block = value->op ? value->op->block : nullptr;
+  while (const Value* before = predecessor(value, lowering)) {
+    if (before->op ? before->op->block != block : before->block != block) break;
+    value = before;
+  }
+  return value;
+}
+
+void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering) {
+  for (const Op* op : dependencies.nodes()) {
+    for (const auto& result : op->results) {
+      const Value* before = predecessor(result.get(), lowering);
+      if (!before) continue;
+      for (int reader : dependencies.readers(before)) dependencies.add(reader, dependencies.index_of(op));
+    }
+  }
+}
+
 Replaced replaced_state(const Function& function) {
   Replaced replaced;
   for (const FunctionResult& result : function.results) {

@@ -35,6 +35,15 @@ class Dependencies {
   std::vector<std::vector<int>> after_;
 };
 
+// The operand in whose place a result is made: of a kernel that updates it, of a loop that carries it; null of others.
+Value* predecessor(const Value* result, const LoweringOf& lowering);
+
+// The first of the values of its block that `value` is made in the place of, one after the other: itself, often.
+const Value* first_in_place(const Value* value, const LoweringOf& lowering);
+
+// A node that writes in the place of an operand runs after all that read the operand.
+void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering);
+
 // For each result of a block: the argument whose place it takes at the end, or null. Of a function, state; of a loop's
 // body, the carried value.
 using Replaced = std::vector<const Value*>;

@@ -53,7 +53,7 @@ class Planner {
     int outputs = 0;
     const Op* end = function_.body.terminator();
     for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
-      const Value* value = end->operand(i);
+      const Value* value = first_in_place(end->operand(i), lowering_);
       const std::string name = attr_text(function_.results[i].attrs, "ingot.state");
       if (name.empty()) {
         destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, "ingot.name")};
@@ -108,8 +108,9 @@ class Planner {
   // The steps of a block; a value that takes an argument's place is written after the argument was read.
   void add_block(const Block& block, const Replaced& replaced) {
     Dependencies edges(block);
+    add_takeovers(edges, lowering_);
     for (size_t i = 0; i < replaced.size(); ++i) {
-      const Value* value = block.terminator()->operand(static_cast<int>(i));
+      const Value* value = first_in_place(block.terminator()->operand(static_cast<int>(i)), lowering_);
       if (!replaced[i] || value == replaced[i]) continue;
       for (int reader : edges.readers(replaced[i])) edges.add(reader, edges.index_of(value->op));
     }
@@ -131,8 +132,9 @@ class Planner {
     const auto value_id = [&](const Value* value) {
       const auto [at, is_new] = values.emplace(value, static_cast<int>(problem.value_bytes.size()));
       if (is_new) {
-        const bool is_made_here = value->op && is_node(*value->op) && value->op->block == edges.nodes()[0]->block;
-        problem.value_bytes.push_back(is_made_here && !destinations_.contains(value) ? align_up(value->type.bytes())
+        const Value* first = first_in_place(value, lowering_);
+        const bool is_made_here = first->op && is_node(*first->op) && value->op->block == edges.nodes()[0]->block;
+        problem.value_bytes.push_back(is_made_here && !destinations_.contains(first) ? align_up(value->type.bytes())
                                                                                      : 0);
       }
       return at->second;
@@ -145,6 +147,9 @@ class Planner {
       std::sort(node.reads.begin(), node.reads.end());
       for (const auto& result : op.results) node.writes.push_back(value_id(result.get()));
       if (op.is("ingot.kernel")) describe_kernel(op, node, value_id);
+      if (op.is("stablehlo.while")) {
+        for (const Value* carried : op.operands) node.in_place.push_back(value_id(carried));
+      }
       problem.nodes.push_back(std::move(node));
     }
     return choose_order(problem);
@@ -181,8 +186,16 @@ class Planner {
 
   void add_steps(const Op& op) {
     const Lowering& lowering = lowering_(op);
-    std::vector<int> temporaries(lowering.temporaries.size(), -1);
-    for (const LoweredKernel& lowered : lowering.steps) {
+    add_steps(op, prepared_.contains(&op) ? lowering.prepared : 0, static_cast<int>(lowering.steps.size()));
+  }
+
+  // Some of the steps of a kernel's lowering.
+  void add_steps(const Op& op, int begin, int end) {
+    const Lowering& lowering = lowering_(op);
+    std::vector<int>& temporaries = prepared_[&op];
+    temporaries.resize(lowering.temporaries.size(), -1);
+    for (int s = begin; s < end; ++s) {
+      const LoweredKernel& lowered = lowering.steps[s];
       const int at = static_cast<int>(plan_.steps.size());
       Step step;
       step.kernel = kernels_.add(lowered.kernel);
@@ -191,7 +204,11 @@ class Planner {
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, lowered.kernel.scratch_bytes);
       for (size_t i = 0; i < lowered.bindings.size(); ++i) {
         const bool writes = lowered.kernel.buffers[i].role == loops::BufferRole::kOutput;
-        const int id = bound_buffer(op, lowered.bindings[i], lowering, temporaries, at);
+        // An update lies where its operand does.
+        const int same_as = lowered.bindings[i].is_update ? lowered.kernel.buffers[i].may_alias : -1;
+        const int id =
+            same_as >= 0 ? step.buffers[same_as] : bound_buffer(op, lowered.bindings[i], lowering, temporaries, at);
+        if (same_as >= 0) buffers_[op.result(lowered.bindings[i].index)] = id;
         plan_.buffers[id].last_step = std::max(plan_.buffers[id].last_step, at);
         step.buffers.push_back(id);
         step.writes.push_back(writes);
@@ -250,8 +267,11 @@ class Planner {
     for (size_t i = 0; i < loop.operands.size(); ++i) {
       const int id = buffers_.at(loop.operands[i]);
       for (const Value* value : {condition.argument(i), body.argument(i), loop.result(i)}) buffers_[value] = id;
-      const Value* next = body.terminator()->operand(i);
-      if (next != body.argument(i)) destinations_[next] = {.buffer = id};
+      const Value* next = first_in_place(body.terminator()->operand(static_cast<int>(i)), lowering_);
+      if (next != body.argument(static_cast<int>(i))) destinations_[next] = {.buffer = id};
+    }
+    for (const auto& op : body.ops) {
+      if (op->is("ingot.kernel") && lowering_(*op).prepared > 0) add_steps(*op, 0, lowering_(*op).prepared);
     }
     const int head = step_count();
     add_block(condition, {});
@@ -277,7 +297,8 @@ class Planner {
     for (int k = 0; k <= last; ++k) {
       const Block& branch = op.region(k);
       for (size_t i = 0; i < op.results.size(); ++i) {
-        destinations_[branch.terminator()->operand(i)] = {.buffer = buffers_.at(op.result(i))};
+        destinations_[first_in_place(branch.terminator()->operand(static_cast<int>(i)), lowering_)] = {
+            .buffer = buffers_.at(op.result(i))};
       }
       const int test = k == last ? -1 : add_test(op.operand(0), op.is("stablehlo.if") ? 1 : k);
       add_block(branch, {});
@@ -318,6 +339,7 @@ class Planner {
   const Replaced replaced_;  // by the function's results
   Plan plan_;
   BufferOf buffers_;
+  std::map<const Op*, std::vector<int>> prepared_;  // the temporaries of kernels of which some steps are in the plan
   std::map<const Value*, Destination> destinations_;
   std::map<std::string, int> names_;  // of all buffers, and how many after the first wanted each
   std::vector<Alias> may_alias_;

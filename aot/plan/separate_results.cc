@@ -41,6 +41,11 @@ bool is_tested(const Value* value) {
   });
 }
 
+// Of the type of what a jump reads: a loop's condition may return what it carries.
+bool may_be_tested(const TensorType& type) {
+  return type.shape.empty() && (type.dtype == DType::kI1 || type.dtype == DType::kI32);
+}
+
 class Separator {
  public:
   Separator(const OpTable& table, const LoweringOf& lowering) : b_(table), lowering_(lowering) {}
@@ -48,11 +53,9 @@ class Separator {
   int copies() const { return copies_; }
 
   void separate(Block& block, const Replaced& replaced) {
-    // What stands inside comes first: a loop may need copies of what it starts from.
     for (auto& op : block.ops) {
       if (!is_control_flow(*op)) continue;
       const bool is_loop = op->is("stablehlo.while");
-      if (is_loop) own_operands(*op);
       for (auto& region : op->regions) {
         if (!is_loop) {
           separate(*region, Replaced(op->results.size(), nullptr));
@@ -63,49 +66,115 @@ class Separator {
         }
       }
     }
+    own_operands(block, replaced);
     own_results(block, replaced);
+    drop_unread(block);
   }
 
  private:
+  // What is made from nothing is made again.
   Value* copy(Value* value, Op& before) {
     ++copies_;
+    if (value->op && value->op->is("ingot.kernel") && value->op->operands.empty()) {
+      ValueMap map;
+      Op* again = copy_op(*value->op, *before.block, map);
+      before.block->ops.splice(before.self, before.block->ops, again->self);
+      return again->result(value->index);
+    }
     b_.before(before);
     return copy_kernel(b_, value);
   }
 
-  // Every carried value of a loop starts as a kernel's own result, which nobody else reads: it becomes the place of
-  // all later values.
-  void own_operands(Op& loop) {
-    for (int i = 0; i < static_cast<int>(loop.operands.size()); ++i) {
-      Value* value = loop.operand(i);
-      const bool own = value->op && value->op->is("ingot.kernel") && value->op->block == loop.block;
-      if (!own || value->uses.size() != 1) loop.set_operand(i, copy(value, loop));
+  // What was made again everywhere is left without readers.
+  static void drop_unread(Block& block) {
+    for (auto at = block.ops.begin(); at != block.ops.end();) {
+      Op* op = (at++)->get();
+      if (op->is("ingot.kernel") && op->operands.empty() && !op->has_uses()) erase(op);
     }
   }
+
+  // --- operands that are overwritten ---
+
+  // A node that makes a result in the place of operand `operand`.
+  struct Takeover {
+    Op* node;
+    int operand;
+
+    Value* value() const { return node->operand(operand); }
+  };
+
+  // Nobody reads an operand after the node that overwrites it, and it may be written at all: else the node gets a copy.
+  void own_operands(Block& block, const Replaced& replaced) {
+    Dependencies dependencies(block);
+    std::vector<Takeover> takeovers;
+    for (Op* node : dependencies.nodes()) {
+      for (const auto& result : node->results) {
+        const Value* before = predecessor(result.get(), lowering_);
+        if (!before) continue;
+        const int operand = node->is("stablehlo.while")
+                                ? result->index
+                                : static_cast<int>(std::ranges::find(node->operands, before) - node->operands.begin());
+        takeovers.push_back({node, operand});
+      }
+    }
+    if (takeovers.empty()) return;
+    std::set<const Value*> kept;  // arguments whose place holds what replaces them all along
+    for (size_t i = 0; i < replaced.size(); ++i) {
+      const Value* result = block.terminator()->operand(static_cast<int>(i));
+      if (replaced[i] && first_in_place(result, lowering_) == replaced[i]) kept.insert(replaced[i]);
+    }
+    std::vector<Takeover> refused;
+    std::set<const Value*> taken;
+    for (const Takeover& takeover : takeovers) {
+      if (!may_take(takeover, block, kept, taken, dependencies)) refused.push_back(takeover);
+    }
+    // An argument that is copied somewhere on the way to what replaces it is copied at the start.
+    for (const Takeover& takeover : refused) {
+      const Value* first = first_in_place(takeover.value(), lowering_);
+      if (!kept.erase(first) || first == takeover.value()) continue;
+      for (const Takeover& other : takeovers) {
+        if (other.value() == first) other.node->set_operand(other.operand, copy(other.value(), *other.node));
+      }
+    }
+    for (const Takeover& takeover : refused) {
+      takeover.node->set_operand(takeover.operand, copy(takeover.value(), *takeover.node));
+    }
+  }
+
+  static bool may_take(const Takeover& takeover, const Block& block, const std::set<const Value*>& kept,
+                       std::set<const Value*>& taken, Dependencies& dependencies) {
+    const Value* value = takeover.value();
+    const bool may_be_written = value->op ? value->op->block == &block && is_node(*value->op) : kept.contains(value);
+    if (!may_be_written || taken.contains(value) || std::ranges::count(takeover.node->operands, value) != 1)
+      return false;
+    const auto is_captured = [&](const auto& region) {
+      const Values captured = captured_values(*region);
+      return std::ranges::find(captured, value) != captured.end();
+    };
+    const auto returns = [&](const Value::Use& use) { return use.op == block.terminator(); };
+    if (std::ranges::any_of(takeover.node->regions, is_captured) || std::ranges::any_of(value->uses, returns))
+      return false;
+    const int node = dependencies.index_of(takeover.node);
+    const std::vector<int> readers = dependencies.readers(value);
+    for (int reader : readers) {
+      if (reader != node && dependencies.depends(reader, node)) return false;
+    }
+    for (int reader : readers) dependencies.add(reader, node);
+    taken.insert(value);
+    return true;
+  }
+
+  // --- results ---
 
   void own_results(Block& block, const Replaced& replaced) {
     Op* end = block.terminator();
     Dependencies dependencies(block);
+    add_takeovers(dependencies, lowering_);
     std::set<const Value*> claimed;
     std::vector<int> copied;
     for (int i = 0; i < static_cast<int>(replaced.size()); ++i) {
       Value* value = end->operand(i);
-      const Value* old = replaced[i];
-      if (old == value) continue;
-      bool direct = value->op && value->op->is("ingot.kernel") && value->op->block == &block && !is_tested(value) &&
-                    claimed.insert(value).second;
-      if (direct && old) {
-        const int writer = dependencies.index_of(value->op);
-        const std::vector<int> readers = dependencies.readers(old);
-        for (int reader : readers) {
-          direct = direct && (reader == writer ? may_replace(*value->op, value->index, old, lowering_(*value->op))
-                                               : !dependencies.depends(reader, writer));
-        }
-        if (direct) {
-          for (int reader : readers) dependencies.add(reader, writer);
-        }
-      }
-      if (!direct) copied.push_back(i);
+      if (replaced[i] != value && !is_direct(value, replaced[i], block, dependencies, claimed)) copied.push_back(i);
     }
     for (int i : copied) {
       Value* value = end->operand(i);
@@ -113,6 +182,26 @@ class Separator {
       if (replaced[i] && value->block == &block) value = copy(value, *end);
       end->set_operand(i, copy(value, *end));
     }
+  }
+
+  // Whether a result is made where it belongs, in the place of `old` if there is one.
+  bool is_direct(const Value* value, const Value* old, const Block& block, Dependencies& dependencies,
+                 std::set<const Value*>& claimed) {
+    const Value* first = first_in_place(value, lowering_);
+    if (old && first == old) return claimed.insert(first).second;
+    if (!first->op || !first->op->is("ingot.kernel") || first->op->block != &block) return false;
+    if (is_tested(value) || (first != value && (is_tested(first) || may_be_tested(value->type)))) return false;
+    if (!claimed.insert(first).second) return false;
+    if (!old) return true;
+    const int writer = dependencies.index_of(first->op);
+    const std::vector<int> readers = dependencies.readers(old);
+    for (int reader : readers) {
+      const bool is_free = reader == writer ? may_replace(*first->op, first->index, old, lowering_(*first->op))
+                                            : !dependencies.depends(reader, writer);
+      if (!is_free) return false;
+    }
+    for (int reader : readers) dependencies.add(reader, writer);
+    return true;
   }
 
   GraphBuilder b_;

@@ -63,6 +63,22 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
   step.finish();
 }
 
+// Columns that are the same in every round of a loop are packed by a step of their own: the temporary, or -1. It comes
+// first, so that it can go before the loop.
+int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
+  Value* columns = root.operand(root.operand(0) == plan.columns_side.value ? 0 : 1);
+  const bool is_worth = plan.pack_columns && plan.batch_count() == 1 && draft.step_count() == 0;
+  if (!is_worth || !draft.is_invariant(columns) || columns->uses.size() != 1) return -1;
+  const DType held = loops::register_dtype(plan.space.accumulate);
+  const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
+  Step step(draft, plan.lanes);
+  step.read({columns});
+  ContractionKernel::emit_packing(step, plan, step.write_temporary(temporary));
+  step.finish();
+  draft.set_prepared(1);
+  return temporary;
+}
+
 }  // namespace
 
 void lower_contraction(Draft& draft, const Op& root) {
@@ -74,14 +90,19 @@ void lower_contraction(Draft& draft, const Op& root) {
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, result, makes, roots, -1, 0, held);
   const ContractionPlan plan = plan_contraction(draft, root);
+  const int prepared = prepare_columns(draft, root, plan);
+  // What is packed already is not read again.
+  const Values given =
+      prepared < 0 ? Values{} : Values{root.operand(root.operand(0) == plan.columns_side.value ? 0 : 1)};
   Step step(draft, plan.lanes);
+  step.read(plan.depth_parts > 1 ? roots : makes, given);
+  const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);
   if (plan.depth_parts > 1) {
     Shape shape{plan.depth_parts};
     shape.insert(shape.end(), result->type.shape.begin(), result->type.shape.end());
     const int temporary = draft.add_temporary({held, shape});
-    step.read(roots);
     const loops::BufferId partial = step.write_temporary(temporary);
-    ContractionKernel kernel(step, plan, {.is_linear = true});
+    ContractionKernel kernel(step, plan, {.is_linear = true}, packed);
     kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
       const Index at = loops::flatten(index, result->type.shape);
       step.b().store(partial, kernel.depth_part() * result->type.elements() + at, sum, mask);
@@ -89,9 +110,8 @@ void lower_contraction(Draft& draft, const Op& root) {
     step.finish();
     return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
   }
-  step.read(makes);
   step.write(makes, read_in_place(draft, makes));
-  ContractionKernel kernel(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)});
+  ContractionKernel kernel(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)}, packed);
   kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

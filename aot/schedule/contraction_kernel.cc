@@ -6,6 +6,7 @@
 
 namespace ingot::schedule {
 
+using loops::BufferId;
 using loops::Expr;
 using loops::Index;
 using loops::ScalarOp;
@@ -20,26 +21,60 @@ int64_t odd_lines(int64_t elements) { return ((elements + kLineElements - 1) / k
 
 }  // namespace
 
-ContractionKernel::ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue)
+int64_t ContractionKernel::block_elements(const ContractionPlan& plan) {
+  const int64_t panel = plan.tile_columns();
+  const int64_t padded = (plan.columns.width() + panel - 1) / panel * panel;
+  const int64_t pitch = plan.columns_in_panels ? padded : odd_lines(padded + plan.lanes);
+  return pitch * plan.depth.width();
+}
+
+int64_t ContractionKernel::packed_elements(const ContractionPlan& plan) {
+  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.lanes;
+}
+
+void ContractionKernel::emit_packing(Step& step, const ContractionPlan& plan, BufferId packed) {
+  ContractionKernel kernel(step, plan, {}, packed);
+  loops::KernelBuilder& b = step.b();
+  const TaskSplit split = split_tasks(plan.columns.count(), plan.column_parts);
+  b.set_task_count(split.tasks);
+  const Index first = b.task() * split.each;
+  b.loop("block", first, first + split.each, 1,
+         [&](Index block) {
+           b.loop("depth", 0, plan.depth.count(), 1, [&](Index depth_block) {
+             const BlockAt columns = kernel.enter_block(plan.columns, block);
+             const BlockAt depth = kernel.enter_block(plan.depth, depth_block);
+             kernel.set_packed_block(block, depth_block);
+             kernel.pack_columns(columns, depth);
+           });
+         },
+         {Index(plan.columns.count())});
+}
+
+void ContractionKernel::set_packed_block(const Index& columns, const Index& depth) {
+  packed_start_ = (columns * plan_.depth.count() + depth) * block_elements(plan_);
+}
+
+ContractionKernel::ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue, BufferId packed)
     : step_(step),
       b_(step.b()),
       plan_(plan),
       held_(loops::register_dtype(plan.space.accumulate)),
       epilogue_(epilogue),
-      point_(plan.space.dims.size(), Index(0)) {
+      point_(plan.space.dims.size(), Index(0)),
+      packed_columns_(packed),
+      is_prepared_(packed >= 0) {
   epilogue_.is_linear &= plan.result_is_linear;
-  declare_scratch();
+  const int64_t panel = plan.tile_columns();
+  const int64_t padded = (plan.columns.width() + panel - 1) / panel * panel;
+  columns_pitch_ = plan.columns_in_panels ? panel : odd_lines(padded + plan.lanes);
 }
 
 void ContractionKernel::declare_scratch() {
   const int64_t width = plan_.columns.width();
   const int64_t panel = plan_.tile_columns();
   const int64_t padded = (width + panel - 1) / panel * panel;
-  if (plan_.pack_columns) {
-    columns_pitch_ = plan_.columns_in_panels ? panel : odd_lines(padded + plan_.lanes);
-    const int64_t elements =
-        plan_.columns_in_panels ? padded * plan_.depth.width() : columns_pitch_ * plan_.depth.width();
-    packed_columns_ = b_.scratch("columns", held_, elements + plan_.lanes);
+  if (plan_.pack_columns && !is_prepared_) {
+    packed_columns_ = b_.scratch("columns", held_, block_elements(plan_) + plan_.lanes);
   }
   if (plan_.pack_rows != Packing::kNone) {
     const int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
@@ -93,7 +128,7 @@ ContractionKernel::Panel ContractionKernel::columns_panel(const BlockAt& columns
                                                           const BlockAt& depth) const {
   if (plan_.pack_columns) {
     const Index start = plan_.columns_in_panels ? column * plan_.depth.width() : column;
-    return {packed_columns_, start, 0, columns_pitch_};
+    return {packed_columns_, packed_start_ + start, 0, columns_pitch_};
   }
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
@@ -237,7 +272,11 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
   b_.loop("depth", first_depth_block_, first_depth_block_ + plan_.depth_blocks_each, 1,
           [&](Index depth_block) {
             const BlockAt depth = enter_block(plan_.depth, depth_block);
-            if (plan_.pack_columns) pack_columns(columns, depth);
+            if (is_prepared_) {
+              set_packed_block(column_block, depth_block);
+            } else if (plan_.pack_columns) {
+              pack_columns(columns, depth);
+            }
             for_row_blocks([&](const Index& block_row) {
               if (plan_.pack_rows == Packing::kBlock) pack_rows(block_row, plan_.row_block, depth, false);
               const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
@@ -267,6 +306,7 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
 }
 
 void ContractionKernel::emit(const Finish& finish) {
+  declare_scratch();
   b_.set_task_count(plan_.batch_count() * plan_.row_parts * plan_.column_parts * plan_.depth_parts);
   const std::vector<Index> part =
       loops::unflatten(b_, b_.task(), {plan_.batch_count(), plan_.depth_parts, plan_.row_parts, plan_.column_parts});

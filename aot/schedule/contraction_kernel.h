@@ -18,10 +18,16 @@ class ContractionKernel {
     bool is_long = false;
   };
 
-  // Declares scratch: after the step's inputs and outputs.
-  ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue);
+  // `packed`: a buffer with all columns packed (-1: none).
+  ContractionKernel(Step& step, const ContractionPlan& plan, Epilogue epilogue, loops::BufferId packed = -1);
 
-  // The whole kernel. `finish` gets whole sums, or with depth_parts > 1 those of part `depth_part`.
+  // Elements of all columns packed.
+  static int64_t packed_elements(const ContractionPlan& plan);
+  // A kernel that packs all columns into an output, and nothing else.
+  static void emit_packing(Step& step, const ContractionPlan& plan, loops::BufferId packed);
+
+  // The whole kernel, and its scratch: after the step's inputs and outputs. `finish` gets whole sums, or with
+  // depth_parts > 1 those of part `depth_part`.
   void emit(const Finish& finish);
   const loops::Index& depth_part() const { return depth_part_; }
 
@@ -47,7 +53,10 @@ class ContractionKernel {
     int64_t columns;      // less than the tile's width at the edge
   };
 
+  static int64_t block_elements(const ContractionPlan& plan);  // of a packed block of columns
   void declare_scratch();
+  // Where the block of columns begins that is packed, of all that are.
+  void set_packed_block(const loops::Index& columns, const loops::Index& depth);
   BlockAt enter_block(const Blocked& blocked, const loops::Index& block);
   void set_axis(const Axis& axis, const loops::Index& i);
   void emit_rows(const std::function<void(const loops::Index& row, int rows)>& body, const loops::Index& first,
@@ -84,6 +93,8 @@ class ContractionKernel {
   Indices point_;  // of the iteration space
   loops::Index first_row_, depth_part_, first_depth_block_;
   loops::BufferId packed_rows_ = -1, packed_columns_ = -1, sums_ = -1, tile_ = -1;
+  bool is_prepared_ = false;  // all columns are packed
+  loops::Index packed_start_ = 0;
   int64_t rows_pitch_ = 0, columns_pitch_ = 0, sums_pitch_ = 0;
 };
 

@@ -91,12 +91,12 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
   using Copy = std::function<void(const Index& to, const Index& at, const Expr& mask)>;
   const auto copy_all = [&](const std::function<void(const Copy&)>& walk) {
     const auto zeros = [&](const Index& to, const Index&, const Expr&) {
-      b_.store(packed_columns_, to, b_.constant_int(held_, 0));
+      b_.store(packed_columns_, packed_start_ + to, b_.constant_int(held_, 0));
     };
     const auto copies = [&](const Index& to, const Index& at, const Expr& mask) {
       Pull::Scope scope(step_.pull());
       set_axis(along, at);
-      b_.store(packed_columns_, to, operand_element(plan_.columns_side, mask, &along));
+      b_.store(packed_columns_, packed_start_ + to, operand_element(plan_.columns_side, mask, &along));
     };
     if (const Expr condition = exists_beside(plan_.columns_side, along)) {
       b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });

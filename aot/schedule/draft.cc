@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "aot/graph/op.h"
+#include "aot/ops/update.h"
+#include "aot/passes/pass.h"
 
 namespace ingot::schedule {
 namespace {
@@ -21,6 +23,33 @@ std::string name_of(const Op& kernel) {
   return name.empty() ? "copy" : name;
 }
 
+// `reader` reads of a window of `x` only the element that `update` overwrites, at the index at which its own is made.
+bool reads_the_window(const Op& reader, const Op& update) {
+  if (!reader.is("stablehlo.dynamic_slice") || reader.result()->type.shape != update.operand(1)->type.shape ||
+      !std::equal(reader.operands.begin() + 1, reader.operands.end(), update.operands.begin() + 2))
+    return false;
+  std::set<const Value*> seen;
+  const auto leads_to_source = [&](const auto& self, const Value* value) -> bool {
+    if (!seen.insert(value).second) return true;
+    return std::ranges::all_of(value->uses, [&](const Value::Use& use) {
+      if (use.op == &update) return use.operand_index == 1;
+      const Value* made = use.op->results.empty() ? nullptr : use.op->result();
+      return made && (use.op->def->is_elementwise || ops::without_unit_dims(made)) && self(self, made);
+    });
+  };
+  return leads_to_source(leads_to_source, reader.result());
+}
+
+// A result whose op updates an operand that nothing else of the kernel reads elsewhere.
+bool updates_in_place(const Value* result, const Block& body) {
+  const Op* op = result->op;
+  if (!op || !ops::is_update(*op) || result->uses.size() != 1) return false;
+  const Value* x = op->operand(0);
+  return x->block == &body && std::ranges::all_of(x->uses, [&](const Value::Use& use) {
+           return use.op == op ? use.operand_index == 0 : reads_the_window(*use.op, *op);
+         });
+}
+
 }  // namespace
 
 Draft::Draft(const Op& kernel, const loops::Target& target)
@@ -28,7 +57,29 @@ Draft::Draft(const Op& kernel, const loops::Target& target)
   for (const auto& argument : body().arguments) {
     places_[argument.get()] = {KernelBinding::Kind::kOperand, argument->index};
   }
+  const Values& results = body().terminator()->operands;
+  for (const Value* result : results) {
+    if (!updates_in_place(result, body())) continue;
+    // The window's shape where another result has that too, else without dimensions of extent 1.
+    Value* source = result->op->operand(1);
+    const auto fits = [&](const Value* other) {
+      return !updates_in_place(other, body()) && other->type.shape == source->type.shape;
+    };
+    while (std::ranges::none_of(results, fits)) {
+      Value* inner = ops::without_unit_dims(source);
+      if (!inner) break;
+      source = inner;
+    }
+    windows_[result] = source;
+  }
 }
+
+Value* Draft::source(Value* value) const {
+  const auto window = windows_.find(value);
+  return window == windows_.end() ? value : window->second;
+}
+
+const Value* Draft::source(const Value* value) const { return source(const_cast<Value*>(value)); }
 
 const KernelBinding* Draft::place(const Value* value) const {
   const auto found = places_.find(value);
@@ -42,6 +93,22 @@ std::vector<int> Draft::results_of(const Value* value) const {
     if (yielded[i] == value) results.push_back(static_cast<int>(i));
   }
   return results;
+}
+
+const Value* Draft::replaced(const Value* value) const {
+  const std::vector<int> results = results_of(value);
+  const std::vector<int64_t> pairs = kernel_->attrs().ints(kReplacedOperands, {});
+  for (size_t k = 0; k < pairs.size(); k += 2) {
+    if (!results.empty() && pairs[k] == results[0]) return body().argument(static_cast<int>(pairs[k + 1]));
+  }
+  return nullptr;
+}
+
+bool Draft::is_invariant(Value* value) const {
+  const std::vector<int64_t> operands = kernel_->attrs().ints(kInvariantOperands, {});
+  return std::ranges::all_of(inputs_of({value}), [&](const Value* input) {
+    return input->block == &body() && std::ranges::find(operands, input->index) != operands.end();
+  });
 }
 
 bool Draft::is_result(const Value* value) const { return !results_of(value).empty(); }
@@ -89,16 +156,28 @@ bool needs_other_root(const Draft& draft, const Value* value, const Values& root
 
 Values elementwise_followers(const Draft& draft, const Values& roots) {
   // Whether `value` reads the roots at its own index only.
+  std::map<std::pair<const Value*, bool>, bool> known;
   const auto follows = [&](const auto& self, const Value* value, bool same_index) -> bool {
     if (contains(roots, value)) return same_index;
     if (draft.is_made(value)) return true;
-    const bool same = same_index && value->op->def->is_elementwise;
-    return std::ranges::all_of(value->op->operands, [&](const Value* operand) { return self(self, operand, same); });
+    const auto [found, is_new] = known.try_emplace({value, same_index}, true);
+    if (!is_new) return found->second;
+    const Values& operands = value->op->operands;
+    bool result = true;
+    if (draft.is_update(value)) {
+      result = self(self, draft.source(value), same_index) &&
+               std::all_of(operands.begin() + 2, operands.end(),
+                           [&](const Value* start) { return self(self, start, false); });
+    } else {
+      const bool same = same_index && value->op->def->is_elementwise;
+      result = std::ranges::all_of(operands, [&](const Value* operand) { return self(self, operand, same); });
+    }
+    return known[{value, same_index}] = result;
   };
   Values followers;
   for (Value* value : draft.body().terminator()->operands) {
     if (draft.is_made(value) || contains(followers, value) || contains(roots, value)) continue;
-    if (value->type.shape != roots[0]->type.shape || needs_other_root(draft, value, roots)) continue;
+    if (draft.source(value)->type.shape != roots[0]->type.shape || needs_other_root(draft, value, roots)) continue;
     const bool needs_root = std::ranges::any_of(roots, [&](const Value* root) { return draft.needs(value, root); });
     if (needs_root && follows(follows, value, true)) followers.push_back(value);
   }
@@ -138,6 +217,11 @@ std::set<const Value*> read_in_place(const Draft& draft, const Values& values, c
     if (stop.contains(value) || !seen.insert({value, same_index}).second) return;
     if (draft.is_made(value)) {
       (same_index ? in_place : elsewhere).insert(value);
+      return;
+    }
+    if (draft.is_update(value)) {
+      self(self, draft.source(value), same_index);
+      for (size_t k = 2; k < value->op->operands.size(); ++k) self(self, value->op->operands[k], false);
       return;
     }
     const bool same = same_index && (value->op->def->is_elementwise || value->op->is("stablehlo.reshape"));

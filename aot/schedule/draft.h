@@ -17,6 +17,9 @@ class Draft {
   const Block& body() const { return kernel_->region(); }
   const std::string& name() const { return name_; }
 
+  // The same in every round of the loop in which the kernel stands.
+  bool is_invariant(Value* value) const;
+
   // Null while the value is in no buffer: operands are from the start, others once a step has written them.
   const KernelBinding* place(const Value* value) const;
   bool is_made(const Value* value) const { return place(value) != nullptr; }
@@ -24,10 +27,20 @@ class Draft {
   // The results of the kernel op that are `value`.
   std::vector<int> results_of(const Value* value) const;
 
+  // Results that update an operand in place: what the window is made of, which has the shape of the space in which such
+  // a result is made. Every other value is its own source.
+  bool is_update(const Value* value) const { return windows_.contains(value); }
+  Value* source(Value* value) const;
+  const Value* source(const Value* value) const;
+
+  // The operand whose place the result `value` takes if it can; null where it is none's.
+  const Value* replaced(const Value* value) const;
+
   int add_temporary(TensorType type);
   const TensorType& temporary(int index) const { return lowering_.temporaries[index]; }
   void set_place(const Value* value, KernelBinding place) { places_[value] = place; }
   void add_step(LoweredKernel step) { lowering_.steps.push_back(std::move(step)); }
+  void set_prepared(int steps) { lowering_.prepared = steps; }
   int step_count() const { return static_cast<int>(lowering_.steps.size()); }
   Lowering finish() { return std::move(lowering_); }
 
@@ -41,6 +54,7 @@ class Draft {
   const loops::Target* target_;
   std::string name_;
   std::map<const Value*, KernelBinding> places_;
+  std::map<const Value*, Value*> windows_;
   Lowering lowering_;
 };
 

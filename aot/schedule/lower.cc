@@ -55,7 +55,7 @@ Lowering lower(const Op& kernel, const loops::Target& target) {
   while (!left.empty()) {
     Values alike;
     for (Value* value : left) {
-      if (value->type.shape == left[0]->type.shape) alike.push_back(value);
+      if (draft.source(value)->type.shape == draft.source(left[0])->type.shape) alike.push_back(value);
     }
     schedule::lower_elementwise(draft, alike);
     std::erase_if(left, [&](Value* value) { return std::ranges::find(alike, value) != alike.end(); });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/ops/clamped_start.h"
+
 namespace ingot::schedule {
 
 using loops::BufferId;
@@ -39,18 +41,26 @@ BufferId Step::declare_output(const std::string& name, const TensorType& type, K
 void Step::write(const Values& values, const std::set<const Value*>& in_place) {
   std::set<const Value*> taken;
   for (const Value* value : values) {
+    if (const Value* replaced = draft_.replaced(value)) taken.insert(replaced);
+  }
+  for (const Value* value : values) {
     const std::string name = value->name.empty() ? "out" : value->name;
+    const auto may_replace = [&](const Value* input) {
+      return input && in_place.contains(input) && inputs_.contains(input) &&
+             input->type.bytes() == value->type.bytes() &&
+             info(input->type.dtype).bytes == info(value->type.dtype).bytes;
+    };
     BufferId may_alias = -1;
-    for (const Value* input : in_place) {
-      const auto found = inputs_.find(input);
-      if (found == inputs_.end() || taken.contains(input) || input->type.bytes() != value->type.bytes() ||
-          info(input->type.dtype).bytes != info(value->type.dtype).bytes) {
-        continue;
+    if (const Value* replaced = draft_.replaced(value); may_replace(replaced)) {
+      may_alias = inputs_.at(replaced);
+    } else {
+      for (const Value* input : in_place) {
+        if (taken.contains(input) || !may_replace(input)) continue;
+        if (may_alias == -1 || inputs_.at(input) < may_alias) may_alias = inputs_.at(input);
       }
-      if (may_alias == -1 || found->second < may_alias) may_alias = found->second;
-    }
-    for (const auto& [input, buffer] : inputs_) {
-      if (buffer == may_alias) taken.insert(input);
+      for (const auto& [input, buffer] : inputs_) {
+        if (buffer == may_alias) taken.insert(input);
+      }
     }
     const std::vector<int> results = draft_.results_of(value);
     if (results.empty()) {
@@ -60,7 +70,8 @@ void Step::write(const Values& values, const std::set<const Value*>& in_place) {
       continue;
     }
     for (const int result : results) {
-      const KernelBinding binding{KernelBinding::Kind::kResult, result};
+      if (draft_.is_update(value)) may_alias = inputs_.at(value->op->operand(0));
+      const KernelBinding binding{KernelBinding::Kind::kResult, result, draft_.is_update(value)};
       outputs_[value].push_back(declare_output(name, value->type, binding, may_alias));
       may_alias = -1;
       if (result == results[0] && !draft_.is_made(value)) made_.emplace_back(value, binding);
@@ -72,15 +83,36 @@ BufferId Step::write_temporary(int temporary) {
   return declare_output("partial", draft_.temporary(temporary), {KernelBinding::Kind::kTemporary, temporary}, -1);
 }
 
+std::vector<Index> Step::place_in_whole(const Op& update, const std::vector<Index>& index) {
+  const Shape& whole = update.operand(0)->type.shape;
+  const Shape& window = update.operand(1)->type.shape;
+  const Shape& space = draft_.source(update.result())->type.shape;
+  std::vector<Index> place;
+  size_t next = 0;
+  for (size_t d = 0; d < window.size(); ++d) {
+    Index at = 0;
+    if (window[d] != 1) {
+      while (space[next] == 1) ++next;
+      at = index[next++];
+    }
+    const int64_t high = whole[d] - window[d];
+    if (high > 0)
+      at = at + ops::clamped_start(b_, pull_.element(update.operand(static_cast<int>(d) + 2), {}, nullptr), high);
+    place.push_back(at);
+  }
+  return place;
+}
+
 void Step::store(const Value* value, const std::vector<Index>& index, const Expr& element, const Expr& mask) {
+  const std::vector<Index> place = draft_.is_update(value) ? place_in_whole(*value->op, index) : index;
   for (const BufferId buffer : outputs_.at(value))
-    b_.store(buffer, loops::flatten(index, value->type.shape), element, mask);
+    b_.store(buffer, loops::flatten(place, value->type.shape), element, mask);
 }
 
 void Step::store_pulled(const Values& values, const std::vector<Index>& index, const Expr& mask) {
   std::vector<Expr> elements;
   for (const Value* value : values) {
-    Expr element = pull_.element(value, index, mask);
+    Expr element = pull_.element(draft_.source(value), index, mask);
     elements.push_back(values.size() == 1 ? element : b_.let("made", element));
   }
   for (size_t i = 0; i < values.size(); ++i) store(values[i], index, elements[i], mask);
@@ -111,6 +143,7 @@ double work_ns(const Draft& draft, const Values& makes) {
   std::set<const Value*> seen;
   const auto visit = [&](const auto& self, const Value* value) -> void {
     if (!seen.insert(value).second) return;
+    if (draft.is_update(value)) return self(self, draft.source(value));
     if (draft.is_made(value)) {
       ns += kNsPerByte * static_cast<double>(value->type.bytes());
       return;
@@ -124,7 +157,7 @@ double work_ns(const Draft& draft, const Values& makes) {
   };
   for (const Value* value : makes) {
     visit(visit, value);
-    ns += kNsPerByte * static_cast<double>(value->type.bytes());
+    ns += kNsPerByte * static_cast<double>(draft.source(value)->type.bytes());
   }
   return ns;
 }

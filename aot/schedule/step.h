@@ -24,7 +24,7 @@ class Step {
   loops::BufferId write_temporary(int temporary);
 
   loops::BufferId output(const Value* value) const { return outputs_.at(value)[0]; }  // of a value that `write` named
-  // Stores an element of a value that `write` named.
+  // Stores an element of a value that `write` named; of an update, one of its window's source.
   void store(const Value* value, const std::vector<loops::Index>& index, const loops::Expr& element,
              const loops::Expr& mask);
   // Pulls and stores one element (or vector of them) of each; all are read before the first is stored.
@@ -35,6 +35,8 @@ class Step {
  private:
   loops::BufferId declare_output(const std::string& name, const TensorType& type, KernelBinding binding,
                                  loops::BufferId may_alias);
+  // Where the element of an update goes whose source's index this is.
+  std::vector<loops::Index> place_in_whole(const Op& update, const std::vector<loops::Index>& index);
 
   Draft& draft_;
   loops::KernelBuilder b_;

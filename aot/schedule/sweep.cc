@@ -65,6 +65,7 @@ class MergedDims {
 
  private:
   int find(const Value* value) {
+    if (draft_.is_update(value)) return std::min(merged_in_window(*value->op), of(draft_.source(value)));
     const int all = static_cast<int>(long_dims(value->type.shape).size());
     if (draft_.is_made(value) || contains(given_, value) || all == 0) return all;
     const Op& op = *value->op;
@@ -78,6 +79,18 @@ class MergedDims {
     int merged = all;
     for (const Value* operand : op.operands) merged = std::min(merged, of(operand));
     return merged;
+  }
+
+  // Of an update: as far as the window's rows follow each other in the whole.
+  static int merged_in_window(const Op& update) {
+    const Shape& whole = update.operand(0)->type.shape;
+    const Shape& window = update.operand(1)->type.shape;
+    int merged = 0;
+    for (size_t d = whole.size(); d-- > 0;) {
+      if (window[d] != 1) ++merged;
+      if (window[d] != whole[d]) break;
+    }
+    return std::max(merged, 1);
   }
 
   const Draft& draft_;
@@ -100,12 +113,13 @@ int merged_dims(const Draft& draft, const Value* value, const Values& given) {
 }
 
 SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given) {
-  SweepSpace space{values[0]->type.shape, static_cast<int>(values[0]->type.shape.size())};
+  const Shape& shape = draft.source(values[0])->type.shape;
+  SweepSpace space{shape, static_cast<int>(shape.size())};
   MergedDims merged(draft, given);
   std::set<const Value*> seen;
   for (const Value* value : values) {
     space.merged = std::min(space.merged, merged.of(value));
-    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, value, given, seen));
+    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), given, seen));
   }
   return space;
 }
