@@ -11,6 +11,7 @@ bool canonicalize(Module& module, PassContext& context) {
     again |= simplify_loops(module, context);
     again |= unroll_loops(module, context);
     again |= hoist(module, context);
+    again |= recompute_stacks(module, context);
     again |= cse(module, context);
     again |= dce(module, context);
     changed |= again;

@@ -68,6 +68,10 @@ bool unroll_loops(Module& module, PassContext& context);
 // Moves what is the same in every round of a loop before it, where the loop then computes less and reads no more.
 bool hoist(Module& module, PassContext& context);
 
+// What the rounds of a loop stack up for others that read it row by row: a stack that follows from others by a few cheap
+// ops is computed again from theirs.
+bool recompute_stacks(Module& module, PassContext& context);
+
 // All of the above from fold_constants on, in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
 

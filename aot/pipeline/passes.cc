@@ -36,6 +36,7 @@ constexpr PassRow kOtherPasses[] = {
     {"simplify_loops", simplify_loops, nullptr, ""},
     {"unroll_loops", unroll_loops, nullptr, ""},
     {"hoist", hoist, nullptr, ""},
+    {"recompute_stacks", recompute_stacks, nullptr, ""},
     {"cse", cse, nullptr, ""},
     {"dce", dce, nullptr, ""},
 };

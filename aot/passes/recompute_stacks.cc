@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <set>
+
+#include "aot/ops/build.h"
+#include "aot/ops/update.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/regions.h"
+#include "aot/passes/trip_count.h"
+#include "aot/passes/walk.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kFlopsMax = 12;  // less than a load from the outer caches takes
+
+// A result of a loop of which every round writes its own row.
+struct Stack {
+  Value* result;
+  Value* row;  // in the body
+};
+
+// `shape` with one row of its first dimension.
+Shape row_shape(Shape shape) {
+  shape[0] = 1;
+  return shape;
+}
+
+std::vector<Stack> stacks_of(const Op& loop) {
+  const std::optional<Counter> counter = counter_of(loop);
+  if (!counter || counter->start != 0 || counter->step != 1) return {};
+  const Block& body = loop.region(1);
+  std::vector<Stack> stacks;
+  for (int i = 0; i < std::ssize(loop.operands); ++i) {
+    const Value* argument = body.argument(i);
+    const Op* update = body.terminator()->operand(i)->op;
+    if (!update || !update->is("stablehlo.dynamic_update_slice") || update->operand(0) != argument ||
+        argument->uses.size() != 1 || update->operand(2) != body.argument(counter->index))
+      continue;
+    const Shape& shape = argument->type.shape;
+    if (shape[0] == counter->trips() && update->operand(1)->type.shape == row_shape(shape)) {
+      stacks.push_back({loop.result(i), ops::window_source(*update)});
+    }
+  }
+  return stacks;
+}
+
+bool reads_a_row(const Op& reader, const Value* stack) {
+  return reader.is("stablehlo.dynamic_slice") && reader.operand(0) == stack &&
+         reader.result()->type.shape == row_shape(stack->type.shape);
+}
+
+// How a row follows from the rows of other stacks by a few cheap ops.
+class Recipe {
+ public:
+  Recipe(const std::vector<Stack>& stacks, const std::set<const Value*>& gone, const Stack& wanted)
+      : stacks_(stacks), gone_(gone), wanted_(wanted) {
+    is_found_ = follow(wanted.row) && !rows_.empty();
+  }
+
+  bool is_found() const { return is_found_; }
+
+  // The row that `reader` reads, made where it stands.
+  Value* make(GraphBuilder& b, const Op& reader) const {
+    ValueMap map;
+    const Values starts(reader.operands.begin() + 1, reader.operands.end());
+    for (const Stack* stack : rows_) {
+      Value* row = ops::dynamic_slice(b, stack->result, starts, row_shape(stack->result->type.shape));
+      map[stack->row] = ops::reshape(b, row, stack->row->type.shape);
+    }
+    for (const Op* op : ops_) {
+      Op* copy = copy_op(*op, *reader.block, map);
+      reader.block->ops.splice(reader.self, reader.block->ops, copy->self);
+    }
+    return ops::reshape(b, map.at(wanted_.row), reader.result()->type.shape);
+  }
+
+ private:
+  bool follow(Value* value) {
+    for (const Stack& stack : stacks_) {
+      if (stack.row != value || stack.result == wanted_.result || gone_.contains(stack.result)) continue;
+      if (std::ranges::find(rows_, &stack) == rows_.end()) rows_.push_back(&stack);
+      return true;
+    }
+    Op* op = value->op;
+    if (op && std::ranges::find(ops_, op) != ops_.end()) return true;
+    if (!op || op->block != wanted_.row->op->block) return op && constant_of(value);
+    const LiteralRef literal = constant_of(value);
+    const bool is_cheap = literal ? literal->is_splat : op->def->is_elementwise || is_broadcast_splat(*op);
+    flops_ += op->def->flops;
+    if (!is_cheap || flops_ > kFlopsMax) return false;
+    if (!std::ranges::all_of(op->operands, [&](Value* operand) { return follow(operand); })) return false;
+    ops_.push_back(op);
+    return true;
+  }
+
+  static bool is_broadcast_splat(const Op& op) {
+    return op.is("stablehlo.broadcast_in_dim") && constant_of(op.operand(0));
+  }
+
+  const std::vector<Stack>& stacks_;
+  const std::set<const Value*>& gone_;
+  const Stack& wanted_;
+  std::vector<const Stack*> rows_;
+  std::vector<Op*> ops_;  // each after those that it reads
+  int flops_ = 0;
+  bool is_found_ = false;
+};
+
+bool recompute(Op& loop, const OpTable& table) {
+  const std::vector<Stack> stacks = stacks_of(loop);
+  std::set<const Value*> gone;
+  for (const Stack& stack : stacks) {
+    const auto reads_row = [&](const Value::Use& use) { return reads_a_row(*use.op, stack.result); };
+    if (stack.result->uses.empty() || !stack.row->op || !std::ranges::all_of(stack.result->uses, reads_row)) continue;
+    const Recipe recipe(stacks, gone, stack);
+    if (!recipe.is_found()) continue;
+    gone.insert(stack.result);
+    const std::vector<Value::Use> uses = stack.result->uses;
+    for (const Value::Use& use : uses) {
+      GraphBuilder b(table);
+      b.location = use.op->location;
+      b.before(*use.op);
+      replace_op(use.op, {recipe.make(b, *use.op)});
+    }
+  }
+  return !gone.empty();
+}
+
+}  // namespace
+
+bool recompute_stacks(Module& module, PassContext& context) {
+  bool changed = false;
+  for_each_block(module, [&](Block& block) {
+    for (auto& op : block.ops) {
+      if (is_loop(*op)) changed |= recompute(*op, context.ops);
+    }
+  });
+  return changed;
+}
+
+}  // namespace ingot
