@@ -83,5 +83,29 @@ TEST(Expand, GradientsGoThroughTheParts) {
   EXPECT_EQ(evaluate(main, {tensor_of_values(x->type, {1, 2, -3})})[0].f, (std::vector<double>{2, 4, -6}));
 }
 
+// The message of the limit that a function of one line from tensor<2xf32> to tensor<2xf32> meets.
+std::string limit_of(const std::string& line) {
+  const auto module = parse_module("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = " + line +
+                                       " : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n",
+                                   "limit.mlir", all_ops());
+  PassContext context(all_ops());
+  try {
+    expand(*module, context);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Expand, WhatOneProcessCannotDoIsALimit) {
+  const std::string pairs = "source_target_pairs = dense<[[1, 0]]> : tensor<1x2xi64>";
+  EXPECT_EQ(limit_of("\"stablehlo.collective_permute\"(%x) <{" + pairs + "}>"),
+            "limit.mlir:2:8: limit: stablehlo.collective_permute: several processes take part (source_target_pairs); "
+            "ingot compiles a program for one: lower it for a single device");
+  EXPECT_EQ(limit_of("stablehlo.custom_call @xla_ffi_python_cpu_callback(%x)"),
+            "limit.mlir:2:8: limit: custom_call @xla_ffi_python_cpu_callback calls the host's Python while the program "
+            "runs, which no device has; compute it in the program, or outside of it and pass it as an argument");
+}
+
 }  // namespace
 }  // namespace ingot

@@ -88,11 +88,11 @@ std::string error_of(std::span<const PassRow> rows, const PipelineOptions& optio
 TEST(Pipeline, StopsPrintsAndTimesAsAsked) {
   PassContext context(all_ops());
   std::string printed;
-  PipelineOptions options{.stop_after = "expand_annotations", .print_after = {"all"}, .time_passes = true};
+  PipelineOptions options{.stop_after = "drop_tokens", .print_after = {"all"}, .time_passes = true};
   options.print = [&](const std::string& text) { printed += text; };
   run_passes(compile_passes(), *two_negations(), context, options);
   EXPECT_NE(printed.find("// after inline_calls\n"), std::string::npos) << printed;
-  EXPECT_NE(printed.find("// after expand_annotations (unchanged)\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("// after drop_tokens (unchanged)\n"), std::string::npos) << printed;
   EXPECT_EQ(printed.find("// after fuse"), std::string::npos) << printed;
   EXPECT_NE(printed.find("total"), std::string::npos) << printed;
 }

@@ -7,6 +7,7 @@ ingot_test_library(compiled_program compiled_program.cc LINK program_runner ingo
 ingot_test(control_flow_test compiled_program random_graph)
 ingot_test(expand_test compiled_program)
 ingot_test(gradients_test program_runner random_graph)
+ingot_test(random_bits_test compiled_program)
 ingot_test(scan_test compiled_program random_graph)
 ingot_test(trace_test program_runner random_graph)
 ingot_test(traps_test compiled_program random_graph ingot_frontend_stablehlo)

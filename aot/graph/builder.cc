@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "aot/graph/result_types.h"
+
 namespace ingot {
 
 Op* insert(std::unique_ptr<Op> op, Block& block, Op* before) {
@@ -17,7 +19,7 @@ Op* GraphBuilder::create(std::string_view name, Values operands, AttrMap attrs, 
   if (!def) throw_bug(fmt::format("builder: unknown op {}", name));
   std::vector<TensorType> operand_types;
   for (Value* operand : operands) operand_types.push_back(operand->type);
-  if (def->infer) declared = def->infer({name, operand_types, attrs, regions, declared, location});
+  if (def->infer) declared = result_types(*def, {name, operand_types, attrs, regions, declared, location});
 
   auto op = std::make_unique<Op>();
   op->def = def;

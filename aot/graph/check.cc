@@ -23,7 +23,22 @@ constexpr Row kRows[] = {
     {"almost_eq", Check::Kind::kAlmostEqual},
     {"almost_eq_const", Check::Kind::kAlmostEqual},
     {"close", Check::Kind::kClose},
+    {"serialized_eq", Check::Kind::kEqual},
 };
+constexpr std::string_view kProbeId = "probe_id";
+
+// The value that a probe of the function saw.
+Value* probed(const Function& function, const Op& check) {
+  const std::string& id = check.attrs().string(kProbeId);
+  if (check.attrs().has("iter")) {
+    throw_limit(check.location,
+                fmt::format("{}: what a loop's rounds show to probe '{}' is not kept", check.name(), id));
+  }
+  for (const auto& op : function.body.ops) {
+    if (op->is("interpreter.probe") && op->attrs().string(kProbeId) == id) return op->operand(0);
+  }
+  throw_error(check.location, fmt::format("{}: there is no probe '{}'", check.name(), id));
+}
 
 std::optional<Check> check_of(const Op& op) {
   std::string name(op.name());
@@ -42,7 +57,7 @@ std::optional<Check> check_of(const Op& op) {
     }
     check.min_ulp = static_cast<uint64_t>(attrs.integer("min_ulp_difference", 0));
     check.max_ulp = static_cast<uint64_t>(attrs.integer("max_ulp_difference", 3));
-    if (op.operands.size() == 1) check.literal = attrs.literal("value");
+    if (op.operands.size() == 1 && !attrs.has(kProbeId)) check.literal = attrs.literal("value");
     return check;
   }
   throw_limit(op.location, fmt::format("the check {}{} is not known here", kPrefix, name));
@@ -105,7 +120,9 @@ std::vector<Check> take_checks(Function& function) {
     std::optional<Check> check = check_of(*op);
     if (!check) continue;
     check->actual = add_result(op->operand(0));
-    if (!check->literal) check->expected = add_result(op->operand(1));
+    if (!check->literal) {
+      check->expected = add_result(op->operands.size() == 1 ? probed(function, *op) : op->operand(1));
+    }
     checks.push_back(*std::move(check));
     erase(op);
   }

@@ -15,6 +15,11 @@ class Evaluator {
 
   std::vector<RefTensor> run_op(const Op& op, std::span<const RefTensor> inputs) {
     if (!op.def->evaluate) throw_limit(op.location, fmt::format("{}: has no reference evaluation", op.name()));
+    for (const auto& result : op.results) {
+      if (result->type.is_static()) continue;
+      throw_error(op.location,
+                  fmt::format("{}: its result {} has an unknown dimension", op.name(), to_string(result->type)));
+    }
     std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
     for (RefTensor& result : results) {
       if (options_.round || !result.is_float()) round_in_place(result);

@@ -7,6 +7,7 @@
 #include "aot/base/nearest.h"
 #include "aot/graph/assembly_custom.h"
 #include "aot/graph/public_ops.h"
+#include "aot/graph/result_types.h"
 
 namespace ingot {
 namespace {
@@ -343,6 +344,9 @@ const OpDef* OpReader::find_op(const Token& name) const {
   for (const OpDef* def : {&kTuple, &kGetTupleElement}) {
     if (op_name == def->name) return def;
   }
+  if (const std::string_view refusal = refusal_of(op_name); !refusal.empty()) {
+    throw_limit(text.source().location(name.text), fmt::format("{} {}", op_name, refusal));
+  }
   if (is_public_op(op_name)) {
     throw_limit(text.source().location(name.text), fmt::format("op {} is not supported yet", op_name));
   }
@@ -463,7 +467,8 @@ Op* OpReader::make(OpDraft draft, Block& block, Location location) {
   if (draft.def->infer) {
     std::vector<TensorType> operand_types;
     for (const Value* operand : draft.operands) operand_types.push_back(operand->type);
-    types = draft.def->infer({draft.def->name, operand_types, draft.attrs, draft.regions, draft.declared, written});
+    types =
+        result_types(*draft.def, {draft.def->name, operand_types, draft.attrs, draft.regions, draft.declared, written});
     if (draft.every_type) draft.declared.assign(types.size(), *draft.every_type);
     const bool compare = draft.has_declared || draft.every_type;
     if (compare && types.size() != draft.declared.size()) {

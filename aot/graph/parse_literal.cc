@@ -145,7 +145,11 @@ LiteralRef parse_literal(TextReader& reader) {
   if (!reader.at('<')) reader.fail_expected("'<'");
   reader.skip_group();
   reader.expect(':');
+  const Token type_token = reader.token();
   const TensorType type = parse_type(reader);
+  if (!type.is_static() || is_token(type.dtype)) {
+    reader.fail_at(type_token.text, fmt::format("a constant cannot be a {}", to_string(type)));
+  }
   const Lexer after = reader;
   static_cast<Lexer&>(reader) = body;
   reader.take();

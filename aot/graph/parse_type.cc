@@ -1,4 +1,4 @@
-// Types: tensor<2x3xf32>.
+// Types: tensor<2x?xf32>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>, !stablehlo.token.
 #include <fmt/format.h>
 
 #include "aot/graph/text_reader.h"
@@ -6,6 +6,7 @@
 namespace ingot {
 namespace {
 
+constexpr std::string_view kTokenType = "!stablehlo.token";
 constexpr size_t kHighestRank = 64;
 constexpr int64_t kLargestTensorBytes = int64_t{1} << 46;  // 64 TiB: offsets never overflow
 
@@ -28,8 +29,8 @@ std::string_view written_type(TextReader& reader) {
 [[noreturn]] void fail_unsupported(TextReader& reader, size_t start) {
   reader.seek(start);
   const Location location = reader.location();
-  throw_limit(location, fmt::format("type {} is not supported yet; tensors of static shape are, of i1, i2 .. i64, "
-                                    "ui2 .. ui64, f16, bf16, f32 and f64",
+  throw_limit(location, fmt::format("type {} is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, "
+                                    "bf16, f32 and f64",
                                     written_type(reader)));
 }
 
@@ -44,6 +45,27 @@ bool is_too_large(const TensorType& type) {
   return false;
 }
 
+// <4, ?> after `#stablehlo.bounds`: one for each dimension.
+Shape parse_bounds(TextReader& reader, const Shape& shape) {
+  const Token name = reader.expect(TokenKind::kHash, "#stablehlo.bounds<...>");
+  if (name.text != "#stablehlo.bounds") {
+    throw_limit(reader.source().location(name.text),
+                fmt::format("the encoding {} of a tensor is not supported; #stablehlo.bounds<...> is", name.text));
+  }
+  Shape bounds;
+  reader.expect('<');
+  do {
+    bounds.push_back(reader.accept('?') ? kUnknownDim : reader.expect_integer("a bound or '?'"));
+  } while (reader.accept(','));
+  reader.expect('>');
+  bool fits = bounds.size() == shape.size();
+  for (size_t d = 0; fits && d < bounds.size(); ++d) {
+    fits = bounds[d] == kUnknownDim || (shape[d] == kUnknownDim && bounds[d] >= 0);
+  }
+  if (!fits) reader.fail_at(name.text, "bounds give one number for each dimension that is '?' in the shape, else '?'");
+  return bounds;
+}
+
 }  // namespace
 
 // The shape is not made of tokens ("2x3xf32" is an integer and an identifier, "0x3xf32" a hexadecimal integer), so it
@@ -51,6 +73,10 @@ bool is_too_large(const TensorType& type) {
 TensorType parse_type(TextReader& reader) {
   if (reader.at(TokenKind::kBang) && reader.is_alias(reader.token().text)) return reader.type_alias();
   const size_t start = reader.offset();
+  if (reader.at(TokenKind::kBang) && reader.token().text == kTokenType) {
+    reader.take();
+    return {DType::kToken, {0}};  // no elements
+  }
   if (!reader.at_word("tensor")) {
     const bool is_type = reader.at(TokenKind::kIdentifier) || reader.at(TokenKind::kBang) || reader.at('(');
     if (!is_type) reader.fail_expected("a type like tensor<2x3xf32>");
@@ -68,15 +94,20 @@ TensorType parse_type(TextReader& reader) {
   TensorType type;
   while (true) {
     skip_space();
-    if (peek() < '0' || peek() > '9') break;
     const size_t digits = at;
-    while (peek() >= '0' && peek() <= '9') ++at;
-    const auto dim = integer_value(text.substr(digits, at - digits));
-    if (!dim || *dim > INT64_MAX)
-      reader.fail_at(text.substr(digits, at - digits), "the dimension does not fit 64 bits");
+    if (peek() == '?') {
+      type.shape.push_back(kUnknownDim);
+      ++at;
+    } else {
+      if (peek() < '0' || peek() > '9') break;
+      while (peek() >= '0' && peek() <= '9') ++at;
+      const auto dim = integer_value(text.substr(digits, at - digits));
+      if (!dim || *dim > INT64_MAX)
+        reader.fail_at(text.substr(digits, at - digits), "the dimension does not fit 64 bits");
+      type.shape.push_back(static_cast<int64_t>(*dim));
+    }
     if (peek() != 'x') reader.fail_at(text.substr(at, 0), "expected 'x' after a dimension, as in tensor<2x3xf32>");
     ++at;
-    type.shape.push_back(static_cast<int64_t>(*dim));
     if (type.shape.size() > kHighestRank)
       throw_limit(reader.source().location(digits), "a tensor has at most 64 dimensions");
   }
@@ -85,12 +116,14 @@ TensorType parse_type(TextReader& reader) {
   const std::string_view name = text.substr(word, at - word);
   const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
   skip_space();
-  if (!dtype || peek() != '>') fail_unsupported(reader, start);
+  if (!dtype || (peek() != '>' && peek() != ',')) fail_unsupported(reader, start);
   type.dtype = *dtype;
+  reader.seek(at);
+  if (reader.accept(',')) type.bounds = parse_bounds(reader, type.shape);
+  reader.expect('>');
   if (is_too_large(type)) {
     throw_limit(reader.source().location(start), fmt::format("{} is larger than 64 TiB", to_string(type)));
   }
-  reader.seek(at + 1);
   return type;
 }
 

@@ -31,6 +31,7 @@ constexpr std::string_view kStablehlo[] = {
     "clamp",
     "collective_broadcast",
     "collective_permute",
+    "collective_reduce",
     "compare",
     "complex",
     "composite",
@@ -186,6 +187,24 @@ constexpr std::string_view kChlo[] = {
 static_assert(std::is_sorted(std::begin(kStablehlo), std::end(kStablehlo)));
 static_assert(std::is_sorted(std::begin(kChlo), std::end(kChlo)));
 
+// Ops that a program for one device, compiled ahead of time, cannot have.
+constexpr struct {
+  std::string_view name, advice;
+} kRefused[] = {
+    {"stablehlo.infeed", "reads from the host while the program runs; make what it reads an argument"},
+    {"stablehlo.outfeed", "writes to the host while the program runs; return what it writes"},
+    {"stablehlo.send",
+     "sends to another process or to the host; ingot compiles a program for one: return what it sends"},
+    {"stablehlo.recv",
+     "receives from another process or from the host; ingot compiles a program for one: make what it receives an "
+     "argument"},
+    {"stablehlo.set_dimension_size",
+     "makes a tensor whose size is known only as the program runs; keep the whole tensor, and the size beside it"},
+    {"interpreter.run_parallel",
+     "runs several processes, or what they exchange with a host; ingot compiles a program for "
+     "one"},
+};
+
 template <size_t kCount>
 bool is_in(const std::string_view (&names)[kCount], std::string_view name) {
   return std::binary_search(std::begin(names), std::end(names), name);
@@ -198,6 +217,13 @@ bool is_public_op(std::string_view name) {
   if (dot == name.npos) return false;
   const std::string_view dialect = name.substr(0, dot), op = name.substr(dot + 1);
   return (dialect == "stablehlo" && is_in(kStablehlo, op)) || (dialect == "chlo" && is_in(kChlo, op));
+}
+
+std::string_view refusal_of(std::string_view name) {
+  for (const auto& row : kRefused) {
+    if (row.name == name) return row.advice;
+  }
+  return "";
 }
 
 }  // namespace ingot

@@ -8,4 +8,7 @@ namespace ingot {
 
 bool is_public_op(std::string_view name);  // "stablehlo.fft"
 
+// What an op does that ingot cannot compile, and what to do instead; "" for other ops.
+std::string_view refusal_of(std::string_view name);
+
 }  // namespace ingot

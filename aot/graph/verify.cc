@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "aot/graph/op.h"
+#include "aot/graph/result_types.h"
 
 namespace ingot {
 namespace {
@@ -121,7 +121,7 @@ class Verifier {
     for (const auto& result : op.results) declared.push_back(result->type);
     std::vector<TensorType> inferred;
     try {
-      inferred = op.def->infer({op.name(), operands, op.attr_map, op.regions, declared, op.location});
+      inferred = result_types(*op.def, {op.name(), operands, op.attr_map, op.regions, declared, op.location});
     } catch (const Error& error) {
       fail(error.message());
     }

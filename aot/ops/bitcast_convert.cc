@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "aot/graph/result_types.h"
 #include "aot/loops/float_bits.h"
 #include "aot/ops/elementwise.h"
 #include "aot/ops/infer.h"
@@ -11,25 +12,27 @@ namespace {
 
 int bits(DType dtype) { return info(dtype).bits; }
 
+// The shape of `from` in another width: the narrower side has one more, last dimension.
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 1);
   const TensorType& from = args.operands[0];
   const TensorType& to = args.declared_result();
-  Shape narrow = bits(from.dtype) < bits(to.dtype) ? from.shape : to.shape;
-  const Shape& wide = bits(from.dtype) < bits(to.dtype) ? to.shape : from.shape;
   const int64_t ratio = std::max(bits(from.dtype), bits(to.dtype)) / std::min(bits(from.dtype), bits(to.dtype));
+  TensorType expected{to.dtype, from.shape};
   bool fits = true;
-  if (ratio > 1) {
-    fits = !narrow.empty() && narrow.back() == ratio;
-    if (fits) narrow.pop_back();
+  if (bits(from.dtype) > bits(to.dtype)) {
+    expected.shape.push_back(ratio);
+  } else if (ratio > 1) {
+    fits = !from.shape.empty() && (from.shape.back() == ratio || from.shape.back() == kUnknownDim);
+    if (fits) expected.shape.pop_back();
   }
-  if (!fits || narrow != wide) {
+  if (!fits || !may_agree(expected, to)) {
     args.fail(
         fmt::format("cannot give {} from {}: shapes must agree, with one more, last dimension of {} on the side of the "
                     "narrower type",
                     to_string(to), to_string(from), ratio));
   }
-  return {to};
+  return {from.is_static() ? expected : to};
 }
 
 uint64_t load_bits(const RefTensor& tensor, int64_t k) {
@@ -139,6 +142,7 @@ extern const OpDef kBitcastConvert = {
     .zero_gradient = true,
     .samples = samples,
     .element = element,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

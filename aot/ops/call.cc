@@ -18,6 +18,7 @@ extern const OpDef kCall = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kNone,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

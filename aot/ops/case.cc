@@ -50,6 +50,7 @@ extern const OpDef kCase = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

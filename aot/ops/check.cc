@@ -2,6 +2,7 @@
 // operands.
 //   expect_eq, expect_eq_const                same bits (any NaN for a NaN)
 //   expect_almost_eq, expect_almost_eq_const  within `tolerance` (0.0001 when absent)
+//   expect_serialized_eq                      same bits as interpreter.probe of that probe_id saw
 //   expect_close                              min_ulp_difference <= units in the last place <= max_ulp_difference (0,
 //   3)
 #include <algorithm>
@@ -29,6 +30,11 @@ std::vector<TensorType> infer_const(const InferArgs& args) {
   if (expected != args.operands[0]) {
     args.fail("compares " + to_string(args.operands[0]) + " with " + to_string(expected));
   }
+  return {};
+}
+
+std::vector<TensorType> infer_one(const InferArgs& args) {
+  check_operands(args, 1);
   return {};
 }
 
@@ -61,6 +67,7 @@ constexpr OpDef check(std::string_view name, std::string_view doc, std::string_v
   def.zero_gradient = true;
   def.root = KernelRoot::kNone;
   def.has_side_effect = true;
+  def.infers_unknown = true;
   return def;
 }
 
@@ -88,5 +95,10 @@ extern const OpDef kCheckExpectClose =
           "operands (`,` `max_ulp_difference` `=` int(max_ulp_difference))? (`,` `min_ulp_difference` `=` "
           "int(min_ulp_difference))? attr-dict :operands",
           infer_pair, samples<"check.expect_close %x, %x, max_ulp_difference = 3 : tensor<3xf32>, tensor<3xf32>">);
+
+extern const OpDef kCheckExpectSerializedEq =
+    check("check.expect_serialized_eq", "Expects what a probe saw.",
+          "operands `,` `probe_id` `=` string(probe_id) (`,` `iter` `=` int(iter))? attr-dict :same", infer_one,
+          samples<"check.expect_serialized_eq %x, probe_id = \"x\" : tensor<3xf32>">);
 
 }  // namespace ingot

@@ -26,6 +26,7 @@ extern const OpDef kComposite = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kNone,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

@@ -1,41 +1,123 @@
 // stablehlo.custom_call: something that only its target's name says. Known targets:
-//   check.*   a test's expectation, as the ops of check.cc; no results
-//   Sharding, annotate_device_placement and their like place a tensor among devices: with one device, the tensor itself
+//   check.*           a test's expectation, as the ops of check.cc; no results
+//   Sharding, ...     where a tensor is among devices, or how it lies in memory: here, the tensor itself
+//   shape_assertion   the first operand, a condition on sizes, must hold; it is checked as the program is compiled
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "aot/ops/callee.h"
+#include "aot/ops/known_value.h"
 
 namespace ingot {
 namespace {
 
-constexpr std::string_view kPlacements[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                            "annotate_device_placement"};
+constexpr std::string_view kIdentities[] = {
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "annotate_device_placement",
+    "MoveToDevice",
+    "MoveToHost",
+    "xla.sdy.FuncResultSharding",
+    "xla.sdy.GlobalToLocalShape",
+    "xla.sdy.LocalToGlobalShape",
+    "LayoutConstraint",
+};
 
-bool is_placement(std::string_view target) {
-  return std::find(std::begin(kPlacements), std::end(kPlacements), target) != std::end(kPlacements);
+enum class Kind : uint8_t { kIdentity, kCheck, kShapeAssertion, kCallback, kUnknown };
+
+Kind kind_of(std::string_view target) {
+  if (std::ranges::count(kIdentities, target)) return Kind::kIdentity;
+  if (target.starts_with("check.")) return Kind::kCheck;
+  if (target == "shape_assertion") return Kind::kShapeAssertion;
+  return target.find("callback") != target.npos ? Kind::kCallback : Kind::kUnknown;
+}
+
+const std::string& target_of(const Op& op) { return op.attrs().string("call_target_name"); }
+
+[[noreturn]] void fail_unknown(const Op& op) {
+  const std::string_view advice =
+      kind_of(target_of(op)) == Kind::kCallback
+          ? "calls the host's Python while the program runs, which no device has; compute it in the program, or "
+            "outside "
+            "of it and pass it as an argument"
+          : "is not known here; express it in StableHLO ops, or as a stablehlo.composite with a decomposition";
+  throw_limit(op.location, fmt::format("custom_call @{} {}", target_of(op), advice));
 }
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  if (is_placement(args.attrs().string("call_target_name"))) {
-    if (args.operands.size() != 1) args.fail("this target takes one operand");
-    return {args.operands[0]};
+  if (kind_of(args.attrs().string("call_target_name")) != Kind::kIdentity) return declared_results(args);
+  if (args.operands.size() != args.declared.size()) args.fail("this target gives its operands back");
+  return {args.operands.begin(), args.operands.end()};
+}
+
+// "{0}" and so on in the message of an assertion stand for the operands after the first.
+std::string assertion_text(const Op& op, std::span<const RefTensor> values) {
+  if (!op.attr_map.contains("error_message"))
+    return "a condition on the sizes of the program's arguments does not hold";
+  std::string text = op.attrs().string("error_message");
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string mark = fmt::format("{{{}}}", i),
+                      value = values[i].i.size() == 1 ? fmt::to_string(values[i].i[0]) : "?";
+    for (size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size())) {
+      text.replace(at, mark.size(), value);
+    }
   }
-  return declared_results(args);
+  return text;
+}
+
+void check_assertion(const Op& op, std::span<const RefTensor> operands) {
+  if (operands[0].i.size() == 1 && operands[0].i[0]) return;
+  throw_error(op.location, assertion_text(op, operands.subspan(1)));
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
-  const std::string& target = args.attrs().string("call_target_name");
-  if (is_placement(target)) return {args.inputs[0]};
-  if (target.starts_with("check.") && args.op.results.empty()) return {};
-  throw_limit(args.op.location, "custom_call @" + target +
-                                    " is not known here; express it in StableHLO ops, or as a "
-                                    "stablehlo.composite with a decomposition");
+  switch (kind_of(target_of(args.op))) {
+    case Kind::kIdentity:
+      return {args.inputs.begin(), args.inputs.end()};
+    case Kind::kCheck:
+      if (args.op.results.empty()) return {};
+      break;
+    case Kind::kShapeAssertion:
+      if (args.inputs.empty()) break;
+      check_assertion(args.op, args.inputs);
+      return {};
+    default:
+      break;
+  }
+  fail_unknown(args.op);
+}
+
+Values expand(ExpandArgs& args) {
+  switch (kind_of(target_of(args.op))) {
+    case Kind::kIdentity:
+      return args.op.operands;
+    case Kind::kCheck:
+      if (args.op.results.empty()) return {};
+      break;
+    case Kind::kShapeAssertion: {
+      if (args.op.operands.empty()) break;
+      std::vector<RefTensor> operands;
+      for (const Value* operand : args.op.operands) {
+        const auto value = ops::known_value(operand);
+        if (!value) throw_error(args.op.location, "shape_assertion: its condition does not follow from sizes alone");
+        operands.push_back(*value);
+      }
+      check_assertion(args.op, operands);
+      return {};
+    }
+    default:
+      break;
+  }
+  fail_unknown(args.op);
 }
 
 Values gradient(GradientArgs& args) {
-  const std::string& target = args.op.attrs().string("call_target_name");
-  if (!is_placement(target)) throw_error(args.op.location, "custom_call @" + target + " has no gradient");
-  return {args.dy()};
+  if (kind_of(target_of(args.op)) != Kind::kIdentity) {
+    throw_error(args.op.location, fmt::format("custom_call @{} has no gradient", target_of(args.op)));
+  }
+  return {args.result_gradients.begin(), args.result_gradients.end()};
 }
 
 std::vector<Sample> samples() {
@@ -55,9 +137,11 @@ extern const OpDef kCustomCall = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .expand = expand,
     .samples = samples,
     .root = KernelRoot::kNone,
     .has_side_effect = true,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

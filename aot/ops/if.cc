@@ -38,6 +38,7 @@ extern const OpDef kIf = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

@@ -27,6 +27,7 @@ extern const OpDef kOptimizationBarrier = {
     .gradient = gradient,
     .samples = samples,
     .root = KernelRoot::kNone,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

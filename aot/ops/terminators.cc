@@ -13,6 +13,7 @@ constexpr OpDef terminator(std::string_view name, std::string_view doc) {
   def.assembly = "operands attr-dict (`:` types)?";
   def.infer = no_results;
   def.root = KernelRoot::kNone;
+  def.infers_unknown = true;
   def.is_terminator = true;
   return def;
 }

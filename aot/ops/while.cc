@@ -86,6 +86,7 @@ extern const OpDef kWhile = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
+    .infers_unknown = true,
 };
 
 }  // namespace ingot

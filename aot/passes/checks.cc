@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
-#include "aot/passes/annotations.h"
 #include "aot/passes/walk.h"
 
 namespace ingot {
@@ -47,12 +47,27 @@ std::string no_expandable_ops(const Module& module) {
   });
 }
 
-std::string no_annotations(const Module& module) {
-  return first_complaint(module, [](const Op& op) { return is_annotation(op) ? at(op, " is left") : ""; });
+std::string no_tokens(const Module& module) {
+  const auto is_left = [](const Value* value) { return is_token(value->type.dtype); };
+  return first_complaint(module, [&](const Op& op) {
+    const bool has_token = std::ranges::any_of(op.operands, is_left) ||
+                           std::ranges::any_of(op.results, [&](const auto& result) { return is_left(result.get()); });
+    return has_token ? at(op, ": a token is left") : "";
+  });
+}
+
+std::string every_dimension_is_known(const Module& module) {
+  return first_complaint(module, [](const Op& op) {
+    for (const auto& result : op.results) {
+      if (!result->type.is_static()) return at(op, " gives a " + to_string(result->type));
+    }
+    return std::string();
+  });
 }
 
 std::string no_barriers(const Module& module) {
-  return first_complaint(module, [](const Op& op) { return is_barrier(op) ? at(op, " is left") : ""; });
+  return first_complaint(
+      module, [](const Op& op) { return op.is("stablehlo.optimization_barrier") ? at(op, " is left") : ""; });
 }
 
 std::string every_op_is_a_kernel(const Block& block) {

@@ -14,8 +14,11 @@ std::string no_calls(const Module& module);
 // No op that has to expand is left: one with an `expand` column and without a kernel of its own.
 std::string no_expandable_ops(const Module& module);
 
-// No custom call that only annotates is left.
-std::string no_annotations(const Module& module);
+// No value is a token.
+std::string no_tokens(const Module& module);
+
+// No result has an unknown dimension.
+std::string every_dimension_is_known(const Module& module);
 
 std::string no_barriers(const Module& module);
 

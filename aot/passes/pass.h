@@ -18,9 +18,19 @@ struct FuseNote {
   std::string reason;
 };
 
+// A size or shape that the user gives for what a program leaves open: of a dimension by the name that
+// kDimNames gives it, of an argument of an entry point, or the value of such a scalar integer.
+struct GivenShape {
+  std::string name;
+  Shape sizes;           // one, or one for each dimension
+  bool is_used = false;  // set by refine_shapes: there is something of that name
+};
+inline constexpr const char* kDimNames = "ingot.dims";  // of an argument: a list of strings, "" for a dimension without
+
 // What passes share: options in, notes out.
 struct PassContext {
   const OpTable& ops;
+  std::vector<GivenShape> shapes;
   int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
   int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
   std::vector<FuseNote> fuse_notes;     // filled by fuse
@@ -35,8 +45,13 @@ bool inline_calls(Module& module, PassContext& context);
 // Puts what OpDef::expand makes in an op's place, until no op expands.
 bool expand(Module& module, PassContext& context);
 
-// Removes custom calls that only annotate (sharding, placement): each result is its operand.
-bool expand_annotations(Module& module, PassContext& context);
+// Removes all tokens: nothing happens outside of a program that they could order.
+bool drop_tokens(Module& module, PassContext& context);
+
+// Gives every value its shape, from the arguments down: result types follow from operands' types, ops whose result's
+// shape is a value (dynamic_reshape, ...) become static ones, sizes that are asked for become constants and assertions
+// about them are checked. A dimension that stays unknown is the user's error. Functions without calls.
+bool refine_shapes(Module& module, PassContext& context);
 
 // Removes optimization_barrier. Late: until then it keeps what the user asked to keep apart.
 bool drop_barriers(Module& module, PassContext& context);

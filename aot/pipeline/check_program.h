@@ -17,8 +17,11 @@ struct CheckProgram {
   std::vector<LiteralRef> inputs;  // for its arguments
 };
 
-// One program for each public function of the module that takes nothing. Calls are inlined; constants of more than one
-// value become arguments, so that the compiler cannot fold the program away and what is tested is what users run.
+// One program for each public function of the module that takes nothing.
 std::vector<CheckProgram> check_programs(const Module& module);
+
+// Makes the constants of more than one value arguments, so that the compiler cannot fold the program away and what is
+// tested is what users run. Before, the passes run that need constants as they are: those that a shape is made of.
+void hoist_constants(CheckProgram& program);
 
 }  // namespace ingot

@@ -99,10 +99,17 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
+  std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context(all_ops());
+    context.shapes = std::move(shapes);
     run_passes(compile_passes(), *module, context, options.pipeline);
+    shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
+  }
+  for (const GivenShape& given : shapes) {
+    if (given.is_used) continue;
+    throw_error(nullptr, "--shape: no entry point has an argument or a dimension of the name " + given.name);
   }
 
   const std::vector<Function*> entries = entry_points(modules);

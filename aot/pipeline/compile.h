@@ -20,6 +20,7 @@ std::vector<std::string> default_targets();
 struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
+  std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

@@ -18,8 +18,8 @@ namespace {
 // Order matters only where a reason is written.
 constexpr PassRow kCompilePasses[] = {
     {"inline_calls", inline_calls, no_calls, "first: the others look at one function at a time"},
-    {"expand_annotations", expand_annotations, no_annotations,
-     "before anything that looks through a value's definition"},
+    {"drop_tokens", drop_tokens, no_tokens, "nothing below knows them"},
+    {"refine_shapes", refine_shapes, every_dimension_is_known, "before anything that asks for a shape"},
     {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},

@@ -76,7 +76,9 @@ class Parser {
     buffer.name = parse_name(reader_);
     if (buffers_.contains(buffer.name)) reader_.fail_at(piece, "another buffer has this name");
     reader_.expect(':');
+    const std::string_view type = reader_.token().text;
     buffer.type = parse_type(reader_);
+    if (!buffer.type.is_static()) reader_.fail_at(type, "the shape of a buffer is known");
     parse_place(buffer);
     const std::string_view bytes = reader_.token().text;
     if (parse_bytes() != buffer.bytes()) {

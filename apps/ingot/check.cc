@@ -44,6 +44,7 @@ std::vector<RefTensor> results_of(const Function& function, const Device::Bound&
 
 // Compiles and runs one program; the first check that does not hold, or "".
 std::string run_program(CheckProgram program, const CheckOptions& options) {
+  hoist_constants(program);
   const std::unique_ptr<Module> signature = copy_module(*program.module);
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(std::move(program.module));

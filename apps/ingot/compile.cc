@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 
 #include "aot/base/error.h"
@@ -18,6 +19,7 @@ struct CompileCommand {
   std::vector<std::string> inputs;
   std::string output;
   CompileOptions options;
+  std::vector<std::string> shapes;
   std::string explain;
   bool print_plan = false;
 };
@@ -36,10 +38,27 @@ void report(const Compiled& compiled, const std::string& path) {
   }
 }
 
+// "batch=32" and "x=32x784".
+GivenShape parse_shape(const std::string& text) {
+  const size_t equals = text.find('=');
+  GivenShape given{text.substr(0, equals), {}};
+  for (size_t at = equals; at != text.npos && at < text.size(); at = text.find('x', at)) {
+    const char* begin = text.data() + ++at;
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), size);
+    if (error != std::errc() || size < 0 || (*end != '\0' && *end != 'x')) break;
+    given.sizes.push_back(size);
+    if (*end == '\0') return given;
+  }
+  throw_error(nullptr,
+              fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
+}
+
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
   CompileOptions options = command.options;
   options.name = std::filesystem::path(command.output).stem().string();
+  for (const std::string& shape : command.shapes) options.shapes.push_back(parse_shape(shape));
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   const Compiled compiled = [&] {
     Progress progress;
@@ -78,6 +97,10 @@ Command compile_command() {
                   {"--target",
                    &o.options.targets,
                    "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first",
+                   {.commas = true}},
+                  {"--shape",
+                   &o.shapes,
+                   "sizes that the programs leave open: batch=32, x=32x784; several by commas",
                    {.commas = true}},
                   {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
                   {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},

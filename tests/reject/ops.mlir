@@ -69,3 +69,21 @@ func.func @f(%x: tensor<f32>) {
   return
 }
 // error: 4:3: error: expected ':' and the types of operands and results, found 'return'
+// -----
+func.func @f(%t: !stablehlo.token) {
+  %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xi64>, !stablehlo.token)
+  return
+}
+// error: 2:10: limit: stablehlo.infeed reads from the host while the program runs; make what it reads an argument
+// -----
+func.func @f(%x: tensor<2xi64>, %t: !stablehlo.token) {
+  %0 = "stablehlo.outfeed"(%x, %t) : (tensor<2xi64>, !stablehlo.token) -> !stablehlo.token
+  return
+}
+// error: 2:8: limit: stablehlo.outfeed writes to the host while the program runs; return what it writes
+// -----
+func.func @f() {
+  %0:2 = "interpreter.run_parallel"() {programs = [[@f, @f]]} : () -> (tensor<ui32>, tensor<ui32>)
+  return
+}
+// error: 2:10: limit: interpreter.run_parallel runs several processes, or what they exchange with a host; ingot compiles a program for one

@@ -7,12 +7,15 @@
 #include "aot/base/error.h"
 #include "aot/frontend/stablehlo/library_calls.h"
 #include "aot/frontend/stablehlo/names.h"
+#include "aot/graph/op.h"
+#include "aot/passes/pass.h"
 
 namespace ingot {
 namespace {
 
 constexpr std::string_view kAliasAttr = "tf.aliasing_output";
 constexpr std::string_view kDonorAttr = "jax.buffer_donor";
+constexpr std::string_view kGlobalConstantAttr = "jax.global_constant";
 constexpr std::string_view kResultInfoAttr = "jax.result_info";
 constexpr int kNone = -1;
 
@@ -39,6 +42,7 @@ class Importer {
     match_donors();
     name_arguments();
     name_results();
+    name_dimensions();
     write();
   }
 
@@ -164,6 +168,28 @@ class Importer {
     for (const ResultName& name : names) {
       result_names_.push_back(unique(taken, brief_names.count(name.brief) > 1 ? name.full : name.brief));
     }
+  }
+
+  // JAX computes the sizes that its program calls by names from the shapes of the arguments, and passes them to a
+  // function whose arguments say the names.
+  void name_dimensions() {
+    for (const auto& op : function_.body.ops) {
+      const Function* callee = op->is("func.call") ? function_.module->find(op->attrs().string("callee")) : nullptr;
+      for (int i = 0; callee && i < callee->argument_count(); ++i) {
+        const std::string* name = find_string(callee->argument_attrs[i], kGlobalConstantAttr);
+        if (name && !name->empty()) name_dimension(op->operand(i), *name);
+      }
+    }
+  }
+
+  void name_dimension(const Value* size, const std::string& name) {
+    while (size->op && size->op->is("stablehlo.convert")) size = size->op->operand(0);
+    if (!size->op || !size->op->is("stablehlo.get_dimension_size")) return;
+    const Value& argument = *size->op->operand(0);
+    if (argument.block != &function_.body) return;
+    AttrMap& attrs = function_.argument_attrs[argument.index];
+    Attr& dims = attrs.try_emplace(kDimNames, std::vector<Attr>(argument.type.rank(), Attr(""))).first->second;
+    std::get<std::vector<Attr>>(dims.value)[size->op->attrs().integer("dimension")] = name;
   }
 
   void write() {

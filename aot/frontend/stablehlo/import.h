@@ -27,6 +27,7 @@ inline constexpr std::string_view kNameAttr = "ingot.name";    // the name of ev
 //     an argument's loc("state['opt'][0].mu")            state.opt.0.mu
 //     a result's jax.result_info = "result[1]['loss']"   loss: without `result` and its index, unless two would be the
 //     same a result that is state has its argument's name arg2, result0
+//   A dimension that JAX's program reads as `batch` has that name, in the argument's kDimNames.
 //   Names are unique among a function's arguments, and among its results: a second `x` becomes `x_1`.
 //
 // Throws an error for a donation that cannot be: no such result, another type, two arguments for one result, a state

@@ -4,6 +4,7 @@
 
 #include "aot/frontend/trace/functions.h"
 #include "aot/frontend/trace/trace.h"
+#include "aot/ops/counter_random.h"
 
 namespace ingot {
 namespace {
@@ -16,24 +17,18 @@ Tensor shifted(const Tensor& x, int64_t bits) {
       ops::binary(builder(), "shift_right_logical", value, ops::constant(builder(), splat_int(value->type, bits))));
 }
 
-// The high and low words of a * b.
-struct Wide {
-  Tensor high, low;
-};
-Wide multiply(const Tensor& a, uint32_t b) {
-  const Tensor product = to(a, DType::kUI64) * static_cast<int64_t>(b);
+}  // namespace
+
+// What the rounds need of a word.
+static Tensor plus(const Tensor& x, uint32_t y) { return x + word(y); }
+
+static WideProduct<Tensor> wide_product(const Tensor& x, uint32_t y) {
+  const Tensor product = to(x, DType::kUI64) * static_cast<int64_t>(y);
   return {to(shifted(product, 32), DType::kUI32), to(product, DType::kUI32)};
 }
 
-}  // namespace
-
 std::array<Tensor, 4> philox4x32(std::array<Tensor, 4> counter, std::array<Tensor, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    if (round > 0) key = {key[0] + word(0x9E3779B9), key[1] + word(0xBB67AE85)};
-    const Wide p0 = multiply(counter[0], 0xD2511F53), p1 = multiply(counter[2], 0xCD9E8D57);
-    counter = {p1.high ^ counter[1] ^ key[0], p1.low, p0.high ^ counter[3] ^ key[1], p0.low};
-  }
-  return counter;
+  return philox4x32<Tensor>(std::move(counter), std::move(key));
 }
 
 Tensor random_bits(const RandomKey& key, const Shape& shape) {

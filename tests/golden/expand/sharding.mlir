@@ -1,4 +1,4 @@
-// run: expand_annotations
+// run: expand
 // What only says where data should be is its operand.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,0 +1,71 @@
+#include "aot/graph/result_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ingot {
+namespace {
+
+bool all_static(std::span<const TensorType> types) { return std::ranges::all_of(types, &TensorType::is_static); }
+
+// Scalars may stand for all elements; the others have one shape. Infer sees 1 where nobody knows a dimension.
+std::vector<TensorType> elementwise_types(const OpDef& def, const InferArgs& args) {
+  TensorType shape;
+  bool has_shape = false;
+  const auto meet = [&](const TensorType& type) {
+    if (type.rank() == 0) return;
+    const TensorType other{shape.dtype, type.shape, type.bounds};
+    if (has_shape && !may_agree(shape, other)) {
+      args.fail(fmt::format("shapes do not agree: {} and {}", to_string({type.dtype, shape.shape}), to_string(type)));
+    }
+    shape = has_shape ? refined(shape, other) : other;
+    has_shape = true;
+  };
+  for (const TensorType& type : args.operands) meet(type);
+  for (const TensorType& type : args.declared) meet(type);
+  Shape one = shape.shape;
+  std::ranges::replace(one, kUnknownDim, 1);
+  const auto with_one = [&](std::span<const TensorType> types) {
+    std::vector<TensorType> result(types.begin(), types.end());
+    for (TensorType& type : result) {
+      if (type.rank() > 0) type = {type.dtype, one};
+    }
+    return result;
+  };
+  const std::vector<TensorType> operands = with_one(args.operands), declared = with_one(args.declared);
+  std::vector<TensorType> results =
+      def.infer({args.name, operands, args.attr_map, args.regions, declared, args.location});
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].rank() > 0) results[i] = {results[i].dtype, shape.shape, shape.bounds};
+    if (i < args.declared.size() && may_agree(results[i], args.declared[i])) results[i] = args.declared[i];
+  }
+  return results;
+}
+
+}  // namespace
+
+bool may_agree(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && std::ranges::equal(a.shape, b.shape, [](int64_t x, int64_t y) {
+           return x == y || x == kUnknownDim || y == kUnknownDim;
+         });
+}
+
+TensorType refined(TensorType type, const TensorType& other) {
+  if (type.bounds.empty()) type.bounds = other.bounds;
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    if (type.shape[d] == kUnknownDim) type.shape[d] = other.shape[d];
+    if (type.shape[d] != kUnknownDim && !type.bounds.empty()) type.bounds[d] = kUnknownDim;  // only `?` have bounds
+  }
+  if (type.is_static()) type.bounds.clear();
+  return type;
+}
+
+std::vector<TensorType> result_types(const OpDef& def, const InferArgs& args) {
+  if (def.infers_unknown || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
+  if (def.is_elementwise) return elementwise_types(def, args);
+  if (args.declared.empty()) args.fail("its result types must be written where a dimension is unknown");
+  return {args.declared.begin(), args.declared.end()};
+}
+
+}  // namespace ingot
