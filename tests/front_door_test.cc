@@ -64,9 +64,10 @@ TEST(FrontDoor, LongChainsPass) {
   EXPECT_EQ(try_text(text), Verdict::kLowered);
 }
 
-// INGOT_FUZZ_ROUNDS says how many.
+// INGOT_FUZZ_ROUNDS says how many; INGOT_FUZZ_TRACE names a file that holds the text that is being tried.
 TEST(FrontDoor, NearlyRightTextsAreRefusedOrCompiled) {
   const char* asked = std::getenv("INGOT_FUZZ_ROUNDS");
+  const char* trace = std::getenv("INGOT_FUZZ_TRACE");
   const int rounds = asked ? std::atoi(asked) : 4000;
   const std::vector<std::string> texts = corpus();
   const TextMutator mutator(texts);
@@ -75,7 +76,7 @@ TEST(FrontDoor, NearlyRightTextsAreRefusedOrCompiled) {
     Random random(seed);
     const std::string text = mutator.mutate(random.one_of(texts), random);
     SCOPED_TRACE(seed);
-    if (std::getenv("INGOT_FUZZ_TRACE")) std::ofstream("fuzz_trace.mlir") << text;
+    if (trace) std::ofstream(trace) << text;
     try {
       ++counts[static_cast<int>(try_text(text))];
     } catch (const std::logic_error& bug) {

@@ -1,1 +1,0 @@
-func.func @main(%a0: tensor<0.5xi32>
