@@ -14,9 +14,10 @@ uint64_t high_of_product(uint64_t x, uint64_t y) {
 // A product of 64-bit numbers as if they were unsigned has y too much in its high half where x is negative.
 int64_t value(int64_t x, int64_t y, DType dtype) {
   const int bits = info(dtype).bits;
-  if (bits < 64) return x * y >> bits;
-  const auto high = static_cast<int64_t>(high_of_product(static_cast<uint64_t>(x), static_cast<uint64_t>(y)));
-  return is_signed(dtype) ? high - (x < 0 ? y : 0) - (y < 0 ? x : 0) : high;
+  const auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
+  if (bits < 64) return is_signed(dtype) ? x * y >> bits : static_cast<int64_t>(a * b >> bits);
+  const uint64_t high = high_of_product(a, b);
+  return static_cast<int64_t>(is_signed(dtype) ? high - (x < 0 ? b : 0) - (y < 0 ? a : 0) : high);
 }
 
 double no_floats(double, double) { throw_bug("chlo.mulhi takes integers"); }
