@@ -67,6 +67,13 @@ bool operator==(const Attr& a, const Attr& b) {
   return a.value == b.value;
 }
 
+std::string attr_text(const AttrMap& attrs, std::string_view key) {
+  const auto found = attrs.find(key);
+  if (found == attrs.end()) return "";
+  const auto* text = found->second.as<std::string>();
+  return text ? *text : "";
+}
+
 Attrs::Attrs(const AttrMap& map, std::string_view owner, const Location& location)
     : map_(map), owner_(owner), location_(location) {}
 

@@ -64,8 +64,7 @@ struct GradientArgs {
   Value* dy(int i = 0) const { return result_gradients[i]; }
 };
 
-// --- expand: the op as other ops
-// -----------------------------------------------------------------------------------------
+// --- expand: the op as other ops ------------------------------------------------------------------------------------
 struct ExpandArgs {
   GraphBuilder& b;  // stands before the op
   const Op& op;
@@ -74,9 +73,8 @@ struct ExpandArgs {
   Attrs attrs() const { return op.attrs(); }
 };
 
-// --- samples: what the generic op test runs
-// --------------------------------------------------------------------------- One use of the op, as the text of a
-// StableHLO function whose only interesting op is this one:
+// --- samples: what the generic op test runs -------------------------------------------------------------------------
+// One use of the op, as the text of a StableHLO function whose only interesting op is this one:
 //   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
 //   tensor<2x3xf32> }"
 // Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros,

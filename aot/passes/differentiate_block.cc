@@ -28,16 +28,4 @@ void BlockGradient::run() {
   for (auto op = ops_.rbegin(); op != ops_.rend(); ++op) differentiator_->visit(**op);
 }
 
-void BlockGradient::drop_unread() {
-  Block& block = *b_.block();
-  for (auto at = block.ops.end(); at != block.ops.begin();) {
-    Op* op = std::prev(at)->get();
-    if (op->def->is_terminator || op->def->has_side_effect || op->has_uses()) {
-      --at;
-    } else {
-      erase(op);
-    }
-  }
-}
-
 }  // namespace ingot

@@ -19,9 +19,6 @@ class BlockGradient {
   // The copy of a value of the block; an outside value itself.
   Value* copy_of(Value* value) const;
 
-  // Erases what nobody reads, once the block has its terminator.
-  void drop_unread();
-
  private:
   GraphBuilder& b_;
   const Block& block_;

@@ -3,6 +3,7 @@
 #include "aot/ops/build.h"
 #include "aot/passes/differentiate.h"
 #include "aot/passes/differentiate_block.h"
+#include "aot/passes/walk.h"
 
 namespace ingot {
 
@@ -24,7 +25,7 @@ void Differentiator::visit_branches(const Op& op, const Values& result_gradients
       results.push_back(found ? found : ops::zeros_like(b, value));
     }
     b.create("stablehlo.return", results);
-    gradient.drop_unread();
+    erase_unread(*region);
     regions.push_back(std::move(region));
   }
   const Op* made = b_.create(op.name(), op.operands, {}, {}, std::move(regions));

@@ -164,7 +164,7 @@ class LoopGradient {
       next.push_back(found ? add_into(b, sums[k], found) : sums[k]);
     }
     b.create("stablehlo.return", next);
-    gradient.drop_unread();
+    erase_unread(backward);
 
     if (std::ranges::any_of(saved, [](const Saved& it) { return !it.argument->uses.empty(); })) {
       b.before(*backward.ops.front());

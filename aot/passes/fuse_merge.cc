@@ -11,9 +11,9 @@ constexpr int64_t kSmallPoints = 4096;
 bool is_elementwise(const Group& g) { return g.kind == GroupKind::kElementwise; }
 bool is_reduction(const Group& g) { return g.kind == GroupKind::kRows || g.kind == GroupKind::kColumns; }
 
-// Both visit the same points in the same way; one of them may be a contraction whose epilogue the other joins.
 size_t outputs_max(const Space& space) { return space.points() <= kSmallPoints ? kSmallOutputsMax : kOutputsMax; }
 
+// Both visit the same points in the same way; one of them may be a contraction whose epilogue the other joins.
 bool visit_the_same(const Group& a, const Group& b) {
   if (a.is_merged_away || b.is_merged_away || a.space.shape != b.space.shape || a.space.reduced != b.space.reduced)
     return false;

@@ -130,15 +130,18 @@ class Partitioner {
 
   // --- joining ---
 
-  // `to` is group g, or becomes it.
+  // `to` is group g, or becomes it; here and below.
+  void add_read(const Value* value, Group& to, int g, const Access& read) {
+    const auto [at, is_new] = to.reads.emplace(value, read);
+    if (!is_new) at->second = merged(at->second, read);
+    readers_[value].insert(g);
+  }
+
   void add_reads(int i, Group& to, int g, const Access& access) {
     const Op& it = op(i);
     if (is_update_in_place(it)) return add_update_reads(it, to, g);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
-      const Access read = operand_access(it, access, to.space, k);
-      const auto [at, is_new] = to.reads.emplace(it.operand(k), read);
-      if (!is_new) at->second = merged(at->second, read);
-      readers_[it.operand(k)].insert(g);
+      add_read(it.operand(k), to, g, operand_access(it, access, to.space, k));
     }
     for (const auto& region : it.regions) {
       for (const Value* value : captured_values(*region)) {
@@ -150,14 +153,9 @@ class Partitioner {
 
   // The window, and where it goes; what it overwrites stays in memory.
   void add_update_reads(const Op& it, Group& to, int g) {
-    const auto add = [&](const Value* value, const Access& read) {
-      const auto [at, is_new] = to.reads.emplace(value, read);
-      if (!is_new) at->second = merged(at->second, read);
-      readers_[value].insert(g);
-    };
-    add(it.operand(0), {{}, false, false, true, it.operand(0)->type.elements()});
-    add(it.operand(1), align(it.operand(1)->type.shape, to.space, all_dims(to.space), to.space.points()));
-    for (size_t k = 2; k < it.operands.size(); ++k) add(it.operands[k], {{}, true, false, false, 1});
+    add_read(it.operand(0), to, g, {{}, false, false, true, it.operand(0)->type.elements()});
+    add_read(it.operand(1), to, g, align(it.operand(1)->type.shape, to.space, all_dims(to.space), to.space.points()));
+    for (size_t k = 2; k < it.operands.size(); ++k) add_read(it.operands[k], to, g, {{}, true, false, false, 1});
   }
 
   bool has_update(const Group& g) const {

@@ -2,38 +2,27 @@
 
 #include "aot/passes/pass.h"
 #include "aot/passes/regions.h"
+#include "aot/passes/replaced.h"
 #include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
 
-std::string state_name(const AttrMap& attrs) {
-  const auto found = attrs.find("ingot.state");
-  const auto* name = found == attrs.end() ? nullptr : found->second.as<std::string>();
-  return name ? *name : "";
-}
-
-// The argument of a block whose place its result `i` takes: a carried value of a loop, state of a function.
-const Value* replaced_argument(const Block& block, int i) {
-  if (block.parent_op) {
-    const bool is_body = is_loop(*block.parent_op) && &block == &block.parent_op->region(1);
-    return is_body ? block.argument(i) : nullptr;
-  }
-  const Function& function = *block.parent_function;
-  const std::string name = state_name(function.results[i].attrs);
-  for (int k = 0; !name.empty() && k < function.argument_count(); ++k) {
-    if (state_name(function.argument_attrs[k]) == name) return function.body.argument(k);
-  }
-  return nullptr;
+// By result; nothing where no result takes an argument's place.
+Replaced replaced_by(const Block& block) {
+  if (!block.parent_op) return replaced_state(*block.parent_function);
+  const bool is_body = is_loop(*block.parent_op) && &block == &block.parent_op->region(1);
+  return is_body ? replaced_carried(block) : Replaced(block.terminator()->operands.size(), nullptr);
 }
 
 bool mark(Block& block) {
   bool changed = false;
   const Values& results = block.terminator()->operands;
+  const Replaced replaced = replaced_by(block);
   for (int i = 0; i < std::ssize(results); ++i) {
     Op* op = results[i]->op;
     if (!op || !op->is("ingot.kernel") || op->block != &block) continue;
-    const auto operand = std::ranges::find(op->operands, replaced_argument(block, i));
+    const auto operand = std::ranges::find(op->operands, replaced[i]);
     if (operand == op->operands.end()) continue;
     std::vector<int64_t> pairs = op->attrs().ints(kReplacedOperands, {});
     bool is_known = false;

@@ -99,24 +99,10 @@ bool drop_unneeded_carried(Op* loop, const OpTable& table) {
   const auto count = std::ranges::count(needed, true);
   if (count == std::ssize(needed)) return false;
   // Ops that only they feed are left without readers, and go first.
-  Block& body = loop->region(1);
   for (size_t i = 0; i < needed.size(); ++i) {
-    if (!needed[i]) set_next(*loop, static_cast<int>(i), body.argument(static_cast<int>(i)));
-  }
-  for (Block* block : {&loop->region(0), &body}) {
-    for (auto at = block->ops.end(); at != block->ops.begin();) {
-      Op* op = std::prev(at)->get();
-      if (op->def->is_terminator || op->def->has_side_effect || op->has_uses()) {
-        --at;
-      } else {
-        erase(op);
-      }
-    }
-  }
-  for (size_t i = 0; i < needed.size(); ++i) {
-    // keep_results takes away the last reader: the body's own return.
     if (!needed[i]) set_next(*loop, static_cast<int>(i), loop->operand(static_cast<int>(i)));
   }
+  for (auto& region : loop->regions) erase_unread(*region);
   keep_results(loop, needed, table);
   return true;
 }

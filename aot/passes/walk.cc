@@ -15,6 +15,21 @@ void for_each_block(Module& module, const std::function<void(Block&)>& visit) {
   for (auto& function : module.functions) for_each_block(function->body, visit);
 }
 
+bool erase_unread(Block& block) {
+  bool changed = false;
+  // Backwards, so that an op is seen after all that read it.
+  for (auto at = block.ops.end(); at != block.ops.begin();) {
+    Op* op = std::prev(at)->get();
+    if (op->def->is_terminator || op->def->has_side_effect || op->has_uses()) {
+      --at;
+    } else {
+      erase(op);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 void replace_op(Op* op, const Values& values) {
   INGOT_CHECK(values.size() == op->results.size());
   for (size_t i = 0; i < values.size(); ++i) {

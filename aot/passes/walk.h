@@ -14,6 +14,9 @@ inline bool is_control_flow(const Op& op) { return op.def->root == KernelRoot::k
 void for_each_block(Block& block, const std::function<void(Block&)>& visit);
 void for_each_block(Module& module, const std::function<void(Block&)>& visit);
 
+// Erases the ops of a block whose results nobody reads; the ops in its regions stay. Whether there was one.
+bool erase_unread(Block& block);
+
 // Replaces the results of `op` by `values`, one for one, and erases it. A value without a name takes the result's.
 void replace_op(Op* op, const Values& values);
 

@@ -45,14 +45,14 @@ bundle::Entry entry_signature(const Function& function) {
   bundle::Entry entry;
   entry.name = function.name;
   for (int i = 0; i < function.argument_count(); ++i) {
-    if (!plan::attr_text(function.argument_attrs[i], "ingot.state").empty()) continue;
-    std::string name = plan::attr_text(function.argument_attrs[i], "ingot.name");
+    if (!attr_text(function.argument_attrs[i], "ingot.state").empty()) continue;
+    std::string name = attr_text(function.argument_attrs[i], "ingot.name");
     if (name.empty()) name = "arg" + std::to_string(i);
     entry.inputs.push_back(tensor_spec(name, function.body.argument(i)->type));
   }
   for (size_t i = 0; i < function.results.size(); ++i) {
-    if (!plan::attr_text(function.results[i].attrs, "ingot.state").empty()) continue;
-    std::string name = plan::attr_text(function.results[i].attrs, "ingot.name");
+    if (!attr_text(function.results[i].attrs, "ingot.state").empty()) continue;
+    std::string name = attr_text(function.results[i].attrs, "ingot.name");
     if (name.empty()) name = "result" + std::to_string(entry.outputs.size());
     entry.outputs.push_back(tensor_spec(name, function.results[i].type));
   }
@@ -63,8 +63,7 @@ std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::
   std::set<std::string> initialised;
   for (const Function* entry : entries) {
     if (entry->name != "init") continue;
-    for (const FunctionResult& result : entry->results)
-      initialised.insert(plan::attr_text(result.attrs, "ingot.state"));
+    for (const FunctionResult& result : entry->results) initialised.insert(attr_text(result.attrs, "ingot.state"));
   }
   std::vector<bundle::State> states;
   for (const plan::StateSlot& slot : state.slots()) {

@@ -88,25 +88,6 @@ void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering) {
   }
 }
 
-Replaced replaced_state(const Function& function) {
-  Replaced replaced;
-  for (const FunctionResult& result : function.results) {
-    const std::string name = attr_text(result.attrs, "ingot.state");
-    const Value* old = nullptr;
-    for (int k = 0; !name.empty() && !old && k < function.argument_count(); ++k) {
-      if (attr_text(function.argument_attrs[k], "ingot.state") == name) old = function.body.argument(k);
-    }
-    replaced.push_back(old);
-  }
-  return replaced;
-}
-
-Replaced replaced_carried(const Block& body) {
-  Replaced replaced;
-  for (const auto& argument : body.arguments) replaced.push_back(argument.get());
-  return replaced;
-}
-
 bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering) {
   bool written = false;
   for (const LoweredKernel& step : lowering.steps) {

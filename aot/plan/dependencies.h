@@ -44,12 +44,6 @@ const Value* first_in_place(const Value* value, const LoweringOf& lowering);
 // A node that writes in the place of an operand runs after all that read the operand.
 void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering);
 
-// For each result of a block: the argument whose place it takes at the end, or null. Of a function, state; of a loop's
-// body, the carried value.
-using Replaced = std::vector<const Value*>;
-Replaced replaced_state(const Function& function);
-Replaced replaced_carried(const Block& body);
-
 // Whether every kernel of `op`'s lowering that writes result `result` either does not read operand value `old` or may
 // write in its place, and none reads it afterwards.
 bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "aot/base/error.h"
+#include "aot/passes/replaced.h"
 #include "aot/passes/walk.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"

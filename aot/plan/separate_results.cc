@@ -2,6 +2,7 @@
 #include <set>
 
 #include "aot/base/error.h"
+#include "aot/passes/replaced.h"
 #include "aot/passes/walk.h"
 #include "aot/plan/dependencies.h"
 

@@ -7,13 +7,6 @@
 
 namespace ingot::plan {
 
-std::string attr_text(const AttrMap& attrs, std::string_view key) {
-  const auto found = attrs.find(key);
-  if (found == attrs.end()) return "";
-  const auto* text = found->second.as<std::string>();
-  return text ? *text : "";
-}
-
 void StateTable::add(const Function& entry) {
   for (int i = 0; i < entry.argument_count(); ++i) {
     const Value& argument = *entry.body.argument(i);

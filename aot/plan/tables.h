@@ -58,7 +58,4 @@ class KernelTable {
   std::map<std::string, int> by_key_;
 };
 
-// The name that an argument's or a result's attributes give it under `key` ("ingot.state", "ingot.name"), or "".
-std::string attr_text(const AttrMap& attrs, std::string_view key);
-
 }  // namespace ingot::plan
