@@ -192,6 +192,20 @@ TEST_F(CliTest, BenchMeasures) {
     EXPECT_GT(report.at(name), 0) << name;
   }
   EXPECT_GE(report.at("arena_bytes"), report.at("lower_bound_bytes"));
+
+  std::istringstream lines(
+      done("bench net.ingot train_step --state first.safetensors --seconds 0.01 --steps 99 --json"));
+  std::string line;
+  std::getline(lines, line);
+  double percent = 0, ms = 1e9;
+  while (std::getline(lines, line)) {
+    const auto step = nlohmann::json::parse(line);
+    EXPECT_LE(step.at("ms"), ms) << "the longest come first";
+    ms = step.at("ms");
+    percent += static_cast<double>(step.at("percent"));
+    EXPECT_EQ(step.at("rounds"), 1);
+  }
+  EXPECT_NEAR(percent, 100, 1e-6);
 }
 
 TEST_F(CliTest, OptPrintsWhatItReads) {

@@ -8,15 +8,19 @@
 #include "apps/ingot/device.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/sources.h"
+#include "apps/ingot/step_times.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
 namespace {
 
+constexpr int kWatchedRuns = 11;
+
 struct BenchOptions {
   std::string bundle, entry, state, data;
   std::vector<std::string> set;
   uint32_t threads = 1;
+  uint32_t steps = 0;
   double seconds = 1.0;
   bool json = false;
 };
@@ -34,6 +38,27 @@ std::vector<double> measure_ms(Device& device, uint32_t entry, double seconds) {
   }
   std::sort(times_ms.begin(), times_ms.end());
   return times_ms;
+}
+
+// The steps that take longest, and how much of all steps' time each takes.
+void print_steps(std::span<const StepTime> times, const BenchOptions& options) {
+  double all_ms = 0;
+  for (const StepTime& time : times) all_ms += time.ms;
+  if (!options.json) fmt::print("\n  step        ms      %  rounds  tasks  kernel\n");
+  for (const StepTime& time : times.first(std::min<size_t>(options.steps, times.size()))) {
+    const double percent = 100 * time.ms / all_ms;
+    if (options.json) {
+      fmt::print("{}\n", to_json({{"step", uint64_t{time.step}},
+                                  {"kernel", time.kernel},
+                                  {"ms", time.ms},
+                                  {"percent", percent},
+                                  {"rounds", time.rounds},
+                                  {"tasks", uint64_t{time.tasks}}}));
+    } else {
+      fmt::print("{:6} {:9.4f} {:6.1f} {:7} {:6}  {}\n", time.step, time.ms, percent, time.rounds, time.tasks,
+                 time.kernel);
+    }
+  }
 }
 
 void bench(const BenchOptions& options) {
@@ -69,9 +94,10 @@ void bench(const BenchOptions& options) {
                       {"code_bytes", all.code_bytes}};
   if (options.json) {
     fmt::print("{}\n", to_json(report));
-    return;
+  } else {
+    for (const auto& [name, value] : report) fmt::print("{:18} {}\n", name, to_string(value));
   }
-  for (const auto& [name, value] : report) fmt::print("{:18} {}\n", name, to_string(value));
+  if (options.steps) print_steps(measure_steps(device, entry, kWatchedRuns), options);
 }
 
 }  // namespace
@@ -82,7 +108,9 @@ Command bench_command() {
   return {
       .name = "bench",
       .help = "Measure an entry point: median and 10th percentile time, GFLOP/s, memory",
-      .examples = "  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2",
+      .examples =
+          "  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2\n"
+          "  ingot bench step.ingot --steps 10",
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
                   {"--state", &o.state, "safetensors file with the state"},
@@ -90,7 +118,8 @@ Command bench_command() {
                   {"--set", &o.set, "NAME=NUMBER: the value of an input"},
                   {"--threads", &o.threads, "1 by default"},
                   {"--seconds", &o.seconds, "how long to measure at least; 1 by default"},
-                  {"--json", &o.json, "one JSON object on one line"}},
+                  {"--steps", &o.steps, "also show this many steps, those that take longest first"},
+                  {"--json", &o.json, "one JSON object on one line, and one for each step"}},
       .run = [options] { bench(*options); },
   };
 }

@@ -84,6 +84,8 @@ Device::Bound Device::bind(uint32_t entry) {
 
 void Device::run(uint32_t entry) { engine::call(ingot_run, session_.get(), entry); }
 
+void Device::watch(ingot_trace trace, void* user) { ingot_set_trace(session_.get(), trace, user); }
+
 void Device::start_state(const std::string& path, int64_t seed) {
   if (!path.empty()) {
     engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});

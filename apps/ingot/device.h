@@ -32,6 +32,7 @@ class Device {
   };
   Bound bind(uint32_t entry);
   void run(uint32_t entry);
+  void watch(ingot_trace trace, void* user);  // each step from now on; null: no more
 
   // First values of the state: from a safetensors file, of which tensors that are no state are left alone; or, where
   // `path` is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
