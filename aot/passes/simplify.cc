@@ -34,7 +34,7 @@ const RulesByOp& rules_by_op() {
   static const RulesByOp kRules = [] {
     RulesByOp rules;
     for (const auto& table :
-         {arithmetic_rules(), move_rules(), reduction_rules(), scatter_rules(), contraction_rules()}) {
+         {arithmetic_rules(), move_rules(), reduction_rules(), scatter_rules(), dot_rules(), convolution_rules()}) {
       for (const SimplifyRule& rule : table) rules.emplace(rule.op, &rule);
     }
     return rules;

@@ -17,11 +17,12 @@ struct SimplifyRule {
   Value* (*apply)(GraphBuilder&, const Op&);
 };
 
-std::span<const SimplifyRule> arithmetic_rules();   // elementwise ops
-std::span<const SimplifyRule> move_rules();         // ops that rename elements
-std::span<const SimplifyRule> reduction_rules();    // reduce
-std::span<const SimplifyRule> scatter_rules();      // scatter
-std::span<const SimplifyRule> contraction_rules();  // dot_general and convolution
+std::span<const SimplifyRule> arithmetic_rules();  // elementwise ops
+std::span<const SimplifyRule> move_rules();        // ops that rename elements
+std::span<const SimplifyRule> reduction_rules();   // reduce
+std::span<const SimplifyRule> scatter_rules();     // scatter
+std::span<const SimplifyRule> dot_rules();         // dot_general
+std::span<const SimplifyRule> convolution_rules();
 
 // --- matchers ---
 

@@ -1,0 +1,223 @@
+// Convolutions. Every dimension has a number, so transposes are renumbering.
+#include <algorithm>
+
+#include "aot/ops/index.h"
+#include "aot/passes/simplify_rules.h"
+
+namespace ingot {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+ops::Convolution read(const Op& op) { return ops::read_convolution(op.attrs(), op.operand(1)->type.shape); }
+
+// A convolution like `like` with another geometry.
+Value* make_convolution(GraphBuilder& b, const Op& like, Value* x, Value* w, const ops::Convolution& geometry,
+                        const TensorType& type) {
+  AttrMap attrs = like.attr_map;
+  for (auto& [name, attr] : ops::to_attrs(geometry)) attrs[name] = attr;
+  return b.make(like.name(), {x, w}, std::move(attrs), {type});
+}
+
+void renumber(std::initializer_list<int64_t*> singles, Ints& spatial, const Ints& to) {
+  for (int64_t* dim : singles) *dim = to[*dim];
+  for (int64_t& dim : spatial) dim = to[dim];
+}
+
+Value* convolution_of_transposed(GraphBuilder& b, const Op& op) {
+  ops::Convolution geometry = read(op);
+  ops::ConvDims& dims = geometry.dims;
+  if (const Op* x = made_by(op.operand(0), "stablehlo.transpose")) {
+    renumber({&dims.input_batch, &dims.input_feature}, dims.input_spatial, x->attrs().ints("permutation"));
+    return make_convolution(b, op, x->operand(0), op.operand(1), geometry, op.result()->type);
+  }
+  if (const Op* w = made_by(op.operand(1), "stablehlo.transpose")) {
+    renumber({&dims.kernel_input_feature, &dims.kernel_output_feature}, dims.kernel_spatial,
+             w->attrs().ints("permutation"));
+    return make_convolution(b, op, op.operand(0), w->operand(0), geometry, op.result()->type);
+  }
+  return nullptr;
+}
+
+Value* transposed_convolution(GraphBuilder& b, const Op& op) {
+  const Op* inner = made_by(op.operand(0), "stablehlo.convolution");
+  if (!inner || inner->result()->uses.size() != 1) return nullptr;
+  const Ints permutation = op.attrs().ints("permutation");
+  Ints place(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) place[permutation[i]] = static_cast<int64_t>(i);
+  ops::Convolution geometry = read(*inner);
+  ops::ConvDims& dims = geometry.dims;
+  renumber({&dims.output_batch, &dims.output_feature}, dims.output_spatial, place);
+  return make_convolution(b, *inner, inner->operand(0), inner->operand(1), geometry, op.result()->type);
+}
+
+Value* convolution_of_reversed(GraphBuilder& b, const Op& op) {
+  const Op* reverse = made_by(op.operand(1), "stablehlo.reverse");
+  if (!reverse) return nullptr;
+  ops::Convolution geometry = read(op);
+  const Ints& spatial = geometry.dims.kernel_spatial;
+  for (int64_t dim : reverse->attrs().ints("dimensions")) {
+    const auto found = std::find(spatial.begin(), spatial.end(), dim);
+    if (found == spatial.end()) return nullptr;
+    bool& reversed = geometry.window[found - spatial.begin()].reversed;
+    reversed = !reversed;
+  }
+  return make_convolution(b, op, op.operand(0), reverse->operand(0), geometry, op.result()->type);
+}
+
+Value* convolution_of_padded(GraphBuilder& b, const Op& op) {
+  const Op* pad = made_by(op.operand(0), "stablehlo.pad");
+  if (!pad || !is_all(pad->operand(1), 0)) return nullptr;
+  ops::Convolution geometry = read(op);
+  const Ints low = pad->attrs().ints("edge_padding_low"), high = pad->attrs().ints("edge_padding_high");
+  const Ints interior = pad->attrs().ints("interior_padding");
+  for (size_t d = 0; d < low.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    const auto found = std::find(geometry.dims.input_spatial.begin(), geometry.dims.input_spatial.end(), dim);
+    if (low[d] == 0 && high[d] == 0 && interior[d] == 0) continue;
+    if (found == geometry.dims.input_spatial.end() || low[d] < 0 || high[d] < 0) return nullptr;
+    ops::WindowDim& window = geometry.window[found - geometry.dims.input_spatial.begin()];
+    if (window.base_dilation != 1 || window.low < 0 || window.high < 0) return nullptr;
+    window.low += low[d];
+    window.high += high[d];
+    window.base_dilation = interior[d] + 1;
+  }
+  return make_convolution(b, op, pad->operand(0), op.operand(1), geometry, op.result()->type);
+}
+
+// --- base dilation ---
+
+int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// `to` counts the dimensions without the one that moves.
+Value* move_dim(GraphBuilder& b, Value* x, int64_t from, int64_t to) {
+  Ints order = ops::iota_dims(x->type.rank());
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return ops::transpose(b, x, order);
+}
+
+Value* slice_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t start, int64_t limit) {
+  Shape starts(x->type.rank()), limits = x->type.shape;
+  starts[dim] = start;
+  limits[dim] = limit;
+  return ops::slice(b, x, starts, limits, Shape(starts.size(), 1));
+}
+
+// Dimension `dim` as two, of extents extent / inner and inner; and the other way round.
+Value* split_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t inner) {
+  Shape shape = x->type.shape;
+  shape[dim] /= inner;
+  shape.insert(shape.begin() + dim + 1, inner);
+  return ops::reshape(b, x, shape);
+}
+Value* merge_dims(GraphBuilder& b, Value* x, int64_t dim) {
+  Shape shape = x->type.shape;
+  shape[dim] *= shape[dim + 1];
+  shape.erase(shape.begin() + dim + 1);
+  return ops::reshape(b, x, shape);
+}
+
+Value* pad_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t low, int64_t high, int64_t interior) {
+  const size_t rank = x->type.shape.size();
+  Shape lows(rank), highs(rank), interiors(rank);
+  lows[dim] = low;
+  highs[dim] = high;
+  interiors[dim] = interior;
+  return ops::pad(b, x, ops::constant(b, {x->type.dtype, {}}, 0), lows, highs, interiors);
+}
+
+// The result of `convolution` of x and w, whose type is like the old result's but for window and output features.
+TensorType type_of(const Op& old, Value* x, Value* w, const ops::Convolution& convolution) {
+  TensorType type = old.result()->type;
+  const ops::ConvDims& dims = convolution.dims;
+  type.shape[dims.output_feature] = w->type.shape[dims.kernel_output_feature];
+  const Shape spatial = ops::positions(convolution.window, ops::extents(x->type.shape, dims.input_spatial));
+  for (size_t k = 0; k < spatial.size(); ++k) type.shape[dims.output_spatial[k]] = spatial[k];
+  return type;
+}
+
+// A window of one element over holes gives holes: they are put into the result instead.
+Value* convolution_of_spread(GraphBuilder& b, const Op& op) {
+  if (op.result()->type.elements() == 0) return nullptr;
+  ops::Convolution geometry = read(op);
+  for (size_t k = 0; k < geometry.window.size(); ++k) {
+    ops::WindowDim& window = geometry.window[k];
+    if (window.base_dilation == 1 || window.size != 1 || window.stride != 1) continue;
+    const ops::WindowDim spread = std::exchange(window, {});
+    Value* dense = make_convolution(b, op, op.operand(0), op.operand(1), geometry,
+                                    type_of(op, op.operand(0), op.operand(1), geometry));
+    return pad_dim(b, dense, geometry.dims.output_spatial[k], spread.low, spread.high, spread.base_dilation - 1);
+  }
+  return nullptr;
+}
+
+// Along one spatial dimension of dilation s, output z - (s - 1 - low) = s q + p - (s - 1 - low) reads, through the
+// kernel elements s m + s - 1 - p that do not meet holes, the input elements q + m. So each phase p is a convolution
+// without holes, of a part of the kernel; phases with equally many kernel elements are output features of one. (Shi et
+// al. 2016, "Is the deconvolution layer the same as a convolutional layer?", arXiv:1609.07009.)
+Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
+  const ops::Convolution old = read(op);
+  const auto is_dilated = [](const ops::WindowDim& dim) {
+    return dim.base_dilation > 1 && dim.size > 1 && dim.stride == 1 && dim.dilation == 1;
+  };
+  const auto found = std::ranges::find_if(old.window, is_dilated);
+  Value* x = op.operand(0);
+  if (found == old.window.end() || op.result()->type.elements() == 0 || x->type.elements() == 0) return nullptr;
+  const size_t k = found - old.window.begin();
+  const int64_t s = found->base_dilation, size = found->size;
+  const int64_t in = old.dims.input_spatial[k], tap = old.dims.kernel_spatial[k], out = old.dims.output_spatial[k];
+  const int64_t kernel_feature = old.dims.kernel_output_feature, feature = old.dims.output_feature;
+  const int64_t positions = op.result()->type.shape[out];
+  const int64_t first = s - 1 - found->low;  // z of the first output
+  const int64_t first_q = floor_divide(first, s), last_q = floor_divide(first + positions - 1, s);
+
+  ops::Convolution dense = old;
+  dense.window[k] = {.low = -first_q};
+  const int64_t most = divide_up(size, s);  // kernel elements of a phase; the others have one less
+  Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
+  kernel = split_dim(b, pad_dim(b, kernel, tap, 0, most * s - size, 0), tap, s);
+  kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
+
+  Values phases;
+  const auto add_phases = [&](int64_t from, int64_t to, int64_t count) {
+    if (from == to) return;
+    if (count == 0) {
+      TensorType none = op.result()->type;
+      none.shape[out] = last_q - first_q + 1;
+      none.shape.insert(none.shape.begin() + out + 1, to - from);
+      return phases.push_back(ops::constant(b, none, 0));
+    }
+    Value* part = slice_dim(b, slice_dim(b, kernel, tap, 0, count), tap + 1, from, to);
+    part = merge_dims(b, move_dim(b, part, tap + 1, kernel_feature + 1), kernel_feature);
+    dense.window[k].size = count;
+    dense.window[k].high = last_q + count - x->type.shape[in];
+    Value* y = make_convolution(b, op, x, part, dense, type_of(op, x, part, dense));
+    y = split_dim(b, y, feature, to - from);
+    phases.push_back(move_dim(b, y, feature + 1, out + 1));
+  };
+  const int64_t shorter = most * s - size;  // phases with most - 1 kernel elements
+  add_phases(0, shorter, most - 1);
+  add_phases(shorter, s, most);
+  Value* all = merge_dims(b, phases.size() == 1 ? phases[0] : ops::concatenate(b, phases, out + 1), out);
+  return slice_dim(b, all, out, first - s * first_q, first - s * first_q + positions);
+}
+
+constexpr SimplifyRule kRules[] = {
+    {"stablehlo.convolution", "conv(transpose x, w) == conv(x, w) with renumbered dimensions",
+     convolution_of_transposed},
+    {"stablehlo.transpose", "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
+    {"stablehlo.convolution", "conv(pad x, w) == conv(x, w) with more padding and base dilation",
+     convolution_of_padded},
+    {"stablehlo.convolution", "conv(x, reverse w) == conv(x, w) with window_reversal", convolution_of_reversed},
+    {"stablehlo.convolution", "conv(dilated x, w of one element) == pad(conv(x, w))", convolution_of_spread},
+    {"stablehlo.convolution", "conv(dilated x, w) == convolutions of x with parts of w, interleaved",
+     convolution_of_dilated},
+};
+
+}  // namespace
+
+std::span<const SimplifyRule> convolution_rules() { return kRules; }
+
+}  // namespace ingot
