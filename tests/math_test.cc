@@ -64,7 +64,7 @@ const Row kRows[] = {
     {ScalarOp::kRsqrt, [](Real x, Real) { return 1 / std::sqrt(x); }, 0, 5, 1.5, 1.5},
     {ScalarOp::kCbrt, [](Real x, Real) { return std::cbrt(x); }, -30, 30, 1, 1},
     {ScalarOp::kErf, [](Real x, Real) { return std::erf(x); }, -4, 4, 1.5, 1.5},
-    {ScalarOp::kErfc, [](Real x, Real) { return std::erfc(x); }, -4, 27, 1, 2},
+    {ScalarOp::kErfc, [](Real x, Real) { return std::erfc(x); }, -4, 27, 1.5, 2},
     {ScalarOp::kErfInv, unary<erf_inv>, -1, 1, 2, 2.5},
     {ScalarOp::kAsin, [](Real x, Real) { return std::asin(x); }, -1, 1, 2, 2},
     {ScalarOp::kAcos, [](Real x, Real) { return std::acos(x); }, -1, 1, 2, 2},

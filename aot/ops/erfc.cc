@@ -19,7 +19,7 @@ extern const OpDef kErfc = chlo_unary<kFloats>({
     .gradient = unary_gradient<dx>,
     .samples = samples,
     .element = element_of<ScalarOp::kErfc>,
-    .ulp = {.f32 = 1, .f64 = 2},
+    .ulp = {.f32 = 2, .f64 = 2},
     .flops = kMathFlops,
 });
 

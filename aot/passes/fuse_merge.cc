@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "aot/passes/fuse_partition.h"
 
 namespace ingot::fusion {
@@ -77,8 +79,9 @@ bool are_siblings(const Partition& p, int a, int b) {
 bool are_in_line(const Partition& p, int writer, int reader) {
   const Group& x = p.groups[writer];
   const Group& y = p.groups[reader];
-  return x.successors.contains(reader) && visit_the_same(x, y) && y.kind != GroupKind::kContraction &&
-         reads_in_place(p, x, y) && !reaches_by_way_of_others(p, writer, reader);
+  const auto is_start = [&](int i) { return starts_recomputation(p, i, y); };
+  return x.successors.contains(reader) && std::ranges::none_of(x.outputs, is_start) && visit_the_same(x, y) &&
+         y.kind != GroupKind::kContraction && reads_in_place(p, x, y) && !reaches_by_way_of_others(p, writer, reader);
 }
 
 void merge(Partition& p, int into, int from) {

@@ -216,6 +216,7 @@ class Partitioner {
   // root).
   bool can_pull(int i, int g) {
     const Op& it = op(i);
+    if (starts_recomputation(p_, i, group(g))) return is_free(it) || is_renaming(it);
     switch (it.def->root) {
       case KernelRoot::kElement:
         if (can_pull_unchanged(i, g)) return true;
@@ -413,6 +414,7 @@ class Partitioner {
   bool can_output(int i, int g, const std::vector<int>& readers) {
     const Group& to = group(g);
     if (to.kind == GroupKind::kBoundary || to.kind == GroupKind::kAlone || op(i).results.size() != 1) return false;
+    if (starts_recomputation(p_, i, to)) return false;
     for (int reader : readers) {
       if (reader != g && p_.reaches(reader, g)) return refuse(i, g, "the kernels would need each other's results");
     }
@@ -478,6 +480,17 @@ bool Partition::reaches(int from, int to) const {
       if (seen[next]) continue;
       seen[next] = true;
       open.push_back(next);
+    }
+  }
+  return false;
+}
+
+bool starts_recomputation(const Partition& p, int i, const Group& g) {
+  if (is_recomputed(*p.ops[i])) return false;
+  for (const auto& result : p.ops[i]->results) {
+    for (const Value::Use& use : result->uses) {
+      const auto found = p.index.find(use.op);
+      if (found != p.index.end() && is_recomputed(*use.op) && g.members.contains(found->second)) return true;
     }
   }
   return false;

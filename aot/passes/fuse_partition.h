@@ -45,6 +45,9 @@ struct Partition {
 
 Partition partition(Block& block, PassContext& context);
 
+// Op `i` makes a value that is kept so that the group can compute others again from it, later.
+bool starts_recomputation(const Partition& p, int i, const Group& g);
+
 // Costs nothing to make anywhere: iota, a constant of one value.
 bool is_free(const Op& op);
 

@@ -83,12 +83,18 @@ bool unroll_loops(Module& module, PassContext& context);
 // Moves what is the same in every round of a loop before it, where the loop then computes less and reads no more.
 bool hoist(Module& module, PassContext& context);
 
-// What the rounds of a loop stack up for others that read it row by row: a stack that follows from others by a few cheap
-// ops is computed again from theirs.
+// What the rounds of a loop stack up for others that read it row by row: a stack that follows from others by a few
+// cheap ops is computed again from theirs.
 bool recompute_stacks(Module& module, PassContext& context);
 
 // All of the above from fold_constants on, in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
+
+// Computes again, where it is read late, what follows by cheap ops from other values that are kept: of all that lives
+// through the moment of most bytes, as few bytes as can be. Only where that is felt; notes on the copies what they are.
+inline constexpr const char* kRecomputed = "ingot.recomputed";
+inline bool is_recomputed(const Op& op) { return op.attr_map.contains(kRecomputed); }
+bool rematerialize(Module& module, PassContext& context);
 
 // Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
 inline constexpr const char* kTripCount = "ingot.trip_count";

@@ -153,10 +153,10 @@ Value* convolution_of_spread(GraphBuilder& b, const Op& op) {
   return nullptr;
 }
 
-// Along one spatial dimension of dilation s, output z - (s - 1 - low) = s q + p - (s - 1 - low) reads, through the
-// kernel elements s m + s - 1 - p that do not meet holes, the input elements q + m. So each phase p is a convolution
-// without holes, of a part of the kernel; phases with equally many kernel elements are output features of one. (Shi et
-// al. 2016, "Is the deconvolution layer the same as a convolutional layer?", arXiv:1609.07009.)
+// Along one spatial dimension of dilation s, output s q + p + low - (s - 1) reads, through the kernel elements
+// s m + s - 1 - p, which do not meet holes, the input elements q + m. So each phase p is a convolution without holes,
+// of a part of the kernel; phases with equally many kernel elements are output features of one. (Shi et al. 2016, "Is
+// the deconvolution layer the same as a convolutional layer?", arXiv:1609.07009.)
 Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
   const ops::Convolution old = read(op);
   const auto is_dilated = [](const ops::WindowDim& dim) {
@@ -169,39 +169,44 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
   const int64_t s = found->base_dilation, size = found->size;
   const int64_t in = old.dims.input_spatial[k], tap = old.dims.kernel_spatial[k], out = old.dims.output_spatial[k];
   const int64_t kernel_feature = old.dims.kernel_output_feature, feature = old.dims.output_feature;
-  const int64_t positions = op.result()->type.shape[out];
-  const int64_t first = s - 1 - found->low;  // z of the first output
-  const int64_t first_q = floor_divide(first, s), last_q = floor_divide(first + positions - 1, s);
+  const int64_t outputs = op.result()->type.shape[out];
+  const int64_t rows = divide_up(outputs, s);  // of outputs of one phase
 
-  ops::Convolution dense = old;
-  dense.window[k] = {.low = -first_q};
-  const int64_t most = divide_up(size, s);  // kernel elements of a phase; the others have one less
+  const int64_t most = divide_up(size, s);  // kernel elements of a phase; ...
+  const int64_t shorter = most * s - size;  // ... the first phases have one less
   Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
-  kernel = split_dim(b, pad_dim(b, kernel, tap, 0, most * s - size, 0), tap, s);
+  kernel = split_dim(b, pad_dim(b, kernel, tap, 0, shorter, 0), tap, s);
   kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
 
-  Values phases;
-  const auto add_phases = [&](int64_t from, int64_t to, int64_t count) {
-    if (from == to) return;
+  // Outputs s q + p for phases p = from .. to and q = first_q .. first_q + rows: [..., q, p, ...].
+  const auto phases = [&](int64_t from, int64_t to, int64_t first_q) -> Value* {
+    const int64_t count = from < shorter ? most - 1 : most;
     if (count == 0) {
       TensorType none = op.result()->type;
-      none.shape[out] = last_q - first_q + 1;
+      none.shape[out] = rows;
       none.shape.insert(none.shape.begin() + out + 1, to - from);
-      return phases.push_back(ops::constant(b, none, 0));
+      return ops::constant(b, none, 0);
     }
     Value* part = slice_dim(b, slice_dim(b, kernel, tap, 0, count), tap + 1, from, to);
     part = merge_dims(b, move_dim(b, part, tap + 1, kernel_feature + 1), kernel_feature);
-    dense.window[k].size = count;
-    dense.window[k].high = last_q + count - x->type.shape[in];
+    ops::Convolution dense = old;
+    dense.window[k] = {.size = count, .low = -first_q, .high = first_q + rows - 1 + count - x->type.shape[in]};
     Value* y = make_convolution(b, op, x, part, dense, type_of(op, x, part, dense));
-    y = split_dim(b, y, feature, to - from);
-    phases.push_back(move_dim(b, y, feature + 1, out + 1));
+    return move_dim(b, split_dim(b, y, feature, to - from), feature + 1, out + 1);
   };
-  const int64_t shorter = most * s - size;  // phases with most - 1 kernel elements
-  add_phases(0, shorter, most - 1);
-  add_phases(shorter, s, most);
-  Value* all = merge_dims(b, phases.size() == 1 ? phases[0] : ops::concatenate(b, phases, out + 1), out);
-  return slice_dim(b, all, out, first - s * first_q, first - s * first_q + positions);
+  // The first output is of phase `start`; after the last phase, those before it follow, of the next q.
+  const int64_t first_q = floor_divide(s - 1 - found->low, s), start = s - 1 - found->low - s * first_q;
+  std::vector<int64_t> cuts = {0, start, shorter, s};
+  std::ranges::sort(cuts);
+  Values parts, wrapped;
+  for (size_t c = 0; c + 1 < cuts.size(); ++c) {
+    if (cuts[c] == cuts[c + 1]) continue;
+    const bool is_wrapped = cuts[c] < start;
+    (is_wrapped ? wrapped : parts).push_back(phases(cuts[c], cuts[c + 1], is_wrapped ? first_q + 1 : first_q));
+  }
+  parts.insert(parts.end(), wrapped.begin(), wrapped.end());
+  Value* all = merge_dims(b, parts.size() == 1 ? parts[0] : ops::concatenate(b, parts, out + 1), out);
+  return slice_dim(b, all, out, 0, outputs);
 }
 
 constexpr SimplifyRule kRules[] = {

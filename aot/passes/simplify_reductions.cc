@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "aot/ops/region.h"
+#include "aot/ops/window.h"
 #include "aot/passes/simplify_rules.h"
 
 namespace ingot {
@@ -60,9 +61,38 @@ Value* reduce_unit_dims(GraphBuilder& b, const Op& op) {
       ->result();
 }
 
+// The gradient of a mean over windows side by side: of each window, all but one element are holes.
+Value* reduce_window_of_spread(GraphBuilder& b, const Op& op) {
+  const Op* pad = op.operands.size() == 2 ? made_by(op.operand(0), "stablehlo.pad") : nullptr;
+  if (!pad || !is_all(pad->operand(1), 0) || ops::binary_region_op(op.region()) != "add" ||
+      !is_neutral(op.operand(1), "add")) {
+    return nullptr;
+  }
+  const ops::Window window = ops::read_window(op.attrs());
+  const auto low = pad->attrs().ints("edge_padding_low"), high = pad->attrs().ints("edge_padding_high");
+  const auto interior = pad->attrs().ints("interior_padding");
+  Shape repeated;
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const ops::WindowDim& dim = window[d];
+    const int64_t holes = dim.size - 1;
+    if (dim.stride != 1 || dim.dilation != 1 || dim.base_dilation != 1 || interior[d] != holes ||
+        dim.low + low[d] != holes || dim.high + high[d] != holes) {
+      return nullptr;
+    }
+    kept.push_back(static_cast<int64_t>(repeated.size()));
+    repeated.push_back(pad->operand(0)->type.shape[d]);
+    if (dim.size > 1) repeated.push_back(dim.size);
+  }
+  Value* spread = ops::broadcast_in_dim(b, pad->operand(0), repeated, kept);
+  return ops::reshape(b, spread, op.result()->type.shape);
+}
+
 constexpr SimplifyRule kRules[] = {
     {"stablehlo.reduce", "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
      reduce_unit_dims},
+    {"stablehlo.reduce_window", "windows' sums over elements as far apart as windows are wide == each element repeated",
+     reduce_window_of_spread},
 };
 
 }  // namespace

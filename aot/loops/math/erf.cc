@@ -17,14 +17,18 @@ constexpr double kP64[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e5p-2,  0x1.c
 constexpr double kG[] = {-0x1.6f6378p-13, 0x1.21280cp+0, 0x1.444568p-1,  0x1.bb8984p-4,
                          -0x1.9b9d06p-6,  0x1.1170dcp-8, -0x1.c7d9fp-12, 0x1.624f4p-16};
 
-// f64: erfc(x) = e^(-x^2) E(t) / (1 + 2 x) with t = (x - 4) / (x + 4), for 0.47 <= x <= 28 (Shepherd and Laframboise
-// 1981). Relative error 2^-63.9.
-constexpr double kE[] = {0x1.3ba5916e9fd7fp+0,   -0x1.1df1ad154a28ep-3,  0x1.f7f5df66fd7abp-7,   0x1.16ecefcfa5396p-4,
-                         -0x1.9ddb23c3e904ap-4,  0x1.7fee004e1253cp-4,   -0x1.0fb06dfe4a257p-4,  0x1.3079edf682a32p-5,
-                         -0x1.09623884e7f6ep-6,  0x1.49c672863acc9p-8,   -0x1.8d4a9a08d50f7p-11, -0x1.a1df257eb98fcp-13,
-                         0x1.3be03eba3e113p-13,  -0x1.9959438c6e26bp-16, -0x1.7884a2ce956cap-17, 0x1.7f28e5f4c6c7ep-18,
-                         0x1.397159065e079p-22,  -0x1.bb1bd8d239a6dp-21, 0x1.4af0ef44f38fbp-24,  0x1.d9ef6962f631ap-24,
-                         -0x1.51dfdc7c6d423p-26, -0x1.f4470907e4e44p-27, 0x1.480a2aa1b0667p-29,  0x1.96880adcebb17p-30};
+// erfc(x) = e^(-x^2) E(t) / (1 + 2 x) with t = (x - 4) / (x + 4), from 0.47 to where it vanishes (Shepherd and
+// Laframboise 1981). Relative error 2^-25.1 and 2^-63.9.
+constexpr double kVanishes32 = 10.25, kVanishes64 = 28;
+constexpr double kE32[] = {0x1.3ba592p+0, -0x1.1df1aep-3, 0x1.f7db8ep-7, 0x1.16eb86p-4,  -0x1.9dabfep-4,
+                           0x1.801e86p-4, -0x1.106dd4p-4, 0x1.2dc1b6p-5, -0x1.096494p-6, 0x1.6f9a54p-8};
+constexpr double kE64[] = {
+    0x1.3ba5916e9fd7fp+0,   -0x1.1df1ad154a28ep-3,  0x1.f7f5df66fd7abp-7,   0x1.16ecefcfa5396p-4,
+    -0x1.9ddb23c3e904ap-4,  0x1.7fee004e1253cp-4,   -0x1.0fb06dfe4a257p-4,  0x1.3079edf682a32p-5,
+    -0x1.09623884e7f6ep-6,  0x1.49c672863acc9p-8,   -0x1.8d4a9a08d50f7p-11, -0x1.a1df257eb98fcp-13,
+    0x1.3be03eba3e113p-13,  -0x1.9959438c6e26bp-16, -0x1.7884a2ce956cap-17, 0x1.7f28e5f4c6c7ep-18,
+    0x1.397159065e079p-22,  -0x1.bb1bd8d239a6dp-21, 0x1.4af0ef44f38fbp-24,  0x1.d9ef6962f631ap-24,
+    -0x1.51dfdc7c6d423p-26, -0x1.f4470907e4e44p-27, 0x1.480a2aa1b0667p-29,  0x1.96880adcebb17p-30};
 
 // erf_inv(x) = x N(x^2) for |x| <= 1/2; beyond (Giles 2010) x I(w) with w = -ln(1 - x^2), in three pieces, in w - 3.25,
 // sqrt(w) - 3.25 and sqrt(w) - 5, whose first coefficient has a low part. Relative errors below 2^-54.
@@ -64,13 +68,6 @@ constexpr double kOuter32[] = {0x1.6a9efcp+1, 0x1.006dc4p+0,  0x1.3581d6p-7,   -
                                -0x1.d826dp-9, 0x1.8692eap-10, -0x1.b9e2a8p-15, -0x1.49eae2p-12, 0x1.e8efb8p-14};
 constexpr double kCentral32Low = -0x1.db2892p-25, kOuter32Low = -0x1.429886p-26;
 
-Scalar erf_f32(const Scalar& x) {
-  const Scalar a = abs(x);
-  const Scalar near_zero = fma(x, polynomial(x * x, kP32), x);
-  const Scalar g = polynomial(where(a > 4, 4, a), kG);
-  return where(a < kSwitch32, near_zero, copy_sign(expm1_in_range(-g), x));
-}
-
 // constant + x * slope in two parts: of a polynomial's last step, from which most of its error comes.
 DoubleWord last_step(const Scalar& constant, const Scalar& x, const Scalar& slope) {
   const DoubleWord term = product(x, slope);
@@ -81,9 +78,12 @@ DoubleWord last_step(const Scalar& constant, const Scalar& x, const Scalar& slop
 // For x >= 0.47: e^(-x^2), whose exponent needs more than one word, times E(t) / (1 + 2 x) with the remainder of the
 // division.
 Scalar erfc_of_large(const Scalar& x) {
-  const Scalar bounded = where(x > 28, 28, x);
+  const bool is_f64 = x.dtype() == DType::kF64;
+  const double vanishes = is_f64 ? kVanishes64 : kVanishes32;
+  const std::span<const double> e = is_f64 ? std::span<const double>(kE64) : kE32;
+  const Scalar bounded = where(x > vanishes, vanishes, x);
   const Scalar t = (bounded - 4) / (bounded + 4);
-  const DoubleWord series = last_step(t.like(kE[0]), t, polynomial(t, std::span(kE).subspan(1)));
+  const DoubleWord series = last_step(t.like(e[0]), t, polynomial(t, e.subspan(1)));
   const DoubleWord divisor = fast_sum(bounded + bounded, x.like(1));
   const Scalar reciprocal = 1 / divisor.high;
   const Scalar quotient = series.high * reciprocal;
@@ -96,7 +96,10 @@ Scalar erfc_of_large(const Scalar& x) {
   return scale(fma(power.mantissa.high, quotient, low), power.exponent);
 }
 
-Scalar erf_near_zero(const Scalar& x) { return fma(x, polynomial(x * x, kP64), x); }
+Scalar erf_near_zero(const Scalar& x) {
+  const bool is_f64 = x.dtype() == DType::kF64;
+  return fma(x, polynomial(x * x, is_f64 ? std::span<const double>(kP64) : kP32), x);
+}
 
 Scalar erf_f64(const Scalar& x) {
   const Scalar a = abs(x);
@@ -104,11 +107,10 @@ Scalar erf_f64(const Scalar& x) {
   return where(a < kSwitch64, erf_near_zero(x), copy_sign(of_large, x));
 }
 
-Scalar erfc_f64(const Scalar& x) {
+Scalar erf_f32(const Scalar& x) {
   const Scalar a = abs(x);
-  const Scalar of_large = erfc_of_large(where(a < 0.5, 0.5, a));
-  const Scalar mirrored = where(x < 0, 2 - of_large, of_large);
-  return where(a < 0.5, 1 - erf_near_zero(x), mirrored);
+  const Scalar g = polynomial(where(a > 4, 4, a), kG);
+  return where(a < kSwitch32, erf_near_zero(x), copy_sign(expm1_in_range(-g), x));
 }
 
 Scalar slope(const Scalar& u, std::span<const double> c) { return polynomial(u, c.subspan(1)); }
@@ -154,7 +156,12 @@ Scalar erf_inv_f32(const Scalar& x) {
 
 Scalar erf(const Scalar& x) { return x.dtype() == DType::kF64 ? erf_f64(x) : erf_f32(x); }
 
-Scalar erfc(const Scalar& x) { return through_f64<erfc_f64>(x); }
+Scalar erfc(const Scalar& x) {
+  const Scalar a = abs(x);
+  const Scalar of_large = erfc_of_large(where(a < 0.5, 0.5, a));
+  const Scalar mirrored = where(x < 0, 2 - of_large, of_large);
+  return where(a < 0.5, 1 - erf_near_zero(x), mirrored);
+}
 
 Scalar erf_inv(const Scalar& x) { return x.dtype() == DType::kF64 ? erf_inv_f64(x) : erf_inv_f32(x); }
 

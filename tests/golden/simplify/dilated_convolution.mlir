@@ -35,38 +35,33 @@ module {
     %9 = stablehlo.reverse %8, dims = [4] : tensor<3x6x1x2x2xf32>
     %10 = stablehlo.slice %9 [0:3, 0:6, 0:1, 0:1, 0:1] : (tensor<3x6x1x2x2xf32>) -> tensor<3x6x1x1x1xf32>
     %11 = stablehlo.reshape %10 : (tensor<3x6x1x1x1xf32>) -> tensor<3x6x1x1xf32>
-    %12 = stablehlo.convolution(%x, %11) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 0], [1, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x1x1xf32>) -> tensor<2x6x5x6xf32>
-    %13 = stablehlo.reshape %12 : (tensor<2x6x5x6xf32>) -> tensor<2x6x5x6x1xf32>
+    %12 = stablehlo.convolution(%x, %11) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x1x1xf32>) -> tensor<2x6x4x5xf32>
+    %13 = stablehlo.reshape %12 : (tensor<2x6x4x5xf32>) -> tensor<2x6x4x5x1xf32>
     %14 = stablehlo.slice %9 [0:3, 0:6, 0:1, 0:2, 1:2] : (tensor<3x6x1x2x2xf32>) -> tensor<3x6x1x2x1xf32>
     %15 = stablehlo.reshape %14 : (tensor<3x6x1x2x1xf32>) -> tensor<3x6x1x2xf32>
-    %16 = stablehlo.convolution(%x, %15) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 0], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x1x2xf32>) -> tensor<2x6x5x6xf32>
-    %17 = stablehlo.reshape %16 : (tensor<2x6x5x6xf32>) -> tensor<2x6x5x6x1xf32>
-    %18 = stablehlo.concatenate %13, %17, dim = 4 : (tensor<2x6x5x6x1xf32>, tensor<2x6x5x6x1xf32>) -> tensor<2x6x5x6x2xf32>
-    %19 = stablehlo.reshape %18 : (tensor<2x6x5x6x2xf32>) -> tensor<2x6x5x12xf32>
-    %20 = stablehlo.slice %19 [0:2, 0:6, 0:5, 1:11] : (tensor<2x6x5x12xf32>) -> tensor<2x6x5x10xf32>
-    %21 = stablehlo.reshape %20 : (tensor<2x6x5x10xf32>) -> tensor<2x6x5x1x10xf32>
-    %22 = stablehlo.slice %3 [0:3, 0:6, 0:2, 1:2, 0:3] : (tensor<3x6x2x2x3xf32>) -> tensor<3x6x2x1x3xf32>
-    %23 = stablehlo.reshape %22 : (tensor<3x6x2x1x3xf32>) -> tensor<3x6x2x3xf32>
-    %24 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %25 = stablehlo.pad %23, %24, low = [0, 0, 0, 0], high = [0, 0, 0, 1], interior = [0, 0, 0, 0] : (tensor<3x6x2x3xf32>, tensor<f32>) -> tensor<3x6x2x4xf32>
-    %26 = stablehlo.reshape %25 : (tensor<3x6x2x4xf32>) -> tensor<3x6x2x2x2xf32>
-    %27 = stablehlo.reverse %26, dims = [4] : tensor<3x6x2x2x2xf32>
-    %28 = stablehlo.slice %27 [0:3, 0:6, 0:2, 0:1, 0:1] : (tensor<3x6x2x2x2xf32>) -> tensor<3x6x2x1x1xf32>
-    %29 = stablehlo.reshape %28 : (tensor<3x6x2x1x1xf32>) -> tensor<3x6x2x1xf32>
-    %30 = stablehlo.convolution(%x, %29) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x2x1xf32>) -> tensor<2x6x5x6xf32>
-    %31 = stablehlo.reshape %30 : (tensor<2x6x5x6xf32>) -> tensor<2x6x5x6x1xf32>
-    %32 = stablehlo.slice %27 [0:3, 0:6, 0:2, 0:2, 1:2] : (tensor<3x6x2x2x2xf32>) -> tensor<3x6x2x2x1xf32>
-    %33 = stablehlo.reshape %32 : (tensor<3x6x2x2x1xf32>) -> tensor<3x6x2x2xf32>
-    %34 = stablehlo.convolution(%x, %33) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x2x2xf32>) -> tensor<2x6x5x6xf32>
-    %35 = stablehlo.reshape %34 : (tensor<2x6x5x6xf32>) -> tensor<2x6x5x6x1xf32>
-    %36 = stablehlo.concatenate %31, %35, dim = 4 : (tensor<2x6x5x6x1xf32>, tensor<2x6x5x6x1xf32>) -> tensor<2x6x5x6x2xf32>
-    %37 = stablehlo.reshape %36 : (tensor<2x6x5x6x2xf32>) -> tensor<2x6x5x12xf32>
-    %38 = stablehlo.slice %37 [0:2, 0:6, 0:5, 1:11] : (tensor<2x6x5x12xf32>) -> tensor<2x6x5x10xf32>
-    %39 = stablehlo.reshape %38 : (tensor<2x6x5x10xf32>) -> tensor<2x6x5x1x10xf32>
-    %40 = stablehlo.concatenate %21, %39, dim = 3 : (tensor<2x6x5x1x10xf32>, tensor<2x6x5x1x10xf32>) -> tensor<2x6x5x2x10xf32>
-    %41 = stablehlo.reshape %40 : (tensor<2x6x5x2x10xf32>) -> tensor<2x6x10x10xf32>
-    %42 = stablehlo.slice %41 [0:2, 0:6, 1:9, 0:10] : (tensor<2x6x10x10xf32>) -> tensor<2x6x8x10xf32>
-    return %42 : tensor<2x6x8x10xf32>
+    %16 = stablehlo.convolution(%x, %15) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[0, 0], [1, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x1x2xf32>) -> tensor<2x6x4x5xf32>
+    %17 = stablehlo.reshape %16 : (tensor<2x6x4x5xf32>) -> tensor<2x6x4x5x1xf32>
+    %18 = stablehlo.concatenate %17, %13, dim = 4 : (tensor<2x6x4x5x1xf32>, tensor<2x6x4x5x1xf32>) -> tensor<2x6x4x5x2xf32>
+    %19 = stablehlo.reshape %18 : (tensor<2x6x4x5x2xf32>) -> tensor<2x6x4x1x10xf32>
+    %20 = stablehlo.slice %3 [0:3, 0:6, 0:2, 1:2, 0:3] : (tensor<3x6x2x2x3xf32>) -> tensor<3x6x2x1x3xf32>
+    %21 = stablehlo.reshape %20 : (tensor<3x6x2x1x3xf32>) -> tensor<3x6x2x3xf32>
+    %22 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %23 = stablehlo.pad %21, %22, low = [0, 0, 0, 0], high = [0, 0, 0, 1], interior = [0, 0, 0, 0] : (tensor<3x6x2x3xf32>, tensor<f32>) -> tensor<3x6x2x4xf32>
+    %24 = stablehlo.reshape %23 : (tensor<3x6x2x4xf32>) -> tensor<3x6x2x2x2xf32>
+    %25 = stablehlo.reverse %24, dims = [4] : tensor<3x6x2x2x2xf32>
+    %26 = stablehlo.slice %25 [0:3, 0:6, 0:2, 0:1, 0:1] : (tensor<3x6x2x2x2xf32>) -> tensor<3x6x2x1x1xf32>
+    %27 = stablehlo.reshape %26 : (tensor<3x6x2x1x1xf32>) -> tensor<3x6x2x1xf32>
+    %28 = stablehlo.convolution(%x, %27) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x2x1xf32>) -> tensor<2x6x4x5xf32>
+    %29 = stablehlo.reshape %28 : (tensor<2x6x4x5xf32>) -> tensor<2x6x4x5x1xf32>
+    %30 = stablehlo.slice %25 [0:3, 0:6, 0:2, 0:2, 1:2] : (tensor<3x6x2x2x2xf32>) -> tensor<3x6x2x2x1xf32>
+    %31 = stablehlo.reshape %30 : (tensor<3x6x2x2x1xf32>) -> tensor<3x6x2x2xf32>
+    %32 = stablehlo.convolution(%x, %31) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 0], [1, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x2x2xf32>) -> tensor<2x6x4x5xf32>
+    %33 = stablehlo.reshape %32 : (tensor<2x6x4x5xf32>) -> tensor<2x6x4x5x1xf32>
+    %34 = stablehlo.concatenate %33, %29, dim = 4 : (tensor<2x6x4x5x1xf32>, tensor<2x6x4x5x1xf32>) -> tensor<2x6x4x5x2xf32>
+    %35 = stablehlo.reshape %34 : (tensor<2x6x4x5x2xf32>) -> tensor<2x6x4x1x10xf32>
+    %36 = stablehlo.concatenate %35, %19, dim = 3 : (tensor<2x6x4x1x10xf32>, tensor<2x6x4x1x10xf32>) -> tensor<2x6x4x2x10xf32>
+    %37 = stablehlo.reshape %36 : (tensor<2x6x4x2x10xf32>) -> tensor<2x6x8x10xf32>
+    return %37 : tensor<2x6x8x10xf32>
   }
   func.func @reversed_in_groups(%x: tensor<1x5x4xf32>, %w: tensor<2x4x6xf32>) -> tensor<1x14x6xf32> {
     %0 = stablehlo.reverse %w, dims = [1] : tensor<2x4x6xf32>
@@ -74,20 +69,22 @@ module {
     %2 = stablehlo.pad %0, %1, low = [0, 0, 0], high = [0, 2, 0], interior = [0, 0, 0] : (tensor<2x4x6xf32>, tensor<f32>) -> tensor<2x6x6xf32>
     %3 = stablehlo.reshape %2 : (tensor<2x6x6xf32>) -> tensor<2x2x3x6xf32>
     %4 = stablehlo.reverse %3, dims = [2] : tensor<2x2x3x6xf32>
-    %5 = stablehlo.slice %4 [0:2, 0:1, 0:2, 0:6] : (tensor<2x2x3x6xf32>) -> tensor<2x1x2x6xf32>
-    %6 = stablehlo.transpose %5, dims = [0, 1, 3, 2] : (tensor<2x1x2x6xf32>) -> tensor<2x1x6x2xf32>
-    %7 = stablehlo.reshape %6 : (tensor<2x1x6x2xf32>) -> tensor<2x1x12xf32>
-    %8 = stablehlo.convolution(%x, %7) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x4xf32>, tensor<2x1x12xf32>) -> tensor<1x5x12xf32>
-    %9 = stablehlo.reshape %8 : (tensor<1x5x12xf32>) -> tensor<1x5x6x2xf32>
-    %10 = stablehlo.transpose %9, dims = [0, 1, 3, 2] : (tensor<1x5x6x2xf32>) -> tensor<1x5x2x6xf32>
-    %11 = stablehlo.slice %4 [0:2, 0:2, 2:3, 0:6] : (tensor<2x2x3x6xf32>) -> tensor<2x2x1x6xf32>
-    %12 = stablehlo.reshape %11 : (tensor<2x2x1x6xf32>) -> tensor<2x2x6xf32>
-    %13 = stablehlo.convolution(%x, %12) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {stride = [1], pad = [[0, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x4xf32>, tensor<2x2x6xf32>) -> tensor<1x5x6xf32>
-    %14 = stablehlo.reshape %13 : (tensor<1x5x6xf32>) -> tensor<1x5x1x6xf32>
-    %15 = stablehlo.concatenate %10, %14, dim = 2 : (tensor<1x5x2x6xf32>, tensor<1x5x1x6xf32>) -> tensor<1x5x3x6xf32>
-    %16 = stablehlo.reshape %15 : (tensor<1x5x3x6xf32>) -> tensor<1x15x6xf32>
-    %17 = stablehlo.slice %16 [0:1, 1:15, 0:6] : (tensor<1x15x6xf32>) -> tensor<1x14x6xf32>
-    return %17 : tensor<1x14x6xf32>
+    %5 = stablehlo.slice %4 [0:2, 0:1, 0:1, 0:6] : (tensor<2x2x3x6xf32>) -> tensor<2x1x1x6xf32>
+    %6 = stablehlo.reshape %5 : (tensor<2x1x1x6xf32>) -> tensor<2x1x6xf32>
+    %7 = stablehlo.convolution(%x, %6) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {stride = [1], pad = [[-1, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x4xf32>, tensor<2x1x6xf32>) -> tensor<1x5x6xf32>
+    %8 = stablehlo.reshape %7 : (tensor<1x5x6xf32>) -> tensor<1x5x1x6xf32>
+    %9 = stablehlo.slice %4 [0:2, 0:1, 1:2, 0:6] : (tensor<2x2x3x6xf32>) -> tensor<2x1x1x6xf32>
+    %10 = stablehlo.reshape %9 : (tensor<2x1x1x6xf32>) -> tensor<2x1x6xf32>
+    %11 = stablehlo.convolution(%x, %10) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x4xf32>, tensor<2x1x6xf32>) -> tensor<1x5x6xf32>
+    %12 = stablehlo.reshape %11 : (tensor<1x5x6xf32>) -> tensor<1x5x1x6xf32>
+    %13 = stablehlo.slice %4 [0:2, 0:2, 2:3, 0:6] : (tensor<2x2x3x6xf32>) -> tensor<2x2x1x6xf32>
+    %14 = stablehlo.reshape %13 : (tensor<2x2x1x6xf32>) -> tensor<2x2x6xf32>
+    %15 = stablehlo.convolution(%x, %14) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {stride = [1], pad = [[0, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x4xf32>, tensor<2x2x6xf32>) -> tensor<1x5x6xf32>
+    %16 = stablehlo.reshape %15 : (tensor<1x5x6xf32>) -> tensor<1x5x1x6xf32>
+    %17 = stablehlo.concatenate %12, %16, %8, dim = 2 : (tensor<1x5x1x6xf32>, tensor<1x5x1x6xf32>, tensor<1x5x1x6xf32>) -> tensor<1x5x3x6xf32>
+    %18 = stablehlo.reshape %17 : (tensor<1x5x3x6xf32>) -> tensor<1x15x6xf32>
+    %19 = stablehlo.slice %18 [0:1, 0:14, 0:6] : (tensor<1x15x6xf32>) -> tensor<1x14x6xf32>
+    return %19 : tensor<1x14x6xf32>
   }
   func.func @few_kernel_elements(%x: tensor<1x2x3xf32>, %w: tensor<2x2x4xf32>) -> tensor<1x4x12xf32> {
     %0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>

@@ -1,0 +1,231 @@
+// What forward leaves for backward: instead of every value that is read late, the fewest bytes from which the others
+// follow by cheap ops, found as a minimum cut (as PyTorch's partitioner of joint graphs does it).
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "aot/passes/min_cut.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/walk.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kChainFlopsMax = 64;      // of what is computed again, for each element
+constexpr int64_t kSmallestPart = 256;  // of the peak: smaller values stay as they are
+constexpr int64_t kLeastGain = 16;      // of the peak: less is not worth the time
+constexpr size_t kMoments = 16;         // at which a cut is tried
+
+bool is_cheap(const Op& op) {
+  if (op.def->root != KernelRoot::kElement || op.results.size() != 1 || !op.regions.empty()) return false;
+  if (const LiteralRef literal = constant_of(op.result())) return literal->is_splat;
+  return op.def->is_elementwise || op.def->only_moves || op.operands.empty();
+}
+
+class Rematerializer {
+ public:
+  explicit Rematerializer(Block& block) : block_(block) {
+    for (auto& op : block.ops) {
+      index_[op.get()] = static_cast<int>(ops_.size());
+      ops_.push_back(op.get());
+    }
+  }
+
+  bool run() {
+    if (std::ranges::any_of(ops_, [](const Op* op) { return is_recomputed(*op); })) return false;
+    find_chains();
+    Cut best;
+    const std::vector<int64_t> alive = alive_bytes();
+    peak_bytes_ = alive.empty() ? 0 : std::ranges::max(alive);
+    for (const int moment : fullest_moments(alive)) {
+      Cut cut = find_cut(moment);
+      if (cut.gain_bytes > best.gain_bytes) best = std::move(cut);
+    }
+    if (best.gain_bytes * kLeastGain < peak_bytes_ || best.wanted.empty()) return false;
+    cut_ = std::move(best);
+    for (Value* value : cut_.wanted) {
+      if (!is_kept(value)) replace_late(value);
+    }
+    return true;
+  }
+
+ private:
+  // What is made up to an op, the moment, and read later; and what of it is kept.
+  struct Cut {
+    int moment = 0;
+    std::vector<Value*> wanted;
+    std::set<const Value*> kept;
+    int64_t gain_bytes = 0;
+  };
+  struct Copy {
+    Value* value;
+    int at;
+  };
+
+  // The op of the block that reads, itself or in a region.
+  int reader(const Value::Use& use) const {
+    const Op* op = use.op;
+    while (op->block != &block_) op = op->block->parent_op;
+    return index_.at(op);
+  }
+
+  int last_reader(const Value* value) const {
+    int last = -1;
+    for (const Value::Use& use : value->uses) last = std::max(last, reader(use));
+    return last;
+  }
+
+  // During each op in program order, where moves and what costs nothing take no place.
+  std::vector<int64_t> alive_bytes() const {
+    std::vector<int64_t> alive(ops_.size() + 1);
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      if (ops_[i]->def->only_moves || ops_[i]->operands.empty()) continue;
+      for (const auto& result : ops_[i]->results) {
+        alive[i] += result->type.bytes();
+        alive[std::max(last_reader(result.get()), static_cast<int>(i)) + 1] -= result->type.bytes();
+      }
+    }
+    std::partial_sum(alive.begin(), alive.end(), alive.begin());
+    return alive;
+  }
+
+  // Of each part of the program, the op with most bytes alive.
+  std::vector<int> fullest_moments(const std::vector<int64_t>& alive) const {
+    std::vector<int> moments;
+    const size_t part = (ops_.size() + kMoments - 1) / kMoments;
+    for (size_t first = 0; first < ops_.size(); first += part) {
+      const auto end = alive.begin() + static_cast<std::ptrdiff_t>(std::min(first + part, ops_.size()));
+      moments.push_back(
+          static_cast<int>(std::max_element(alive.begin() + static_cast<std::ptrdiff_t>(first), end) - alive.begin()));
+    }
+    return moments;
+  }
+
+  // Which results can be computed again cheaply. A chain that gets too long starts anew from a value that is kept.
+  void find_chains() {
+    for (const Op* op : ops_) {
+      if (!is_cheap(*op)) continue;
+      int flops = op->def->flops;
+      for (const Value* operand : op->operands) {
+        if (const auto found = chain_flops_.find(operand); found != chain_flops_.end()) flops += found->second;
+      }
+      if (flops <= kChainFlopsMax) chain_flops_[op->result()] = flops;
+    }
+  }
+
+  // Values made up to a moment, and read after it, that are not too small to matter.
+  std::vector<Value*> read_after(int moment) const {
+    std::vector<Value*> wanted;
+    for (int i = 0; i <= moment; ++i) {
+      for (const auto& result : ops_[i]->results) {
+        if (result->type.bytes() * kSmallestPart >= peak_bytes_ && last_reader(result.get()) > moment) {
+          wanted.push_back(result.get());
+        }
+      }
+    }
+    return wanted;
+  }
+
+  Cut find_cut(int moment) const {
+    Cut cut;
+    cut.moment = moment;
+    cut.wanted = read_after(moment);
+    MinCut network;
+    const int source = network.add_node(), sink = network.add_node();
+    struct Place {
+      int in, out;
+    };
+    std::unordered_map<const Value*, Place> places;
+    std::vector<const Value*> open;
+    const auto place_of = [&](const Value* value) {
+      const auto [at, is_new] = places.emplace(value, Place{});
+      if (is_new) {
+        at->second = {network.add_node(), network.add_node()};
+        open.push_back(value);
+      }
+      return at->second;
+    };
+    for (const Value* value : cut.wanted) {
+      network.add_edge(place_of(value).out, sink, MinCut::kUnlimited);
+      cut.gain_bytes += bytes_to_keep(value);
+    }
+    while (!open.empty()) {
+      const Value* value = open.back();
+      open.pop_back();
+      const Place place = places.at(value);
+      network.add_edge(place.in, place.out, bytes_to_keep(value));
+      if (!chain_flops_.contains(value)) {
+        network.add_edge(source, place.in, MinCut::kUnlimited);
+        continue;
+      }
+      for (const Value* operand : value->op->operands) {
+        const int from = place_of(operand).out;
+        network.add_edge(from, place.in, MinCut::kUnlimited);
+      }
+    }
+    const std::vector<bool> is_source_side = network.cut(source, sink);
+    for (const auto& [value, place] : places) {
+      if (!is_source_side[place.in] || is_source_side[place.out]) continue;
+      cut.kept.insert(value);
+      cut.gain_bytes -= bytes_to_keep(value);
+    }
+    return cut;
+  }
+
+  // Arguments and constants are there anyway; a move costs no more than what it moves.
+  static int64_t bytes_to_keep(const Value* value) {
+    if (!value->op || constant_of(value)) return 0;
+    return value->type.bytes();
+  }
+
+  bool is_kept(const Value* value) const { return cut_.kept.contains(value) || !chain_flops_.contains(value); }
+
+  // Late readers of `value` get a copy that stands before the first of them.
+  void replace_late(Value* value) {
+    std::vector<Value::Use> late;
+    int first = static_cast<int>(ops_.size());
+    for (const Value::Use& use : value->uses) {
+      if (const int at = reader(use); at > cut_.moment) {
+        late.push_back(use);
+        first = std::min(first, at);
+      }
+    }
+    Value* again = copy_chain(value, first);
+    for (const Value::Use& use : late) use.op->set_operand(use.operand_index, again);
+  }
+
+  // `value`, computed from what is kept, before the op `at`. A copy that stands there already, or earlier, is taken.
+  Value* copy_chain(Value* value, int at) {
+    if (is_kept(value)) return value;
+    if (const auto found = copies_.find(value); found != copies_.end() && found->second.at <= at) {
+      return found->second.value;
+    }
+    ValueMap map;
+    for (Value* operand : value->op->operands) map[operand] = copy_chain(operand, at);
+    Op* copy = copy_op(*value->op, block_, map);
+    block_.ops.splice(ops_[at]->self, block_.ops, copy->self);
+    copy->attr_map[kRecomputed] = UnitAttr{};
+    index_[copy] = at;
+    copies_[value] = {copy->result(), at};
+    return copy->result();
+  }
+
+  Block& block_;
+  std::vector<Op*> ops_;                               // in program order
+  std::unordered_map<const Op*, int> index_;           // of ops; of copies, the op before which they stand
+  std::unordered_map<const Value*, int> chain_flops_;  // of what is cheap to compute again
+  std::unordered_map<const Value*, Copy> copies_;
+  int64_t peak_bytes_ = 0;
+  Cut cut_;  // the one that is made
+};
+
+}  // namespace
+
+bool rematerialize(Module& module, PassContext&) {
+  bool changed = false;
+  for (auto& function : module.functions) changed |= Rematerializer(function->body).run();
+  return changed;
+}
+
+}  // namespace ingot
