@@ -11,7 +11,7 @@
 namespace ingot {
 namespace {
 
-constexpr int kFlopsMax = 12;  // less than a load from the outer caches takes
+constexpr int kFlopsMax = 24;  // of one transcendental function, in about the time of a load from memory
 
 // A result of a loop of which every round writes its own row.
 struct Stack {
