@@ -292,6 +292,8 @@ TEST(GraphText, LiteralsOfEveryDtype) {
       {"f16", {"-6.550400e+04", "5.9604645e-08", "0x7C00", "0xFE01"}},
       {"bf16", {"1.0078125", "0xFF80", "0x7FC1"}},
       {"f32", {"1.17549435E-38", "-0.0", "3.40282347E+38", "1.0e-45", "0x7F800001", "0xFF800000"}},
+      {"complex<f32>", {"(1.0, -2.5)", "(0x7F800001, -0.0)", "(1.0e-45, 0xFF800000)"}},
+      {"complex<f64>", {"(0.1, -0.0)", "(0x7FF8000000000001, 1.0)"}},
       {"f64", {"4.9406564584124654e-324", "0.1", "1.7976931348623157e308", "0x7FF8000000000001"}},
   };
   ASSERT_EQ(elements.size(), static_cast<size_t>(kDTypeCount));
@@ -315,12 +317,14 @@ std::unique_ptr<Module> with_literal(const std::string& literal) {
 }
 
 TEST(GraphText, LargeLiteralsAreHexadecimal) {
-  for (const char* name : {"i1", "i4", "ui8", "i32", "bf16", "f64"}) {
+  for (const char* name : {"i1", "i4", "ui8", "i32", "bf16", "f64", "complex<f32>"}) {
     const DType dtype = *dtype_from_name(name);
     std::vector<std::byte> bytes(150 * info(dtype).bytes);
     for (int i = 0; i < 150; ++i) {
       if (is_float(dtype)) {
         store_float(dtype, i * 0.37 - 9, &bytes[i * info(dtype).bytes]);
+      } else if (is_complex(dtype)) {
+        store_complex(dtype, {i * 0.37, -1.0 * i}, &bytes[i * info(dtype).bytes]);
       } else {
         store_int(dtype, is_bool(dtype) ? i % 3 == 0 : i * 7 - 100, &bytes[i * info(dtype).bytes]);
       }

@@ -21,7 +21,8 @@ class OpExecutor {
 };
 
 inline bool has_kernel(const OpCase& op_case) {
-  return op_case.def->root != KernelRoot::kNone && op_case.def->root != KernelRoot::kControlFlow;
+  return !has_complex(op_case) && op_case.def->root != KernelRoot::kNone &&
+         op_case.def->root != KernelRoot::kControlFlow;
 }
 
 // A case as a kernel, lowered. As `fuse` leaves it, the kernel gets tables (constants that are no splats) as operands.

@@ -56,6 +56,7 @@ std::string types_of(const OpDef& def) {
   add_class("floats", is_float);
   add_class("integers", is_integer);
   add_class("i1", is_bool);
+  add_class("complex", is_complex);
   return text;
 }
 

@@ -44,7 +44,10 @@ class RandomKernel {
 
   int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
 
-  DType any_dtype() { return static_cast<DType>(pick(0, kDTypeCount - 1)); }
+  DType any_dtype() {
+    const auto dtype = static_cast<DType>(pick(0, kDTypeCount - 1));
+    return is_complex(dtype) ? any_dtype() : dtype;
+  }
 
   void block(int depth) {
     const int64_t count = pick(1, 4);

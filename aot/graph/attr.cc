@@ -11,7 +11,8 @@ std::optional<std::vector<int64_t>> as_ints(const Attr& attr) {
   if (const auto* ints = attr.as<IntsAttr>()) return ints->values;
   if (const auto* literal = attr.as<LiteralRef>()) {
     constexpr int64_t kMostInts = 1 << 16;  // a splat may claim to have any number
-    if (is_float((*literal)->type.dtype) || (*literal)->type.elements() > kMostInts) return std::nullopt;
+    const DType dtype = (*literal)->type.dtype;
+    if (is_float(dtype) || is_complex(dtype) || (*literal)->type.elements() > kMostInts) return std::nullopt;
     std::vector<int64_t> values((*literal)->type.elements());
     for (size_t i = 0; i < values.size(); ++i) values[i] = (*literal)->int_at(static_cast<int64_t>(i));
     return values;

@@ -78,7 +78,7 @@ int64_t ordinal(DType dtype, double value) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// What is wrong between two elements, or "".
+// What is wrong between two floats, or "".
 std::string difference(const Check& check, DType dtype, double actual, double expected) {
   switch (check.kind) {
     case Check::Kind::kEqual:
@@ -95,6 +95,22 @@ std::string difference(const Check& check, DType dtype, double actual, double ex
     }
   }
   throw_bug("judge: unknown kind of check");
+}
+
+// What is wrong between elements `k` of two tensors of one type, or "". The parts of a complex number are compared
+// each by itself.
+std::string difference(const Check& check, const RefTensor& actual, const RefTensor& expected, int64_t k) {
+  const DType dtype = actual.type.dtype;
+  if (actual.is_float()) return difference(check, dtype, actual.f[k], expected.f[k]);
+  if (actual.is_complex()) {
+    const std::complex<double> x = actual.complex_at(k), y = expected.complex_at(k);
+    const std::string real = difference(check, part_of(dtype), x.real(), y.real());
+    if (!real.empty()) return fmt::format("({}, {}): its real part is {}", x.real(), x.imag(), real);
+    const std::string imaginary = difference(check, part_of(dtype), x.imag(), y.imag());
+    if (!imaginary.empty()) return fmt::format("({}, {}): its imaginary part is {}", x.real(), x.imag(), imaginary);
+    return "";
+  }
+  return actual.i[k] == expected.i[k] ? "" : fmt::format("{} instead of {}", actual.i[k], expected.i[k]);
 }
 
 }  // namespace
@@ -137,12 +153,7 @@ std::string judge(const Check& check, std::span<const RefTensor> results) {
   int64_t wrong = 0;
   Shape at(actual.type.rank());
   for (int64_t k = 0; k < actual.elements(); ++k) {
-    std::string text;
-    if (actual.is_float()) {
-      text = difference(check, actual.type.dtype, actual.f[k], expected.f[k]);
-    } else if (actual.i[k] != expected.i[k]) {
-      text = fmt::format("{} instead of {}", actual.i[k], expected.i[k]);
-    }
+    const std::string text = difference(check, actual, expected, k);
     if (!text.empty() && wrong++ == 0) {
       std::string place;
       for (int64_t index : at) place += fmt::format("{}{}", place.empty() ? "" : ", ", index);

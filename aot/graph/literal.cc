@@ -109,6 +109,17 @@ void store_float(DType dtype, double value, std::byte* to) {
   }
 }
 
+std::complex<double> load_complex(DType dtype, const std::byte* from) {
+  const DType part = part_of(dtype);
+  return {load_float(part, from), load_float(part, from + info(part).bytes)};
+}
+
+void store_complex(DType dtype, std::complex<double> value, std::byte* to) {
+  const DType part = part_of(dtype);
+  store_float(part, value.real(), to);
+  store_float(part, value.imag(), to + info(part).bytes);
+}
+
 int64_t load_int(DType dtype, const std::byte* from) {
   switch (info(dtype).bytes) {
     case 1:
@@ -144,6 +155,10 @@ int64_t Literal::int_at(int64_t index) const {
   return load_int(type.dtype, data.data() + (is_splat ? 0 : index * info(type.dtype).bytes));
 }
 
+std::complex<double> Literal::complex_at(int64_t index) const {
+  return load_complex(type.dtype, data.data() + (is_splat ? 0 : index * info(type.dtype).bytes));
+}
+
 std::vector<std::byte> Literal::dense_bytes() const {
   if (!is_splat) return data;
   std::vector<std::byte> bytes;
@@ -158,17 +173,18 @@ bool operator==(const Literal& a, const Literal& b) {
 }
 
 LiteralRef splat(TensorType type, double value) {
-  if (!is_float(type.dtype)) return splat_int(std::move(type), static_cast<int64_t>(value));
+  if (!is_float(type.dtype) && !is_complex(type.dtype)) return splat_int(std::move(type), static_cast<int64_t>(value));
   auto literal = std::make_shared<Literal>();
   literal->data.resize(info(type.dtype).bytes);
-  store_float(type.dtype, value, literal->data.data());
+  is_float(type.dtype) ? store_float(type.dtype, value, literal->data.data())
+                       : store_complex(type.dtype, value, literal->data.data());
   literal->type = std::move(type);
   literal->is_splat = true;
   return literal;
 }
 
 LiteralRef splat_int(TensorType type, int64_t value) {
-  if (is_float(type.dtype)) return splat(std::move(type), static_cast<double>(value));
+  if (is_float(type.dtype) || is_complex(type.dtype)) return splat(std::move(type), static_cast<double>(value));
   auto literal = std::make_shared<Literal>();
   literal->data.resize(info(type.dtype).bytes);
   store_int(type.dtype, value, literal->data.data());

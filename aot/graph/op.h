@@ -73,6 +73,25 @@ struct ExpandArgs {
   Attrs attrs() const { return op.attrs(); }
 };
 
+// --- split: the op on complex numbers as ops on their parts ---------------------------------------------------------
+// A complex value as two real ones; of any other value, the value and null.
+struct Parts {
+  Value* re = nullptr;
+  Value* im = nullptr;
+};
+
+struct SplitArgs {
+  GraphBuilder& b;  // stands before the op
+  Op& op;           // its regions may be taken
+  std::span<const Parts> operands;
+  // Replaces the complex values in a region, each complex argument by two in its place.
+  const std::function<void(Block&)>& split_region;
+
+  Value* re(int i) const { return operands[i].re; }
+  Value* im(int i) const { return operands[i].im; }
+  Attrs attrs() const { return op.attrs(); }
+};
+
 // --- samples: what the generic op test runs -------------------------------------------------------------------------
 // One use of the op, as the text of a StableHLO function whose only interesting op is this one:
 //   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
@@ -126,6 +145,9 @@ struct OpDef {
   bool zero_gradient = false;  // integer-valued, piecewise constant or stop_gradient: nothing flows back
   // One value for each result: the pass `expand` puts them in the op's place. None, from an op with a root: it stays.
   Values (*expand)(ExpandArgs&) = nullptr;
+  // One entry for each result: the pass split_complex puts them in the place of an op with complex operands or results.
+  // Null pointer: no such op.
+  std::vector<Parts> (*split)(SplitArgs&) = nullptr;
   std::vector<Sample> (*samples)() = nullptr;
 
   KernelRoot root = KernelRoot::kElement;

@@ -79,8 +79,19 @@ class ElementReader {
     }
   }
 
+  // A complex number is a pair: (1.0, -2.0).
   void read_element() {
-    const DType dtype = type_.dtype;
+    const DType part = part_of(type_.dtype);
+    if (part == type_.dtype) return read_number(part);
+    reader_.expect('(');
+    read_number(part);
+    reader_.expect(',');
+    read_number(part);
+    reader_.expect(')');
+  }
+
+ private:
+  void read_number(DType dtype) {
     const size_t at = data.size();
     data.resize(at + info(dtype).bytes);
     const bool negative = reader_.accept('-');
@@ -89,7 +100,7 @@ class ElementReader {
       const double value = float_value(token.text);
       store_float(dtype, negative ? -value : value, &data[at]);
     } else if (token.is(TokenKind::kInteger)) {
-      read_integer(token, negative, &data[at]);
+      read_integer(dtype, token, negative, &data[at]);
     } else if (is_bool(dtype) && !negative && (token.is_word("true") || token.is_word("false"))) {
       data[at] = std::byte{token.text == "true"};
     } else {
@@ -98,9 +109,7 @@ class ElementReader {
     reader_.take();
   }
 
- private:
-  void read_integer(const Token& token, bool negative, std::byte* to) {
-    const DType dtype = type_.dtype;
+  void read_integer(DType dtype, const Token& token, bool negative, std::byte* to) {
     const auto value = integer_value(token.text);
     if (is_float(dtype)) {
       const bool is_bits = token.text.starts_with("0x") && !negative && value && fits_bits(*value, info(dtype).bits);

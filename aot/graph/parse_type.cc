@@ -30,7 +30,7 @@ std::string_view written_type(TextReader& reader) {
   reader.seek(start);
   const Location location = reader.location();
   throw_limit(location, fmt::format("type {} is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, "
-                                    "bf16, f32 and f64",
+                                    "bf16, f32, f64, complex<f32> and complex<f64>",
                                     written_type(reader)));
 }
 
@@ -113,6 +113,11 @@ TensorType parse_type(TextReader& reader) {
   }
   const size_t word = at;
   while (is_word_char(peek())) ++at;
+  if (text.substr(word, at - word) == "complex" && peek() == '<') {
+    at = text.find('>', at);
+    if (at == text.npos) fail_unsupported(reader, start);
+    ++at;
+  }
   const std::string_view name = text.substr(word, at - word);
   const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
   skip_space();

@@ -26,18 +26,28 @@ void print_list(std::string& out, const List& list, Print print) {
   }
 }
 
+void print_float_at(std::string& out, DType dtype, const std::byte* from) {
+  const double value = load_float(dtype, from);
+  if (std::isnan(value)) {  // with its payload
+    out += "0x";
+    for (int i = info(dtype).bytes; i-- > 0;) out += fmt::format("{:02X}", static_cast<int>(from[i]));
+  } else {
+    print_float(out, dtype, value);
+  }
+}
+
 void print_element(std::string& out, const Literal& literal, int64_t index) {
   const DType dtype = literal.type.dtype;
+  const std::byte* from = literal.data.data() + (literal.is_splat ? 0 : index * info(dtype).bytes);
   if (is_float(dtype)) {
-    const double value = literal.float_at(index);
-    if (std::isnan(value)) {  // with its payload
-      const int bytes = info(dtype).bytes;
-      const std::byte* from = literal.data.data() + (literal.is_splat ? 0 : index * bytes);
-      out += "0x";
-      for (int i = bytes; i-- > 0;) out += fmt::format("{:02X}", static_cast<int>(from[i]));
-    } else {
-      print_float(out, dtype, value);
-    }
+    print_float_at(out, dtype, from);
+  } else if (is_complex(dtype)) {
+    const DType part = part_of(dtype);
+    out += '(';
+    print_float_at(out, part, from);
+    out += ',';
+    print_float_at(out, part, from + info(part).bytes);
+    out += ')';
   } else if (is_bool(dtype)) {
     out += literal.int_at(index) ? "true" : "false";
   } else if (is_unsigned(dtype)) {

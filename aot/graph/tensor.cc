@@ -7,6 +7,8 @@ namespace ingot {
 RefTensor::RefTensor(TensorType t) : type(std::move(t)) {
   if (is_float()) {
     f.resize(elements());
+  } else if (is_complex()) {
+    f.resize(2 * elements());
   } else {
     i.resize(elements());
   }
@@ -15,6 +17,8 @@ RefTensor::RefTensor(TensorType t) : type(std::move(t)) {
 void RefTensor::copy_element(int64_t to, const RefTensor& from, int64_t from_index) {
   if (is_float()) {
     f[to] = from.f[from_index];
+  } else if (is_complex()) {
+    set_complex(to, from.complex_at(from_index));
   } else {
     i[to] = from.i[from_index];
   }
@@ -25,6 +29,8 @@ RefTensor from_literal(const Literal& literal) {
   for (int64_t k = 0; k < tensor.elements(); ++k) {
     if (tensor.is_float()) {
       tensor.f[k] = literal.float_at(k);
+    } else if (tensor.is_complex()) {
+      tensor.set_complex(k, literal.complex_at(k));
     } else {
       tensor.i[k] = literal.int_at(k);
     }
@@ -39,6 +45,8 @@ LiteralRef to_literal(const RefTensor& tensor) {
     std::byte* to = data.data() + k * info(dtype).bytes;
     if (tensor.is_float()) {
       store_float(dtype, tensor.f[k], to);
+    } else if (tensor.is_complex()) {
+      store_complex(dtype, tensor.complex_at(k), to);
     } else {
       store_int(dtype, tensor.i[k], to);
     }
@@ -47,7 +55,7 @@ LiteralRef to_literal(const RefTensor& tensor) {
 }
 
 void round_in_place(RefTensor& tensor) {
-  for (double& value : tensor.f) value = round_to(tensor.type.dtype, value);
+  for (double& value : tensor.f) value = round_to(part_of(tensor.type.dtype), value);
   for (int64_t& value : tensor.i) value = wrap_to(tensor.type.dtype, value);
 }
 

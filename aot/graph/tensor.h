@@ -1,6 +1,7 @@
 // Tensors of the reference evaluator: f64 for every float type, exact integers for the others.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -8,8 +9,8 @@
 
 namespace ingot {
 
-// Row-major values. Which vector is used follows from the dtype: `f` for floats, `i` for integers and i1 (ui64 as
-// bits).
+// Row-major values. Which vector is used follows from the dtype: `f` for floats and, a pair for each
+// element, complex numbers; `i` for integers and i1 (ui64 as bits).
 struct RefTensor {
   TensorType type;
   std::vector<double> f;
@@ -19,8 +20,14 @@ struct RefTensor {
   explicit RefTensor(TensorType t);  // zeros
 
   bool is_float() const { return ingot::is_float(type.dtype); }
+  bool is_complex() const { return ingot::is_complex(type.dtype); }
+  std::complex<double> complex_at(int64_t k) const { return {f[2 * k], f[2 * k + 1]}; }
+  void set_complex(int64_t k, std::complex<double> z) {
+    f[2 * k] = z.real();
+    f[2 * k + 1] = z.imag();
+  }
   int64_t elements() const { return type.elements(); }
-  void copy_element(int64_t to, const RefTensor& from, int64_t from_index);  // both float or both not
+  void copy_element(int64_t to, const RefTensor& from, int64_t from_index);  // of the same class of dtypes
 };
 
 RefTensor from_literal(const Literal& literal);

@@ -24,6 +24,8 @@ constexpr std::array<DTypeInfo, kDTypeCount + 1> kDTypes = {{
     {"bf16", 16, 2, DTypeClass::kFloat, "BF16"},
     {"f32", 32, 4, DTypeClass::kFloat, "F32"},
     {"f64", 64, 8, DTypeClass::kFloat, "F64"},
+    {"complex<f32>", 64, 8, DTypeClass::kComplex, "C64"},
+    {"complex<f64>", 128, 16, DTypeClass::kComplex, ""},
     {"token", 0, 0, DTypeClass::kNone, ""},
 }};
 

@@ -27,29 +27,36 @@ enum class DType : uint8_t {
   kBF16,
   kF32,
   kF64,
+  kC64,
+  kC128,   // complex<f32>, complex<f64>: the real part, then the imaginary one
   kToken,  // of a `!stablehlo.token`, which orders effects and holds no data: not an element type
 };
-inline constexpr int kDTypeCount = 17;  // element types
+inline constexpr int kDTypeCount = 19;  // element types
 
-enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat, kNone };
+enum class DTypeClass : uint8_t { kBool, kSigned, kUnsigned, kFloat, kComplex, kNone };
 
 // One row per element type.
 struct DTypeInfo {
-  std::string_view name;  // StableHLO's: "f32", "ui8", "i1"
+  std::string_view name;  // StableHLO's: "f32", "ui8", "i1", "complex<f32>"
   int bits;               // of the value
   int bytes;              // of one element in a buffer; sub-byte integers and i1 take a whole byte each
   DTypeClass dtype_class;
-  std::string_view safetensors;  // "F32"; i2, i4 and ui2, ui4 are kept as I8 and U8
+  std::string_view safetensors;  // "F32"; i2, i4 and ui2, ui4 are kept as I8 and U8; "" where there is none
 };
 
 const DTypeInfo& info(DType dtype);
 std::optional<DType> dtype_from_name(std::string_view name);
 inline bool is_float(DType d) { return info(d).dtype_class == DTypeClass::kFloat; }
+inline bool is_complex(DType d) { return info(d).dtype_class == DTypeClass::kComplex; }
 inline bool is_signed(DType d) { return info(d).dtype_class == DTypeClass::kSigned; }
 inline bool is_unsigned(DType d) { return info(d).dtype_class == DTypeClass::kUnsigned; }
 inline bool is_token(DType d) { return d == DType::kToken; }
 inline bool is_bool(DType d) { return info(d).dtype_class == DTypeClass::kBool; }
 inline bool is_integer(DType d) { return is_signed(d) || is_unsigned(d); }  // i1 is not one
+
+// complex<f32> is made of f32, complex<f64> of f64; any other dtype of itself.
+inline DType part_of(DType d) { return d == DType::kC64 ? DType::kF32 : d == DType::kC128 ? DType::kF64 : d; }
+inline DType complex_of(DType part) { return part == DType::kF32 ? DType::kC64 : DType::kC128; }
 
 using Shape = std::vector<int64_t>;
 inline constexpr int64_t kUnknownDim = -1;  // written `?`

@@ -20,6 +20,8 @@ DTypeSet set_of(DType dtype) {
       return kUnsignedIntegers;
     case DTypeClass::kBool:
       return kBooleans;
+    case DTypeClass::kComplex:
+      return kComplex;
     case DTypeClass::kNone:
       break;
   }
@@ -36,6 +38,7 @@ std::string describe(DTypeSet set) {
     names.push_back("signed integers");
   }
   if (set & kBooleans) names.push_back("i1");
+  if (set & kComplex) names.push_back("complex numbers");
   return join(names, ", ");
 }
 
@@ -93,6 +96,8 @@ std::vector<TensorType> infer_same(const InferArgs& args, size_t operand_count, 
     }
   }
   if (!contains(allowed, type.dtype)) {
+    if (is_complex(type.dtype))
+      throw_limit(args.location, fmt::format("{} does not take complex numbers yet", args.name));
     args.fail(fmt::format("is not defined for {}; it takes {}", to_string(type), describe(allowed)));
   }
   return {type};

@@ -22,10 +22,10 @@ using loops::ScalarOp;
 
 // Sets of dtypes, as bits.
 using DTypeSet = unsigned;
-inline constexpr DTypeSet kFloats = 1, kSignedIntegers = 2, kUnsignedIntegers = 4, kBooleans = 8;
+inline constexpr DTypeSet kFloats = 1, kSignedIntegers = 2, kUnsignedIntegers = 4, kBooleans = 8, kComplex = 16;
 inline constexpr DTypeSet kIntegers = kSignedIntegers | kUnsignedIntegers;
 inline constexpr DTypeSet kNumbers = kFloats | kIntegers;
-inline constexpr DTypeSet kAnyDType = kNumbers | kBooleans;
+inline constexpr DTypeSet kAnyDType = kNumbers | kBooleans | kComplex;
 bool contains(DTypeSet set, DType dtype);
 
 // --- infer ---

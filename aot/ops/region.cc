@@ -98,7 +98,7 @@ RegionRunner::RegionRunner(const EvaluateArgs& args, const Block& region) : args
 }
 
 bool RegionRunner::combine_fast(RefTensor& into, int64_t at, const RefTensor& from, int64_t from_at) const {
-  if (fast_ == Fast::kNone || into.is_float() != from.is_float()) return false;
+  if (fast_ == Fast::kNone || into.is_float() != from.is_float() || into.is_complex()) return false;
   if (fast_ == Fast::kSecond) {
     into.copy_element(at, from, from_at);
     return true;
@@ -168,7 +168,7 @@ void RegionRunner::combine(std::span<RefTensor> into, int64_t at, std::span<cons
 }
 
 bool RegionRunner::test(const RefTensor& x, int64_t x_at, const RefTensor& y, int64_t y_at) const {
-  if (!direction_.empty()) {
+  if (!direction_.empty() && !x.is_complex()) {
     if (x.is_float()) return compare(direction_, x.f[x_at], y.f[y_at]);
     if (!is_unsigned(x.type.dtype)) return compare(direction_, x.i[x_at], y.i[y_at]);
     return compare(direction_, static_cast<uint64_t>(x.i[x_at]), static_cast<uint64_t>(y.i[y_at]));

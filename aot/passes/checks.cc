@@ -33,6 +33,16 @@ std::string first_complaint(const Module& module, const std::function<std::strin
   return "";
 }
 
+// No op reads or gives a value of such a dtype.
+std::string none_left(const Module& module, bool (*is_wrong)(DType), std::string_view what) {
+  const auto is_left = [&](const Value* value) { return is_wrong(value->type.dtype); };
+  return first_complaint(module, [&](const Op& op) {
+    const bool has_one = std::ranges::any_of(op.operands, is_left) ||
+                         std::ranges::any_of(op.results, [&](const auto& result) { return is_left(result.get()); });
+    return has_one ? at(op, fmt::format(": a {} is left", what)) : "";
+  });
+}
+
 }  // namespace
 
 std::string no_calls(const Module& module) {
@@ -47,14 +57,9 @@ std::string no_expandable_ops(const Module& module) {
   });
 }
 
-std::string no_tokens(const Module& module) {
-  const auto is_left = [](const Value* value) { return is_token(value->type.dtype); };
-  return first_complaint(module, [&](const Op& op) {
-    const bool has_token = std::ranges::any_of(op.operands, is_left) ||
-                           std::ranges::any_of(op.results, [&](const auto& result) { return is_left(result.get()); });
-    return has_token ? at(op, ": a token is left") : "";
-  });
-}
+std::string no_tokens(const Module& module) { return none_left(module, is_token, "token"); }
+
+std::string no_complex_values(const Module& module) { return none_left(module, is_complex, "complex value"); }
 
 std::string every_dimension_is_known(const Module& module) {
   return first_complaint(module, [](const Op& op) {

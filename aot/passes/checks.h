@@ -14,6 +14,9 @@ std::string no_calls(const Module& module);
 // No op that has to expand is left: one with an `expand` column and without a kernel of its own.
 std::string no_expandable_ops(const Module& module);
 
+// No value is complex.
+std::string no_complex_values(const Module& module);
+
 // No value is a token.
 std::string no_tokens(const Module& module);
 

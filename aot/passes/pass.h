@@ -45,6 +45,11 @@ bool inline_calls(Module& module, PassContext& context);
 // Puts what OpDef::expand makes in an op's place, until no op expands.
 bool expand(Module& module, PassContext& context);
 
+// Puts two real values in the place of each complex one (OpDef::split): nothing below knows complex numbers. Complex
+// arguments and results of a function become real ones with one more, last dimension of 2: the same bytes. Functions
+// without calls.
+bool split_complex(Module& module, PassContext& context);
+
 // Removes all tokens: nothing happens outside of a program that they could order.
 bool drop_tokens(Module& module, PassContext& context);
 

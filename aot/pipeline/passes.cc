@@ -21,6 +21,8 @@ constexpr PassRow kCompilePasses[] = {
     {"drop_tokens", drop_tokens, no_tokens, "nothing below knows them"},
     {"refine_shapes", refine_shapes, every_dimension_is_known, "before anything that asks for a shape"},
     {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
+    {"split_complex", split_complex, no_complex_values,
+     "after expand, whose ops may be complex; nothing below knows them"},
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},

@@ -31,8 +31,8 @@ func.func @f() attributes {a = dense<"0x0102"> : tensor<3xi8>} { return }
 func.func @f() attributes {a = dense<"0xZZ"> : tensor<i8>} { return }
 // error: 1:38: error: expected "0x..." with two digits a byte
 // -----
-func.func @f() attributes {a = dense<(1.0, 2.0)> : tensor<complex<f32>>} { return }
-// error: 1:52: limit: type tensor<complex<f32>> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32 and f64
+func.func @f() attributes {a = dense<(1.0, 2.0, 3.0)> : tensor<complex<f32>>} { return }
+// error: 1:48: error: expected ')'
 // -----
 func.func @f() attributes {a = dense_resource<weights> : tensor<2xf32>} { return }
 // error: 1:32: limit: dense_resource<...> is not supported yet; dense<...> is
