@@ -32,7 +32,7 @@ func.func @f() attributes {a = dense<"0xZZ"> : tensor<i8>} { return }
 // error: 1:38: error: expected "0x..." with two digits a byte
 // -----
 func.func @f() attributes {a = dense<(1.0, 2.0, 3.0)> : tensor<complex<f32>>} { return }
-// error: 1:48: error: expected ')'
+// error: 1:47: error: expected ')', found ','
 // -----
 func.func @f() attributes {a = dense_resource<weights> : tensor<2xf32>} { return }
 // error: 1:32: limit: dense_resource<...> is not supported yet; dense<...> is
