@@ -217,6 +217,56 @@ void expect_same(const std::string& text, uint64_t seed) {
   }
 }
 
+// x and y of `count` elements trade places and grow, by amounts that follow from the round and from a number.
+std::string element_loop(int64_t count, const std::string& dtype, int64_t rounds) {
+  return fmt::format(
+      R"(func.func @main(%x: tensor<{0}x{1}>, %y: tensor<{0}x{1}>, %f: tensor<{1}>) -> (tensor<{0}x{1}>, tensor<{0}x{1}>) {{
+  %start = stablehlo.constant dense<2> : tensor<i32>
+  %limit = stablehlo.constant dense<{2}> : tensor<i32>
+  %step = stablehlo.constant dense<3> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %start, %a = %x, %b = %y) : tensor<i32>, tensor<{0}x{1}>, tensor<{0}x{1}>
+  cond {{
+    %1 = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }} do {{
+    %2 = stablehlo.convert %i : (tensor<i32>) -> tensor<{1}>
+    %3 = stablehlo.add %2, %f : tensor<{1}>
+    %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<{1}>) -> tensor<{0}x{1}>
+    %5 = stablehlo.add %a, %4 : tensor<{0}x{1}>
+    %6 = stablehlo.subtract %5, %y : tensor<{0}x{1}>
+    %7 = stablehlo.add %i, %step : tensor<i32>
+    stablehlo.return %7, %b, %6 : tensor<i32>, tensor<{0}x{1}>, tensor<{0}x{1}>
+  }}
+  return %0#1, %0#2 : tensor<{0}x{1}>, tensor<{0}x{1}>
+}}
+)",
+      count, dtype, 2 + 3 * rounds);
+}
+
+TEST(ControlFlow, LoopsOfElementsRunInTheirKernel) {
+  Random random(3);
+  ReferenceExecutor reference;
+  CompiledExecutor three(3);
+  std::vector<std::unique_ptr<Module>> modules;  // the executor keeps what it has compiled for each
+  for (const std::string dtype : {"f32", "f64", "bf16", "i32", "ui8"}) {
+    for (const int64_t count : {0, 1, 5, 64, 83, 20000}) {
+      SCOPED_TRACE(dtype + " " + std::to_string(count));
+      modules.push_back(parse_module(element_loop(count, dtype, 40), "loop.mlir", all_ops()));
+      Function& main = *modules.back()->functions[0];
+      name_ports(main);
+      NamedTensors inputs, no_state;
+      for (int i = 0; i < main.argument_count(); ++i) {
+        inputs[fmt::format("arg{}", i)] = random_tensor(main.body.argument(i)->type, random);
+      }
+      const NamedTensors expected = reference.run(*modules.back(), "main", no_state, inputs);
+      const NamedTensors actual = three.run(*modules.back(), "main", no_state, inputs);
+      for (const auto& [name, tensor] : expected) {
+        expect_equal({actual.at(name)}, {tensor}, {.ulp = 40});
+      }
+    }
+  }
+}
+
 TEST(ControlFlow, RandomProgramsGiveWhatTheirDefinitionSays) {
   for (uint64_t seed = 0; seed < 100 && !testing::Test::HasFailure(); ++seed) {
     const std::string text = Author(seed).program();

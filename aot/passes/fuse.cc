@@ -5,6 +5,7 @@
 
 #include "aot/graph/builder.h"
 #include "aot/passes/checks.h"
+#include "aot/passes/element_loop.h"
 #include "aot/passes/fuse_partition.h"
 #include "aot/passes/kernel_name.h"
 #include "aot/passes/regions.h"
@@ -173,7 +174,7 @@ bool fuse_block(Block& block, PassContext& context) {
     if (!is_control_flow(*op)) continue;
     for (auto& region : op->regions) {
       sink_free_values(*region);
-      fuse_block(*region, context);
+      if (!is_element_loop(*op)) fuse_block(*region, context);
     }
   }
   Partition p = partition(block, context);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "aot/ops/update.h"
+#include "aot/passes/element_loop.h"
 #include "aot/passes/regions.h"
 #include "aot/passes/walk.h"
 
@@ -81,7 +82,8 @@ class Partitioner {
 
   void place(int i) {
     const Op& it = op(i);
-    if (it.def->is_terminator || it.def->root == KernelRoot::kNone || is_control_flow(it)) {
+    const bool is_steps = is_control_flow(it) && !is_element_loop(it);
+    if (it.def->is_terminator || it.def->root == KernelRoot::kNone || is_steps) {
       if (it.is("stablehlo.constant")) return;
       add_boundary(i);
       return;

@@ -16,10 +16,15 @@ struct Template {
   void (*lower)(Draft& draft, const Op& root);
 };
 constexpr Template kTemplates[] = {
-    {KernelRoot::kReduce, schedule::lower_reduce},   {KernelRoot::kContraction, schedule::lower_contraction},
-    {KernelRoot::kWindow, schedule::lower_window},   {KernelRoot::kSelectScatter, schedule::lower_select_scatter},
-    {KernelRoot::kScatter, schedule::lower_scatter}, {KernelRoot::kSort, schedule::lower_sort},
-    {KernelRoot::kTopK, schedule::lower_top_k},      {KernelRoot::kSequential, schedule::lower_sequential},
+    {KernelRoot::kReduce, schedule::lower_reduce},
+    {KernelRoot::kContraction, schedule::lower_contraction},
+    {KernelRoot::kWindow, schedule::lower_window},
+    {KernelRoot::kSelectScatter, schedule::lower_select_scatter},
+    {KernelRoot::kScatter, schedule::lower_scatter},
+    {KernelRoot::kSort, schedule::lower_sort},
+    {KernelRoot::kTopK, schedule::lower_top_k},
+    {KernelRoot::kSequential, schedule::lower_sequential},
+    {KernelRoot::kControlFlow, schedule::lower_element_loop},
 };
 
 const Template* find_template(const Op& op) {

@@ -18,6 +18,9 @@ void lower_scatter(Draft& draft, const Op& root);
 void lower_sort(Draft& draft, const Op& root);
 void lower_top_k(Draft& draft, const Op& root);
 
+// A loop whose rounds go inside, element by element (aot/passes/element_loop.h).
+void lower_element_loop(Draft& draft, const Op& root);
+
 // What goes step by step: by op.
 void lower_sequential(Draft& draft, const Op& root);
 void lower_cholesky(Draft& draft, const Op& root);
