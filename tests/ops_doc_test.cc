@@ -26,9 +26,10 @@ program; what cannot be compiled is an error with the op's name and place.
   computed in f32 and rounded once. For sums, units of the sum of the terms' magnitudes.
 - **How**: *fused* into the kernels that read it; a *kernel* that others fuse into; *expands* into other ops; *jumps*:
   steps of the plan; *-*: a pass removes it.
+- **Programs**: how many of StableHLO's own programs that check themselves use the op, and pass when they are compiled.
 
-| op | meaning | types | gradient | bound | how |
-|---|---|---|---|---|---|
+| op | meaning | types | gradient | bound | how | programs |
+|---|---|---|---|---|---|---|
 )";
 
 std::string types_of(const OpDef& def) {
@@ -81,7 +82,17 @@ std::string_view how(const OpDef& def) {
   }
 }
 
+// By op: written by conformance_test.
+std::map<std::string, int> programs_passed() {
+  std::map<std::string, int> passed;
+  std::ifstream file(std::filesystem::path(INGOT_SOURCE_DIR) / "tests/conformance.txt");
+  std::string op;
+  for (int count = 0; file >> op >> count;) passed[op] = count;
+  return passed;
+}
+
 std::string document() {
+  const std::map<std::string, int> passed = programs_passed();
   std::map<std::string_view, const OpDef*> sorted;
   for (const OpDef* def : all_ops().all()) {
     if (!def->is_terminator && def->name != "ingot.kernel") sorted.emplace(def->name, def);
@@ -90,8 +101,9 @@ std::string document() {
   for (const auto& [name, def] : sorted) {
     std::string doc(def->doc);
     for (size_t at = 0; (at = doc.find('|', at)) != doc.npos; at += 2) doc.insert(at, "\\");
-    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", name, doc, types_of(*def), gradient_of(*def),
-                        bound_of(*def), how(*def));
+    const auto programs = passed.find(std::string(name));
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", name, doc, types_of(*def), gradient_of(*def),
+                        bound_of(*def), how(*def), programs == passed.end() ? "" : std::to_string(programs->second));
   }
   return text;
 }
