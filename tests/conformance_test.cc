@@ -26,6 +26,9 @@ constexpr const char* kLimits[] = {
     "check.expect_serialized_eq: what a loop's rounds show to probe",
     "complex numbers yet",
     "type tensor<",  // floats of 8 bits and less
+    "op stablehlo.complex",
+    "op stablehlo.real",
+    "op stablehlo.imag",
     "op stablehlo.fft",
     "op stablehlo.uniform_quantize",
     "type !quant",
