@@ -34,43 +34,44 @@ RefTensor tensor_of_bytes(const ingot_tensor_info& tensor, const std::byte* data
 
 }  // namespace
 
-// A bundle in memory, and a session of it.
-struct CompiledExecutor::Opened {
+struct CompiledProgram::Opened {
   engine::AlignedBytes bytes;
   engine::Bundle bundle;
-  engine::Session session;
+  std::map<uint32_t, engine::Session> sessions;  // by their threads
 
-  Opened(const Module& module, uint32_t threads)
-      : bytes(aligned_copy(compiled_bytes(module))),
-        bundle(std::span<const std::byte>(bytes.data(), bytes.size())),
-        session(bundle, threads) {}
-
-  // The memory of an input or output, bound to it.
-  template <typename Bind>
-  engine::AlignedBytes& provide(std::vector<engine::AlignedBytes>& memory, Bind bind, uint32_t entry, uint32_t index,
-                                uint64_t byte_count) {
-    engine::AlignedBytes& made = memory.emplace_back(byte_count, kAlignmentBytes);
-    engine::call(bind, session.get(), entry, index, made.data(), made.size());
-    return made;
-  }
+  explicit Opened(const Module& module)
+      : bytes(aligned_copy(compiled_bytes(module))), bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
 };
 
-CompiledExecutor::CompiledExecutor(uint32_t threads) : threads_(threads) {}
-CompiledExecutor::~CompiledExecutor() = default;
+namespace {
 
-NamedTensors CompiledExecutor::run(const Module& module, const std::string& entry_name, NamedTensors& state,
-                                   const NamedTensors& inputs) {
-  std::unique_ptr<Opened>& opened = opened_[&module];
-  if (!opened) opened = std::make_unique<Opened>(module, threads_);
-  engine::Bundle& bundle = opened->bundle;
+// The memory of an input or output, bound to it.
+template <typename Bind>
+engine::AlignedBytes& provide(engine::Session& session, std::vector<engine::AlignedBytes>& memory, Bind bind,
+                              uint32_t entry, uint32_t index, uint64_t byte_count) {
+  engine::AlignedBytes& made = memory.emplace_back(std::max<uint64_t>(byte_count, 1), kAlignmentBytes);
+  engine::call(bind, session.get(), entry, index, made.data(), byte_count);
+  return made;
+}
+
+}  // namespace
+
+CompiledProgram::CompiledProgram(const Module& module) : opened_(std::make_unique<Opened>(module)) {}
+CompiledProgram::~CompiledProgram() = default;
+
+NamedTensors CompiledProgram::run(const std::string& entry_name, uint32_t threads, NamedTensors& state,
+                                  const NamedTensors& inputs) {
+  engine::Bundle& bundle = opened_->bundle;
+  engine::Session& session = opened_->sessions.try_emplace(threads, bundle, threads).first->second;
   const uint32_t entry = bundle.find_entry(entry_name);
 
   for (uint32_t i = 0; i < bundle.info().state_count; ++i) {
     const ingot_tensor_info tensor = bundle.state(i);
     const auto given = state.find(tensor.name);
-    const std::vector<std::byte> bytes =
+    std::vector<std::byte> bytes =
         given == state.end() ? std::vector<std::byte>(tensor.bytes) : to_literal(given->second)->dense_bytes();
-    engine::call(ingot_write_state, opened->session.get(), i, bytes.data(), uint64_t{bytes.size()});
+    bytes.resize(std::max<uint64_t>(tensor.bytes, 1));
+    engine::call(ingot_write_state, session.get(), i, bytes.data(), tensor.bytes);
   }
   std::vector<engine::AlignedBytes> memory;
   for (uint32_t i = 0; i < bundle.entry(entry).input_count; ++i) {
@@ -78,17 +79,17 @@ NamedTensors CompiledExecutor::run(const Module& module, const std::string& entr
     if (!inputs.contains(tensor.name))
       throw_error(nullptr, fmt::format("@{}: input '{}' is missing", entry_name, tensor.name));
     const std::vector<std::byte> bytes = to_literal(inputs.at(tensor.name))->dense_bytes();
-    engine::AlignedBytes& to = opened->provide(memory, ingot_bind_input, entry, i, tensor.bytes);
-    if (bytes.size() != to.size())
-      throw_error(nullptr, fmt::format("@{}: input '{}' has {} bytes, not {}", entry_name, tensor.name, to.size(),
+    engine::AlignedBytes& to = provide(session, memory, ingot_bind_input, entry, i, tensor.bytes);
+    if (bytes.size() != tensor.bytes)
+      throw_error(nullptr, fmt::format("@{}: input '{}' has {} bytes, not {}", entry_name, tensor.name, tensor.bytes,
                                        bytes.size()));
     if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
   }
   std::vector<std::byte*> results;
   for (uint32_t i = 0; i < bundle.entry(entry).output_count; ++i) {
-    results.push_back(opened->provide(memory, ingot_bind_output, entry, i, bundle.output(entry, i).bytes).data());
+    results.push_back(provide(session, memory, ingot_bind_output, entry, i, bundle.output(entry, i).bytes).data());
   }
-  engine::call(ingot_run, opened->session.get(), entry);
+  engine::call(ingot_run, session.get(), entry);
 
   NamedTensors outputs;
   for (uint32_t i = 0; i < results.size(); ++i) {
@@ -97,11 +98,16 @@ NamedTensors CompiledExecutor::run(const Module& module, const std::string& entr
   }
   for (uint32_t i = 0; i < bundle.info().state_count; ++i) {
     const ingot_tensor_info tensor = bundle.state(i);
-    std::vector<std::byte> bytes(tensor.bytes);
-    engine::call(ingot_read_state, opened->session.get(), i, bytes.data(), uint64_t{bytes.size()});
+    std::vector<std::byte> bytes(std::max<uint64_t>(tensor.bytes, 1));
+    engine::call(ingot_read_state, session.get(), i, bytes.data(), tensor.bytes);
     state[tensor.name] = tensor_of_bytes(tensor, bytes.data());
   }
   return outputs;
+}
+
+NamedTensors CompiledExecutor::run(const Module& module, const std::string& entry, NamedTensors& state,
+                                   const NamedTensors& inputs) {
+  return programs_.try_emplace(&module, module).first->second.run(entry, threads_, state, inputs);
 }
 
 namespace {

@@ -6,39 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "aot/ops/build.h"
 #include "tests/mutate_text.h"
 
 namespace ingot {
 namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// Every op's samples, and the programs of the tests.
-std::vector<std::string> corpus() {
-  std::vector<std::string> texts;
-  for (const OpDef* def : all_ops().all()) {
-    if (!def->samples) continue;
-    for (const Sample& sample : def->samples()) texts.push_back(sample.text);
-  }
-  std::set<std::filesystem::path> files;
-  for (const char* folder : {"golden", "reject", "fuzz"}) {
-    const auto path = std::filesystem::path(INGOT_SOURCE_DIR) / "tests" / folder;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
-      if (file.path().extension() == ".mlir") files.insert(file.path());
-    }
-  }
-  for (const auto& file : files) texts.push_back(read_file(file));
-  return texts;
-}
 
 void expect_no_bug(const std::string& text) {
   try {
@@ -49,7 +22,7 @@ void expect_no_bug(const std::string& text) {
 }
 
 TEST(FrontDoor, ProgramsOfTheTestsPass) {
-  for (const std::string& text : corpus()) expect_no_bug(text);
+  for (const std::string& text : texts_of_tests(INGOT_SOURCE_DIR)) expect_no_bug(text);
 }
 
 // Each value is read twice by the next: what walks every way from the end to the start never comes back.
@@ -69,7 +42,7 @@ TEST(FrontDoor, NearlyRightTextsAreRefusedOrCompiled) {
   const char* asked = std::getenv("INGOT_FUZZ_ROUNDS");
   const char* trace = std::getenv("INGOT_FUZZ_TRACE");
   const int rounds = asked ? std::atoi(asked) : 4000;
-  const std::vector<std::string> texts = corpus();
+  const std::vector<std::string> texts = texts_of_tests(INGOT_SOURCE_DIR);
   const TextMutator mutator(texts);
   int counts[3] = {};
   for (int seed = 0; seed < rounds && !HasFailure(); ++seed) {

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
+
+#include "aot/ops/build.h"
 
 namespace ingot {
 namespace {
@@ -37,7 +42,29 @@ bool has_meaning(std::string_view word) {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; }
 
+std::string read_file(const std::filesystem::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
 }  // namespace
+
+std::vector<std::string> texts_of_tests(const std::string& source_dir) {
+  std::vector<std::string> texts;
+  for (const OpDef* def : all_ops().all()) {
+    if (!def->samples) continue;
+    for (const Sample& sample : def->samples()) texts.push_back(sample.text);
+  }
+  std::set<std::filesystem::path> files;
+  for (const char* folder : {"golden", "reject", "fuzz"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(source_dir + "/tests/" + folder)) {
+      if (file.path().extension() == ".mlir") files.insert(file.path());
+    }
+  }
+  for (const auto& file : files) texts.push_back(read_file(file));
+  return texts;
+}
 
 std::vector<TextMutator::Word> TextMutator::words_of(std::string_view text) {
   std::vector<Word> words;

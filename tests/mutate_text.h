@@ -9,6 +9,9 @@
 
 namespace ingot {
 
+// Every op's samples, and the programs in the folders of tests/.
+std::vector<std::string> texts_of_tests(const std::string& source_dir);
+
 class TextMutator {
  public:
   // Words of these texts take the place of others.

@@ -15,14 +15,14 @@
 #include "aot/ops/build.h"
 #include "aot/passes/flops.h"
 #include "aot/passes/traffic.h"
-#include "tests/random_graph.h"
+#include "tests/tame_graph.h"
 #include "tests/random_tensor.h"
 
 namespace ingot {
 namespace {
 
 // Exponentials of exponentials make large numbers, whose last places are not what is tested.
-constexpr RandomGraphOptions kTame = {.transcendentals = false};
+constexpr TameGraphOptions kTame = {.transcendentals = false};
 constexpr int kSeeds = 300;
 
 void run(std::initializer_list<const char*> names, Module& module) {
@@ -34,7 +34,7 @@ void run(std::initializer_list<const char*> names, Module& module) {
 
 void expect_same_meaning(std::initializer_list<const char*> names, uint64_t seed) {
   SCOPED_TRACE(fmt::format("seed {}", seed));
-  const auto module = random_graph(seed, kTame);
+  const auto module = tame_graph(seed, kTame);
   const auto changed = copy_module(*module);
   run(names, *changed);
   const Function& before = *module->functions[0];
@@ -125,7 +125,7 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
 }
 
 TEST(Pipeline, RecursionIsTheUsersError) {
-  const auto module = random_graph(1);
+  const auto module = tame_graph(1);
   Function* main = module->functions[0].get();
   GraphBuilder b(all_ops());
   b.before(*main->body.terminator());

@@ -1,25 +1,29 @@
-// Small random programs for differential tests: a pass, or a whole compiler, must not change what they mean.
+// Random well-typed programs over the whole op table: whatever executes programs must give the same for them.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "aot/graph/graph.h"
+#include "aot/graph/tensor.h"
 
 namespace ingot {
 
+// What an argument is when the program is tried: a literal, so that the text of a program is all there is to know.
+inline constexpr std::string_view kExampleAttr = "ingot.example";
+
 struct RandomGraphOptions {
-  int op_count = 25;
-  int argument_count = 4;
-  int64_t extent_max = 6;  // of a dimension
-  int rank_max = 3;
-  bool reductions = true;
-  bool contractions = true;
-  bool transcendentals = true;  // exponential, tanh, ...: their compiled forms differ within a bound
+  int op_count_max = 12;       // recipes followed, each of which makes an op or a few
+  int argument_count_max = 8;  // more only where an op asks for a type that nothing else has
+  int64_t elements_max = 400;  // of a tensor
 };
 
-// A module with one function @main over f32, i32 and i1 tensors; the same for the same seed everywhere. It has what
-// real programs have: splats and repeated subexpressions, broadcasts of rows and columns, reductions that are broadcast
-// back, transposed operands, unit dimensions, results that are also read inside.
+// A module with one function @main; the same for the same seed everywhere. Element types, ranks 0 to 5 and extents
+// (zeros, ones, powers of two and their neighbours, primes) are drawn so that values often fit each other; some
+// arguments are state that a result replaces. On the examples most programs stay finite.
 std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& options = {});
+
+std::vector<RefTensor> examples(const Function& function);
+void set_example(Function& function, int argument, const RefTensor& tensor);
 
 }  // namespace ingot

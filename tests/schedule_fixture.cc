@@ -127,7 +127,7 @@ codegen::CodeImage compile_lowering(const Lowering& lowering, const loops::Targe
 
 namespace {
 
-RefTensor random_tensor(const TensorType& type, const Tolerance& range, std::mt19937& random) {
+RefTensor random_tensor(const TensorType& type, const KernelTolerance& range, std::mt19937& random) {
   RefTensor tensor(type);
   for (double& value : tensor.f) value = std::uniform_real_distribution<double>(range.low, range.high)(random);
   for (int64_t& value : tensor.i) {
@@ -172,7 +172,7 @@ bool same_bits(const std::vector<RefTensor>& a, const std::vector<RefTensor>& b)
 
 }  // namespace
 
-void check_kernel(const KernelFunction& f, const Tolerance& tolerance, uint32_t seed) {
+void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<RefTensor> arguments;
   for (const auto& argument : f.function->body.arguments)

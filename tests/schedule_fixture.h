@@ -56,7 +56,7 @@ class LoweringRun {
 
 codegen::CodeImage compile_lowering(const Lowering& lowering, const loops::Target& target);
 
-struct Tolerance {
+struct KernelTolerance {
   double relative = 2e-6;  // of the largest magnitude in the expected tensor, or of the element when that is larger
   bool of_terms = false;   // of what the function gives for its arguments' magnitudes, instead: sums that may cancel
   double low = -2, high = 2;
@@ -65,6 +65,6 @@ struct Tolerance {
 
 // The function's results for random arguments: evaluate, against loops of every target interpreted with tasks in both
 // orders and, on targets that run here, compiled (bit for bit the same in both orders).
-void check_kernel(const KernelFunction& f, const Tolerance& tolerance = {}, uint32_t seed = 1);
+void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance = {}, uint32_t seed = 1);
 
 }  // namespace ingot

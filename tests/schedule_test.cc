@@ -66,7 +66,7 @@ TEST(Reduce, RowsColumnsAndBetween) {
       {{5, 1}, {1}},        {{100000}, {0}}};
   for (const auto& [shape, dims] : cases) {
     for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
-      Tolerance tolerance;
+      KernelTolerance tolerance;
       if (std::string(op) == "multiply") tolerance = {.relative = 1e-4, .low = 0.9, .high = 1.1};
       check_kernel(kernel_function({f32(shape)},
                                    [&](GraphBuilder& b, const Values& x) {
@@ -228,13 +228,13 @@ TEST(Contraction, Convolutions) {
 
 // A sum of n products in any order is within gamma_n * (the sum of their magnitudes) of the exact one; the reference is
 // rounded once.
-Tolerance sums_of(int64_t n) {
+KernelTolerance sums_of(int64_t n) {
   const double error = static_cast<double>(n + 1) * 0x1p-24;
   return {.relative = error / (1 - error), .of_terms = true};
 }
 
 const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
-constexpr Tolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
+constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
 
 TEST(Contraction, RandomDotGenerals) {
   RandomContraction random(1, kExtents);

@@ -21,6 +21,7 @@ class Evaluator {
                   fmt::format("{}: its result {} has an unknown dimension", op.name(), to_string(result->type)));
     }
     std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
+    if (options_.adjust) options_.adjust(op, inputs, results);
     for (RefTensor& result : results) {
       if (options_.round || !result.is_float()) round_in_place(result);
     }

@@ -30,6 +30,17 @@ void DynamicOperands::fail_unknown(int operand, const Value* blame) const {
                                         op_.name(), what, described(blame)));
 }
 
+namespace {
+
+void check_declared(const Op& op, const TensorType& type) {
+  const TensorType& declared = op.result()->type;
+  if (may_agree(type, declared)) return;
+  throw_error(op.location, fmt::format("{}: the result is declared as {}, but is {}", op.name(), to_string(declared),
+                                       to_string(type)));
+}
+
+}  // namespace
+
 std::vector<int64_t> DynamicOperands::ints(int operand) const {
   const Value* blame = op_.operand(operand);
   const std::optional<RefTensor> value = find_(operand, &blame);
@@ -44,10 +55,7 @@ Shape DynamicOperands::result_shape(int operand) const {
   for (const int64_t dim : type.shape) {
     if (dim < 0) throw_error(op_.location, fmt::format("{}: a dimension cannot be {}", op_.name(), dim));
   }
-  if (!may_agree(type, declared)) {
-    throw_error(op_.location, fmt::format("{}: the result is declared as {}, but is {}", op_.name(),
-                                          to_string(declared), to_string(type)));
-  }
+  check_declared(op_, type);
   return type.shape;
 }
 
@@ -57,7 +65,9 @@ DynamicOperands known_operands(const ExpandArgs& args) {
 }
 
 Values expand_dynamic(ExpandArgs& args, MakeStatic make) {
-  return {make(args.b, args.op, args.op.operands, known_operands(args))};
+  Value* result = make(args.b, args.op, args.op.operands, known_operands(args));
+  check_declared(args.op, result->type);
+  return {result};
 }
 
 std::vector<RefTensor> evaluate_dynamic(const EvaluateArgs& args, MakeStatic make) {
@@ -68,8 +78,9 @@ std::vector<RefTensor> evaluate_dynamic(const EvaluateArgs& args, MakeStatic mak
   Values operands;
   for (const RefTensor& input : args.inputs) operands.push_back(scratch.add_argument(input.type));
   const DynamicOperands known(args.op, [&](int operand, const Value**) { return args.inputs[operand]; });
-  const Value* result = make(b, args.op, operands, known);
-  b.create("func.return", {const_cast<Value*>(result)});
+  Value* result = make(b, args.op, operands, known);
+  check_declared(args.op, result->type);
+  b.create("func.return", {result});
   return args.run(scratch, {args.inputs.begin(), args.inputs.end()});
 }
 

@@ -88,6 +88,9 @@ std::vector<Sample> samples() {
       window("add", "i32", "9x", "padding = dense<[[8, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 9>",
              "9x"),
       window("multiply", "f32", "5x", "window_dimensions = array<i64: 2>", "4x"),
+      window("add", "f32", "2x2x3x",
+             "padding = dense<[[1, 0], [0, 0], [0, 0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 2, 1, 1>",
+             "2x2x3x"),
       window("maximum", "f32", "9x", "window_dilations = array<i64: 3>, window_dimensions = array<i64: 2>", "6x"),
       window("minimum", "f32", "4x2x",
              "base_dilations = array<i64: 2, 1>, padding = dense<[[1, 0], [0, 1]]> : tensor<2x2xi64>, "

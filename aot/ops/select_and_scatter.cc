@@ -127,6 +127,7 @@ std::vector<Sample> samples() {
       sample("GE", "add", "i32", "6x", "window_dimensions = array<i64: 2>, window_strides = array<i64: 2>", "3x"),
       sample("GE", "add", "f32", "0x4x", "window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>",
              "0x2x"),
+      sample("GE", "add", "f32", "4x2x3x", "window_dimensions = array<i64: 2, 1, 1>", "3x2x3x"),
   };
 }
 

@@ -45,6 +45,10 @@ std::vector<Index> place_of(loops::KernelBuilder& b, const ops::Window& window, 
   std::vector<Index> at;
   for (size_t d = 0; d < window.size(); ++d) {
     const ops::WindowDim& dim = window[d];
+    if (dim.is_trivial()) {  // it may be merged: its index then runs past its extent
+      at.push_back(position[d]);
+      continue;
+    }
     Index i = position[d] * dim.stride + offset[d] * dim.dilation - dim.low;
     if (dim.base_dilation > 1) {
       const Expr rest = b.index_value(b.modulo(i, dim.base_dilation));
@@ -151,6 +155,10 @@ void lower_select_scatter(Draft& draft, const Op& root) {
       Index own = 0;
       Expr covered = mask;
       for (size_t d = 0; d < window.size(); ++d) {
+        if (window[d].is_trivial()) {
+          position.push_back(index[d]);
+          continue;
+        }
         const Index reach = index[d] + window[d].low;
         const Index p = b.divide(reach, window[d].stride) - (covers[d] - 1) + cover[d];
         const Index offset = reach - p * window[d].stride;

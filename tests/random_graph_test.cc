@@ -1,0 +1,78 @@
+// Random programs over the whole op table: evaluated, interpreted and compiled, on one thread and several, they agree.
+//   INGOT_GRAPHS, INGOT_GRAPH_SEED   how many, from which seed
+//   INGOT_GRAPH_FILE                 a program, as a failure left it
+#include "tests/random_graph.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "aot/graph/parse.h"
+#include "aot/graph/print.h"
+#include "aot/graph/verify.h"
+#include "aot/ops/build.h"
+#include "tests/shrink_graph.h"
+#include "tests/try_graphs.h"
+
+namespace ingot {
+namespace {
+
+int64_t number_from_environment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+// What kind of complaint it is: the words before the first number or name.
+std::string kind_of(const std::string& complaint) {
+  return complaint.substr(0, complaint.find_first_of("0123456789'@%:"));
+}
+
+// Fails the test, with a program that is as small as could be found.
+void report(const Module& graph, int64_t seed, const std::string& complaint) {
+  const auto fails = [&](const Module& candidate) {
+    const std::string other = try_graph(candidate).complaint;
+    return !other.empty() && kind_of(other) == kind_of(complaint);
+  };
+  const std::unique_ptr<Module> small = shrink_graph(graph, fails);
+  const std::string found = try_graph(*small).complaint;
+  const std::string path = write_graph(*small, fmt::format("random_graph_{}.mlir", seed), found);
+  ADD_FAILURE() << "seed " << seed << ": " << complaint << "\nsmaller, in " << path << ": " << found << "\n"
+                << print(*small);
+}
+
+TEST(RandomGraph, ExecutorsAgree) {
+  constexpr int64_t kBatch = 25;
+  const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
+  const int64_t end = first + number_from_environment("INGOT_GRAPHS", 2000);
+  int64_t elements = 0, judged_elements = 0;
+  for (int64_t seed = first; seed < end; seed += kBatch) {
+    std::vector<std::unique_ptr<Module>> graphs;
+    std::vector<const Module*> tried;
+    for (int64_t s = seed; s < std::min(seed + kBatch, end); ++s) {
+      graphs.push_back(random_graph(s));
+      verify(*graphs.back());
+      tried.push_back(graphs.back().get());
+    }
+    const std::vector<GraphTrial> trials = try_graphs(tried);
+    for (size_t k = 0; k < trials.size(); ++k) {
+      elements += trials[k].elements;
+      judged_elements += trials[k].judged_elements;
+      if (!trials[k].complaint.empty()) report(*tried[k], seed + static_cast<int64_t>(k), trials[k].complaint);
+    }
+  }
+  fmt::print("  {} elements, {} judged\n", elements, judged_elements);
+}
+
+TEST(RandomGraph, ProgramOfAFile) {
+  const char* path = std::getenv("INGOT_GRAPH_FILE");
+  if (!path) GTEST_SKIP() << "INGOT_GRAPH_FILE names none";
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(try_graph(*parse_module(text.str(), path, all_ops())).complaint, "");
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,160 @@
+#include "tests/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "aot/graph/evaluate.h"
+#include "aot/graph/op.h"
+#include "tests/op_agreement.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kEvaluations = 6, kEvaluationsInDoubt = 150;
+constexpr double kAmplitude = 2;     // of what an op may err
+constexpr double kReachAllowed = 2;  // of what was seen
+
+double greatest_finite(DType dtype) { return special_floats(dtype)[10]; }
+
+// The distance of neighbouring numbers at a magnitude.
+double unit_at(DType dtype, double magnitude) { return 1 / ulps(dtype, 1, 0, magnitude); }
+
+// Whether the op itself computes: others only hand on what their regions give, which is moved there.
+bool computes(const Op& op) {
+  const bool has_region = !op.regions.empty();
+  return !(has_region && (op.def->root == KernelRoot::kNone || op.def->root == KernelRoot::kControlFlow));
+}
+
+// In a region of an op that computes: its bound speaks of the whole.
+bool is_inside(const Op& op) { return op.block && op.block->parent_op && computes(*op.block->parent_op); }
+
+bool is_sum(const OpDef& def) {
+  return def.root != KernelRoot::kElement && def.root != KernelRoot::kNone && def.root != KernelRoot::kControlFlow;
+}
+
+// How large the terms of each element were together.
+std::vector<RefTensor> magnitudes(const Op& op, std::span<const RefTensor> inputs,
+                                  const std::vector<RefTensor>& results) {
+  if (op.def->expand && !op.def->is_elementwise) {
+    std::vector<RefTensor> largest = results;
+    for (RefTensor& result : largest) {
+      double most = 0;
+      for (const double value : result.f) most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
+      std::ranges::fill(result.f, most);
+    }
+    return largest;
+  }
+  if (!is_sum(*op.def)) return results;
+  std::vector<RefTensor> absolute(inputs.begin(), inputs.end());
+  for (RefTensor& input : absolute) {
+    for (double& value : input.f) value = std::abs(value);
+  }
+  return evaluate(op, absolute, {.round = false});
+}
+
+bool is_integral(const RefTensor& tensor) {
+  return std::ranges::all_of(tensor.f, [](double x) { return x == std::nearbyint(x); });
+}
+
+void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results, Random& random,
+                  double amplitude) {
+  if (!computes(op) || is_inside(op) || std::ranges::none_of(results, &RefTensor::is_float)) return;
+  const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
+  const bool sums = is_sum(*op.def) || (op.def->expand && !op.def->is_elementwise);
+  const bool is_exact_sum = std::ranges::all_of(inputs, is_integral);
+  for (size_t r = 0; r < results.size(); ++r) {
+    const DType dtype = results[r].type.dtype;
+    if (!is_float(dtype)) continue;
+    const double allowed = allowed_ulps(*op.def, dtype), most = greatest_finite(dtype);
+    for (size_t k = 0; k < results[r].f.size(); ++k) {
+      double& value = results[r].f[k];
+      if (std::isnan(value)) value = std::copysign(value, random.chance(0.5) ? 1 : -1);
+      if (!std::isfinite(value)) continue;
+      const double size = std::max(std::abs(value), std::abs(sizes[r].f[k]));
+      const bool is_exact = sums ? is_exact_sum && size * unit_at(dtype, 1) <= 1 && value == std::nearbyint(value)
+                                 : allowed < 1 && round_to(dtype, value) == value;
+      if (!is_exact) {
+        value += (2 * random.uniform() - 1) * amplitude * std::max(allowed, 1.0) * unit_at(dtype, size);
+      }
+      // Near the end of the range one order of operations overflows, and another one does not.
+      if (!is_exact && std::abs(value) > most / 8 && random.chance(0.5)) value = std::copysign(INFINITY, value);
+    }
+  }
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+Reference::Reference(const Function& function, std::vector<RefTensor> arguments)
+    : function_(function), arguments_(std::move(arguments)), results_(evaluate(function, arguments_)) {
+  for (const RefTensor& result : results_) reach_.emplace_back(result.elements(), 0.0);
+  move(kEvaluations, kAmplitude);
+}
+
+void Reference::move(int evaluations, double amplitude) {
+  for (int k = 0; k < evaluations; ++k) {
+    const std::vector<RefTensor> moved =
+        evaluate(function_, arguments_,
+                 {.adjust = [&](const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results) {
+                   move_results(op, inputs, results, random_, amplitude);
+                 }});
+    for (size_t r = 0; r < results_.size(); ++r) {
+      for (size_t e = 0; e < reach_[r].size(); ++e) {
+        double distance = 0;
+        if (results_[r].is_float()) {
+          const double a = results_[r].f[e], b = moved[r].f[e];
+          distance = same(a, b) ? 0 : std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : INFINITY;
+        } else {
+          distance = results_[r].i[e] == moved[r].i[e] ? 0 : INFINITY;
+        }
+        reach_[r][e] = std::max(reach_[r][e], distance);
+      }
+    }
+  }
+}
+
+std::string Reference::disagreement(const std::vector<RefTensor>& actual) {
+  if (actual.size() != results_.size()) return fmt::format("{} results, not {}", actual.size(), results_.size());
+  const auto first = [&]() -> std::string {
+    for (size_t r = 0; r < results_.size(); ++r) {
+      const RefTensor& expected = results_[r];
+      if (actual[r].type != expected.type) {
+        return fmt::format("result {} is a {}, not {}", r, to_string(actual[r].type), to_string(expected.type));
+      }
+      for (size_t e = 0; e < reach_[r].size(); ++e) {
+        if (!expected.is_float()) {
+          if (actual[r].i[e] == expected.i[e] || std::isinf(reach_[r][e])) continue;
+          return fmt::format("result {} element {} is {}, not {}", r, e, actual[r].i[e], expected.i[e]);
+        }
+        const double a = actual[r].f[e], b = expected.f[e], allowed = kReachAllowed * reach_[r][e];
+        if (same(a, b) || std::isinf(allowed) || std::abs(a - b) <= allowed) continue;
+        return fmt::format("result {} element {} is {}, not {}; rounding explains {}", r, e, a, b, allowed);
+      }
+    }
+    return "";
+  };
+  std::string complaint = first();
+  for (const double amplitude : {kAmplitude, 2 * kAmplitude}) {
+    if (complaint.empty()) break;
+    move(kEvaluationsInDoubt, amplitude);
+    complaint = first();
+  }
+  return complaint;
+}
+
+int64_t Reference::judged_elements() const {
+  int64_t count = 0;
+  for (const auto& reach : reach_) count += std::ranges::count_if(reach, [](double it) { return std::isfinite(it); });
+  return count;
+}
+
+int64_t Reference::elements() const {
+  int64_t count = 0;
+  for (const auto& reach : reach_) count += static_cast<int64_t>(reach.size());
+  return count;
+}
+
+}  // namespace ingot

@@ -1,0 +1,23 @@
+// Programs through everything that executes them: evaluated, interpreted as loops, compiled.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/graph/graph.h"
+
+namespace ingot {
+
+struct GraphTrial {
+  std::string complaint;  // what is wrong; "" if nothing is
+  int64_t elements = 0, judged_elements = 0;
+};
+
+// Each module has one function @main with examples (random_graph.h). Compiled code, on one thread and on three, and the
+// interpreted loops give the same bits (any NaN for a NaN), and what the evaluation gives as far as rounding leaves it
+// certain (reference.h). All become one bundle, an entry point each: compiled at once.
+std::vector<GraphTrial> try_graphs(const std::vector<const Module*>& graphs);
+GraphTrial try_graph(const Module& graph);
+
+}  // namespace ingot
