@@ -14,6 +14,7 @@
 #include "aot/graph/print.h"
 #include "aot/graph/verify.h"
 #include "aot/ops/build.h"
+#include "aot/passes/walk.h"
 #include "tests/shrink_graph.h"
 #include "tests/try_graphs.h"
 
@@ -64,6 +65,26 @@ TEST(RandomGraph, ExecutorsAgree) {
     }
   }
   fmt::print("  {} elements, {} judged\n", elements, judged_elements);
+}
+
+// Ops that do something elsewhere, that only exist in others, or that name other functions.
+bool cannot_take_part(std::string_view op) {
+  for (const std::string_view prefix : {"check.", "interpreter.", "ingot.", "func."}) {
+    if (op.starts_with(prefix)) return true;
+  }
+  return op == "stablehlo.composite";
+}
+
+TEST(RandomGraph, EveryOpTakesPart) {
+  constexpr int kGraphs = 1500;
+  std::map<std::string_view, int> counts;
+  for (int seed = 0; seed < kGraphs; ++seed) {
+    for_each_block(*random_graph(seed), [&](Block& block) {
+      for (const auto& op : block.ops) ++counts[op->name()];
+    });
+  }
+  for (const OpDef* def : all_ops().all())
+    EXPECT_TRUE(cannot_take_part(def->name) || counts[def->name] > 0) << def->name;
 }
 
 TEST(RandomGraph, ProgramOfAFile) {
