@@ -96,7 +96,8 @@ DType GraphMaker::float_dtype() {
 DType GraphMaker::dtype() {
   if (random.chance(0.6)) return float_dtype();
   if (random.chance(0.2)) return DType::kI32;
-  return static_cast<DType>(random.below(kDTypeCount));
+  const auto dtype = static_cast<DType>(random.below(kDTypeCount));
+  return is_complex(dtype) ? DType::kF32 : dtype;
 }
 
 // --- values ---

@@ -30,10 +30,10 @@ struct OpCase {
 };
 
 // Below the graph nothing knows complex numbers: split_test compiles these.
-inline bool has_complex(const OpCase& op_case) {
+inline bool has_complex(const Function& function) {
   const auto is_one = [](const auto& value) { return is_complex(value->type.dtype); };
-  return std::ranges::any_of(op_case.main().body.arguments, is_one) ||
-         std::ranges::any_of(op_case.main().body.ops,
+  return std::ranges::any_of(function.body.arguments, is_one) ||
+         std::ranges::any_of(function.body.ops,
                              [&](const auto& op) { return std::ranges::any_of(op->results, is_one); });
 }
 

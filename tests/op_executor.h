@@ -21,7 +21,7 @@ class OpExecutor {
 };
 
 inline bool has_kernel(const OpCase& op_case) {
-  return !has_complex(op_case) && op_case.def->root != KernelRoot::kNone &&
+  return !has_complex(op_case.main()) && op_case.def->root != KernelRoot::kNone &&
          op_case.def->root != KernelRoot::kControlFlow;
 }
 

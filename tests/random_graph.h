@@ -18,7 +18,8 @@ struct RandomGraphOptions {
   int64_t elements_max = 400;  // of a tensor
 };
 
-// A module with one function @main; the same for the same seed everywhere. Element types, ranks 0 to 5 and extents
+// A module with one function @main; the same for the same seed everywhere. Element types (but complex numbers, which a
+// pass splits before anything that is judged here), ranks 0 to 5 and extents
 // (zeros, ones, powers of two and their neighbours, primes) are drawn so that values often fit each other; some
 // arguments are state that a result replaces. On the examples most programs stay finite.
 std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& options = {});

@@ -60,7 +60,8 @@ bool is_integral(const RefTensor& tensor) {
 
 void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results, Random& random,
                   double amplitude) {
-  if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); })) return;
+  if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); }))
+    return;
   const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
   const bool sums = is_sum(*op.def) || (op.def->expand && !op.def->is_elementwise);
   const bool is_exact_sum = std::ranges::all_of(inputs, is_integral);
