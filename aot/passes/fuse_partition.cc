@@ -58,6 +58,13 @@ bool is_update_in_place(const Op& op) {
   return !maker || !(is_constant(*maker) || is_free(*maker) || is_renaming(*maker));
 }
 
+// Some op that was copied to compute a value again reads a result.
+bool feeds_copies(const Op& op) {
+  return std::ranges::any_of(op.results, [](const auto& result) {
+    return std::ranges::any_of(result->uses, [](const Value::Use& use) { return is_recomputed(*use.op); });
+  });
+}
+
 class Partitioner {
  public:
   Partitioner(Block& block, PassContext& context) : context_(context) {
@@ -67,6 +74,7 @@ class Partitioner {
       p_.ops.push_back(op.get());
     }
     clone_flops_.resize(p_.ops.size());
+    for (const Op* op : p_.ops) p_.feeds_copies.push_back(!is_recomputed(*op) && feeds_copies(*op));
   }
 
   Partition run() {
@@ -488,7 +496,7 @@ bool Partition::reaches(int from, int to) const {
 }
 
 bool starts_recomputation(const Partition& p, int i, const Group& g) {
-  if (is_recomputed(*p.ops[i])) return false;
+  if (!p.feeds_copies[i]) return false;
   for (const auto& result : p.ops[i]->results) {
     for (const Value::Use& use : result->uses) {
       const auto found = p.index.find(use.op);

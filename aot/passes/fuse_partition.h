@@ -37,6 +37,7 @@ struct Partition {
   bool is_in_loop = false;
   std::vector<Op*> ops;                      // of the block, in program order
   std::unordered_map<const Op*, int> index;  // of an op in `ops`
+  std::vector<bool> feeds_copies;            // of `ops`: see starts_recomputation
   std::vector<Group> groups;
 
   // A path of one or more steps leads from one group to the other.

@@ -76,14 +76,21 @@ class Rematerializer {
     return last;
   }
 
+  // In the arena: arguments, constants and results of the function are elsewhere.
+  static int64_t bytes_to_keep(const Value* value) {
+    if (!value->op || constant_of(value)) return 0;
+    const auto returns = [](const Value::Use& use) { return use.op->def->is_terminator; };
+    return std::ranges::any_of(value->uses, returns) ? 0 : value->type.bytes();
+  }
+
   // During each op in program order, where moves and what costs nothing take no place.
   std::vector<int64_t> alive_bytes() const {
     std::vector<int64_t> alive(ops_.size() + 1);
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (ops_[i]->def->only_moves || ops_[i]->operands.empty()) continue;
       for (const auto& result : ops_[i]->results) {
-        alive[i] += result->type.bytes();
-        alive[std::max(last_reader(result.get()), static_cast<int>(i)) + 1] -= result->type.bytes();
+        alive[i] += bytes_to_keep(result.get());
+        alive[std::max(last_reader(result.get()), static_cast<int>(i)) + 1] -= bytes_to_keep(result.get());
       }
     }
     std::partial_sum(alive.begin(), alive.end(), alive.begin());
@@ -119,7 +126,8 @@ class Rematerializer {
     std::vector<Value*> wanted;
     for (int i = 0; i <= moment; ++i) {
       for (const auto& result : ops_[i]->results) {
-        if (result->type.bytes() * kSmallestPart >= peak_bytes_ && last_reader(result.get()) > moment) {
+        const int64_t bytes = bytes_to_keep(result.get());
+        if (bytes > 0 && bytes * kSmallestPart >= peak_bytes_ && last_reader(result.get()) > moment) {
           wanted.push_back(result.get());
         }
       }
@@ -171,12 +179,6 @@ class Rematerializer {
       cut.gain_bytes -= bytes_to_keep(value);
     }
     return cut;
-  }
-
-  // Arguments and constants are there anyway; a move costs no more than what it moves.
-  static int64_t bytes_to_keep(const Value* value) {
-    if (!value->op || constant_of(value)) return 0;
-    return value->type.bytes();
   }
 
   bool is_kept(const Value* value) const { return cut_.kept.contains(value) || !chain_flops_.contains(value); }
