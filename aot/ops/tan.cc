@@ -8,9 +8,13 @@ double value(double x) { return std::tan(x); }
 // dx = dy (1 + y²)
 constexpr auto dx = [](Term, Term y, Term dy) { return dy * (1 + square(y)); };
 
-std::vector<Sample> samples() { return unary_samples("stablehlo.tan", kFloats, {-1000, 1000}, Range{-1, 1}); }
+std::vector<Sample> samples_of(std::string_view name) {
+  return unary_samples(name, kFloats, {-1000, 1000}, Range{-1, 1});
+}
+std::vector<Sample> samples() { return samples_of("stablehlo.tan"); }
+std::vector<Sample> chlo_samples() { return samples_of("chlo.tan"); }
 
-constexpr OpDef tan(std::string_view name) {
+constexpr OpDef tan(std::string_view name, std::vector<Sample> (*samples)()) {
   OpDef def;
   def.name = name;
   def.doc = "y = tan(x), x in radians.";
@@ -25,7 +29,7 @@ constexpr OpDef tan(std::string_view name) {
 
 }  // namespace
 
-extern const OpDef kTan = unary<kFloats>(tan("stablehlo.tan"));
-extern const OpDef kChloTan = chlo_unary<kFloats>(tan("chlo.tan"));
+extern const OpDef kTan = unary<kFloats>(tan("stablehlo.tan", samples));
+extern const OpDef kChloTan = chlo_unary<kFloats>(tan("chlo.tan", chlo_samples));
 
 }  // namespace ingot
