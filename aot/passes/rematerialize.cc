@@ -13,7 +13,8 @@ namespace ingot {
 namespace {
 
 constexpr int kChainFlopsMax = 64;      // of what is computed again, for each element
-constexpr int64_t kSmallestPart = 256;  // of the peak: smaller values stay as they are
+constexpr int64_t kSmallestPart = 256;  // of the peak: smaller values stay as they are, ...
+constexpr int64_t kLargeBytes = 16384;  // ... but for those that many layers may have
 constexpr int64_t kLeastGain = 16;      // of the peak: less is not worth the time
 constexpr size_t kMoments = 16;         // at which a cut is tried
 
@@ -127,7 +128,8 @@ class Rematerializer {
     for (int i = 0; i <= moment; ++i) {
       for (const auto& result : ops_[i]->results) {
         const int64_t bytes = bytes_to_keep(result.get());
-        if (bytes > 0 && bytes * kSmallestPart >= peak_bytes_ && last_reader(result.get()) > moment) {
+        const bool is_large = bytes >= std::min(kLargeBytes, peak_bytes_ / kSmallestPart + 1);
+        if (is_large && last_reader(result.get()) > moment) {
           wanted.push_back(result.get());
         }
       }
