@@ -25,7 +25,7 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
   Values reads = group.roots();
   reads.insert(reads.end(), group.kept_values.begin(), group.kept_values.end());
   step.read(reads);
-  step.write(group.kept_values);
+  step.write(group.kept_values, read_in_place(draft, group.kept_values));
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
   const int most_vectors = group.all_known() ? kVectors : 1;

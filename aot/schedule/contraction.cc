@@ -44,7 +44,7 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
   Step step(draft, draft.target().lanes(held));
   step.read(makes, roots);
   const loops::BufferId partial = parts > 0 ? step.read_temporary(temporary) : loops::BufferId{};
-  step.write(makes);
+  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
   loops::KernelBuilder& b = step.b();
   const int64_t elements = result->type.elements();
   const SweepSpace space = sweep_space(draft, makes, roots);

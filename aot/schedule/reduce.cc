@@ -160,7 +160,7 @@ void combine_partial_results(Draft& draft, const ReduceGroup& group, int64_t par
   step.read(makes, roots);
   std::vector<loops::BufferId> buffers;
   for (const int temporary : temporaries) buffers.push_back(step.read_temporary(temporary));
-  step.write(makes);
+  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
   std::vector<Accumulator> accumulators;
   for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, 1);
   loops::KernelBuilder& b = step.b();
