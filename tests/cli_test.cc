@@ -215,6 +215,11 @@ TEST_F(CliTest, OptPrintsWhatItReads) {
   EXPECT_NE(done("opt step.mlir --summary").find("flops"), std::string::npos);
 }
 
+TEST_F(CliTest, OptTakesTheSizesThatAProgramLeavesOpen) {
+  write("open.mlir", "func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  return %x : tensor<?x4xf32>\n}\n");
+  EXPECT_NE(done("opt open.mlir --passes=refine_shapes --shape x=3x4").find("tensor<3x4xf32>"), std::string::npos);
+}
+
 // JAX names private functions after Python's, users files after both.
 TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
   write("twice.mlir",

@@ -107,10 +107,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
   }
-  for (const GivenShape& given : shapes) {
-    if (given.is_used) continue;
-    throw_error(nullptr, "--shape: no entry point has an argument or a dimension of the name " + given.name);
-  }
+  check_shapes_are_used(shapes);
 
   const std::vector<Function*> entries = entry_points(modules);
   plan::StateTable state;

@@ -148,4 +148,11 @@ void run_passes(std::span<const PassRow> rows, Module& module, PassContext& cont
   if (options.time_passes && options.print) options.print(table_of(times));
 }
 
+void check_shapes_are_used(const std::vector<GivenShape>& shapes) {
+  for (const GivenShape& given : shapes) {
+    if (given.is_used) continue;
+    throw_error(nullptr, "--shape: no entry point has an argument or a dimension of the name " + given.name);
+  }
+}
+
 }  // namespace ingot

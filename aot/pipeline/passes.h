@@ -42,4 +42,7 @@ struct PipelineOptions {
 void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context,
                 const PipelineOptions& options = {});
 
+// After refine_shapes: an Error names a size that no program asked for.
+void check_shapes_are_used(const std::vector<GivenShape>& shapes);
+
 }  // namespace ingot

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 
 #include "aot/base/error.h"
@@ -38,27 +37,11 @@ void report(const Compiled& compiled, const std::string& path) {
   }
 }
 
-// "batch=32" and "x=32x784".
-GivenShape parse_shape(const std::string& text) {
-  const size_t equals = text.find('=');
-  GivenShape given{text.substr(0, equals), {}};
-  for (size_t at = equals; at != text.npos && at < text.size(); at = text.find('x', at)) {
-    const char* begin = text.data() + ++at;
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), size);
-    if (error != std::errc() || size < 0 || (*end != '\0' && *end != 'x')) break;
-    given.sizes.push_back(size);
-    if (*end == '\0') return given;
-  }
-  throw_error(nullptr,
-              fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
-}
-
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
   CompileOptions options = command.options;
   options.name = std::filesystem::path(command.output).stem().string();
-  for (const std::string& shape : command.shapes) options.shapes.push_back(parse_shape(shape));
+  options.shapes = given_shapes(command.shapes);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   const Compiled compiled = [&] {
     Progress progress;

@@ -19,6 +19,7 @@ struct OptOptions {
   std::string output = "-";         // a file, or "-" for standard output
   std::vector<std::string> passes;  // empty: all that `ingot compile` runs
   bool locations = false;           // print loc(...)
+  std::vector<std::string> shapes;  // sizes that the program leaves open
   std::string explain;              // fuse: why ops stayed in kernels of their own
   bool summary = false;             // kernels, values and bytes instead of text
   PipelineOptions pipeline;
@@ -34,9 +35,11 @@ std::vector<PassRow> rows_of(const std::vector<std::string>& names) {
 void run_opt(const OptOptions& options) {
   const auto module = parse_program(read_text(options.input == "-" ? "/dev/stdin" : options.input), options.input);
   PassContext context(all_ops());
+  context.shapes = given_shapes(options.shapes);
   PipelineOptions pipeline = options.pipeline;
   pipeline.print = [](const std::string& text) { std::cerr << text; };
   run_passes(rows_of(options.passes), *module, context, pipeline);
+  check_shapes_are_used(context.shapes);
   if (!options.explain.empty()) std::cerr << to_string(context.fuse_notes);
   if (options.summary) {
     for (const auto& function : module->functions) std::cout << to_string(measure_traffic(*function), function->name);
@@ -63,6 +66,7 @@ Command opt_command() {
           {{"input", &o.input, "the program; - for standard input", {.required = true, .is_program = true}},
            {"-o,--output", &o.output, "where the text goes; - for standard output"},
            {"--passes", &o.passes, "passes to run, in order", {.commas = true}},
+           {"--shape", &o.shapes, "sizes that the program leaves open: batch=32, x=32x784", {.commas = true}},
            {"--stop-after", &o.pipeline.stop_after, "stop after this pass"},
            {"--print-after",
             &o.pipeline.print_after,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 
 #include "aot/base/error.h"
@@ -47,6 +48,22 @@ void make_room(Module& module, const std::string& name) {
   other->name = free;
 }
 
+// "batch=32" and "x=32x784".
+GivenShape parse_shape(const std::string& text) {
+  const size_t equals = text.find('=');
+  GivenShape given{text.substr(0, equals), {}};
+  for (size_t at = equals; at != text.npos && at < text.size(); at = text.find('x', at)) {
+    const char* begin = text.data() + ++at;
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), size);
+    if (error != std::errc() || size < 0 || (*end != '\0' && *end != 'x')) break;
+    given.sizes.push_back(size);
+    if (*end == '\0') return given;
+  }
+  throw_error(nullptr,
+              fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
+}
+
 }  // namespace
 
 ProgramName program_name(const std::string& argument) {
@@ -85,6 +102,12 @@ bundle::BundleSpec load_bundle(const std::string& path) {
   } catch (const Error& error) {
     throw_error(nullptr, fmt::format("{}: {}; is it what `ingot compile` wrote?", path, error.message()));
   }
+}
+
+std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts) {
+  std::vector<GivenShape> shapes;
+  for (const std::string& text : texts) shapes.push_back(parse_shape(text));
+  return shapes;
 }
 
 }  // namespace ingot

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aot/bundle/bundle.h"
 #include "aot/graph/graph.h"
+#include "aot/passes/pass.h"
 
 namespace ingot {
 
@@ -20,6 +22,9 @@ ProgramName program_name(const std::string& argument);
 // Parses and imports `[ENTRY=]FILE.mlir`. The function @main is named ENTRY, or else after the file. A mistake is
 // thrown as an Error whose message shows the line of the text.
 std::unique_ptr<Module> load_program(const std::string& argument);
+
+// What `--shape batch=32,x=32x784` gives.
+std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts);
 
 // A module's text as it is, without import.
 std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path);
