@@ -67,7 +67,7 @@ int64_t GraphMaker::extent() {
   static const std::vector<int64_t> kFew = {1, 1, 2, 2, 3, 3, 4, 5, 5, 7, 8};
   static const std::vector<int64_t> kMany = {9, 11, 13, 16, 17, 23, 31, 32, 33, 47, 64, 67};
   if (random.chance(0.02)) return 0;
-  return random.one_of(random.chance(0.85) ? kFew : kMany);
+  return random.one_of(random.chance(options_.long_extents) ? kMany : kFew);
 }
 
 Shape GraphMaker::shape(int rank) {
@@ -222,17 +222,20 @@ void GraphMaker::forget_ops_from(size_t op_count) {
 
 bool GraphMaker::follow(const std::function<void(GraphMaker&)>& recipe) {
   const size_t op_count = block_.ops.size();
+  const auto is_small_enough = [&](const std::unique_ptr<Value>& result) {
+    return result->type.elements() <= 4 * options_.elements_max;
+  };
   bool stays = true;
   try {
     recipe(*this);
+    for (auto op = block_.ops.rbegin(); block_.ops.size() - std::distance(block_.ops.rbegin(), op) > op_count; ++op) {
+      stays = stays && std::ranges::all_of((*op)->results, is_small_enough);
+    }
+    stays = stays && (settle() || random.chance(0.03));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBug) throw;
     stays = false;
   }
-  for (auto it = std::next(block_.ops.begin(), static_cast<std::ptrdiff_t>(op_count)); it != block_.ops.end(); ++it) {
-    for (const auto& result : (*it)->results) stays = stays && result->type.elements() <= 4 * options_.elements_max;
-  }
-  stays = stays && (settle() || random.chance(0.03));
   if (!stays) forget_ops_from(op_count);
   return stays && block_.ops.size() > op_count;
 }

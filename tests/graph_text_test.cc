@@ -173,7 +173,8 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
 
 // As arguments, results, carried values and inside each other.
 TEST(GraphText, TuplesAreTheirElements) {
-  const std::string_view text = R"(func.func @main(%t: tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> (tensor<i32>, tuple<tensor<2xf32>>) {
+  const std::string_view text =
+      R"(func.func @main(%t: tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> (tensor<i32>, tuple<tensor<2xf32>>) {
   %x = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> tensor<2xf32>
   %inner = "stablehlo.get_tuple_element"(%t) <{index = 1 : i32}> : (tuple<tensor<2xf32>, tuple<tensor<i32>, tuple<>>>) -> tuple<tensor<i32>, tuple<>>
   %n = stablehlo.get_tuple_element %inner[0] : (tuple<tensor<i32>, tuple<>>) -> tensor<i32>

@@ -19,16 +19,19 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return infer_same(args, 1, kFloats);
 }
 
-// To nearest even in the mantissa; what is beyond the greatest exponent becomes infinite, what is below the least one
-// zero (the target has no denormals, unless its exponents are those of x). NaN has no place without a mantissa: it
-// becomes infinite.
+// To the nearest, of two equally near ones to that whose last bit is 0: of the mantissa, or without one of the
+// exponent, which is `bias` more than it says. What is beyond the greatest exponent becomes infinite, what is below the
+// least one zero (the target has no denormals, unless its exponents are those of x). NaN has no place without a
+// mantissa: it becomes infinite.
 double reduce(double x, const FloatFormat& from, const FloatFormat& to) {
   if (std::isnan(x) && to.mantissa_bits == 0) return std::copysign(INFINITY, x);
   if (!std::isfinite(x) || x == 0) return x;
   double y = x;
   if (to.mantissa_bits < from.mantissa_bits) {
     const int exponent = std::max(std::ilogb(x), 1 - from.bias());
-    y = std::ldexp(std::nearbyint(std::ldexp(x, to.mantissa_bits - exponent)), exponent - to.mantissa_bits);
+    const double scaled = std::ldexp(x, to.mantissa_bits - exponent);
+    const bool stays = to.mantissa_bits == 0 && std::abs(scaled) == 1.5 && (exponent + from.bias()) % 2 == 0;
+    y = std::ldexp(stays ? std::copysign(1, x) : std::nearbyint(scaled), exponent - to.mantissa_bits);
   }
   if (to.exponent_bits < from.exponent_bits) {
     if (std::abs(y) >= std::ldexp(1, to.bias() + 1)) return std::copysign(INFINITY, x);
@@ -78,7 +81,13 @@ loops::Expr element(loops::ElementArgs& args) {
 }
 
 std::vector<Sample> samples() {
-  std::vector<Sample> samples;
+  // Halfway between powers of two.
+  std::vector<Sample> samples{{.text = "func.func @main(%unread: tensor<1xi32>) -> tensor<6xf32> {\n"
+                                       "  %x = stablehlo.constant dense<[0.75, 1.5, -3.0, -6.0, 1.25, 1.75]> : "
+                                       "tensor<6xf32>\n"
+                                       "  %0 = stablehlo.reduce_precision %x, format = e8m0 : tensor<6xf32>\n"
+                                       "  return %0 : tensor<6xf32>\n}\n",
+                               .differentiable = false}};
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     for (const std::string_view format : {"e5m10", "e8m7", "e8m0", "e2m3", "e11m3"}) {
       const TensorType type{dtype, {37}};

@@ -43,6 +43,9 @@ class Rows {
     return group_.run() > 1 ? lanes_for(draft_, values) : 1;
   }
 
+  // Else it takes its elements one by one, after what is made in the walk has been stored.
+  static bool has_known_op(const Op& reduce) { return known_op(reduce.region()).has_value(); }
+
   // In which walk each reduce and each row value is made.
   void assign_walks() {
     const auto walk_after = [&](const Values& operands) {
@@ -107,9 +110,10 @@ class Rows {
     reads.insert(reads.end(), group_.row_values.begin(), group_.row_values.end());
     reads.insert(reads.end(), group_.kept_values.begin(), group_.kept_values.end());
     step_.read(reads);
-    // A row may overwrite its input when nothing is stored before the last walk.
+    // A row may overwrite its input when nothing is stored before the last walk, and nothing reads after it.
     bool stores_last = true;
     for (const auto& [value, walk] : value_walk_) stores_last &= walk == walk_count_ - 1;
+    for (const auto& [op, walk] : reduce_walk_) stores_last &= walk < walk_count_ - 1 || has_known_op(*op);
     Values whole_rows = group_.row_values;
     for (int walk = 0; walk < walk_count_; ++walk) {
       const Values more = targets(walk);
@@ -117,7 +121,10 @@ class Rows {
     }
     std::set<const Value*> stop;
     for (const Value* root : group_.roots()) stop.insert(root);
-    step_.write(group_.row_values, stores_last ? read_in_place(draft_, whole_rows, stop) : std::set<const Value*>{});
+    std::set<const Value*> in_place;
+    if (stores_last) in_place = read_in_place(draft_, whole_rows, stop);
+    for (const Value* value : draft_.inputs_of(group_.kept_values, group_.roots())) in_place.erase(value);
+    step_.write(group_.row_values, in_place);
     step_.write(group_.kept_values);
     if (!group_.outer.empty() && group_.row_values.empty()) return;
     for (int walk = 0; walk + 1 < walk_count_; ++walk) {
@@ -149,7 +156,7 @@ class Rows {
     const int chains = group_.run() >= kChains * b.vector_lanes() ? kChains : 1;
     for (const Op* op : group_.reduces) {
       if (reduce_walk_[op] != walk) continue;
-      if (known_op(op->region())) {
+      if (has_known_op(*op)) {
         vectors.emplace_back(step_, *op, group_.run() > 1 ? b.vector_lanes() : 1, chains, is_long).start();
       } else {
         scalars.emplace_back(step_, *op, 1, 1).start();
