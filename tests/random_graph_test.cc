@@ -47,7 +47,7 @@ void report(const Module& graph, int64_t seed, const std::string& complaint) {
 }
 
 TEST(RandomGraph, ExecutorsAgree) {
-  constexpr int64_t kBatch = 25, kProgress = 5000, kLargeEach = 25;
+  constexpr int64_t kBatch = 25, kProgress = 5000, kLargeEach = 40;
   const RandomGraphOptions options{.op_count_max = static_cast<int>(number_from_environment("INGOT_GRAPH_OPS", 8))};
   const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
   const int64_t end = first + number_from_environment("INGOT_GRAPHS", 2000);
