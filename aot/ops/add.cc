@@ -1,4 +1,4 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
@@ -7,6 +7,8 @@ double value(double x, double y) { return x + y; }
 int64_t value(int64_t x, int64_t y, DType) {
   return static_cast<int64_t>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
 }
+
+Complex value(Complex z, Complex w) { return z + w; }
 
 // dx = dz
 constexpr auto dx = [](Term, Term, Term, Term dz) { return dz; };
@@ -20,8 +22,9 @@ std::vector<Sample> samples() { return binary_samples("stablehlo.add", kAnyDType
 extern const OpDef kAdd = binary<kAnyDType>({
     .name = "stablehlo.add",
     .doc = "z = x + y; integers wrap, i1 is or.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<value, value, value>,
     .gradient = binary_gradient<dx, dy>,
+    .split = ops::split_each,
     .samples = samples,
     .element = element_of<ScalarOp::kAdd>,
     .is_commutative = true,

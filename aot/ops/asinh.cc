@@ -1,22 +1,27 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_arcs.h"
 
 namespace ingot {
 namespace {
 
 double value(double x) { return std::asinh(x); }
 
+Complex value(Complex z) { return std::asinh(z); }
+
+constexpr auto parts = [](ComplexTerm z) { return asinh(z); };
+
 // dx = dy / √(x² + 1)
 constexpr auto dx = [](Term x, Term, Term dy) { return dy * (square(x) + 1).unary("rsqrt"); };
 
-std::vector<Sample> samples() { return unary_samples("chlo.asinh", kFloats, {-100, 100}, Range{-3, 3}); }
+std::vector<Sample> samples() { return unary_samples("chlo.asinh", kFloats | kComplex, {-100, 100}, Range{-3, 3}); }
 
 }  // namespace
 
-extern const OpDef kAsinh = chlo_unary<kFloats>({
+extern const OpDef kAsinh = chlo_unary<(kFloats | kComplex)>({
     .name = "chlo.asinh",
     .doc = "y = the number whose hyperbolic sine is x.",
-    .evaluate = evaluate_unary<value>,
+    .evaluate = evaluate_unary<value, nullptr, value>,
     .gradient = unary_gradient<dx>,
+    .split = ops::split_function<parts>,
     .samples = samples,
     .element = element_of<ScalarOp::kAsinh>,
     .ulp = {.f32 = 2, .f64 = 2},

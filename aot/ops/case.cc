@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/ops/infer.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -48,6 +49,7 @@ extern const OpDef kCase = {
     .doc = "The results of branch `index`; of the last branch where there is none of that index.",
     .infer = infer,
     .evaluate = evaluate,
+    .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,

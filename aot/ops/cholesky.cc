@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "aot/ops/algebra.h"
+#include "aot/ops/complex_matrices.h"
+#include "aot/ops/contraction.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/matrices.h"
 #include "aot/ops/triangular_solve.h"
@@ -19,24 +21,37 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return {args.operands[0]};
 }
 
+double conjugate(double x) { return x; }
+std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
+
 // Column by column; NaN from the first pivot on that is not positive. What is not in the triangle is 0.
-std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
-  const RefTensor& a = args.inputs[0];
-  RefTensor y(args.result_type());
-  const int64_t size = a.type.shape.back();
+template <typename T>
+void factorise(const EvaluateArgs& args, const std::vector<T>& a, std::vector<T>& y) {
+  const int64_t size = args.result_type().shape.back(), elements = args.result_type().elements();
   const bool lower = is_lower(args.attrs());
-  for (int64_t base = 0; base < a.elements(); base += size * size) {
+  for (int64_t base = 0; base < elements; base += size * size) {
     const auto at = [&](int64_t row, int64_t column) {
       return base + (lower ? row * size + column : column * size + row);
     };
     for (int64_t j = 0; j < size; ++j) {
       for (int64_t i = j; i < size; ++i) {
-        double& value = y.f[at(i, j)];
-        value = a.f[at(i, j)];
-        for (int64_t k = 0; k < j; ++k) value -= y.f[at(i, k)] * y.f[at(j, k)];
-        value = i == j ? std::sqrt(value) : value / y.f[at(j, j)];
+        T& value = y[at(i, j)];
+        value = a[at(i, j)];
+        for (int64_t k = 0; k < j; ++k) value -= y[at(i, k)] * conjugate(y[at(j, k)]);
+        value = i == j ? std::sqrt(value) : value / y[at(j, j)];
       }
     }
+  }
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  RefTensor y(args.result_type());
+  if (y.is_complex()) {
+    std::vector<std::complex<double>> values(y.elements());
+    factorise(args, ops::complex_values(args.inputs[0]), values);
+    ops::set_complex_values(y, values);
+  } else {
+    factorise(args, args.inputs[0].f, y.f);
   }
   return {y};
 }
@@ -63,6 +78,7 @@ Values expand(ExpandArgs& args) {
   const bool lower = is_lower(args.attrs());
   const int rank = a->type.rank();
   const int64_t size = a->type.shape.back();
+  if (is_complex(a->type.dtype)) return {ops::complex_cholesky(b, a, lower)};
   if (size <= ops::kBlock) return {};
   const int64_t cut = ops::first_part(size);
   const ops::Range first{0, cut}, second{cut, size};
@@ -100,6 +116,28 @@ Sample sample(const std::string& batch, int size, const std::string& dtype, bool
           .high = 1};
 }
 
+Sample complex_sample(const std::string& type, const std::string& tensor, bool lower) {
+  return {.text = fmt::format(R"(func.func @main(%x: {0}) -> {0} {{
+  %t = stablehlo.transpose %x, dims = [1, 0] : ({0}) -> {0}
+  %c = chlo.conj %t : {0} -> {0}
+  %s = stablehlo.add %x, %c : {0}
+  %i = stablehlo.iota dim = 0 : tensor<{1}i32>
+  %j = stablehlo.iota dim = 1 : tensor<{1}i32>
+  %is_diagonal = stablehlo.compare EQ, %i, %j : (tensor<{1}i32>, tensor<{1}i32>) -> tensor<{1}i1>
+  %large = stablehlo.constant dense<(20.0, 0.0)> : {0}
+  %zero = stablehlo.constant dense<(0.0, 0.0)> : {0}
+  %shift = stablehlo.select %is_diagonal, %large, %zero : tensor<{1}i1>, {0}
+  %a = stablehlo.add %s, %shift : {0}
+  %0 = "stablehlo.cholesky"(%a) <{{lower = {2}}}> : ({0}) -> {0}
+  return %0 : {0}
+}}
+)",
+                              type, tensor, lower),
+          .low = -1,
+          .high = 1,
+          .differentiable = false};
+}
+
 std::vector<Sample> samples() {
   std::vector<Sample> samples = {
       sample("", 1, "f32", true),     sample("", 5, "f64", true),     sample("", 5, "f64", false),
@@ -109,6 +147,8 @@ std::vector<Sample> samples() {
   for (const bool lower : {true, false}) {
     samples.push_back(sample("2x", 70, "f32", lower));
     samples.back().differentiable = false;
+    samples.push_back(complex_sample("tensor<5x5xcomplex<f32>>", "5x5x", lower));
+    samples.push_back(complex_sample("tensor<35x35xcomplex<f64>>", "35x35x", lower));
   }
   return samples;
 }
@@ -117,7 +157,7 @@ std::vector<Sample> samples() {
 
 extern const OpDef kCholesky = {
     .name = "stablehlo.cholesky",
-    .doc = "L of A = L Lᵀ, or U of A = Uᵀ U, for symmetric positive definite A of which one triangle is read.",
+    .doc = "L of A = L Lᴴ, or U of A = Uᴴ U, for Hermitian positive definite A of which one triangle is read.",
     .assembly = "operands (`,` `lower` `=` bool(lower))? attr-dict :same",
     .infer = infer,
     .evaluate = evaluate,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "aot/ops/elementwise.h"
+#include "aot/ops/split.h"
 #include "aot/ops/total_order.h"
 
 namespace ingot {
@@ -34,6 +35,9 @@ std::vector<TensorType> infer(const InferArgs& args) {
   const std::string& direction = args.attrs().string("comparison_direction");
   if (!find_direction(direction))
     args.fail("unknown comparison_direction " + direction + "; there are EQ NE LT LE GT GE");
+  if (is_complex(type[0].dtype) && direction != "EQ" && direction != "NE") {
+    args.fail(fmt::format("{} has no order: {} does not compare it; EQ and NE do", to_string(type[0]), direction));
+  }
   return {{DType::kI1, type[0].shape}};
 }
 
@@ -48,7 +52,9 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   };
   RefTensor z(args.result_type());
   for (int64_t k = 0; k < z.elements(); ++k) {
-    if (!x.is_float()) {
+    if (x.is_complex()) {
+      z.i[k] = answer(false, x.complex_at(k) == y.complex_at(k), x.complex_at(k) != y.complex_at(k));
+    } else if (!x.is_float()) {
       z.i[k] = answer(less(x.i[k], y.i[k], x.type.dtype), x.i[k] == y.i[k], false);
     } else if (total_order) {
       const int64_t x_key = ops::total_order_key(x.f[k]), y_key = ops::total_order_key(y.f[k]);
@@ -70,6 +76,14 @@ loops::Expr element(loops::ElementArgs& args) {
   return x.apply(find_direction(args.op.attrs().string("comparison_direction"))->op, y);
 }
 
+// Equal where both parts are.
+std::vector<Parts> split(SplitArgs& args) {
+  const std::string& direction = args.attrs().string("comparison_direction");
+  Value* re = ops::compare(args.b, direction, args.re(0), args.re(1));
+  Value* im = ops::compare(args.b, direction, args.im(0), args.im(1));
+  return {{ops::binary(args.b, direction == "EQ" ? "and" : "or", re, im)}};
+}
+
 std::vector<Sample> samples() {
   const auto text = [](std::string_view direction, const TensorType& type, std::string_view suffix) {
     const TensorType result{DType::kI1, type.shape};
@@ -86,6 +100,11 @@ std::vector<Sample> samples() {
   }
   for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
     samples.push_back({.text = text("LT", {dtype, {3, 7}}, ", TOTALORDER"), .specials = true});
+  }
+  for (const DType dtype : {DType::kC64, DType::kC128}) {
+    for (const std::string_view direction : {"EQ", "NE"}) {
+      samples.push_back({.text = text(direction, {dtype, {11}}, ", FLOAT"), .specials = true});
+    }
   }
   samples.push_back({.text = text("GE", {DType::kUI8, {5}}, ", UNSIGNED"), .specials = true});
   samples.push_back({.text = text("EQ", {DType::kF32, {}}, ", FLOAT")});
@@ -104,6 +123,7 @@ extern const OpDef kCompare = {
     .infer = infer,
     .evaluate = evaluate,
     .zero_gradient = true,
+    .split = split,
     .samples = samples,
     .element = element,
     .is_elementwise = true,

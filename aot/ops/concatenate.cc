@@ -6,6 +6,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -124,6 +125,7 @@ extern const OpDef kConcatenate = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .element = element,
     .flops = 0,

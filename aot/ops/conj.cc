@@ -1,22 +1,27 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
 
 double value(double x) { return x; }
 
+Complex value(Complex z) { return std::conj(z); }
+
+constexpr auto parts = [](ComplexTerm z) { return ComplexTerm{z.re, -z.im}; };
+
 // dx = dy
 constexpr auto dx = [](Term, Term, Term dy) { return dy; };
 
-std::vector<Sample> samples() { return unary_samples("chlo.conj", kFloats, {-100, 100}, Range{-3, 3}); }
+std::vector<Sample> samples() { return unary_samples("chlo.conj", kFloats | kComplex, {-100, 100}, Range{-3, 3}); }
 
 }  // namespace
 
-extern const OpDef kConj = chlo_unary<kFloats>({
+extern const OpDef kConj = chlo_unary<(kFloats | kComplex)>({
     .name = "chlo.conj",
     .doc = "The complex conjugate of x, which is x where x is real.",
-    .evaluate = evaluate_unary<value>,
+    .evaluate = evaluate_unary<value, nullptr, value>,
     .gradient = unary_gradient<dx>,
+    .split = ops::split_arithmetic<parts>,
     .samples = samples,
     .element = [](loops::ElementArgs& args) { return args.operand(0); },
 });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/loops/element.h"
+#include "aot/ops/build.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
 
@@ -22,6 +23,24 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return {from_literal
 loops::Expr value_at(loops::KernelBuilder& b, const Literal& literal, int64_t at) {
   const DType dtype = loops::register_dtype(literal.type.dtype);
   return is_float(dtype) ? b.constant(dtype, literal.float_at(at)) : b.constant_int(dtype, literal.int_at(at));
+}
+
+// One part of each element.
+LiteralRef part_of_literal(const Literal& literal, int part) {
+  auto result = std::make_shared<Literal>();
+  result->type = {part_of(literal.type.dtype), literal.type.shape};
+  result->is_splat = literal.is_splat;
+  const size_t bytes = info(result->type.dtype).bytes;
+  for (size_t at = part * bytes; at < literal.data.size(); at += 2 * bytes) {
+    result->data.insert(result->data.end(), literal.data.begin() + at, literal.data.begin() + at + bytes);
+  }
+  return result;
+}
+
+std::vector<Parts> split(SplitArgs& args) {
+  const Literal& literal = *args.attrs().literal("value");
+  Value* re = ops::constant(args.b, part_of_literal(literal, 0));
+  return {{re, ops::constant(args.b, part_of_literal(literal, 1))}};
 }
 
 // A splat is its value everywhere. Other data lies in a buffer of its own, which a kernel gets as an operand; only an
@@ -50,6 +69,8 @@ std::vector<Sample> samples() {
       constant("[18446744073709551615, 0]", "tensor<2xui64>"),
       constant("[-8, 7]", "tensor<2xi4>"),
       constant("", "tensor<0x2xf32>"),
+      constant("[(1.0, -2.5), (0.0, -0.0)]", "tensor<2xcomplex<f32>>"),
+      constant("(0.5, 3.0)", "tensor<3xcomplex<f64>>"),
   };
 }
 
@@ -62,6 +83,7 @@ extern const OpDef kConstant = {
     .infer = infer,
     .evaluate = evaluate,
     .zero_gradient = true,
+    .split = split,
     .samples = samples,
     .element = element,
     .flops = 0,

@@ -32,16 +32,27 @@ DType product_dtype(const InferArgs& args) {
     return x;
   }
   const DType result = args.declared_result().dtype;
-  if (is_float(result) != is_float(x) || is_bool(result) != is_bool(x)) {
+  if (is_float(result) != is_float(x) || is_bool(result) != is_bool(x) || is_complex(result) != is_complex(x)) {
     args.fail(fmt::format("sums of {} cannot be {}", to_string(x), to_string(result)));
   }
   return result;
 }
 
 DType accumulate_dtype(DType result) {
+  if (is_complex(result)) return part_of(result);
   if (is_float(result)) return info(result).bits < 32 ? DType::kF32 : result;
   if (is_bool(result) || info(result).bits >= 32) return result;
   return is_unsigned(result) ? DType::kUI32 : DType::kI32;
+}
+
+std::vector<std::complex<double>> complex_values(const RefTensor& tensor) {
+  std::vector<std::complex<double>> values;
+  for (int64_t k = 0; k < tensor.elements(); ++k) values.push_back(tensor.complex_at(k));
+  return values;
+}
+
+void set_complex_values(RefTensor& tensor, const std::vector<std::complex<double>>& values) {
+  for (size_t k = 0; k < values.size(); ++k) tensor.set_complex(static_cast<int64_t>(k), values[k]);
 }
 
 int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent) {

@@ -24,10 +24,15 @@ struct MultiplyAdd {
   void operator()(double& sum, double a, double b) const {
     sum = round_steps ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
   }
+  void operator()(std::complex<double>& sum, std::complex<double> a, std::complex<double> b) const { sum += a * b; }
   void operator()(int64_t& sum, int64_t a, int64_t b) const {
     sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   }
 };
+
+// The elements of a complex tensor, and back.
+std::vector<std::complex<double>> complex_values(const RefTensor& tensor);
+void set_complex_values(RefTensor& tensor, const std::vector<std::complex<double>>& values);
 
 // Appends an iteration dimension; gives its number.
 int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent);

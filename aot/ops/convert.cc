@@ -2,6 +2,7 @@
 
 #include "aot/ops/elementwise.h"
 #include "aot/ops/infer.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -37,9 +38,33 @@ double to_float(int64_t x, DType from, DType to) {
   return (is_negative ? -1.0 : 1.0) * static_cast<double>(magnitude);
 }
 
+RefTensor from_parts(const TensorType& type, const RefTensor& x) {
+  RefTensor y(type);
+  for (int64_t k = 0; k < y.elements(); ++k) {
+    y.set_complex(k, x.is_complex() ? x.complex_at(k)
+                     : x.is_float() ? x.f[k]
+                                    : to_float(x.i[k], x.type.dtype, part_of(type.dtype)));
+  }
+  return y;
+}
+
+RefTensor real_part(const TensorType& type, const RefTensor& x) {
+  RefTensor y(type);
+  for (int64_t k = 0; k < y.elements(); ++k) {
+    if (y.is_float()) {
+      y.f[k] = x.f[2 * k];
+    } else {
+      y.i[k] = is_bool(type.dtype) ? x.complex_at(k) != 0.0 : to_integer(x.f[2 * k], type.dtype);
+    }
+  }
+  return y;
+}
+
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   const RefTensor& x = args.inputs[0];
   RefTensor y(args.result_type());
+  if (y.is_complex()) return {from_parts(y.type, x)};
+  if (x.is_complex()) return {real_part(y.type, x)};
   for (int64_t k = 0; k < y.elements(); ++k) {
     if (y.is_float()) {
       y.f[k] = x.is_float() ? x.f[k] : to_float(x.i[k], x.type.dtype, y.type.dtype);
@@ -72,6 +97,18 @@ loops::Expr element(loops::ElementArgs& args) {
   return to_register != to && info(x->dtype).bits < 32 ? args.b.round(to, x) : x;
 }
 
+// To a real type the real part; i1: whether x is not 0.
+std::vector<Parts> split(SplitArgs& args) {
+  const DType to = args.op.result()->type.dtype;
+  Value* im = args.im(0);
+  if (is_complex(to)) {
+    Value* re = ops::convert(args.b, args.re(0), part_of(to));
+    return {{re, im ? ops::convert(args.b, im, part_of(to)) : ops::zeros_like(args.b, re)}};
+  }
+  Value* re = ops::convert(args.b, args.re(0), to);
+  return {{is_bool(to) ? ops::binary(args.b, "or", re, ops::convert(args.b, im, to)) : re}};
+}
+
 std::vector<Sample> samples() {
   constexpr DType kDTypes[] = {DType::kF64, DType::kF32, DType::kF16,  DType::kBF16, DType::kI64, DType::kI32,
                                DType::kI8,  DType::kI4,  DType::kUI64, DType::kUI32, DType::kUI8, DType::kI1};
@@ -88,6 +125,14 @@ std::vector<Sample> samples() {
            .differentiable = false});
     }
   }
+  for (const DType other : {DType::kC128, DType::kF64, DType::kF32, DType::kI64, DType::kI1}) {
+    for (const bool is_from : {true, false}) {
+      const TensorType x{is_from ? DType::kC64 : other, {7}}, y{is_from ? other : DType::kC64, {7}};
+      samples.push_back(
+          {.text = sample_text({x}, y, fmt::format("stablehlo.convert %a0 : ({}) -> {}", to_string(x), to_string(y)))});
+      samples.back().differentiable = false;
+    }
+  }
   const TensorType x{DType::kF64, {2, 3}}, y{DType::kF32, {2, 3}};
   samples.push_back(
       {.text = sample_text({x}, y, fmt::format("stablehlo.convert %a0 : ({}) -> {}", to_string(x), to_string(y)))});
@@ -100,11 +145,12 @@ extern const OpDef kConvert = {
     .name = "stablehlo.convert",
     .doc =
         "x in another element type. Floats become integers toward zero, saturating, NaN as 0; integers wrap; i1 is x "
-        "!= 0.",
+        "!= 0. Complex numbers become real by losing their imaginary part.",
     .assembly = "operands attr-dict :functional",
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = split,
     .samples = samples,
     .element = element,
     .is_elementwise = true,

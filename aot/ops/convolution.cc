@@ -8,6 +8,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -140,6 +141,10 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   RefTensor result(args.result_type());
   if (result.is_float()) {
     convolve(args, args.inputs[0].f, args.inputs[1].f, result.f);
+  } else if (result.is_complex()) {
+    std::vector<std::complex<double>> values(result.elements());
+    convolve(args, ops::complex_values(args.inputs[0]), ops::complex_values(args.inputs[1]), values);
+    ops::set_complex_values(result, values);
   } else {
     convolve(args, args.inputs[0].i, args.inputs[1].i, result.i);
   }
@@ -254,6 +259,7 @@ extern const OpDef kConvolution = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = ops::convolution_gradient,
+    .split = ops::split_product,
     .samples = samples,
     .root = KernelRoot::kContraction,
     .contraction = contraction,

@@ -7,6 +7,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -79,6 +80,10 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   RefTensor result(args.result_type());
   if (result.is_float()) {
     multiply(args, args.inputs[0].f, args.inputs[1].f, result.f);
+  } else if (result.is_complex()) {
+    std::vector<std::complex<double>> values(result.elements());
+    multiply(args, ops::complex_values(args.inputs[0]), ops::complex_values(args.inputs[1]), values);
+    ops::set_complex_values(result, values);
   } else {
     multiply(args, args.inputs[0].i, args.inputs[1].i, result.i);
   }
@@ -188,6 +193,10 @@ std::vector<Sample> samples() {
       dot("tensor<3x5xbf16>", "tensor<5x4xbf16>", "contracting_dims = [1] x [0]", "tensor<3x4xf32>"),
       dot("tensor<3x5xf16>", "tensor<5x4xf16>", "contracting_dims = [1] x [0]", "tensor<3x4xf16>"),
       dot("tensor<3x5xi32>", "tensor<5x4xi32>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
+      dot("tensor<3x5xcomplex<f32>>", "tensor<5x4xcomplex<f32>>", "contracting_dims = [1] x [0]",
+          "tensor<3x4xcomplex<f32>>"),
+      dot("tensor<2x3x4xcomplex<f64>>", "tensor<2x4x5xcomplex<f64>>",
+          "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "tensor<2x3x5xcomplex<f64>>"),
       dot("tensor<3x5xi8>", "tensor<5x4xi8>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
   };
 }
@@ -203,6 +212,7 @@ extern const OpDef kDotGeneral = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_product,
     .samples = samples,
     .root = KernelRoot::kContraction,
     .contraction = contraction,

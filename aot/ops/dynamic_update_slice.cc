@@ -7,6 +7,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -111,6 +112,7 @@ extern const OpDef kDynamicUpdateSlice = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .root = KernelRoot::kCopy,
     .element = element,

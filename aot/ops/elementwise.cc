@@ -50,10 +50,10 @@ struct SampleRow {
 
 std::vector<SampleRow> sample_rows(DTypeSet dtypes) {
   std::vector<SampleRow> rows = {
-      {DType::kF32, {37}}, {DType::kF32, {}},     {DType::kF64, {5, 7}}, {DType::kF16, {37}},  {DType::kBF16, {3, 5}},
-      {DType::kI32, {37}}, {DType::kI64, {}},     {DType::kI8, {5, 7}},  {DType::kI4, {9}},    {DType::kI16, {3, 0}},
-      {DType::kUI32, {3}}, {DType::kUI64, {19}},  {DType::kUI8, {5, 7}}, {DType::kUI16, {11}}, {DType::kUI2, {4}},
-      {DType::kI1, {37}},  {DType::kF32, {0, 4}},
+      {DType::kF32, {37}}, {DType::kF32, {}},     {DType::kF64, {5, 7}}, {DType::kF16, {37}},    {DType::kBF16, {3, 5}},
+      {DType::kI32, {37}}, {DType::kI64, {}},     {DType::kI8, {5, 7}},  {DType::kI4, {9}},      {DType::kI16, {3, 0}},
+      {DType::kUI32, {3}}, {DType::kUI64, {19}},  {DType::kUI8, {5, 7}}, {DType::kUI16, {11}},   {DType::kUI2, {4}},
+      {DType::kI1, {37}},  {DType::kF32, {0, 4}}, {DType::kC64, {37}},   {DType::kC128, {5, 7}}, {DType::kC64, {}},
   };
   std::erase_if(rows, [&](const SampleRow& row) { return !contains(dtypes, row.dtype); });
   return rows;
@@ -73,7 +73,7 @@ std::vector<Sample> same_type_samples(std::string_view name, int operand_count, 
     samples.push_back({.text = text({row.dtype, row.shape}),
                        .low = wide.low,
                        .high = wide.high,
-                       .specials = true,
+                       .specials = !is_complex(row.dtype),
                        .differentiable = false});
   }
   if (smooth) {

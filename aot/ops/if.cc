@@ -1,5 +1,6 @@
 // stablehlo.if: the results of one of two regions, by a truth value.
 #include "aot/ops/infer.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -36,6 +37,7 @@ extern const OpDef kIf = {
     .doc = "The results of the first branch where the predicate is true, else of the second.",
     .infer = infer,
     .evaluate = evaluate,
+    .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,

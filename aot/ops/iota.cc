@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "aot/loops/element.h"
+#include "aot/ops/build.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
@@ -18,7 +19,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   if (dim < 0 || dim >= type.rank()) {
     args.fail(fmt::format("iota_dimension = {}: {} has no such dimension", dim, to_string(type)));
   }
-  if (is_bool(type.dtype)) args.fail("the result must be of integers or floats, not i1");
+  if (is_bool(type.dtype)) args.fail("the result must be of numbers, not i1");
   return {type};
 }
 
@@ -28,6 +29,8 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   ops::for_each_index(result.type.shape, [&](const Shape& at, int64_t k) {
     if (result.is_float()) {
       result.f[k] = static_cast<double>(at[dim]);
+    } else if (result.is_complex()) {
+      result.set_complex(k, static_cast<double>(at[dim]));
     } else {
       result.i[k] = at[dim];
     }
@@ -46,14 +49,23 @@ loops::Expr element(loops::ElementArgs& args) {
   return dtype == type.dtype ? value : args.b.round(type.dtype, value);
 }
 
+std::vector<Parts> split(SplitArgs& args) {
+  const TensorType type{part_of(args.op.result()->type.dtype), args.op.result()->type.shape};
+  Value* re = ops::iota(args.b, type, args.attrs().integer("iota_dimension"));
+  return {{re, ops::zeros_like(args.b, re)}};
+}
+
 std::vector<Sample> samples() {
   const auto iota = [](int dim, const std::string& type) {
     return Sample{.text = ops::single_op("", "stablehlo.iota dim = " + std::to_string(dim) + " : " + type, type)};
   };
   return {
-      iota(0, "tensor<4x5xi32>"),   iota(1, "tensor<4x5xi32>"), iota(1, "tensor<3x17x2xf32>"), iota(0, "tensor<9xf64>"),
-      iota(0, "tensor<300xbf16>"),  iota(0, "tensor<9xf16>"),   iota(0, "tensor<300xui8>"),    iota(0, "tensor<20xi4>"),
-      iota(1, "tensor<2x3x2xi64>"), iota(0, "tensor<0xi32>"),
+      iota(0, "tensor<4x5xi32>"),          iota(1, "tensor<4x5xi32>"),
+      iota(1, "tensor<3x17x2xf32>"),       iota(0, "tensor<9xf64>"),
+      iota(0, "tensor<300xbf16>"),         iota(0, "tensor<9xf16>"),
+      iota(0, "tensor<300xui8>"),          iota(0, "tensor<20xi4>"),
+      iota(1, "tensor<2x3x2xi64>"),        iota(0, "tensor<0xi32>"),
+      iota(1, "tensor<2x5xcomplex<f32>>"),
   };
 }
 
@@ -66,6 +78,7 @@ extern const OpDef kIota = {
     .infer = infer,
     .evaluate = evaluate,
     .zero_gradient = true,
+    .split = split,
     .samples = samples,
     .element = element,
     .flops = 0,

@@ -14,9 +14,9 @@ int64_t check_square(const InferArgs& args, const TensorType& type) {
   if (rank < 2 || type.shape[rank - 1] != type.shape[rank - 2]) {
     args.fail(fmt::format("{} is no batch of square matrices", to_string(type)));
   }
-  if (is_complex(type.dtype))
-    throw_limit(args.location, fmt::format("{} does not take complex numbers yet", args.name));
-  if (!is_float(type.dtype)) args.fail(fmt::format("{} is no tensor of floats", to_string(type)));
+  if (!is_float(type.dtype) && !is_complex(type.dtype)) {
+    args.fail(fmt::format("{} is no tensor of floats or complex numbers", to_string(type)));
+  }
   return type.shape.back();
 }
 

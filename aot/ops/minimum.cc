@@ -1,9 +1,19 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType dtype) { return less(x, y, dtype) ? x : y; }
+
+// By the real parts; where they are equal by the imaginary ones.
+Complex value(Complex z, Complex w) {
+  return z.real() < w.real() || (z.real() == w.real() && z.imag() < w.imag()) ? z : w;
+}
+
+constexpr auto parts = [](ComplexTerm z, ComplexTerm w) {
+  const Term is_first = (z.re < w.re).binary("or", both(equal(z.re, w.re), z.im < w.im));
+  return where(is_first, z, w);
+};
 
 // dx = dz where x < y, dz / 2 where x = y
 constexpr auto dx = [](Term x, Term y, Term, Term dz) { return where(x < y, dz, where(equal(x, y), dz * 0.5, 0)); };
@@ -17,8 +27,9 @@ std::vector<Sample> samples() { return binary_samples("stablehlo.minimum", kAnyD
 extern const OpDef kMinimum = binary<kAnyDType>({
     .name = "stablehlo.minimum",
     .doc = "z = the smaller of x and y; NaN where either is NaN.",
-    .evaluate = evaluate_binary<minimum, value>,
+    .evaluate = evaluate_binary<minimum, value, value>,
     .gradient = binary_gradient<dx, dy>,
+    .split = ops::split_arithmetic<parts>,
     .samples = samples,
     .element = element_of<ScalarOp::kMinimum>,
     .is_commutative = true,

@@ -1,4 +1,4 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
@@ -7,6 +7,10 @@ double value(double x, double y) { return x * y; }
 int64_t value(int64_t x, int64_t y, DType) {
   return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
 }
+
+Complex value(Complex z, Complex w) { return z * w; }
+
+constexpr auto parts = [](ComplexTerm z, ComplexTerm w) { return z * w; };
 
 // dx = dz y
 constexpr auto dx = [](Term, Term y, Term, Term dz) { return dz * y; };
@@ -20,8 +24,9 @@ std::vector<Sample> samples() { return binary_samples("stablehlo.multiply", kAny
 extern const OpDef kMultiply = binary<kAnyDType>({
     .name = "stablehlo.multiply",
     .doc = "z = x y; integers wrap, i1 is and.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<value, value, value>,
     .gradient = binary_gradient<dx, dy>,
+    .split = ops::split_arithmetic<parts>,
     .samples = samples,
     .element = element_of<ScalarOp::kMultiply>,
     .is_commutative = true,

@@ -1,4 +1,5 @@
 #include "aot/graph/op.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -25,6 +26,7 @@ extern const OpDef kOptimizationBarrier = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kNone,
     .infers_unknown = true,

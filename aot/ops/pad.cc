@@ -9,6 +9,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 #include "aot/ops/window.h"
 
 namespace ingot {
@@ -145,6 +146,7 @@ extern const OpDef kPad = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .element = element,
     .flops = 0,

@@ -1,4 +1,4 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
@@ -14,6 +14,17 @@ int64_t value(int64_t x, int64_t y, DType dtype) {
   }
   return static_cast<int64_t>(z);
 }
+
+Complex value(Complex z, Complex w) { return z == 0.0 ? Complex(w == 0.0 ? 1 : 0) : std::pow(z, w); }
+
+// e^(w log z); 0^0 = 1 and 0^w = 0.
+constexpr auto parts = [](ComplexTerm z, ComplexTerm w) {
+  const ComplexTerm power = exp(w * log(z));
+  const Term none = z.re.like(0);
+  const Term is_zero = both(equal(z.re, none), equal(z.im, none));
+  const Term at_zero = where(both(equal(w.re, none), equal(w.im, none)), none.like(1), none);
+  return where(is_zero, ComplexTerm{at_zero, none}, power);
+};
 
 // dx = dz y x^(y-1), and 0 where y = 0
 constexpr auto dx = [](Term x, Term y, Term, Term dz) {
@@ -43,7 +54,7 @@ loops::Expr element(loops::ElementArgs& args) {
 }
 
 std::vector<Sample> samples() {
-  std::vector<Sample> samples = binary_samples("stablehlo.power", kNumbers, {-8, 8}, Range{0.5, 3});
+  std::vector<Sample> samples = binary_samples("stablehlo.power", kNumbers | kComplex, {-8, 8}, Range{0.5, 3});
   for (Sample& sample : samples) {
     sample.integer_low = -9;
     sample.integer_high = 9;
@@ -53,11 +64,12 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kPower = binary<kNumbers>({
+extern const OpDef kPower = binary<(kNumbers | kComplex)>({
     .name = "stablehlo.power",
     .doc = "z = x^y; integers wrap, and a negative power of an integer other than 1 and -1 is 0.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<value, value, value>,
     .gradient = binary_gradient<dx, dy>,
+    .split = ops::split_function<parts>,
     .samples = samples,
     .element = element,
     .ulp = {.f32 = 2, .f64 = 2},

@@ -7,6 +7,7 @@
 #include "aot/ops/product.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -153,6 +154,7 @@ extern const OpDef kReduce = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kReduce,
     .ulp = {.f32 = 2, .f64 = 1},

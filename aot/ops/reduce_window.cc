@@ -6,6 +6,7 @@
 #include "aot/ops/reduce_window_gradient.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -115,6 +116,7 @@ extern const OpDef kReduceWindow = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = ops::reduce_window_gradient,
+    .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kWindow,
     .ulp = {.f32 = 2, .f64 = 2},

@@ -5,6 +5,7 @@
 #include "aot/ops/build.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -58,6 +59,7 @@ extern const OpDef kReshape = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .element = element,
     .flops = 0,

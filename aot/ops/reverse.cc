@@ -4,6 +4,7 @@
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -56,6 +57,7 @@ extern const OpDef kReverse = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .element = element,
     .flops = 0,

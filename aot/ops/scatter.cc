@@ -7,6 +7,7 @@
 #include "aot/ops/infer.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -227,6 +228,7 @@ extern const OpDef kScatter = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kScatter,
     .ulp = {.f32 = 1, .f64 = 1, .half = 1},

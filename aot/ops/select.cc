@@ -2,6 +2,7 @@
 
 #include "aot/ops/elementwise.h"
 #include "aot/ops/infer.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -67,6 +68,7 @@ extern const OpDef kSelect = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = ops::split_each,
     .samples = samples,
     .element = element,
     .is_elementwise = true,

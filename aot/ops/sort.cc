@@ -10,6 +10,7 @@
 #include "aot/ops/infer.h"
 #include "aot/ops/region.h"
 #include "aot/ops/samples.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace ops {
@@ -115,6 +116,21 @@ Values gradient(GradientArgs& args) {
   return gradients;
 }
 
+// The comparator's arguments come in pairs of one operand's elements, so that those of the parts must change places.
+std::vector<Parts> split(SplitArgs& args) {
+  std::vector<bool> is_pair;
+  for (const Parts& operand : args.operands) is_pair.push_back(operand.im != nullptr);
+  return ops::split_doubled(args, [&](Block& comparator) {
+    size_t at = 0;
+    for (const bool is_complex : is_pair) {
+      // a.re, a.im, b.re, b.im: the middle ones
+      if (is_complex) std::swap(comparator.arguments[at + 1], comparator.arguments[at + 2]);
+      at += is_complex ? 4 : 2;
+    }
+    for (size_t i = 0; i < comparator.arguments.size(); ++i) comparator.arguments[i]->index = static_cast<int>(i);
+  });
+}
+
 // Sorts `shape` tensors of `dtypes`; `comparator` is written over %a0, %b0, %a1, ... and gives %r.
 Sample sample(const std::string& shape, const std::vector<std::string>& dtypes, int dimension,
               const std::string& comparator) {
@@ -195,6 +211,7 @@ extern const OpDef kSort = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .split = split,
     .samples = samples,
     .root = KernelRoot::kSort,
 };

@@ -1,5 +1,7 @@
 #include "aot/ops/split.h"
 
+#include "aot/ops/region.h"
+
 namespace ingot::ops {
 
 std::vector<TensorType> part_types(const Op& op) {
@@ -23,6 +25,10 @@ std::vector<Parts> split_each(SplitArgs& args) {
 }
 
 std::vector<Parts> split_doubled(SplitArgs& args) {
+  return split_doubled(args, [](Block&) {});
+}
+
+std::vector<Parts> split_doubled(SplitArgs& args, const std::function<void(Block&)>& arrange) {
   Values operands;
   for (const Parts& operand : args.operands) {
     operands.push_back(operand.re);
@@ -34,7 +40,10 @@ std::vector<Parts> split_doubled(SplitArgs& args) {
     types.insert(types.end(), is_complex(type.dtype) ? 2 : 1, {part_of(type.dtype), type.shape});
   }
   std::vector<std::unique_ptr<Block>> regions = std::move(args.op.regions);
-  for (const auto& region : regions) args.split_region(*region);
+  for (const auto& region : regions) {
+    args.split_region(*region);
+    arrange(*region);
+  }
   const Op* made = args.b.create(args.op.name(), operands, args.op.attr_map, std::move(types), std::move(regions));
   std::vector<Parts> results;
   int next = 0;
@@ -43,6 +52,37 @@ std::vector<Parts> split_doubled(SplitArgs& args) {
     if (is_complex(result->type.dtype)) parts.im = made->result(next++);
   }
   return results;
+}
+
+std::vector<Parts> split_combining(SplitArgs& args) {
+  const Block& region = args.op.region();
+  const bool adds = binary_region_op(region) == "add", overwrites = returned_argument(region) == 1;
+  if (args.op.results.size() != 1 || !(adds || overwrites)) return split_doubled(args);
+  const DType part = part_of(args.op.result()->type.dtype);
+  const auto make = [&](const Values& operands) {
+    std::vector<std::unique_ptr<Block>> regions;
+    regions.push_back(adds ? binary_region(args.b, "add", part) : overwrite_region(args.b, part));
+    return args.b.create(args.op.name(), operands, args.op.attr_map, {}, std::move(regions))->result();
+  };
+  Values re, im;
+  for (const Parts& operand : args.operands) {
+    re.push_back(operand.re);
+    im.push_back(operand.im ? operand.im : operand.re);
+  }
+  Value* real = make(re);
+  return {{real, make(im)}};
+}
+
+std::vector<Parts> split_product(SplitArgs& args) {
+  const auto product = [&](Value* x, Value* y) {
+    return args.b.make(args.op.name(), {x, y}, args.op.attr_map, part_types(args.op));
+  };
+  Value* re_re = product(args.re(0), args.re(1));
+  Value* im_im = product(args.im(0), args.im(1));
+  Value* re_im = product(args.re(0), args.im(1));
+  Value* im_re = product(args.im(0), args.re(1));
+  Value* re = subtract(args.b, re_re, im_im);
+  return {{re, add(args.b, re_im, im_re)}};
 }
 
 }  // namespace ingot::ops

@@ -10,6 +10,15 @@ std::vector<Parts> split_each(SplitArgs& args);
 
 // The op with two operands, results and arguments of its regions in the place of each complex one.
 std::vector<Parts> split_doubled(SplitArgs& args);
+// `arrange` changes each region once it is split.
+std::vector<Parts> split_doubled(SplitArgs& args, const std::function<void(Block&)>& arrange);
+
+// A reduction, or a scatter: doubled, or, where the region adds or overwrites, which is done to each part by itself,
+// two of them.
+std::vector<Parts> split_combining(SplitArgs& args);
+
+// An op that is linear in each of its two operands, both complex.
+std::vector<Parts> split_product(SplitArgs& args);
 
 // The types of the results, those of complex ones as of a part.
 std::vector<TensorType> part_types(const Op& op);

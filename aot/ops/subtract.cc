@@ -1,4 +1,4 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
@@ -8,20 +8,25 @@ int64_t value(int64_t x, int64_t y, DType) {
   return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
 }
 
+Complex value(Complex z, Complex w) { return z - w; }
+
 // dx = dz
 constexpr auto dx = [](Term, Term, Term, Term dz) { return dz; };
 // dy = -dz
 constexpr auto dy = [](Term, Term, Term, Term dz) { return -dz; };
 
-std::vector<Sample> samples() { return binary_samples("stablehlo.subtract", kNumbers, {-100, 100}, Range{-3, 3}); }
+std::vector<Sample> samples() {
+  return binary_samples("stablehlo.subtract", kNumbers | kComplex, {-100, 100}, Range{-3, 3});
+}
 
 }  // namespace
 
-extern const OpDef kSubtract = binary<kNumbers>({
+extern const OpDef kSubtract = binary<(kNumbers | kComplex)>({
     .name = "stablehlo.subtract",
     .doc = "z = x - y; integers wrap.",
-    .evaluate = evaluate_binary<value, value>,
+    .evaluate = evaluate_binary<value, value, value>,
     .gradient = binary_gradient<dx, dy>,
+    .split = ops::split_each,
     .samples = samples,
     .element = element_of<ScalarOp::kSubtract>,
 });

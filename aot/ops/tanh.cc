@@ -1,22 +1,27 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/complex_term.h"
 
 namespace ingot {
 namespace {
 
 double value(double x) { return std::tanh(x); }
 
+Complex value(Complex z) { return std::tanh(z); }
+
+constexpr auto parts = [](ComplexTerm z) { return tanh(z); };
+
 // dx = dy (1 - y²)
 constexpr auto dx = [](Term, Term y, Term dy) { return dy * (1 - square(y)); };
 
-std::vector<Sample> samples() { return unary_samples("stablehlo.tanh", kFloats, {-20, 20}, Range{-3, 3}); }
+std::vector<Sample> samples() { return unary_samples("stablehlo.tanh", kFloats | kComplex, {-20, 20}, Range{-3, 3}); }
 
 }  // namespace
 
-extern const OpDef kTanh = unary<kFloats>({
+extern const OpDef kTanh = unary<(kFloats | kComplex)>({
     .name = "stablehlo.tanh",
     .doc = "y = tanh(x).",
-    .evaluate = evaluate_unary<value>,
+    .evaluate = evaluate_unary<value, nullptr, value>,
     .gradient = unary_gradient<dx>,
+    .split = ops::split_function<parts>,
     .samples = samples,
     .element = element_of<ScalarOp::kTanh>,
     .ulp = {.f32 = 2, .f64 = 2},

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "aot/ops/algebra.h"
+#include "aot/ops/complex_matrices.h"
+#include "aot/ops/contraction.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/matrices.h"
 
@@ -55,18 +57,22 @@ std::vector<TensorType> infer(const InferArgs& args) {
   return {right};
 }
 
+double conjugate(double x) { return x; }
+std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
+
 // Each unknown from those before it.
-std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+template <typename T>
+void solve_all(const EvaluateArgs& args, const std::vector<T>& a, std::vector<T>& x) {
   const ops::TriangularSolve solve = ops::read_triangular_solve(args.attrs());
-  const RefTensor& a = args.inputs[0];
-  RefTensor x = args.inputs[1];
-  const int64_t size = a.type.shape.back();
-  const int64_t rows = x.type.shape[x.type.rank() - 2], columns = x.type.shape.back();
+  const TensorType& type = args.result_type();
+  const int64_t size = args.inputs[0].type.shape.back();
+  const int64_t rows = type.shape[type.rank() - 2], columns = type.shape.back();
   const int64_t systems = solve.left_side ? columns : rows;
-  if (x.elements() == 0) return {x};
-  for (int64_t batch = 0; batch < x.elements() / (rows * columns); ++batch) {
+  if (type.elements() == 0) return;
+  for (int64_t batch = 0; batch < type.elements() / (rows * columns); ++batch) {
     const auto m = [&](int64_t i, int64_t j) {
-      return a.f[batch * size * size + (solve.is_flipped() ? j * size + i : i * size + j)];
+      const T element = a[batch * size * size + (solve.is_flipped() ? j * size + i : i * size + j)];
+      return solve.adjoint ? conjugate(element) : element;
     };
     const auto at = [&](int64_t i, int64_t system) {
       return batch * rows * columns + (solve.left_side ? i * columns + system : system * columns + i);
@@ -75,11 +81,22 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
       for (int64_t step = 0; step < size; ++step) {
         const auto number = [&](int64_t s) { return solve.is_forward() ? s : size - 1 - s; };
         const int64_t i = number(step);
-        double& value = x.f[at(i, system)];
-        for (int64_t s = 0; s < step; ++s) value -= m(i, number(s)) * x.f[at(number(s), system)];
+        T& value = x[at(i, system)];
+        for (int64_t s = 0; s < step; ++s) value -= m(i, number(s)) * x[at(number(s), system)];
         if (!solve.unit_diagonal) value /= m(i, i);
       }
     }
+  }
+}
+
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  RefTensor x = args.inputs[1];
+  if (x.is_complex()) {
+    std::vector<std::complex<double>> values = ops::complex_values(x);
+    solve_all(args, ops::complex_values(args.inputs[0]), values);
+    ops::set_complex_values(x, values);
+  } else {
+    solve_all(args, args.inputs[0].f, x.f);
   }
   return {x};
 }
@@ -112,6 +129,7 @@ Values expand(ExpandArgs& args) {
   Value* right = args.operand(1);
   const int rank = a->type.rank();
   const int64_t size = a->type.shape.back();
+  if (is_complex(a->type.dtype)) return {ops::complex_triangular_solve(b, a, right, solve)};
   if (size <= ops::kBlock) return {};
   const int64_t cut = ops::first_part(size);
   const ops::Range parts[2] = {{0, cut}, {cut, size}};
@@ -144,20 +162,23 @@ Sample sample(const std::string& batch, int size, int systems, const std::string
   const std::string truths = fmt::format("tensor<{}{}x{}xi1>", batch, size, size);
   const auto rank = std::count(batch.begin(), batch.end(), 'x') + 2;
   const char* const transpose = solve.adjoint ? "ADJOINT" : solve.transposed ? "TRANSPOSE" : "NO_TRANSPOSE";
+  const bool is_complex = dtype.starts_with("complex");
+  const std::string number = fmt::format("{}.0", solve.unit_diagonal ? 0 : size);
+  const std::string large = is_complex ? "(" + number + ", 1.0)" : number;
   return {.text = fmt::format(R"(func.func @main(%x: {0}, %b: {1}) -> {1} {{
   %i = stablehlo.iota dim = {2} : {4}
   %j = stablehlo.iota dim = {3} : {4}
   %is_diagonal = stablehlo.compare EQ, %i, %j : ({4}, {4}) -> {5}
-  %large = stablehlo.constant dense<{6}.0> : {0}
-  %zero = stablehlo.constant dense<0.0> : {0}
+  %large = stablehlo.constant dense<{6}> : {0}
+  %zero = stablehlo.constant dense<{11}> : {0}
   %shift = stablehlo.select %is_diagonal, %large, %zero : {5}, {0}
   %a = stablehlo.add %x, %shift : {0}
   %0 = "stablehlo.triangular_solve"(%a, %b) <{{left_side = {7}, lower = {8}, unit_diagonal = {9}, transpose_a = #stablehlo<transpose {10}>}}> : ({0}, {1}) -> {1}
   return %0 : {1}
 }}
 )",
-                              a, right, rank - 2, rank - 1, positions, truths, solve.unit_diagonal ? 0 : size,
-                              solve.left_side, solve.lower, solve.unit_diagonal, transpose),
+                              a, right, rank - 2, rank - 1, positions, truths, large, solve.left_side, solve.lower,
+                              solve.unit_diagonal, transpose, is_complex ? "(0.0, 0.0)" : "0.0"),
           .low = -1,
           .high = 1};
 }
@@ -170,6 +191,12 @@ std::vector<Sample> samples() {
         for (const bool transposed : {true, false}) {
           const ops::TriangularSolve solve{left_side, lower, unit_diagonal, transposed, transposed && lower};
           samples.push_back(sample("", 5, 3, "f64", solve));
+          for (const bool adjoint : {true, false}) {
+            if (adjoint && !transposed) continue;
+            samples.push_back(
+                sample("2x", 4, 3, "complex<f32>", {left_side, lower, unit_diagonal, transposed, adjoint}));
+            samples.back().differentiable = false;
+          }
           if (unit_diagonal) continue;
           samples.push_back(sample("2x", 70, 9, "f32", solve));
           samples.back().differentiable = false;

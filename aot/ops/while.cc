@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/ops/infer.h"
+#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -84,6 +85,7 @@ extern const OpDef kWhile = {
     .assembly = "custom(while)",
     .infer = infer,
     .evaluate = evaluate,
+    .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,

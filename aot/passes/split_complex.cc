@@ -82,13 +82,15 @@ class Splitter {
 
   void split_arguments(Function& function) {
     b_.before(*function.body.ops.front());
-    for (const auto& argument : function.body.arguments) {
-      if (!is_complex_value(argument.get())) continue;
-      b_.location = argument->location;
-      argument->type = view_type(argument->type);
-      Value* re = part_of_view(b_, argument.get(), 0);
-      parts_[argument.get()] = {re, part_of_view(b_, argument.get(), 1)};
-    }
+    replace_arguments(function.body, [&](const Value& argument) -> Parts {
+      b_.location = argument.location;
+      const bool is_complex = is_complex_value(&argument);
+      const TensorType type = is_complex ? view_type(argument.type) : argument.type;
+      Value* made = function.body.add_argument(type, argument.name, argument.location);
+      if (!is_complex) return {made};
+      Value* re = part_of_view(b_, made, 0);
+      return {re, part_of_view(b_, made, 1)};
+    });
   }
 
   void split_results(Function& function) {
@@ -135,7 +137,7 @@ class Splitter {
   }
 
   void split_region(Block& block) {
-    if (has_complex(block.arguments)) split_arguments(block);
+    split_arguments(block);
     split_ops(block);
     Op* end = block.terminator();
     if (!std::ranges::any_of(end->operands, [&](Value* value) { return is_split(value); })) return;
@@ -152,14 +154,18 @@ class Splitter {
   }
 
   void split_arguments(Block& block) {
+    replace_arguments(block, [&](const Value& argument) -> Parts {
+      const TensorType type = part_type(argument.type);
+      Value* re = block.add_argument(type, argument.name, argument.location);
+      return {re, is_complex_value(&argument) ? block.add_argument(type, "", argument.location) : nullptr};
+    });
+  }
+
+  void replace_arguments(Block& block, const std::function<Parts(const Value&)>& parts_of_argument) {
+    if (!has_complex(block.arguments)) return;
     std::vector<std::unique_ptr<Value>> old = std::move(block.arguments);
     block.arguments.clear();
-    for (const auto& argument : old) {
-      const TensorType type = part_type(argument->type);
-      Parts parts{block.add_argument(type, argument->name, argument->location)};
-      if (is_complex_value(argument.get())) parts.im = block.add_argument(type, "", argument->location);
-      set(argument.get(), parts);
-    }
+    for (const auto& argument : old) set(argument.get(), parts_of_argument(*argument));
     std::ranges::move(old, std::back_inserter(replaced_arguments_));
   }
 
