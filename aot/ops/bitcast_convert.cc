@@ -18,6 +18,9 @@ std::vector<TensorType> infer(const InferArgs& args) {
   const TensorType& from = args.operands[0];
   const TensorType& to = args.declared_result();
   const int64_t ratio = std::max(bits(from.dtype), bits(to.dtype)) / std::min(bits(from.dtype), bits(to.dtype));
+  if (is_complex(from.dtype) != is_complex(to.dtype)) {
+    args.fail(fmt::format("cannot give {} from {}: both must be complex, or none", to_string(to), to_string(from)));
+  }
   TensorType expected{to.dtype, from.shape};
   bool fits = true;
   if (bits(from.dtype) > bits(to.dtype)) {
@@ -56,8 +59,14 @@ void store_bits(RefTensor& tensor, int64_t k, uint64_t value) {
   }
 }
 
+// In memory, complex<f64> is two complex<f32>: the bits of its real part, then those of its imaginary one.
+RefTensor evaluate_complex(const RefTensor& x, const TensorType& to) {
+  return from_literal(*dense(to, to_literal(x)->dense_bytes()));
+}
+
 // Little endian: the lowest bits of a wide element are the first of its narrow ones.
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  if (args.inputs[0].is_complex()) return {evaluate_complex(args.inputs[0], args.result_type())};
   const RefTensor& x = args.inputs[0];
   RefTensor y(args.result_type());
   const int x_bits = bits(x.type.dtype), y_bits = bits(y.type.dtype);
@@ -100,6 +109,37 @@ loops::Expr element(loops::ElementArgs& args) {
   return loops::value_of_bits(wide, to);
 }
 
+// A part of complex<f64> becomes a pair of f32, the parts of one complex<f32>; and back.
+std::vector<Parts> split(SplitArgs& args) {
+  GraphBuilder& b = args.b;
+  const TensorType& from = args.op.operand(0)->type;
+  const TensorType& to = args.op.result()->type;
+  if (from.dtype == to.dtype) return {args.operands.begin(), args.operands.end()};
+  Shape pairs = from.dtype == DType::kC64 ? from.shape : to.shape;  // of complex<f32>
+  const int64_t last = static_cast<int64_t>(pairs.size()) - 1;
+  const auto bitcast = [&](Value* value, DType dtype, const Shape& shape) {
+    return b.make("stablehlo.bitcast_convert", {value}, {}, {{dtype, shape}});
+  };
+  const auto element = [&](Value* value, int64_t k) {
+    Shape start(pairs.size(), 0), limit = pairs;
+    start[last] = k;
+    limit[last] = k + 1;
+    return ops::slice(b, value, start, limit, Shape(pairs.size(), 1));
+  };
+  if (from.dtype == DType::kC128) {
+    Value* re = bitcast(args.re(0), DType::kF32, pairs);
+    Value* im = bitcast(args.im(0), DType::kF32, pairs);
+    Value* low = ops::concatenate(b, {element(re, 0), element(im, 0)}, last);
+    return {{low, ops::concatenate(b, {element(re, 1), element(im, 1)}, last)}};
+  }
+  const auto wide = [&](int64_t k) {
+    Value* low = element(args.re(0), k);
+    return bitcast(ops::concatenate(b, {low, element(args.im(0), k)}, last), DType::kF64, to.shape);
+  };
+  Value* re = wide(0);
+  return {{re, wide(1)}};
+}
+
 std::vector<Sample> samples() {
   const std::pair<TensorType, TensorType> kTypes[] = {
       {{DType::kF32, {37}}, {DType::kI32, {37}}},
@@ -117,6 +157,9 @@ std::vector<Sample> samples() {
       {{DType::kI8, {9}}, {DType::kUI4, {9, 2}}},
       {{DType::kI4, {9, 2}}, {DType::kI8, {9}}},
       {{DType::kI64, {}}, {DType::kI1, {64}}},
+      {{DType::kC64, {5}}, {DType::kC64, {5}}},
+      {{DType::kC128, {5}}, {DType::kC64, {5, 2}}},
+      {{DType::kC64, {3, 2}}, {DType::kC128, {3}}},
       {{DType::kI1, {64}}, {DType::kF64, {}}},
   };
   std::vector<Sample> samples;
@@ -140,6 +183,7 @@ extern const OpDef kBitcastConvert = {
     .infer = infer,
     .evaluate = evaluate,
     .zero_gradient = true,
+    .split = split,
     .samples = samples,
     .element = element,
     .infers_unknown = true,

@@ -72,9 +72,9 @@ ComplexTerm atanh(ComplexTerm z) {
   const Term length = hypot(beside, y);
   const Term at_one = (std::numbers::ln2 - log(length)) * 0.5;
   const Term middle = log_plus_one(4.0 * x / length / length) * 0.25;
-  const Term size = hypot(x, y);
+  const Term half = hypot(x * 0.5, y * 0.5);
   const Term is_far = x.binary("maximum", y) > x.like(kFar);
-  const Term away = where(is_infinite(size), x.like(0), x / size / size);
+  const Term away = where(is_infinite(half), x.like(0), x * 0.25 / half / half);
   const Term re = where(is_far, away, where(length < length.like(kNear), at_one, middle));
   const Term angle = atan2(2.0 * y, beside * (1.0 + x) - y * y) * 0.5;
   const Term im = where(is_far, std::numbers::pi / 2, angle);

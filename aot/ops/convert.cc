@@ -54,7 +54,7 @@ RefTensor real_part(const TensorType& type, const RefTensor& x) {
     if (y.is_float()) {
       y.f[k] = x.f[2 * k];
     } else {
-      y.i[k] = is_bool(type.dtype) ? x.complex_at(k) != 0.0 : to_integer(x.f[2 * k], type.dtype);
+      y.i[k] = to_integer(x.f[2 * k], type.dtype);
     }
   }
   return y;
@@ -97,16 +97,11 @@ loops::Expr element(loops::ElementArgs& args) {
   return to_register != to && info(x->dtype).bits < 32 ? args.b.round(to, x) : x;
 }
 
-// To a real type the real part; i1: whether x is not 0.
 std::vector<Parts> split(SplitArgs& args) {
-  const DType to = args.op.result()->type.dtype;
-  Value* im = args.im(0);
-  if (is_complex(to)) {
-    Value* re = ops::convert(args.b, args.re(0), part_of(to));
-    return {{re, im ? ops::convert(args.b, im, part_of(to)) : ops::zeros_like(args.b, re)}};
-  }
-  Value* re = ops::convert(args.b, args.re(0), to);
-  return {{is_bool(to) ? ops::binary(args.b, "or", re, ops::convert(args.b, im, to)) : re}};
+  const DType part = part_of(args.op.result()->type.dtype);
+  Value* re = ops::convert(args.b, args.re(0), part);
+  if (part == args.op.result()->type.dtype) return {{re}};
+  return {{re, args.im(0) ? ops::convert(args.b, args.im(0), part) : ops::zeros_like(args.b, re)}};
 }
 
 std::vector<Sample> samples() {

@@ -47,6 +47,13 @@ class Splitter {
  public:
   explicit Splitter(const OpTable& table) : b_(table) {}
 
+  // Ops that an error left unreplaced read nothing that goes.
+  ~Splitter() {
+    for (const auto& argument : replaced_arguments_) {
+      for (const Value::Use& use : argument->uses) use.op->operands[use.operand_index] = nullptr;
+    }
+  }
+
   bool run(Function& function) {
     split_arguments(function);
     split_ops(function.body);
