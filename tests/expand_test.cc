@@ -6,7 +6,7 @@
 #include "aot/passes/checks.h"
 #include "aot/passes/gradients.h"
 #include "aot/passes/pass.h"
-#include "tests/compiled_program.h"
+#include "tests/compiled_cases.h"
 #include "tests/op_agreement.h"
 
 namespace ingot {
@@ -39,27 +39,12 @@ TEST(Expand, WhatAnOpIsMadeOfGivesItsResults) {
   }
 }
 
-// All in one program, an entry point each: linked once.
 TEST(Expand, CompiledAgrees) {
   std::vector<OpCase> cases = cases_that_expand();
-  const auto entry = [](size_t k) { return "case" + std::to_string(k); };
-  Module program;
-  for (size_t k = 0; k < cases.size(); ++k) {
-    ASSERT_EQ(cases[k].module->functions.size(), 1u) << cases[k].sample.text;
-    std::unique_ptr<Function>& function = program.functions.emplace_back(std::move(cases[k].module->functions[0]));
-    function->name = entry(k);
-    function->module = &program;
-    name_ports(*function);
-  }
-  CompiledExecutor compiled;
+  const std::vector<std::vector<RefTensor>> results = run_compiled(cases);
   for (size_t k = 0; k < cases.size(); ++k) {
     SCOPED_TRACE(cases[k].sample.text);
-    NamedTensors inputs, no_state;
-    for (size_t i = 0; i < cases[k].inputs.size(); ++i) inputs["arg" + std::to_string(i)] = cases[k].inputs[i];
-    const NamedTensors outputs = compiled.run(program, entry(k), no_state, inputs);
-    std::vector<RefTensor> results;
-    for (size_t r = 0; r < cases[k].expected.size(); ++r) results.push_back(outputs.at("result" + std::to_string(r)));
-    expect_agreement(cases[k], results);
+    expect_agreement(cases[k], results[k]);
   }
 }
 

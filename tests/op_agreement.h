@@ -33,8 +33,31 @@ inline double allowed_ulps(const OpDef& def, DType dtype) {
   return def.ulp.half + def.ulp.f32 * 0x1p-13 + 0.001;
 }
 
+// Allowed of what is made of complex numbers, at least: those of f32 parts are computed in f64.
+inline double complex_ulps(DType part) { return part == DType::kF64 ? 16 : 4; }
+
+// Of a complex result: units of the larger part of a number, in which both its parts may be off.
+inline std::string complex_disagreement(const OpCase& op_case, size_t r, const RefTensor& actual) {
+  const RefTensor& exact = op_case.exact[r];
+  const DType part = part_of(exact.type.dtype);
+  const double allowed = std::max(complex_ulps(part), allowed_ulps(*op_case.def, part));
+  for (size_t at = 0; at < exact.f.size(); ++at) {
+    const size_t first = at - at % 2;
+    double magnitude = std::max(std::abs(exact.f[first]), std::abs(exact.f[first + 1]));
+    for (const size_t k : {first, first + 1}) magnitude = std::max(magnitude, std::abs(op_case.magnitudes[r].f[k]));
+    const double error = ulps(part, actual.f[at], exact.f[at], magnitude);
+    if (error <= allowed) continue;
+    char text[200];
+    std::snprintf(text, sizeof text, "part %zu of element %zu is %a, not %a: %.3f ulp, allowed %.3f", at % 2, at / 2,
+                  actual.f[at], exact.f[at], error, allowed);
+    return text;
+  }
+  return "";
+}
+
 // What is wrong with a case's result number r; "" if nothing is.
 inline std::string disagreement(const OpCase& op_case, size_t r, const RefTensor& actual) {
+  if (actual.is_complex()) return complex_disagreement(op_case, r, actual);
   const RefTensor& expected = op_case.expected[r];
   const DType dtype = expected.type.dtype;
   for (int64_t k = 0; k < expected.elements(); ++k) {
@@ -43,7 +66,8 @@ inline std::string disagreement(const OpCase& op_case, size_t r, const RefTensor
       return "element " + std::to_string(k) + " is " + std::to_string(actual.i[k]) + ", not " +
              std::to_string(expected.i[k]);
     }
-    const double allowed = allowed_ulps(*op_case.def, dtype);
+    const double least = has_complex(op_case.main()) ? complex_ulps(dtype) : 0;
+    const double allowed = std::max(least, allowed_ulps(*op_case.def, dtype));
     const double reference = allowed == 0 ? expected.f[k] : op_case.exact[r].f[k];
     const double magnitude = std::max(std::abs(reference), std::abs(op_case.magnitudes[r].f[k]));
     const double error = ulps(dtype, actual.f[k], reference, magnitude);
@@ -55,7 +79,7 @@ inline std::string disagreement(const OpCase& op_case, size_t r, const RefTensor
                   actual.f[k], reference, error, allowed);
     std::string message = text;
     for (const RefTensor& input : op_case.inputs) {
-      if (input.type.shape != expected.type.shape) continue;
+      if (input.type.shape != expected.type.shape || input.is_complex()) continue;
       message += "; operand " + (input.is_float() ? std::to_string(input.f[k]) : std::to_string(input.i[k]));
     }
     return message;

@@ -9,6 +9,7 @@ ingot_test(expand_test compiled_program)
 ingot_test(gradients_test program_runner random_graph)
 ingot_test(random_bits_test compiled_program)
 ingot_test(scan_test compiled_program random_graph)
+ingot_test(split_test compiled_program)
 ingot_test(trace_test program_runner random_graph)
 ingot_test(traps_test compiled_program random_graph ingot_frontend_stablehlo)
 

@@ -57,10 +57,11 @@ std::vector<Sample> complex_samples() {
 
 std::vector<Sample> part_samples(std::string_view name) {
   std::vector<Sample> samples;
-  for (const DType dtype : {DType::kC64, DType::kC128, DType::kF32}) {
+  for (const DType dtype : {DType::kC64, DType::kC128, DType::kF64}) {
     const TensorType z{dtype, {3, 4}}, x{part_of(dtype), {3, 4}};
     const std::string op = fmt::format("{} %a0 : ({}) -> {}", name, to_string(z), to_string(x));
-    samples.push_back({.text = sample_text({z}, x, op), .specials = true, .differentiable = !is_complex(dtype)});
+    samples.push_back(
+        {.text = sample_text({z}, x, op), .specials = is_complex(dtype), .differentiable = !is_complex(dtype)});
   }
   return samples;
 }

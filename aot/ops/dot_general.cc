@@ -3,11 +3,11 @@
 
 #include "aot/loops/contraction.h"
 #include "aot/ops/build.h"
+#include "aot/ops/complex_term.h"
 #include "aot/ops/contraction.h"
 #include "aot/ops/index.h"
 #include "aot/ops/infer.h"
 #include "aot/ops/samples.h"
-#include "aot/ops/split.h"
 
 namespace ingot {
 namespace {
@@ -167,6 +167,47 @@ Values gradient(GradientArgs& args) {
           args.needed[1] ? operand_gradient(args, false) : nullptr};
 }
 
+// For each term of the sums, the elements of one operand that are in it: along dimension `axis` of `shape`, which is
+// [batch, rows, columns], and the same along the other.
+std::vector<Term> terms_of(GraphBuilder& b, Value* x, const std::vector<int64_t>& batch,
+                           const std::vector<int64_t>& contract, const Shape& shape, int64_t axis) {
+  const std::vector<int64_t> free = free_dims(x->type.rank(), batch, contract);
+  const int64_t count = element_count(ops::extents(x->type.shape, contract));
+  Value* ordered = ops::transpose(b, x, joined(joined(batch, free), contract));
+  Value* flat = ops::reshape(b, ordered, {shape[0], shape[axis], count});
+  std::vector<Term> terms;
+  for (int64_t k = 0; k < count; ++k) {
+    Value* slice = ops::slice(b, flat, {0, 0, k}, {shape[0], shape[axis], k + 1}, {1, 1, 1});
+    slice = ops::reshape(b, slice, {shape[0], shape[axis]});
+    terms.emplace_back(b, ops::broadcast_in_dim(b, slice, shape, {0, axis}));
+  }
+  return terms;
+}
+
+// Few terms make one elementwise kernel instead of four contractions.
+std::vector<Parts> split(SplitArgs& args) {
+  constexpr int64_t kFewTerms = 4;
+  const TensorType& x = args.op.operand(0)->type;
+  const TensorType& y = args.op.operand(1)->type;
+  const TensorType& z = args.op.result()->type;
+  const DotDims dims = ops::read_dot_dims(args.attrs());
+  const int64_t count = element_count(ops::extents(x.shape, dims.lhs_contract));
+  if (count == 0 || count > kFewTerms || x.dtype != z.dtype || y.dtype != z.dtype) return ops::split_product(args);
+  const Shape shape{element_count(ops::extents(x.shape, dims.lhs_batch)),
+                    element_count(ops::extents(x.shape, free_dims(x.rank(), dims.lhs_batch, dims.lhs_contract))),
+                    element_count(ops::extents(y.shape, free_dims(y.rank(), dims.rhs_batch, dims.rhs_contract)))};
+  const auto lhs = [&](Value* part) { return terms_of(args.b, part, dims.lhs_batch, dims.lhs_contract, shape, 1); };
+  const auto rhs = [&](Value* part) { return terms_of(args.b, part, dims.rhs_batch, dims.rhs_contract, shape, 2); };
+  const std::vector<Term> a = lhs(args.re(0)), b = lhs(args.im(0)), c = rhs(args.re(1)), d = rhs(args.im(1));
+  Term re = a[0] * c[0] - b[0] * d[0], im = a[0] * d[0] + b[0] * c[0];
+  for (int64_t k = 1; k < count; ++k) {
+    re = re + (a[k] * c[k] - b[k] * d[k]);
+    im = im + (a[k] * d[k] + b[k] * c[k]);
+  }
+  Value* real = ops::reshape(args.b, re, z.shape);
+  return {{real, ops::reshape(args.b, im, z.shape)}};
+}
+
 std::vector<Sample> samples() {
   const auto dot = [](const std::string& x, const std::string& y, const std::string& dims, const std::string& to) {
     return Sample{.text = ops::single_op("%x: " + x + ", %y: " + y,
@@ -195,6 +236,8 @@ std::vector<Sample> samples() {
       dot("tensor<3x5xi32>", "tensor<5x4xi32>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
       dot("tensor<3x5xcomplex<f32>>", "tensor<5x4xcomplex<f32>>", "contracting_dims = [1] x [0]",
           "tensor<3x4xcomplex<f32>>"),
+      dot("tensor<3x2x7x4xcomplex<f32>>", "tensor<4x6x2x3xcomplex<f32>>",
+          "batching_dims = [1, 0] x [2, 3], contracting_dims = [3] x [0]", "tensor<2x3x7x6xcomplex<f32>>"),
       dot("tensor<2x3x4xcomplex<f64>>", "tensor<2x4x5xcomplex<f64>>",
           "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "tensor<2x3x5xcomplex<f64>>"),
       dot("tensor<3x5xi8>", "tensor<5x4xi8>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
@@ -212,7 +255,7 @@ extern const OpDef kDotGeneral = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
-    .split = ops::split_product,
+    .split = split,
     .samples = samples,
     .root = KernelRoot::kContraction,
     .contraction = contraction,
