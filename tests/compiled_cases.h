@@ -24,13 +24,14 @@ inline RefTensor view_as(const TensorType& type, RefTensor tensor) {
   return tensor;
 }
 
-// The results of each case. Takes the cases' functions.
-inline std::vector<std::vector<RefTensor>> run_compiled(std::vector<OpCase>& cases) {
+// The results of each case.
+inline std::vector<std::vector<RefTensor>> run_compiled(const std::vector<OpCase>& cases) {
   const auto entry = [](size_t k) { return "case" + std::to_string(k); };
   Module program;
   for (size_t k = 0; k < cases.size(); ++k) {
-    EXPECT_EQ(cases[k].module->functions.size(), 1u) << cases[k].sample.text;
-    std::unique_ptr<Function>& function = program.functions.emplace_back(std::move(cases[k].module->functions[0]));
+    const std::unique_ptr<Module> copy = copy_module(*cases[k].module);
+    EXPECT_EQ(copy->functions.size(), 1u) << cases[k].sample.text;
+    std::unique_ptr<Function>& function = program.functions.emplace_back(std::move(copy->functions[0]));
     function->name = entry(k);
     function->module = &program;
     name_ports(*function);

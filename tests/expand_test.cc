@@ -40,7 +40,7 @@ TEST(Expand, WhatAnOpIsMadeOfGivesItsResults) {
 }
 
 TEST(Expand, CompiledAgrees) {
-  std::vector<OpCase> cases = cases_that_expand();
+  const std::vector<OpCase> cases = cases_that_expand();
   const std::vector<std::vector<RefTensor>> results = run_compiled(cases);
   for (size_t k = 0; k < cases.size(); ++k) {
     SCOPED_TRACE(cases[k].sample.text);

@@ -52,7 +52,7 @@ TEST(Split, PartsGiveTheResults) {
 }
 
 TEST(Split, CompiledAgrees) {
-  std::vector<OpCase> cases = complex_cases();
+  const std::vector<OpCase> cases = complex_cases();
   const std::vector<std::vector<RefTensor>> results = run_compiled(cases);
   for (size_t k = 0; k < cases.size(); ++k) {
     SCOPED_TRACE(cases[k].sample.text);
