@@ -24,18 +24,17 @@ constexpr const char* kLimits[] = {
     "stablehlo.outfeed writes to the host",
     "stablehlo.send sends to another process",
     "check.expect_serialized_eq: what a loop's rounds show to probe",
-    "complex numbers yet",
     "type tensor<",  // floats of 8 bits and less
-    "op stablehlo.complex",
-    "op stablehlo.real",
-    "op stablehlo.imag",
-    "op stablehlo.fft",
     "op stablehlo.uniform_quantize",
     "type !quant",
 };
 
-// Programs whose expected values are wrong.
+// Programs whose expected values are further from the exact ones than they allow.
 constexpr const char* kInexact[] = {
+    "expm1_complex64_20_20.mlir",                // a real part 24 ulp from the exact one; 1e-4 of 313 is allowed
+    "fft_complex64_14_15_16_17.mlir",            // 3 ulp of sums that cancel are allowed
+    "pow_complex64_20_30_complex64_20_30.mlir",  // up to 23 ulp of the numbers; 1e-4 of 300,000 is allowed
+    "sin_complex64_20_20.mlir",                  // 2 ulp of the numbers; 1e-4 of 50,000 is allowed
     "triangular_solve_float32_2_8_8_float32_2_10_8.mlir",  // up to 40 ulp from the exact solution, where 3 are allowed
 };
 

@@ -20,7 +20,7 @@ inline ComplexTerm operator-(ComplexTerm x, ComplexTerm y) { return {x.re - y.re
 inline ComplexTerm operator-(ComplexTerm x) { return {-x.re, -x.im}; }
 inline Term fma(Term x, Term y, Term z) { return {x.builder(), x.builder().make("ingot.fma", {x, y, z})}; }
 inline ComplexTerm operator*(ComplexTerm x, ComplexTerm y) {
-  return {fma(x.re, y.re, -(x.im * y.im)), fma(x.re, y.im, x.im * y.re)};
+  return {fma(x.re, y.re, -(x.im * y.im)), fma(x.im, y.re, x.re * y.im)};
 }
 inline ComplexTerm operator*(ComplexTerm x, Term y) { return {x.re * y, x.im * y}; }
 inline ComplexTerm operator/(ComplexTerm x, Term y) { return {x.re / y, x.im / y}; }

@@ -19,8 +19,8 @@ module {
     %4 = stablehlo.multiply %3, %y : tensor<3xf32>
     %5 = stablehlo.negate %4 : tensor<3xf32>
     %6 = ingot.fma %2, %x, %5 : tensor<3xf32>
-    %7 = stablehlo.multiply %3, %x : tensor<3xf32>
-    %8 = ingot.fma %2, %y, %7 : tensor<3xf32>
+    %7 = stablehlo.multiply %2, %y : tensor<3xf32>
+    %8 = ingot.fma %3, %x, %7 : tensor<3xf32>
     %9 = stablehlo.reverse %6, dims = [0] : tensor<3xf32>
     %im = stablehlo.reverse %8, dims = [0] : tensor<3xf32>
     %10 = stablehlo.compare EQ, %9, %0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>

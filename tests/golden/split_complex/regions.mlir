@@ -50,8 +50,8 @@ module {
       %8 = stablehlo.multiply %arg2, %arg4 : tensor<f32>
       %9 = stablehlo.negate %8 : tensor<f32>
       %10 = ingot.fma %arg1, %arg3, %9 : tensor<f32>
-      %11 = stablehlo.multiply %arg2, %arg3 : tensor<f32>
-      %12 = ingot.fma %arg1, %arg4, %11 : tensor<f32>
+      %11 = stablehlo.multiply %arg1, %arg4 : tensor<f32>
+      %12 = ingot.fma %arg2, %arg3, %11 : tensor<f32>
       stablehlo.return %10, %12 : tensor<f32>, tensor<f32>
     }
     %13:2 = "stablehlo.sort"(%2#1, %2#2) <{dimension = 0 : i64, is_stable = true}> ({
