@@ -214,7 +214,7 @@ func.func @main(%t: !stablehlo.token, %x: tensor<2xf32>, %n: tensor<i1>) -> (ten
 }
 
 // Every program of the folder parses and verifies, and compiles with all its sizes 4 (one is not a program of
-// StableHLO; those of complex numbers are a limit).
+// StableHLO).
 TEST(RefineShapes, ConformanceProgramsCompile) {
   const std::filesystem::path folder =
       std::filesystem::path(INGOT_SHARED_DIR) / "conformance/stablehlo/testdata/dynamic";

@@ -60,6 +60,25 @@ TEST(Split, CompiledAgrees) {
   }
 }
 
+// At the boundary a complex tensor is a real one with a last dimension of 2; names and state stay.
+TEST(Split, BoundaryKeepsNamesAndState) {
+  const auto module = parse_module(
+      "func.func @step(%s: tensor<2xcomplex<f32>> {ingot.state = \"s\"}, %x: tensor<2xcomplex<f32>> {ingot.name = "
+      "\"x\"}) -> (tensor<2xf32> {ingot.name = \"size\"}, tensor<2xcomplex<f32>> {ingot.state = \"s\"}) {\n"
+      "  %0 = stablehlo.multiply %s, %x : tensor<2xcomplex<f32>>\n"
+      "  %1 = stablehlo.abs %0 : (tensor<2xcomplex<f32>>) -> tensor<2xf32>\n"
+      "  return %1, %0 : tensor<2xf32>, tensor<2xcomplex<f32>>\n}\n",
+      "step", all_ops());
+  const TensorType view{DType::kF32, {2, 2}};
+  NamedTensors state{{"s", tensor_of_values(view, {3, 4, 0, 1})}};
+  const NamedTensors inputs{{"x", tensor_of_values(view, {0, 1, 2, 0})}};
+  CompiledExecutor compiled;
+  EXPECT_EQ(compiled.run(*module, "step", state, inputs).at("size").f, (std::vector<double>{5, 2}));
+  EXPECT_EQ(state.at("s").f, (std::vector<double>{-4, 3, 0, 2}));
+  EXPECT_EQ(compiled.run(*module, "step", state, inputs).at("size").f, (std::vector<double>{5, 4}));
+  EXPECT_EQ(state.at("s").type, view);
+}
+
 OpCase fft_case(const std::string& kind, const std::string& part, int64_t length, const std::string& batch) {
   const std::string whole = fmt::format("tensor<{}{}x", batch, length),
                     half = fmt::format("tensor<{}{}x", batch, length / 2 + 1);

@@ -9,6 +9,7 @@ namespace {
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 3);
   const TensorType& type = args.operands[1];
+  if (is_complex(type.dtype)) args.fail(fmt::format("{} has no order", to_string(type)));
   const TensorType scalar{type.dtype, {}};
   for (int i : {0, 2}) {
     if (args.operands[i] != type && args.operands[i] != scalar) {

@@ -96,8 +96,6 @@ std::vector<TensorType> infer_same(const InferArgs& args, size_t operand_count, 
     }
   }
   if (!contains(allowed, type.dtype)) {
-    if (is_complex(type.dtype))
-      throw_limit(args.location, fmt::format("{} does not take complex numbers yet", args.name));
     args.fail(fmt::format("is not defined for {}; it takes {}", to_string(type), describe(allowed)));
   }
   return {type};

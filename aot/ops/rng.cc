@@ -35,7 +35,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   if (distribution != "UNIFORM" && distribution != "NORMAL") {
     args.fail("unknown distribution " + distribution + "; there are UNIFORM and NORMAL");
   }
-  if (is_bool(result.dtype) || (is_normal(args.attrs()) && !is_float(result.dtype))) {
+  if (is_bool(result.dtype) || is_complex(result.dtype) || (is_normal(args.attrs()) && !is_float(result.dtype))) {
     args.fail(fmt::format("there is no {} distribution of {}", distribution, to_string(result)));
   }
   return {result};

@@ -54,7 +54,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   if (!fits) args.fail(fmt::format("the state of {} cannot be a {}", algorithm, to_string(state)));
   if (args.declared.size() != 2) args.fail("gives the state after and the bits: two results");
   const TensorType& bits = args.declared[1];
-  if (is_bool(bits.dtype) || is_token(bits.dtype)) args.fail("cannot give a " + to_string(bits));
+  if (is_bool(bits.dtype) || is_token(bits.dtype) || is_complex(bits.dtype)) args.fail("cannot give a " + to_string(bits));
   return {state, bits};
 }
 

@@ -19,6 +19,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   const TensorType& x = args.operands[0];
   const int64_t k = args.attrs().integer("k");
   if (x.rank() == 0) args.fail("needs a dimension");
+  if (is_complex(x.dtype)) args.fail(fmt::format("{} has no order", to_string(x)));
   if (k < 0 || k > x.shape.back()) {
     args.fail(fmt::format("k = {}: there are {} elements along the last dimension", k, x.shape.back()));
   }

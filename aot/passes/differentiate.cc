@@ -21,11 +21,14 @@ Values read_by(const Op& op) {
 
 namespace {
 
-// Adds an op's results to `active` where they depend on it; floats only.
+// Adds an op's results to `active` where they depend on it; floats only. Nothing flows back through complex numbers.
 void propagate(const Op& op, ValueSet& active, const ValueSet& constants) {
   if (op.def->zero_gradient) return;
   if (std::ranges::none_of(read_by(op), [&](const Value* value) { return active.contains(value); })) return;
   for (const auto& result : op.results) {
+    if (is_complex(result->type.dtype)) {
+      throw_limit(op.location, "a gradient through complex numbers is not supported yet; write it with real ones");
+    }
     if (is_float(result->type.dtype) && !constants.contains(result.get())) active.insert(result.get());
   }
 }

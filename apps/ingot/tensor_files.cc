@@ -44,6 +44,21 @@ std::string numpy_descr(DType dtype) {
   return fmt::format("{}{}{}", bytes == 1 ? '|' : '<', kind, bytes);
 }
 
+std::string numpy_shape(const std::vector<int64_t>& shape) {
+  return fmt::format("({}{})", join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+// A real tensor with a last dimension of 2 has the bytes of complex numbers.
+bool is_view_of_complex(const ingot_tensor_info& tensor) {
+  const bool is_part = tensor.dtype == INGOT_F32 || tensor.dtype == INGOT_F64;
+  return is_part && tensor.rank > 0 && tensor.dims[tensor.rank - 1] == 2;
+}
+std::vector<int64_t> pairs_of(std::vector<int64_t> shape) {
+  shape.pop_back();
+  return shape;
+}
+std::string complex_descr(DType part) { return fmt::format("<c{}", 2 * info(part).bytes); }
+
 void read_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<std::byte> to) {
   const auto fail = [&](const std::string& what) { throw_error(nullptr, fmt::format("{}: {}", path, what)); };
   std::ifstream in(path, std::ios::binary);
@@ -56,12 +71,15 @@ void read_npy(const std::string& path, const ingot_tensor_info& tensor, std::spa
   if (!in || header_bytes > (1u << 20)) fail("has a malformed header");
   std::string header(header_bytes, ' ');
   in.read(header.data(), header_bytes);
-  const std::string descr = numpy_descr(graph_dtype(tensor.dtype));
-  std::string shape = fmt::format("({}", join(shape_of(tensor), ", "));
-  shape += tensor.rank == 1 ? ",)" : ")";
-  if (header.find("'" + descr + "'") == header.npos || header.find(shape) == header.npos ||
-      header.find("'fortran_order': False") == header.npos) {
-    fail(fmt::format("must be C-ordered {} {} for {}, but its header is {}", descr, shape, to_string(tensor), header));
+  const auto is = [&](const std::string& descr, const std::vector<int64_t>& shape) {
+    return header.find("'" + descr + "'") != header.npos && header.find(numpy_shape(shape)) != header.npos &&
+           header.find("'fortran_order': False") != header.npos;
+  };
+  const DType dtype = graph_dtype(tensor.dtype);
+  const std::vector<int64_t> shape = shape_of(tensor);
+  if (!is(numpy_descr(dtype), shape) && !(is_view_of_complex(tensor) && is(complex_descr(dtype), pairs_of(shape)))) {
+    fail(fmt::format("must be C-ordered {} {} for {}, but its header is {}", numpy_descr(dtype), numpy_shape(shape),
+                     to_string(tensor), header));
   }
   in.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
   if (!in) fail("ends before its data does");
@@ -113,7 +131,9 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std
   const std::string key = path.substr(colon + 1);
   const SafeTensor* found = file.find(key);
   if (!found) throw_error(nullptr, fmt::format("{}: has no tensor '{}'", path.substr(0, colon), key));
-  if (found->dtype != dtype_safetensors(tensor.dtype) || found->shape != shape_of(tensor)) {
+  const bool is_complex = found->dtype == "C64" && tensor.dtype == INGOT_F32 && is_view_of_complex(tensor) &&
+                          found->shape == pairs_of(shape_of(tensor));
+  if (!is_complex && (found->dtype != dtype_safetensors(tensor.dtype) || found->shape != shape_of(tensor))) {
     throw_error(nullptr, fmt::format("{}: is {}, but the input is {}", source, type_text(found->dtype, found->shape),
                                      to_string(tensor)));
   }
@@ -123,8 +143,8 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data) {
   std::string descr = numpy_descr(graph_dtype(tensor.dtype));
   if (descr.empty()) descr = "<u2";  // NumPy has no bf16: its bits
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
-                                   join(shape_of(tensor), ", "), tensor.rank == 1 ? "," : "");
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, numpy_shape(shape_of(tensor)));
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
   const auto header_bytes = static_cast<uint16_t>(header.size());
