@@ -25,7 +25,7 @@ constexpr std::array<DTypeInfo, kDTypeCount + 1> kDTypes = {{
     {"f32", 32, 4, DTypeClass::kFloat, "F32"},
     {"f64", 64, 8, DTypeClass::kFloat, "F64"},
     {"complex<f32>", 64, 8, DTypeClass::kComplex, "C64"},
-    {"complex<f64>", 128, 16, DTypeClass::kComplex, ""},
+    {"complex<f64>", 128, 16, DTypeClass::kComplex, "C128"},
     {"token", 0, 0, DTypeClass::kNone, ""},
 }};
 

@@ -131,7 +131,8 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std
   const std::string key = path.substr(colon + 1);
   const SafeTensor* found = file.find(key);
   if (!found) throw_error(nullptr, fmt::format("{}: has no tensor '{}'", path.substr(0, colon), key));
-  const bool is_complex = found->dtype == "C64" && tensor.dtype == INGOT_F32 && is_view_of_complex(tensor) &&
+  const bool is_complex = is_view_of_complex(tensor) &&
+                          found->dtype == info(complex_of(graph_dtype(tensor.dtype))).safetensors &&
                           found->shape == pairs_of(shape_of(tensor));
   if (!is_complex && (found->dtype != dtype_safetensors(tensor.dtype) || found->shape != shape_of(tensor))) {
     throw_error(nullptr, fmt::format("{}: is {}, but the input is {}", source, type_text(found->dtype, found->shape),
