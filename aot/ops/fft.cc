@@ -14,6 +14,8 @@
 namespace ingot {
 namespace {
 
+constexpr int64_t kLongest = int64_t{1} << 22;
+
 enum class Kind : uint8_t { kForward, kInverse, kFromReal, kToReal };
 
 struct Fft {
@@ -166,6 +168,12 @@ Values expand(ExpandArgs& args) {
   for (size_t step = 0; step < fft.lengths.size(); ++step) {
     const size_t k = fft.kind == Kind::kToReal ? step : fft.lengths.size() - 1 - step;
     const int64_t axis = fft.axis(rank, k), length = fft.lengths[k];
+    if (length > kLongest) {
+      throw_limit(args.op.location,
+                  fmt::format("stablehlo.fft of length {}: at most {} is supported, as twiddle factors "
+                              "are constants",
+                              length, kLongest));
+    }
     const bool is_last = k + 1 == fft.lengths.size();
     if (is_last && fft.kind == Kind::kToReal) parts = whole_spectrum(b, parts, axis, length);
     parts = ops::fourier(b, parts, axis, fft.sign());
