@@ -79,6 +79,7 @@ std::vector<Sample> samples() {
                                          to)};
   };
   return {
+      broadcast("tensor<5xcomplex<f32>>", "[1]", "tensor<3x5xcomplex<f32>>"),
       broadcast("tensor<f32>", "[]", "tensor<3x4xf32>"),
       broadcast("tensor<f32>", "[]", "tensor<f32>"),
       broadcast("tensor<5xf32>", "[1]", "tensor<3x5xf32>"),

@@ -100,6 +100,7 @@ std::vector<Sample> samples() {
   };
   const std::string a = "tensor<2x1xf32>", b = "tensor<2x9xf32>", c = "tensor<2x4xf32>";
   return {
+      two("tensor<3xcomplex<f32>>", "tensor<5xcomplex<f32>>", 0, "tensor<8xcomplex<f32>>"),
       two("tensor<3xf32>", "tensor<5xf32>", 0, "tensor<8xf32>"),
       two("tensor<2x3xf32>", "tensor<4x3xf32>", 0, "tensor<6x3xf32>"),
       two("tensor<2x3xf32>", "tensor<2x17xf32>", 1, "tensor<2x20xf32>"),

@@ -234,6 +234,8 @@ std::vector<Sample> samples() {
        "batch_group_count = 2 : i64, feature_group_count = 1 : i64", "tensor<2x6x2x2xf32>"},
       {"tensor<3x4x9xf64>", "tensor<3x3x5xf64>", "[f, b, 0]x[0, i, o]->[0, b, f]", "pad = [[0, 1]], rhs_dilate = [2]",
        no_groups, "tensor<6x4x5xf64>"},
+      {"tensor<1x2x6xcomplex<f32>>", "tensor<3x2x2xcomplex<f32>>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "", no_groups,
+       "tensor<1x3x5xcomplex<f32>>"},
       {"tensor<2x3xf32>", "tensor<4x3xf32>", "[b, f]x[o, i]->[b, f]", "", no_groups, "tensor<2x4xf32>"},
       {"tensor<1x4x3x3x2xf32>", "tensor<2x2x2x2x3xf32>", "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]", "",
        no_groups, "tensor<1x3x2x2x3xf32>"},

@@ -75,6 +75,7 @@ std::vector<Sample> samples() {
                   .integer_high = 12};
   };
   return {
+      slice("tensor<10xcomplex<f64>>", 1, "i32", "[4]", "tensor<4xcomplex<f64>>"),
       slice("tensor<10xf32>", 1, "i32", "[4]", "tensor<4xf32>"),
       slice("tensor<10xf32>", 1, "i64", "[10]", "tensor<10xf32>"),
       slice("tensor<6x17xf32>", 2, "i32", "[1, 17]", "tensor<1x17xf32>"),

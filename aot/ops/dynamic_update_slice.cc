@@ -90,6 +90,7 @@ std::vector<Sample> samples() {
         .integer_high = 12};
   };
   return {
+      update("tensor<10xcomplex<f32>>", "tensor<4xcomplex<f32>>", 1, "i32"),
       update("tensor<10xf32>", "tensor<4xf32>", 1, "i32"),
       update("tensor<10xf32>", "tensor<10xf32>", 1, "i64"),
       update("tensor<6x17xf32>", "tensor<1x17xf32>", 2, "i32"),

@@ -113,6 +113,9 @@ std::vector<Sample> samples() {
   };
   return {
       // rows of a table
+      gather("tensor<7x9xcomplex<f32>>", "tensor<4x1xi32>",
+             "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1", "1, 9",
+             "tensor<4x9xcomplex<f32>>"),
       gather("tensor<7x9xf32>", "tensor<4x1xi32>",
              "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1", "1, 9",
              "tensor<4x9xf32>"),

@@ -120,6 +120,7 @@ std::vector<Sample> samples() {
                                          to)};
   };
   return {
+      pad("tensor<5xcomplex<f32>>", "tensor<complex<f32>>", "[2]", "[3]", "[0]", "tensor<10xcomplex<f32>>"),
       pad("tensor<5xf32>", "tensor<f32>", "[2]", "[3]", "[0]", "tensor<10xf32>"),
       pad("tensor<5xf32>", "tensor<f32>", "[-1]", "[-2]", "[0]", "tensor<2xf32>"),
       pad("tensor<5xf32>", "tensor<f32>", "[1]", "[-1]", "[2]", "tensor<13xf32>"),

@@ -120,6 +120,8 @@ std::vector<Sample> samples() {
       "  }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>\n"
       "  return %0 : tensor<4xf32>\n}\n";
   return {
+      reduce("add", "[1]", "tensor<4x33xcomplex<f32>>", "tensor<complex<f32>>", "tensor<4xcomplex<f32>>"),
+      reduce("multiply", "[0]", "tensor<5x4xcomplex<f64>>", "tensor<complex<f64>>", "tensor<4xcomplex<f64>>"),
       reduce("add", "[1]", "tensor<4x33xf32>", "tensor<f32>", "tensor<4xf32>"),
       reduce("add", "[0]", "tensor<33x4xf32>", "tensor<f32>", "tensor<4xf32>"),
       reduce("add", "[0, 1]", "tensor<7x9xf32>", "tensor<f32>", "tensor<f32>"),

@@ -53,7 +53,9 @@ std::vector<Sample> samples() {
                               : op == "minimum"  ? "1.0e+30"
                               : op == "multiply" ? "1.0"
                                                  : "0.0";
-    const std::string literal = dtype[0] == 'i' ? start.substr(0, start.find('.')) : start;
+    const std::string literal = dtype[0] == 'i'   ? start.substr(0, start.find('.'))
+                                : dtype[0] == 'c' ? "(" + start + ", 0.0)"
+                                                  : start;
     const std::string constant = "%start = stablehlo.constant dense<" + literal + "> : " + scalar + "\n  ";
     return Sample{.text = "func.func @main(%x: " + from + (start_is_argument ? ", %start: " + scalar : "") + ") -> " +
                           to + " {\n  " + (start_is_argument ? "" : constant) +
@@ -66,6 +68,8 @@ std::vector<Sample> samples() {
       "base_dilations = array<i64: 2, 1>, padding = dense<[[-1, 1], [2, 1]]> : tensor<2x2xi64>, window_dilations = "
       "array<i64: 1, 2>, window_dimensions = array<i64: 4, 2>";
   return {
+      window("add", "complex<f32>", "9x", "window_dimensions = array<i64: 3>", "7x"),
+      window("multiply", "complex<f32>", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "f32", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "f32", "2x3x8x9x",
              "padding = dense<[[0, 0], [0, 0], [1, 1], [0, 1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "

@@ -42,11 +42,17 @@ std::vector<Sample> samples() {
     return Sample{.text = ops::single_op("%x: " + from, "stablehlo.reshape %x : (" + from + ") -> " + to, to)};
   };
   return {
-      reshape("tensor<2x3xf32>", "tensor<6xf32>"),         reshape("tensor<6xf32>", "tensor<3x2xf32>"),
-      reshape("tensor<4x6xf32>", "tensor<2x2x3x2xf32>"),   reshape("tensor<2x3x5xf64>", "tensor<3x10xf64>"),
-      reshape("tensor<1x1xf32>", "tensor<f32>"),           reshape("tensor<f32>", "tensor<1x1x1xf32>"),
-      reshape("tensor<3x1x4xbf16>", "tensor<1x3x4xbf16>"), reshape("tensor<8xi1>", "tensor<2x4xi1>"),
-      reshape("tensor<3x7xi32>", "tensor<7x3xi32>"),       reshape("tensor<0x3xf32>", "tensor<5x0xf32>"),
+      reshape("tensor<2x3xcomplex<f32>>", "tensor<6xcomplex<f32>>"),
+      reshape("tensor<2x3xf32>", "tensor<6xf32>"),
+      reshape("tensor<6xf32>", "tensor<3x2xf32>"),
+      reshape("tensor<4x6xf32>", "tensor<2x2x3x2xf32>"),
+      reshape("tensor<2x3x5xf64>", "tensor<3x10xf64>"),
+      reshape("tensor<1x1xf32>", "tensor<f32>"),
+      reshape("tensor<f32>", "tensor<1x1x1xf32>"),
+      reshape("tensor<3x1x4xbf16>", "tensor<1x3x4xbf16>"),
+      reshape("tensor<8xi1>", "tensor<2x4xi1>"),
+      reshape("tensor<3x7xi32>", "tensor<7x3xi32>"),
+      reshape("tensor<0x3xf32>", "tensor<5x0xf32>"),
   };
 }
 

@@ -41,9 +41,16 @@ std::vector<Sample> samples() {
     return Sample{.text = ops::single_op("%x: " + type, "stablehlo.reverse %x, dims = " + dims + " : " + type, type)};
   };
   return {
-      reverse("tensor<9xf32>", "[0]"),         reverse("tensor<3x4xf32>", "[1]"), reverse("tensor<3x4xf32>", "[0, 1]"),
-      reverse("tensor<2x3x17xf64>", "[0, 2]"), reverse("tensor<3xf32>", "[]"),    reverse("tensor<f32>", "[]"),
-      reverse("tensor<5xbf16>", "[0]"),        reverse("tensor<5x2xi32>", "[0]"), reverse("tensor<5xi1>", "[0]"),
+      reverse("tensor<9xcomplex<f32>>", "[0]"),
+      reverse("tensor<9xf32>", "[0]"),
+      reverse("tensor<3x4xf32>", "[1]"),
+      reverse("tensor<3x4xf32>", "[0, 1]"),
+      reverse("tensor<2x3x17xf64>", "[0, 2]"),
+      reverse("tensor<3xf32>", "[]"),
+      reverse("tensor<f32>", "[]"),
+      reverse("tensor<5xbf16>", "[0]"),
+      reverse("tensor<5x2xi32>", "[0]"),
+      reverse("tensor<5xi1>", "[0]"),
       reverse("tensor<0x2xf32>", "[0]"),
   };
 }

@@ -193,6 +193,8 @@ std::vector<Sample> samples() {
   return {
       scatter("add", "f32", "7x9xf32", "4x1xi32", "4x9xf32", rows),
       scatter("add", "f64", "6xf64", "9x1xi32", "9xf64", elements),
+      scatter("add", "complex<f32>", "6xcomplex<f32>", "9xi64", "9xcomplex<f32>", elements),
+      scatter("multiply", "complex<f64>", "6xcomplex<f64>", "9xi64", "9xcomplex<f64>", elements),
       scatter("add", "f32", "6xf32", "9xi64", "9xf32", elements),
       // windows that may stick out
       scatter("add", "f32", "6x5xf32", "4x2xi32", "4x3x2xf32",

@@ -50,7 +50,7 @@ std::vector<Sample> samples() {
                        fmt::format("stablehlo.select %a0, %a1, %a2 : {}, {}", to_string(predicate), to_string(type)));
   };
   std::vector<Sample> samples;
-  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kI1, DType::kI4, DType::kUI64}) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kI1, DType::kI4, DType::kUI64, DType::kC64}) {
     samples.push_back({.text = sample({37}, {dtype, {37}}), .specials = true, .differentiable = false});
     samples.push_back({.text = sample({}, {dtype, {5, 7}}), .specials = true, .differentiable = false});
   }

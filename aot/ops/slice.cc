@@ -76,6 +76,7 @@ std::vector<Sample> samples() {
                       ops::single_op("%x: " + from, "stablehlo.slice %x " + ranges + " : (" + from + ") -> " + to, to)};
   };
   return {
+      slice("tensor<10xcomplex<f32>>", "[2:7]", "tensor<5xcomplex<f32>>"),
       slice("tensor<10xf32>", "[2:7]", "tensor<5xf32>"),
       slice("tensor<10xf32>", "[1:10:3]", "tensor<3xf32>"),
       slice("tensor<20x33xf32>", "[3:20:2, 0:33]", "tensor<9x33xf32>"),

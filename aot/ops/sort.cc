@@ -170,8 +170,14 @@ std::vector<Sample> samples() {
   const std::string by_magnitude =
       "    %1 = stablehlo.abs %a0 : tensor<f32>\n    %2 = stablehlo.abs %b0 : tensor<f32>\n"
       "    %r = stablehlo.compare LT, %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>\n";
+  const std::string by_imaginary_part =
+      "    %1 = stablehlo.imag %a0 : (tensor<complex<f64>>) -> tensor<f64>\n"
+      "    %2 = stablehlo.imag %b0 : (tensor<complex<f64>>) -> tensor<f64>\n"
+      "    %r = stablehlo.compare GT, %1, %2 : (tensor<f64>, tensor<f64>) -> tensor<i1>\n";
   std::vector<Sample> samples = {
       sample("1", {"f32"}, 0, compare("LT", "f32")),
+      sample("3x16", {"f32", "complex<f32>", "i32"}, 1, compare("LT", "f32")),
+      sample("40", {"complex<f64>", "i32"}, 0, by_imaginary_part),
       sample("5x2", {"f32"}, 1, compare("LT", "f32")),
       sample("5x7", {"f32"}, 0, compare("LT", "f32")),
       sample("10", {"f32"}, -1, compare("GT", "f32")),

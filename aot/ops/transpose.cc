@@ -42,6 +42,7 @@ std::vector<Sample> samples() {
                                          "stablehlo.transpose %x, dims = " + dims + " : (" + from + ") -> " + to, to)};
   };
   return {
+      transpose("tensor<2x3xcomplex<f64>>", "[1, 0]", "tensor<3x2xcomplex<f64>>"),
       transpose("tensor<2x3xf32>", "[1, 0]", "tensor<3x2xf32>"),
       transpose("tensor<17x9xf32>", "[1, 0]", "tensor<9x17xf32>"),
       transpose("tensor<2x3x4xf32>", "[2, 0, 1]", "tensor<4x2x3xf32>"),
