@@ -129,7 +129,7 @@ std::vector<DType> all_dtypes(bool registers_only) {
   std::vector<DType> dtypes;
   for (int k = 0; k < kDTypeCount; ++k) {
     const auto dtype = static_cast<DType>(k);
-    if (is_complex(dtype)) continue;  // the graph's alone
+    if (is_complex(dtype) || is_narrow_float(dtype)) continue;  // the graph's alone
     if (!registers_only || register_dtype(dtype) == dtype) dtypes.push_back(dtype);
   }
   return dtypes;

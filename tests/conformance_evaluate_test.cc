@@ -101,6 +101,7 @@ void run_folder(const std::string& folder) {
 }
 
 TEST(ConformanceEvaluate, Testdata) { run_folder("testdata"); }
+TEST(ConformanceEvaluate, Quantized) { run_folder("testdata/quantized"); }
 TEST(ConformanceEvaluate, Interpret) { run_folder("tests/interpret"); }
 TEST(ConformanceEvaluate, Math) { run_folder("tests/math"); }
 

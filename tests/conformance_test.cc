@@ -24,9 +24,6 @@ constexpr const char* kLimits[] = {
     "stablehlo.outfeed writes to the host",
     "stablehlo.send sends to another process",
     "check.expect_serialized_eq: what a loop's rounds show to probe",
-    "type tensor<",  // floats of 8 bits and less
-    "op stablehlo.uniform_quantize",
-    "type !quant",
 };
 
 // Programs whose expected values are further from the exact ones than they allow.
@@ -109,7 +106,7 @@ class Folder {
 
 TEST(Conformance, ProgramsThatCheckThemselvesPass) {
   std::map<std::string, int> passed_by_op;
-  for (const char* name : {"testdata", "tests/interpret", "tests/math"}) {
+  for (const char* name : {"testdata", "testdata/quantized", "tests/interpret", "tests/math"}) {
     Folder folder(name);
     if (!folder.exists()) GTEST_SKIP() << "../shared/conformance is absent";
     folder.run(passed_by_op);

@@ -54,7 +54,7 @@ std::string types_of(const OpDef& def) {
     if (missing.empty()) return add(name);
     for (const DType dtype : members) add(info(dtype).name);
   };
-  add_class("floats", is_float);
+  add_class("floats", [](DType d) { return is_float(d) && !is_narrow_float(d); });
   add_class("integers", is_integer);
   add_class("i1", is_bool);
   add_class("complex", is_complex);

@@ -34,11 +34,12 @@ uint64_t Random::bits() {
 
 RefTensor random_tensor(const TensorType& type, Random& random) {
   RefTensor tensor(type);
-  for (double& x : tensor.f) x = round_to(type.dtype, random.uniform() * 4 - 2);
+  for (double& x : tensor.f) x = random.uniform() * 4 - 2;
   for (int64_t& x : tensor.i) {
     x = is_bool(type.dtype) ? random.below(2) : random.below(17) - (is_unsigned(type.dtype) ? 0 : 8);
     x = wrap_to(type.dtype, x);
   }
+  round_in_place(tensor);
   return tensor;
 }
 

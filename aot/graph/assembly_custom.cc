@@ -24,12 +24,27 @@ const std::vector<int64_t>* find_ints(const Op& op, std::string_view name, DType
   return ints && ints->dtype == dtype ? &ints->values : nullptr;
 }
 
-// --- constant: dense<...> : type, which is also the type of the result -----------------------------------------------
+// --- constant: dense<...> : type, which is also the type of the result; of a quantized one () <{value = ...}> :
+// () -> type
 
 void parse_constant(OpReader& reader, OpDraft& draft) {
-  LiteralRef value = parse_literal(reader.text);
-  draft.declared = {value->type};
+  TextReader& text = reader.text;
   draft.has_declared = true;
+  if (text.accept('(')) {
+    text.expect(')');
+    const bool is_property = text.accept('<');
+    text.expect('{');
+    parse_attr_entries(text, '}', draft.attrs);
+    if (is_property) text.expect('>');
+    text.expect(':');
+    text.expect('(');
+    text.expect(')');
+    text.expect(TokenKind::kArrow, "'->'");
+    draft.declared = {parse_type(text)};
+    return;
+  }
+  draft.declared.emplace_back();
+  LiteralRef value = parse_literal(text, &draft.declared[0]);
   draft.attrs.insert_or_assign("value", std::move(value));
 }
 

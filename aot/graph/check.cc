@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "aot/base/error.h"
+#include "aot/graph/quantization.h"
 
 namespace ingot {
 namespace {
@@ -43,6 +44,7 @@ Value* probed(const Function& function, const Op& check) {
 std::optional<Check> check_of(const Op& op) {
   std::string name(op.name());
   if (op.is("stablehlo.custom_call")) name = op.attrs().string("call_target_name");
+  if (name == "check.eq") return Check{.kind = Check::Kind::kAlmostEqual, .location = op.location};
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name = name.substr(kPrefix.size());
   for (const Row& row : kRows) {
@@ -67,14 +69,14 @@ std::optional<Check> check_of(const Op& op) {
 int64_t ordinal(DType dtype, double value) {
   std::byte bytes[8] = {};
   store_float(dtype, value, bytes);
-  const int64_t bits = load_int(info(dtype).bits == 64   ? DType::kI64
-                                : info(dtype).bits == 32 ? DType::kI32
-                                                         : DType::kI16,
-                                bytes);
-  const auto magnitude =
-      static_cast<int64_t>(static_cast<uint64_t>(bits) & ((uint64_t{1} << (info(dtype).bits - 1)) - 1));
-  return bits < 0 ? -magnitude : magnitude;
+  const uint64_t bits = static_cast<uint64_t>(load_int(DType::kI64, bytes));
+  const uint64_t sign = uint64_t{1} << (info(dtype).bits - 1);
+  const auto magnitude = static_cast<int64_t>(bits & (sign - 1));
+  return bits & sign ? -magnitude : magnitude;
 }
+
+// A quantized tensor is compared, and written in a literal, by its integers.
+RefTensor in_storage(const RefTensor& tensor) { return tensor.type.quantization ? to_storage(tensor) : tensor; }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -140,14 +142,14 @@ std::vector<Check> take_checks(Function& function) {
       check->expected = add_result(op->operands.size() == 1 ? probed(function, *op) : op->operand(1));
     }
     checks.push_back(*std::move(check));
-    erase(op);
+    if (op->results.empty()) erase(op);  // others say whether it holds
   }
   return checks;
 }
 
 std::string judge(const Check& check, std::span<const RefTensor> results) {
-  const RefTensor& actual = results[check.actual];
-  const RefTensor expected = check.literal ? from_literal(*check.literal) : results[check.expected];
+  const RefTensor actual = in_storage(results[check.actual]);
+  const RefTensor expected = check.literal ? from_literal(*check.literal) : in_storage(results[check.expected]);
   INGOT_CHECK(actual.type == expected.type);
   std::string first;
   int64_t wrong = 0;

@@ -22,9 +22,9 @@ struct Check {
   double tolerance = 1e-4;
   uint64_t min_ulp = 0, max_ulp = 3;
 
-  int actual = 0;      // a result of the function
-  int expected = -1;   // another one, or -1:
-  LiteralRef literal;  // the expected value itself
+  int actual = 0;                // a result of the function
+  int expected = -1;             // another one, or -1:
+  LiteralRef literal = nullptr;  // the expected value itself
   Location location = nullptr;
 };
 

@@ -2,12 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "aot/graph/op.h"
+#include "aot/graph/quantization.h"
 
 namespace ingot {
 namespace {
+
+bool is_quantized(const RefTensor& tensor) { return tensor.type.quantization != nullptr; }
+
+// What ops compute with: a quantized value is the product of an integer and a scale, rounded to the expressed type.
+std::vector<RefTensor> in_expressed_types(std::span<const RefTensor> tensors) {
+  std::vector<RefTensor> expressed(tensors.begin(), tensors.end());
+  for (RefTensor& tensor : expressed) {
+    if (!is_quantized(tensor)) continue;
+    tensor.type = expressed_type(tensor.type);
+    round_in_place(tensor);
+  }
+  return expressed;
+}
 
 class Evaluator {
  public:
@@ -20,10 +35,15 @@ class Evaluator {
       throw_error(op.location,
                   fmt::format("{}: its result {} has an unknown dimension", op.name(), to_string(result->type)));
     }
+    std::vector<RefTensor> expressed;
+    const bool computes = !op.def->only_moves && !op.def->keeps_bits && !op.def->sees_quantization;
+    if (computes && std::ranges::any_of(inputs, is_quantized)) inputs = expressed = in_expressed_types(inputs);
     std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
     if (options_.adjust) options_.adjust(op, inputs, results);
-    for (RefTensor& result : results) {
-      if (options_.round || !result.is_float()) round_in_place(result);
+    for (size_t i = 0; i < results.size(); ++i) {
+      RefTensor& result = results[i];
+      result.type = op.result(static_cast<int>(i))->type;
+      if (options_.round || !result.is_float() || result.type.quantization) round_in_place(result);
     }
     return results;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "aot/base/error.h"
+#include "aot/graph/narrow_float.h"
 
 namespace ingot {
 namespace {
@@ -53,6 +54,10 @@ void write(T value, std::byte* to) {
 }  // namespace
 
 double round_to(DType dtype, double value) {
+  if (is_narrow_float(dtype)) {
+    const NarrowFloat& format = narrow_float(dtype);
+    return narrow_float_value(format, narrow_float_bits(format, value));
+  }
   switch (dtype) {
     case DType::kF64:
       return value;
@@ -77,6 +82,7 @@ int64_t wrap_to(DType dtype, int64_t value) {
 }
 
 double load_float(DType dtype, const std::byte* from) {
+  if (is_narrow_float(dtype)) return narrow_float_value(narrow_float(dtype), read<uint8_t>(from));
   switch (dtype) {
     case DType::kF64:
       return read<double>(from);
@@ -92,6 +98,7 @@ double load_float(DType dtype, const std::byte* from) {
 }
 
 void store_float(DType dtype, double value, std::byte* to) {
+  if (is_narrow_float(dtype)) return write(static_cast<uint8_t>(narrow_float_bits(narrow_float(dtype), value)), to);
   switch (dtype) {
     case DType::kF64:
       return write(value, to);

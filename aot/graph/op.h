@@ -163,6 +163,11 @@ struct OpDef {
   int flops = 1;                // per result element, for cost decisions; transcendental about 20
   bool infers_unknown = false;  // infer holds for unknown dimensions, too; else it is asked once all are known
   bool only_moves = false;      // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+  bool keeps_bits = false;  // does not move, but its results have bits of its operands: select, bitcast_convert, ...
+  // Infer is told how tensors are quantized. Else it sees their expressed types, and its results are quantized as the
+  // text says.
+  bool sees_quantization = false;
+  bool takes_weights = false;  // operand 0 and the results may be floats where operand 1 is quantized
 };
 
 // The ops that a parser or a builder knows, by name.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/graph/float_bits.h"
+#include "aot/graph/quantization.h"
 #include "aot/graph/text_reader.h"
 
 namespace ingot {
@@ -147,15 +148,18 @@ LiteralRef parse_body(TextReader& reader, const TensorType& type) {
 
 }  // namespace
 
-// The type stands behind the elements, so they are skipped first and read when it is known.
-LiteralRef parse_literal(TextReader& reader) {
+// The type stands behind the elements, so they are skipped first and read when it is known. Of a quantized type the
+// elements are its integers, and the literal is theirs.
+LiteralRef parse_literal(TextReader& reader, TensorType* written) {
   reader.expect_word("dense");
   const Lexer body = reader;
   if (!reader.at('<')) reader.fail_expected("'<'");
   reader.skip_group();
   reader.expect(':');
   const Token type_token = reader.token();
-  const TensorType type = parse_type(reader);
+  TensorType type = parse_type(reader);
+  if (written) *written = type;
+  if (type.quantization) type = storage_type(type);
   if (!type.is_static() || is_token(type.dtype)) {
     reader.fail_at(type_token.text, fmt::format("a constant cannot be a {}", to_string(type)));
   }

@@ -1,6 +1,8 @@
-// Types: tensor<2x?xf32>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>, !stablehlo.token.
+// Types: tensor<2x?xf32>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>, tensor<2x!quant.uniform<i8:f32, 0.1:-30>>,
+// !stablehlo.token.
 #include <fmt/format.h>
 
+#include "aot/graph/quantization.h"
 #include "aot/graph/text_reader.h"
 
 namespace ingot {
@@ -29,8 +31,8 @@ std::string_view written_type(TextReader& reader) {
 [[noreturn]] void fail_unsupported(TextReader& reader, size_t start) {
   reader.seek(start);
   const Location location = reader.location();
-  throw_limit(location, fmt::format("type {} is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, "
-                                    "bf16, f32, f64, complex<f32> and complex<f64>",
+  throw_limit(location, fmt::format("type {} is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f4 .. "
+                                    "f8, f16, bf16, f32, f64, complex<f32>, complex<f64> and !quant.uniform",
                                     written_type(reader)));
 }
 
@@ -64,6 +66,23 @@ Shape parse_bounds(TextReader& reader, const Shape& shape) {
   }
   if (!fits) reader.fail_at(name.text, "bounds give one number for each dimension that is '?' in the shape, else '?'");
   return bounds;
+}
+
+// The element type !quant.uniform<...>, or an alias of one, of a tensor whose shape is known.
+void parse_quantized_element(TextReader& reader, TensorType& type) {
+  const Token written = reader.token();
+  type.quantization = reader.is_alias(written.text) ? reader.type_alias().quantization : parse_quantization(reader);
+  if (!type.quantization) reader.fail_at(written.text, fmt::format("{} is no element type", written.text));
+  const Quantization& q = *type.quantization;
+  type.dtype = q.expressed;
+  if (!q.is_per_axis()) return;
+  if (q.axis >= type.rank()) {
+    reader.fail_at(written.text, fmt::format("the shape has no dimension {}, along which scales differ", q.axis));
+  }
+  const int64_t extent = type.shape[q.axis];
+  if (extent == kUnknownDim || extent == std::ssize(q.scales)) return;
+  reader.fail_at(written.text,
+                 fmt::format("dimension {} has {} elements, but there are {} scales", q.axis, extent, q.scales.size()));
 }
 
 }  // namespace
@@ -111,19 +130,24 @@ TensorType parse_type(TextReader& reader) {
     if (type.shape.size() > kHighestRank)
       throw_limit(reader.source().location(digits), "a tensor has at most 64 dimensions");
   }
-  const size_t word = at;
-  while (is_word_char(peek())) ++at;
-  if (text.substr(word, at - word) == "complex" && peek() == '<') {
-    at = text.find('>', at);
-    if (at == text.npos) fail_unsupported(reader, start);
-    ++at;
+  if (peek() == '!') {
+    reader.seek(at);
+    parse_quantized_element(reader, type);
+  } else {
+    const size_t word = at;
+    while (is_word_char(peek())) ++at;
+    if (text.substr(word, at - word) == "complex" && peek() == '<') {
+      at = text.find('>', at);
+      if (at == text.npos) fail_unsupported(reader, start);
+      ++at;
+    }
+    const std::string_view name = text.substr(word, at - word);
+    const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
+    skip_space();
+    if (!dtype || (peek() != '>' && peek() != ',')) fail_unsupported(reader, start);
+    type.dtype = *dtype;
+    reader.seek(at);
   }
-  const std::string_view name = text.substr(word, at - word);
-  const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
-  skip_space();
-  if (!dtype || (peek() != '>' && peek() != ',')) fail_unsupported(reader, start);
-  type.dtype = *dtype;
-  reader.seek(at);
   if (reader.accept(',')) type.bounds = parse_bounds(reader, type.shape);
   reader.expect('>');
   if (is_too_large(type)) {

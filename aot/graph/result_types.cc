@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "aot/graph/quantization.h"
+
 namespace ingot {
 namespace {
 
@@ -43,12 +45,55 @@ std::vector<TensorType> elementwise_types(const OpDef& def, const InferArgs& arg
   return results;
 }
 
+bool is_quantized(const TensorType& type) { return type.quantization != nullptr; }
+
+std::vector<TensorType> expressed_types(std::span<const TensorType> types) {
+  std::vector<TensorType> expressed;
+  for (const TensorType& type : types) expressed.push_back(expressed_type(type));
+  return expressed;
+}
+
+// The types of the op on expressed values, quantized as is declared, or else as the first quantized operand. Floats are
+// quantized all or none, unless the op takes floats by quantized weights.
+using TypesOf = std::vector<TensorType> (*)(const OpDef& def, const InferArgs& args);
+std::vector<TensorType> quantized_types(const OpDef& def, const InferArgs& args, TypesOf types_of) {
+  const std::vector<TensorType> operands = expressed_types(args.operands), declared = expressed_types(args.declared);
+  std::vector<TensorType> results =
+      types_of(def, {args.name, operands, args.attr_map, args.regions, declared, args.location});
+  const auto first = std::ranges::find_if(args.operands, is_quantized);
+  const bool is_hybrid = def.takes_weights && first != args.operands.end() && !is_quantized(args.operands[0]);
+  const auto check = [&](const TensorType& type) {
+    if (!is_float(type.dtype) || is_quantized(type)) return;
+    args.fail(fmt::format("either all floats are quantized or none, but {} is not", to_string(type)));
+  };
+  if (!is_hybrid) std::ranges::for_each(args.operands, check);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!is_float(results[i].dtype)) continue;
+    if (i < args.declared.size()) {
+      results[i].quantization = args.declared[i].quantization;
+    } else if (!is_hybrid && first != args.operands.end()) {
+      results[i].quantization = first->quantization;
+    }
+    if (!is_hybrid) {
+      check(results[i]);
+    } else if (is_quantized(results[i])) {
+      args.fail(fmt::format("floats and quantized weights give floats, not {}", to_string(results[i])));
+    }
+  }
+  return results;
+}
+
+bool is_beyond_infer(const OpDef& def, const InferArgs& args) {
+  return !def.sees_quantization &&
+         (std::ranges::any_of(args.operands, is_quantized) || std::ranges::any_of(args.declared, is_quantized));
+}
+
 }  // namespace
 
 bool may_agree(const TensorType& a, const TensorType& b) {
-  return a.dtype == b.dtype && std::ranges::equal(a.shape, b.shape, [](int64_t x, int64_t y) {
-           return x == y || x == kUnknownDim || y == kUnknownDim;
-         });
+  return a.dtype == b.dtype && a.quantization == b.quantization &&
+         std::ranges::equal(a.shape, b.shape,
+                            [](int64_t x, int64_t y) { return x == y || x == kUnknownDim || y == kUnknownDim; });
 }
 
 TensorType refined(TensorType type, const TensorType& other) {
@@ -61,7 +106,12 @@ TensorType refined(TensorType type, const TensorType& other) {
   return type;
 }
 
+std::vector<TensorType> inferred_types(const OpDef& def, const InferArgs& args) {
+  return is_beyond_infer(def, args) ? quantized_types(def, args, inferred_types) : def.infer(args);
+}
+
 std::vector<TensorType> result_types(const OpDef& def, const InferArgs& args) {
+  if (is_beyond_infer(def, args)) return quantized_types(def, args, result_types);
   if (def.infers_unknown || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
   if (def.is_elementwise) return elementwise_types(def, args);
   if (args.declared.empty()) args.fail("its result types must be written where a dimension is unknown");

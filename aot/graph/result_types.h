@@ -10,6 +10,10 @@ namespace ingot {
 // the declared types are missing.
 std::vector<TensorType> result_types(const OpDef& def, const InferArgs& args);
 
+// What def.infer says of types of which some may have unknown dimensions, whether or not it holds for those. Where it
+// sees no quantization, results are quantized as declared.
+std::vector<TensorType> inferred_types(const OpDef& def, const InferArgs& args);
+
 // Whether two types may turn out to be the same: one dtype and rank, and no two known dimensions that differ.
 bool may_agree(const TensorType& a, const TensorType& b);
 

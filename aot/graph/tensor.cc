@@ -1,6 +1,7 @@
 #include "aot/graph/tensor.h"
 
 #include "aot/base/error.h"
+#include "aot/graph/quantization.h"
 
 namespace ingot {
 
@@ -55,6 +56,7 @@ LiteralRef to_literal(const RefTensor& tensor) {
 }
 
 void round_in_place(RefTensor& tensor) {
+  if (tensor.type.quantization) return quantize_in_place(tensor);
   for (double& value : tensor.f) value = round_to(part_of(tensor.type.dtype), value);
   for (int64_t& value : tensor.i) value = wrap_to(tensor.type.dtype, value);
 }

@@ -33,7 +33,7 @@ struct RefTensor {
 RefTensor from_literal(const Literal& literal);
 LiteralRef to_literal(const RefTensor& tensor);  // rounded to the dtype
 
-// Rounds float values to the dtype, wraps integers to its width.
+// Rounds float values to the dtype, or to what a quantized type's integers stand for; wraps integers to their width.
 void round_in_place(RefTensor& tensor);
 
 // Steps through every index of `shape` in row-major order: for (Shape at(rank, 0); ...; next_index(at, shape)).

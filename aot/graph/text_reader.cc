@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "aot/graph/quantization.h"
+
 namespace ingot {
 namespace {
 
@@ -62,7 +64,10 @@ TextReader::Alias& TextReader::resolve(std::string_view name) {
     const int64_t charged_before = charged_bytes_;
     alias.state = Alias::State::kReading;
     seek(alias.offset);
-    if (name[0] == '!') {
+    if (at(TokenKind::kBang) && token().text.starts_with("!quant.")) {
+      const auto quantization = parse_quantization(*this);  // an element type, kept as a scalar's
+      alias.meaning = TensorType{quantization->expressed, {}, {}, quantization};
+    } else if (name[0] == '!') {
       alias.meaning = parse_type(*this);
     } else if (at_word("loc")) {
       alias.meaning = parse_location(*this);

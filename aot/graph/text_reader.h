@@ -70,8 +70,10 @@ class TextReader : public Lexer {
   int64_t charged_bytes_ = 0;
 };
 
-TensorType parse_type(TextReader& reader);                               // tensor<2x3xf32>
-LiteralRef parse_literal(TextReader& reader);                            // dense<...> : tensor<...>
+TensorType parse_type(TextReader& reader);                                   // tensor<2x3xf32>
+std::shared_ptr<const Quantization> parse_quantization(TextReader& reader);  // !quant.uniform<i8:f32, 0.1:-30>
+// dense<...> : tensor<...>; the type as it is written is wanted where it may be quantized.
+LiteralRef parse_literal(TextReader& reader, TensorType* written = nullptr);
 Attr parse_attr(TextReader& reader);                                     // any attribute
 AttrMap parse_attr_dict(TextReader& reader);                             // {name = attribute, name}
 void parse_attr_entries(TextReader& reader, char close, AttrMap& into);  // the inside, up to and with `close`

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "aot/graph/quantization.h"
+
 namespace ingot {
 namespace {
 
@@ -20,6 +22,17 @@ constexpr std::array<DTypeInfo, kDTypeCount + 1> kDTypes = {{
     {"ui16", 16, 2, DTypeClass::kUnsigned, "U16"},
     {"ui32", 32, 4, DTypeClass::kUnsigned, "U32"},
     {"ui64", 64, 8, DTypeClass::kUnsigned, "U64"},
+    {"f4E2M1FN", 4, 1, DTypeClass::kFloat, "U8"},
+    {"f6E2M3FN", 6, 1, DTypeClass::kFloat, "U8"},
+    {"f6E3M2FN", 6, 1, DTypeClass::kFloat, "U8"},
+    {"f8E3M4", 8, 1, DTypeClass::kFloat, "U8"},
+    {"f8E4M3", 8, 1, DTypeClass::kFloat, "U8"},
+    {"f8E4M3B11FNUZ", 8, 1, DTypeClass::kFloat, "U8"},
+    {"f8E4M3FN", 8, 1, DTypeClass::kFloat, "F8_E4M3"},
+    {"f8E4M3FNUZ", 8, 1, DTypeClass::kFloat, "U8"},
+    {"f8E5M2", 8, 1, DTypeClass::kFloat, "F8_E5M2"},
+    {"f8E5M2FNUZ", 8, 1, DTypeClass::kFloat, "U8"},
+    {"f8E8M0FNU", 8, 1, DTypeClass::kFloat, "U8"},
     {"f16", 16, 2, DTypeClass::kFloat, "F16"},
     {"bf16", 16, 2, DTypeClass::kFloat, "BF16"},
     {"f32", 32, 4, DTypeClass::kFloat, "F32"},
@@ -66,7 +79,7 @@ std::string to_string(const TensorType& type) {
   if (is_token(type.dtype)) return "!stablehlo.token";
   std::string text = "tensor<";
   for (int64_t dim : type.shape) text += dim_text(dim) + "x";
-  text += to_string(type.dtype);
+  text += type.quantization ? to_string(*type.quantization) : to_string(type.dtype);
   for (size_t i = 0; i < type.bounds.size(); ++i) {
     text += (i ? ", " : ", #stablehlo.bounds<") + dim_text(type.bounds[i]);
   }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "aot/graph/quantization.h"
 #include "aot/graph/result_types.h"
 #include "aot/loops/float_bits.h"
 #include "aot/ops/elementwise.h"
@@ -12,20 +13,23 @@ namespace {
 
 int bits(DType dtype) { return info(dtype).bits; }
 
+DType stored_dtype(const TensorType& type) { return type.quantization ? type.quantization->storage : type.dtype; }
+
 // The shape of `from` in another width: the narrower side has one more, last dimension.
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 1);
   const TensorType& from = args.operands[0];
   const TensorType& to = args.declared_result();
-  const int64_t ratio = std::max(bits(from.dtype), bits(to.dtype)) / std::min(bits(from.dtype), bits(to.dtype));
   if (is_complex(from.dtype) != is_complex(to.dtype)) {
     args.fail(fmt::format("cannot give {} from {}: both must be complex, or none", to_string(to), to_string(from)));
   }
-  TensorType expected{to.dtype, from.shape};
-  bool fits = true;
-  if (bits(from.dtype) > bits(to.dtype)) {
+  const int from_bits = bits(stored_dtype(from)), to_bits = bits(stored_dtype(to));
+  const int64_t ratio = std::max(from_bits, to_bits) / std::min(from_bits, to_bits);
+  TensorType expected{to.dtype, from.shape, {}, to.quantization};
+  bool fits = std::max(from_bits, to_bits) % std::min(from_bits, to_bits) == 0;
+  if (from_bits > to_bits) {
     expected.shape.push_back(ratio);
-  } else if (ratio > 1) {
+  } else if (fits && ratio > 1) {
     fits = !from.shape.empty() && (from.shape.back() == ratio || from.shape.back() == kUnknownDim);
     if (fits) expected.shape.pop_back();
   }
@@ -55,7 +59,7 @@ void store_bits(RefTensor& tensor, int64_t k, uint64_t value) {
   if (tensor.is_float()) {
     tensor.f[k] = load_float(tensor.type.dtype, reinterpret_cast<const std::byte*>(&value));
   } else {
-    tensor.i[k] = static_cast<int64_t>(value);
+    tensor.i[k] = wrap_to(tensor.type.dtype, static_cast<int64_t>(value));
   }
 }
 
@@ -67,8 +71,9 @@ RefTensor evaluate_complex(const RefTensor& x, const TensorType& to) {
 // Little endian: the lowest bits of a wide element are the first of its narrow ones.
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   if (args.inputs[0].is_complex()) return {evaluate_complex(args.inputs[0], args.result_type())};
-  const RefTensor& x = args.inputs[0];
-  RefTensor y(args.result_type());
+  const RefTensor x = args.inputs[0].type.quantization ? to_storage(args.inputs[0]) : args.inputs[0];
+  const TensorType& type = args.result_type();
+  RefTensor y(type.quantization ? storage_type(type) : type);
   const int x_bits = bits(x.type.dtype), y_bits = bits(y.type.dtype);
   for (int64_t k = 0; k < y.elements(); ++k) {
     uint64_t value = 0;
@@ -80,7 +85,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
     }
     store_bits(y, k, value);
   }
-  return {std::move(y)};
+  return {type.quantization ? from_storage(type, y) : std::move(y)};
 }
 
 loops::Expr element(loops::ElementArgs& args) {
@@ -187,6 +192,8 @@ extern const OpDef kBitcastConvert = {
     .samples = samples,
     .element = element,
     .infers_unknown = true,
+    .keeps_bits = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

@@ -79,7 +79,8 @@ Value* iota(GraphBuilder& b, const TensorType& type, int64_t dimension) {
 }
 
 Value* broadcast_in_dim(GraphBuilder& b, Value* x, const Shape& shape, const std::vector<int64_t>& dims) {
-  return b.make("stablehlo.broadcast_in_dim", {x}, {{"broadcast_dimensions", dims}}, {{x->type.dtype, shape}});
+  return b.make("stablehlo.broadcast_in_dim", {x}, {{"broadcast_dimensions", dims}},
+                {{x->type.dtype, shape, {}, x->type.quantization}});
 }
 
 Value* broadcast_scalar(GraphBuilder& b, Value* scalar, const Shape& shape) {
@@ -88,7 +89,7 @@ Value* broadcast_scalar(GraphBuilder& b, Value* scalar, const Shape& shape) {
 
 Value* reshape(GraphBuilder& b, Value* x, const Shape& shape) {
   if (x->type.shape == shape) return x;
-  return b.make("stablehlo.reshape", {x}, {}, {{x->type.dtype, shape}});
+  return b.make("stablehlo.reshape", {x}, {}, {{x->type.dtype, shape, {}, x->type.quantization}});
 }
 
 Value* transpose(GraphBuilder& b, Value* x, const std::vector<int64_t>& permutation) {

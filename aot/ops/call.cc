@@ -19,6 +19,7 @@ extern const OpDef kCall = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .infers_unknown = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

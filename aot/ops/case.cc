@@ -53,6 +53,7 @@ extern const OpDef kCase = {
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

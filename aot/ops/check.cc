@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "aot/graph/op.h"
+#include "aot/graph/quantization.h"
 
 namespace ingot {
 namespace {
@@ -27,7 +28,8 @@ std::vector<TensorType> infer_pair(const InferArgs& args) {
 std::vector<TensorType> infer_const(const InferArgs& args) {
   check_operands(args, 1);
   const TensorType& expected = args.attrs().literal("value")->type;
-  if (expected != args.operands[0]) {
+  const TensorType& actual = args.operands[0];
+  if (expected != (actual.quantization ? storage_type(actual) : actual)) {
     args.fail("compares " + to_string(args.operands[0]) + " with " + to_string(expected));
   }
   return {};
@@ -68,6 +70,7 @@ constexpr OpDef check(std::string_view name, std::string_view doc, std::string_v
   def.root = KernelRoot::kNone;
   def.has_side_effect = true;
   def.infers_unknown = true;
+  def.sees_quantization = true;
   return def;
 }
 

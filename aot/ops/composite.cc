@@ -27,6 +27,7 @@ extern const OpDef kComposite = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .infers_unknown = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

@@ -1,6 +1,7 @@
 // stablehlo.constant: data that is part of the program.
 #include <fmt/format.h>
 
+#include "aot/graph/quantization.h"
 #include "aot/loops/element.h"
 #include "aot/ops/build.h"
 #include "aot/ops/infer.h"
@@ -12,13 +13,20 @@ namespace {
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 0);
   const TensorType& type = args.attrs().literal("value")->type;
+  if (!args.declared.empty() && args.declared_result().quantization && storage_type(args.declared_result()) == type) {
+    return {args.declared_result()};
+  }
   if (!args.declared.empty() && args.declared_result() != type) {
     args.fail(fmt::format("the value is {}, the result {}", to_string(type), to_string(args.declared_result())));
   }
   return {type};
 }
 
-std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return {from_literal(*args.attrs().literal("value"))}; }
+// A quantized tensor is written as its integers.
+std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
+  RefTensor value = from_literal(*args.attrs().literal("value"));
+  return {args.result_type().quantization ? from_storage(args.result_type(), value) : std::move(value)};
+}
 
 loops::Expr value_at(loops::KernelBuilder& b, const Literal& literal, int64_t at) {
   const DType dtype = loops::register_dtype(literal.type.dtype);
@@ -87,6 +95,7 @@ extern const OpDef kConstant = {
     .samples = samples,
     .element = element,
     .flops = 0,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

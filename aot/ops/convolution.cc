@@ -266,6 +266,7 @@ extern const OpDef kConvolution = {
     .root = KernelRoot::kContraction,
     .contraction = contraction,
     .ulp = {.f32 = 4, .f64 = 2},
+    .takes_weights = true,
 };
 
 }  // namespace ingot

@@ -1,12 +1,17 @@
 // stablehlo.custom_call: something that only its target's name says. Known targets:
 //   check.*           a test's expectation, as the ops of check.cc; no results
+//   check.eq          whether two tensors are equal, floats within 0.0001
 //   Sharding, ...     where a tensor is among devices, or how it lies in memory: here, the tensor itself
 //   shape_assertion   the first operand, a condition on sizes, must hold; it is checked as the program is compiled
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "aot/ops/build.h"
 #include "aot/ops/callee.h"
+#include "aot/ops/index.h"
+#include "aot/ops/infer.h"
 #include "aot/ops/known_value.h"
 
 namespace ingot {
@@ -25,10 +30,11 @@ constexpr std::string_view kIdentities[] = {
     "LayoutConstraint",
 };
 
-enum class Kind : uint8_t { kIdentity, kCheck, kShapeAssertion, kCallback, kUnknown };
+enum class Kind : uint8_t { kIdentity, kCheck, kEqual, kShapeAssertion, kCallback, kUnknown };
 
 Kind kind_of(std::string_view target) {
   if (std::ranges::count(kIdentities, target)) return Kind::kIdentity;
+  if (target == "check.eq") return Kind::kEqual;
   if (target.starts_with("check.")) return Kind::kCheck;
   if (target == "shape_assertion") return Kind::kShapeAssertion;
   return target.find("callback") != target.npos ? Kind::kCallback : Kind::kUnknown;
@@ -47,7 +53,13 @@ const std::string& target_of(const Op& op) { return op.attrs().string("call_targ
 }
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  if (kind_of(args.attrs().string("call_target_name")) != Kind::kIdentity) return declared_results(args);
+  const Kind kind = kind_of(args.attrs().string("call_target_name"));
+  if (kind == Kind::kEqual) {
+    ops::check_operand_count(args, 2);
+    if (args.operands[0] != args.operands[1]) args.fail("compares two tensors of one type");
+    return {{DType::kI1, {}}};
+  }
+  if (kind != Kind::kIdentity) return declared_results(args);
   if (args.operands.size() != args.declared.size()) args.fail("this target gives its operands back");
   return {args.operands.begin(), args.operands.end()};
 }
@@ -72,6 +84,23 @@ void check_assertion(const Op& op, std::span<const RefTensor> operands) {
   throw_error(op.location, assertion_text(op, operands.subspan(1)));
 }
 
+constexpr double kTolerance = 0.0001;
+
+bool are_equal(const RefTensor& x, const RefTensor& y) {
+  const auto is_close = [](double a, double b) { return a == b || std::abs(a - b) <= kTolerance; };
+  return std::ranges::equal(x.i, y.i) && std::ranges::equal(x.f, y.f, is_close);
+}
+
+Value* are_equal(GraphBuilder& b, Value* x, Value* y) {
+  Value* equal = ops::compare(b, "EQ", x, y);
+  if (is_float(x->type.dtype)) {
+    Value* distance = ops::unary(b, "abs", ops::subtract(b, x, y));
+    Value* is_close = ops::compare(b, "LE", distance, ops::constant_like(b, distance, kTolerance));
+    equal = ops::binary(b, "or", equal, is_close);
+  }
+  return ops::reduce(b, "and", equal, ops::iota_dims(x->type.rank()));
+}
+
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   switch (kind_of(target_of(args.op))) {
     case Kind::kIdentity:
@@ -79,6 +108,11 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
     case Kind::kCheck:
       if (args.op.results.empty()) return {};
       break;
+    case Kind::kEqual: {
+      RefTensor result(args.result_type());
+      result.i[0] = are_equal(args.inputs[0], args.inputs[1]);
+      return {std::move(result)};
+    }
     case Kind::kShapeAssertion:
       if (args.inputs.empty()) break;
       check_assertion(args.op, args.inputs);
@@ -96,6 +130,8 @@ Values expand(ExpandArgs& args) {
     case Kind::kCheck:
       if (args.op.results.empty()) return {};
       break;
+    case Kind::kEqual:
+      return {are_equal(args.b, args.operand(0), args.operand(1))};
     case Kind::kShapeAssertion: {
       if (args.op.operands.empty()) break;
       std::vector<RefTensor> operands;
@@ -142,6 +178,8 @@ extern const OpDef kCustomCall = {
     .root = KernelRoot::kNone,
     .has_side_effect = true,
     .infers_unknown = true,
+    .keeps_bits = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

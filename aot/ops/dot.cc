@@ -90,6 +90,7 @@ extern const OpDef kDot = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .ulp = {.f32 = 4, .f64 = 2},
+    .takes_weights = true,
 };
 
 }  // namespace ingot

@@ -260,6 +260,7 @@ extern const OpDef kDotGeneral = {
     .root = KernelRoot::kContraction,
     .contraction = contraction,
     .ulp = {.f32 = 4, .f64 = 2},
+    .takes_weights = true,
 };
 
 }  // namespace ingot

@@ -39,6 +39,14 @@ void check_declared(const Op& op, const TensorType& type) {
                                        to_string(type)));
 }
 
+// The static op; quantized as the dynamic one is, whatever the way there.
+Value* made(MakeStatic make, GraphBuilder& b, const Op& op, const Values& operands, const DynamicOperands& known) {
+  Value* result = make(b, op, operands, known);
+  result->type.quantization = op.result()->type.quantization;
+  check_declared(op, result->type);
+  return result;
+}
+
 }  // namespace
 
 std::vector<int64_t> DynamicOperands::ints(int operand) const {
@@ -51,7 +59,7 @@ std::vector<int64_t> DynamicOperands::ints(int operand) const {
 Shape DynamicOperands::result_shape(int operand) const {
   const TensorType& declared = op_.result()->type;
   if (declared.is_static()) return declared.shape;
-  const TensorType type{declared.dtype, ints(operand)};
+  const TensorType type{declared.dtype, ints(operand), {}, declared.quantization};
   for (const int64_t dim : type.shape) {
     if (dim < 0) throw_error(op_.location, fmt::format("{}: a dimension cannot be {}", op_.name(), dim));
   }
@@ -65,9 +73,7 @@ DynamicOperands known_operands(const ExpandArgs& args) {
 }
 
 Values expand_dynamic(ExpandArgs& args, MakeStatic make) {
-  Value* result = make(args.b, args.op, args.op.operands, known_operands(args));
-  check_declared(args.op, result->type);
-  return {result};
+  return {made(make, args.b, args.op, args.op.operands, known_operands(args))};
 }
 
 std::vector<RefTensor> evaluate_dynamic(const EvaluateArgs& args, MakeStatic make) {
@@ -78,9 +84,7 @@ std::vector<RefTensor> evaluate_dynamic(const EvaluateArgs& args, MakeStatic mak
   Values operands;
   for (const RefTensor& input : args.inputs) operands.push_back(scratch.add_argument(input.type));
   const DynamicOperands known(args.op, [&](int operand, const Value**) { return args.inputs[operand]; });
-  Value* result = make(b, args.op, operands, known);
-  check_declared(args.op, result->type);
-  b.create("func.return", {result});
+  b.create("func.return", {made(make, b, args.op, operands, known)});
   return args.run(scratch, {args.inputs.begin(), args.inputs.end()});
 }
 

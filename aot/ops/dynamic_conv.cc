@@ -23,7 +23,9 @@ Value* make(GraphBuilder& b, const Op& op, const Values& operands, const ops::Dy
   const TensorType type{DType::kI64, {static_cast<int64_t>(padding.size()) / 2, 2}};
   AttrMap attrs = op.attr_map;
   attrs.insert_or_assign("padding", dense(type, dense_ints(padding)->data));
-  return b.make("stablehlo.convolution", {operands[0], operands[1]}, std::move(attrs), {{op.result()->type.dtype, {}}});
+  const TensorType& result = op.result()->type;
+  return b.make("stablehlo.convolution", {operands[0], operands[1]}, std::move(attrs),
+                {{result.dtype, {}, {}, result.quantization}});
 }
 
 std::vector<Sample> samples() {
@@ -44,6 +46,7 @@ extern const OpDef kDynamicConv = ops::dynamic<make>({
     .infer = infer,
     .samples = samples,
     .ulp = {.f32 = 4, .f64 = 4, .half = 2},
+    .takes_weights = true,
 });
 
 }  // namespace ingot

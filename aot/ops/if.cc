@@ -41,6 +41,7 @@ extern const OpDef kIf = {
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

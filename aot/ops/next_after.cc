@@ -5,6 +5,15 @@
 namespace ingot {
 namespace {
 
+std::vector<TensorType> infer(const InferArgs& args) {
+  const std::vector<TensorType> types = infer_same(args, 2, kFloats);
+  if (is_narrow_float(types[0].dtype)) {
+    throw_limit(args.location,
+                "chlo.next_after of floats of 8 bits and fewer is not supported; of f16 and wider ones it is");
+  }
+  return types;
+}
+
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   const RefTensor &x = args.inputs[0], &y = args.inputs[1];
   const DType dtype = x.type.dtype;
@@ -37,9 +46,15 @@ loops::Expr element(loops::ElementArgs& args) {
 
 std::vector<Sample> samples() { return binary_samples("chlo.next_after", kFloats); }
 
+constexpr OpDef of_wide_floats(OpDef def) {
+  def = chlo_binary<kFloats>(def);
+  def.infer = infer;
+  return def;
+}
+
 }  // namespace
 
-extern const OpDef kNextAfter = chlo_binary<kFloats>({
+extern const OpDef kNextAfter = of_wide_floats({
     .name = "chlo.next_after",
     .doc = "The number of x's type that follows x in the direction of y; y where they are equal.",
     .evaluate = evaluate,

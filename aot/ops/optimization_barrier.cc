@@ -30,6 +30,8 @@ extern const OpDef kOptimizationBarrier = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .infers_unknown = true,
+    .keeps_bits = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

@@ -42,7 +42,8 @@ double reduce(double x, const FloatFormat& from, const FloatFormat& to) {
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   const RefTensor& x = args.inputs[0];
-  const FloatFormat from = loops::format_of(x.type.dtype), to = target_format(args.attrs());
+  const DType dtype = is_narrow_float(x.type.dtype) ? DType::kF32 : x.type.dtype;  // computed in f32
+  const FloatFormat from = loops::format_of(dtype), to = target_format(args.attrs());
   RefTensor y(args.result_type());
   for (int64_t k = 0; k < y.elements(); ++k) y.f[k] = reduce(x.f[k], from, to);
   return {std::move(y)};

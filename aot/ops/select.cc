@@ -72,6 +72,7 @@ extern const OpDef kSelect = {
     .samples = samples,
     .element = element,
     .is_elementwise = true,
+    .keeps_bits = true,
 };
 
 }  // namespace ingot

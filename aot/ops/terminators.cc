@@ -14,6 +14,7 @@ constexpr OpDef terminator(std::string_view name, std::string_view doc) {
   def.infer = no_results;
   def.root = KernelRoot::kNone;
   def.infers_unknown = true;
+  def.sees_quantization = true;
   def.is_terminator = true;
   return def;
 }

@@ -89,6 +89,7 @@ extern const OpDef kWhile = {
     .samples = samples,
     .root = KernelRoot::kControlFlow,
     .infers_unknown = true,
+    .sees_quantization = true,
 };
 
 }  // namespace ingot

@@ -20,6 +20,12 @@ std::string no_complex_values(const Module& module);
 // No value is a token.
 std::string no_tokens(const Module& module);
 
+// No value is quantized.
+std::string no_quantized_types(const Module& module);
+
+// No value is of a float type that kernels do not have.
+std::string no_narrow_floats(const Module& module);
+
 // No result has an unknown dimension.
 std::string every_dimension_is_known(const Module& module);
 

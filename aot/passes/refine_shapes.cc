@@ -74,13 +74,13 @@ class Refiner {
     if (op.def->is_elementwise) {
       for (TensorType& type : declared) {
         for (const TensorType& operand : operands) {
-          const TensorType other{type.dtype, operand.shape};
+          const TensorType other{type.dtype, operand.shape, {}, type.quantization};
           if (may_agree(type, other)) type = refined(type, other);
         }
       }
     }
     const std::vector<TensorType> types =
-        op.def->infer({op.name(), operands, op.attr_map, op.regions, declared, op.location});
+        inferred_types(*op.def, {op.name(), operands, op.attr_map, op.regions, declared, op.location});
     INGOT_CHECK(types.size() == declared.size());
     bool changed = false;
     for (size_t i = 0; i < types.size(); ++i) changed |= refine(*op.result(static_cast<int>(i)), types[i]);

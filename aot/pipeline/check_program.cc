@@ -21,9 +21,11 @@ std::vector<CheckProgram> check_programs(const Module& module) {
 
 void hoist_constants(CheckProgram& program) {
   PassContext context(all_ops());
-  for (const auto pass : {inline_calls, drop_tokens, refine_shapes, expand}) pass(*program.module, context);
-
+  for (const auto pass : {inline_calls, drop_tokens, refine_shapes}) pass(*program.module, context);
   Function& function = *program.module->find(program.name);
+  for (const FunctionResult& result : function.results) program.results.push_back(result.type);
+  for (const auto pass : {quantize_to_integers, widen_floats, expand}) pass(*program.module, context);
+
   std::vector<Op*> constants;
   for (const auto& op : function.body.ops) {
     if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) constants.push_back(op.get());

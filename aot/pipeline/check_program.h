@@ -11,10 +11,11 @@
 namespace ingot {
 
 struct CheckProgram {
-  std::string name;                // of the function
-  std::unique_ptr<Module> module;  // one entry point of that name, without checks
-  std::vector<Check> checks;       // of its results
-  std::vector<LiteralRef> inputs;  // for its arguments
+  std::string name;                 // of the function
+  std::unique_ptr<Module> module;   // one entry point of that name, without checks
+  std::vector<Check> checks;        // of its results
+  std::vector<LiteralRef> inputs;   // for its arguments
+  std::vector<TensorType> results;  // what the checks see; quantized types and narrow floats are returned as integers
 };
 
 // One program for each public function of the module that takes nothing.

@@ -9,6 +9,7 @@
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/graph/parse.h"
+#include "aot/graph/quantization.h"
 #include "aot/ops/build.h"
 #include "aot/pipeline/check_program.h"
 #include "aot/pipeline/compile.h"
@@ -33,11 +34,13 @@ struct Verdict {
   std::string why;
 };
 
-std::vector<RefTensor> results_of(const Function& function, const Device::Bound& bound) {
+std::vector<RefTensor> results_of(const std::vector<TensorType>& types, const Device::Bound& bound) {
   std::vector<RefTensor> results;
   for (size_t i = 0; i < bound.outputs.size(); ++i) {
     const auto& bytes = bound.outputs[i];
-    results.push_back(from_literal(*dense(function.results[i].type, {bytes.begin(), bytes.end()})));
+    const TensorType& type = types[i];
+    const TensorType in_memory = type.quantization ? storage_type(type) : type;
+    results.push_back(from_literal(*dense(in_memory, {bytes.begin(), bytes.end()})));
   }
   return results;
 }
@@ -45,7 +48,6 @@ std::vector<RefTensor> results_of(const Function& function, const Device::Bound&
 // Compiles and runs one program; the first check that does not hold, or "".
 std::string run_program(CheckProgram program, const CheckOptions& options) {
   hoist_constants(program);
-  const std::unique_ptr<Module> signature = copy_module(*program.module);
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(std::move(program.module));
   CompileOptions compile_options;
@@ -62,7 +64,7 @@ std::string run_program(CheckProgram program, const CheckOptions& options) {
     std::memcpy(bound.inputs[i].data(), data.data(), data.size());
   }
   device.run(entry);
-  const std::vector<RefTensor> results = results_of(*signature->find(program.name), bound);
+  const std::vector<RefTensor> results = results_of(program.results, bound);
   for (const Check& check : program.checks) {
     const std::string complaint = judge(check, results);
     if (!complaint.empty()) return complaint;

@@ -1,14 +1,8 @@
 func.func @f(%x: tensor<2xcomplex<f16>>) { return }
-// error: 1:18: limit: type tensor<2xcomplex<f16>> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32, f64, complex<f32> and complex<f64>
-// -----
-func.func @f(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) { return }
-// error: 1:18: limit: type tensor<2x!quant.uniform<i8:f32, 0.1>> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32, f64, complex<f32> and complex<f64>
+// error: 1:18: limit: type tensor<2xcomplex<f16>> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f4 .. f8, f16, bf16, f32, f64, complex<f32>, complex<f64> and !quant.uniform
 // -----
 func.func @f(%x: tensor<*xf32>) { return }
-// error: 1:18: limit: type tensor<*xf32> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32, f64, complex<f32> and complex<f64>
-// -----
-func.func @f(%x: tensor<4xf8E4M3FN>) { return }
-// error: 1:18: limit: type tensor<4xf8E4M3FN> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32, f64, complex<f32> and complex<f64>
+// error: 1:18: limit: type tensor<*xf32> is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f4 .. f8, f16, bf16, f32, f64, complex<f32>, complex<f64> and !quant.uniform
 // -----
 func.func @f(%x: tensor<f32>) {
   %0 = stablehlo.tuple %x : tuple<tensor<i32>>
@@ -41,4 +35,4 @@ func.func @f(%x: tensor<?xf32, #sparse>) { return }
 // error: 1:32: limit: the encoding #sparse of a tensor is not supported; #stablehlo.bounds<...> is
 // -----
 func.func @f(%x: f32) { return }
-// error: 1:18: limit: type f32 is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f16, bf16, f32, f64, complex<f32> and complex<f64>
+// error: 1:18: limit: type f32 is not supported yet; tensors are, of i1, i2 .. i64, ui2 .. ui64, f4 .. f8, f16, bf16, f32, f64, complex<f32>, complex<f64> and !quant.uniform
