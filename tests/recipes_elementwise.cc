@@ -26,6 +26,7 @@ struct ParsedSample {
 bool can_be_pasted(const ParsedSample& it, int64_t elements_max) {
   const std::string_view dialect = it.def->name.substr(0, it.def->name.find('.'));
   if (it.module->functions.size() != 1 || dialect == "check" || dialect == "interpreter") return false;
+  if (it.def->name.starts_with("stablehlo.uniform_")) return false;  // of quantized types
   if (has_complex(it.function())) return false;
   return std::ranges::all_of(it.function().body.arguments, [&](const auto& argument) {
     return argument->type.is_static() && argument->type.elements() <= elements_max;
