@@ -1,11 +1,4 @@
-# Warnings, sanitizers and ccache for every target, and one helper: a target per folder of aot/.
-
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
-  # What ccache needs to know of precompiled headers; the rest is its default.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-endif()
+# Warnings and sanitizers for every target, and one helper: a target per folder of aot/.
 
 # The compile and link options that every target of the project shares.
 add_library(ingot_options INTERFACE)
