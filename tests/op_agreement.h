@@ -9,11 +9,8 @@
 
 namespace ingot {
 
-// The distance between floats in units in the last place of `dtype` at `magnitude`; 0 for two NaN.
-inline double ulps(DType dtype, double actual, double expected, double magnitude) {
-  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual) ? 0 : INFINITY;
-  const double rounded = round_to(dtype, expected);
-  if (std::isinf(rounded) || std::isinf(actual)) return actual == rounded ? 0 : INFINITY;
+// The distance of neighbouring numbers of `dtype` at `magnitude`.
+inline double unit_at(DType dtype, double magnitude) {
   struct Format {
     int mantissa_bits, least_exponent;
   };
@@ -22,7 +19,15 @@ inline double ulps(DType dtype, double actual, double expected, double magnitude
                         : dtype == DType::kF32  ? Format{23, -126}
                                                 : Format{52, -1022};
   const int exponent = magnitude == 0 ? format.least_exponent : std::max(std::ilogb(magnitude), format.least_exponent);
-  return std::ldexp(std::abs(actual - expected), format.mantissa_bits - exponent);
+  return std::ldexp(1, exponent - format.mantissa_bits);
+}
+
+// The distance between floats in units in the last place of `dtype` at `magnitude`; 0 for two NaN.
+inline double ulps(DType dtype, double actual, double expected, double magnitude) {
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual) ? 0 : INFINITY;
+  const double rounded = round_to(dtype, expected);
+  if (std::isinf(rounded) || std::isinf(actual)) return actual == rounded ? 0 : INFINITY;
+  return std::abs(actual - expected) / unit_at(dtype, magnitude);
 }
 
 // How far a result may be from the reference. f16 and bf16 come from f32 by one rounding, the f64 reference is itself

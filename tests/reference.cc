@@ -18,9 +18,6 @@ constexpr double kReachAllowed = 2;  // of what was seen
 
 double greatest_finite(DType dtype) { return special_floats(dtype)[10]; }
 
-// The distance of neighbouring numbers at a magnitude.
-double unit_at(DType dtype, double magnitude) { return 1 / ulps(dtype, 1, 0, magnitude); }
-
 // Whether the op itself computes: others only hand on what their regions give, which is moved there.
 bool computes(const Op& op) {
   const bool has_region = !op.regions.empty();

@@ -6,6 +6,7 @@
 
 #include "aot/base/nearest.h"
 #include "aot/graph/assembly_custom.h"
+#include "aot/graph/float_bits.h"
 #include "aot/graph/public_ops.h"
 #include "aot/graph/result_types.h"
 
@@ -19,6 +20,15 @@ std::string kept_name(std::string_view token) {
   const std::string_view name = token.substr(1);
   const bool is_number = name.find_first_not_of("0123456789") == name.npos;
   return is_number ? "" : std::string(name);
+}
+
+// A number, or the bits of one that is not finite.
+double read_float(TextReader& text) {
+  if (!text.at(TokenKind::kInteger) || !text.token().text.starts_with("0x")) return text.expect_number("a number");
+  const Token number = text.take();
+  const auto bits = integer_value(number.text);
+  if (!bits) text.fail_at(number.text, "a number of 64 bits at most is expected");
+  return float_from_bits(DType::kF64, *bits);
 }
 
 // What makes and takes apart tuples makes no op: these tell how it is written.
@@ -245,7 +255,7 @@ void OpReader::pretty(OpDraft& draft, const Assembly& assembly) {
         set(text.take().text == "true");
         break;
       case Kind::kFloat:
-        set(FloatAttr{text.expect_number("a number")});
+        set(FloatAttr{read_float(text)});
         break;
       case Kind::kString:
         set(text.expect_string("a string"));

@@ -96,6 +96,10 @@ std::vector<Sample> samples() {
       window("add", "f32", "2x2x3x",
              "padding = dense<[[1, 0], [0, 0], [0, 0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 2, 1, 1>",
              "2x2x3x"),
+      window("add", "f32", "3x5x1x5x",
+             "padding = dense<[[0, 0], [0, 0], [0, 1], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "
+             "1, 1, 1>",
+             "3x5x2x5x"),
       window("maximum", "f32", "9x", "window_dilations = array<i64: 3>, window_dimensions = array<i64: 2>", "6x"),
       window("minimum", "f32", "4x2x",
              "base_dilations = array<i64: 2, 1>, padding = dense<[[1, 0], [0, 1]]> : tensor<2x2xi64>, "

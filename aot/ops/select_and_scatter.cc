@@ -128,6 +128,9 @@ std::vector<Sample> samples() {
       sample("GE", "add", "f32", "0x4x", "window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>",
              "0x2x"),
       sample("GE", "add", "f32", "4x2x3x", "window_dimensions = array<i64: 2, 1, 1>", "3x2x3x"),
+      sample("GE", "add", "f32", "2x1x2x",
+             "padding = dense<[[0, 0], [2, 0], [0, 0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 1, 1, 1>",
+             "2x3x2x"),
   };
 }
 

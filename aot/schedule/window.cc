@@ -63,9 +63,14 @@ std::vector<Index> place_of(loops::KernelBuilder& b, const ops::Window& window, 
 
 // How many innermost dimensions may be walked as one beside a window: those that it passes through.
 int merged_beside(const Draft& draft, const ops::Window& window, const Values& operands, int merged) {
+  const Shape& shape = operands[0]->type.shape;
+  const Shape positions = ops::positions(window, shape);
   int through = 0;
-  const std::vector<int> dims = long_dims(operands[0]->type.shape);
-  for (size_t t = dims.size(); t-- > 0 && window[dims[t]].is_trivial();) ++through;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1 && positions[d] == 1) continue;
+    if (!window[d].is_trivial()) break;
+    ++through;
+  }
   for (const Value* operand : operands) through = std::min(through, merged_dims(draft, operand));
   return std::max(1, std::min(through, merged));
 }
