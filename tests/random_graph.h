@@ -19,10 +19,10 @@ struct RandomGraphOptions {
   double long_extents = 0.15;  // how many are above 8
 };
 
-// A module with one function @main; the same for the same seed everywhere. Element types (but complex numbers, which a
-// pass splits before anything that is judged here), ranks 0 to 5 and extents
-// (zeros, ones, powers of two and their neighbours, primes) are drawn so that values often fit each other; some
-// arguments are state that a result replaces. On the examples most programs stay finite.
+// A module with one function @main; the same for the same seed everywhere, until an op or a sample of one is added.
+// Element types (all but complex numbers), ranks 0 to 5 and extents (zeros, ones, powers of two and their neighbours,
+// primes) are drawn so that values often fit each other; some arguments are state that a result replaces. On the
+// examples most programs stay finite.
 std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& options = {});
 
 // Few ops on tensors that are large enough for several tasks, and for templates that small ones never meet.
