@@ -227,7 +227,7 @@ TEST(Elementwise, MistakesAreErrorsThatNameTheTypes) {
     return "";
   };
   EXPECT_EQ(message("stablehlo.tanh", {tensor(DType::kI32, {1})}),
-            "stablehlo.tanh: is not defined for tensor<1xi32>; it takes floats");
+            "stablehlo.tanh: is not defined for tensor<1xi32>; it takes floats, complex numbers");
   EXPECT_EQ(
       message("stablehlo.add", {tensor(DType::kI32, {1}), tensor(DType::kI32, {1, 2})}),
       "stablehlo.add: operands must have one type, but operand 0 is tensor<1xi32> and operand 1 is tensor<2xi32>");
