@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "aot/base/divide.h"
 #include "aot/base/error.h"
 #include "aot/loops/fold.h"
 #include "aot/loops/scalar.h"
@@ -16,8 +17,6 @@ constexpr int64_t kMaxTasks = std::numeric_limits<uint32_t>::max();
 bool fits_i32(int64_t low, int64_t high) {
   return low >= std::numeric_limits<int32_t>::min() && high <= std::numeric_limits<int32_t>::max();
 }
-
-int64_t floor_divide(int64_t a, int64_t by) { return a / by - (a % by < 0 ? 1 : 0); }
 
 std::shared_ptr<ExprNode> new_node(ExprKind kind, DType dtype, int lanes, std::vector<Expr> args = {}) {
   auto node = std::make_shared<ExprNode>();

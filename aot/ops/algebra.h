@@ -49,6 +49,8 @@ inline Term where(Term condition, Term x, Term y) { return {x.builder(), ops::se
 inline Term where(Term condition, Term x, double y) { return where(condition, x, x.like(y)); }
 inline Term where(Term condition, double x, Term y) { return where(condition, y.like(x), y); }
 
+inline Term converted(Term x, DType dtype) { return {x.builder(), ops::convert(x.builder(), x, dtype)}; }
+
 inline Term exp(Term x) { return x.unary("exponential"); }
 inline Term log(Term x) { return x.unary("log"); }
 inline Term sin(Term x) { return x.unary("sine"); }

@@ -25,7 +25,6 @@ inline WideProduct<uint32_t> wide_product(uint32_t x, uint32_t y) {
 inline Term operator^(Term x, Term y) { return x.binary("xor", y); }
 inline Term operator^(Term x, uint32_t y) { return x ^ x.like(y); }
 inline Term shifted_right(Term x, int bits) { return x.binary("shift_right_logical", x.like(bits)); }
-inline Term converted(Term x, DType dtype) { return {x.builder(), ops::convert(x.builder(), x, dtype)}; }
 inline Term plus(Term x, uint32_t y) { return x + x.like(y); }
 inline Term rotated_left(Term x, int bits) {
   return x.binary("shift_left", x.like(bits)).binary("or", shifted_right(x, 32 - bits));

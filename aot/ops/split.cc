@@ -13,15 +13,27 @@ std::vector<TensorType> part_types(const Op& op) {
   return types;
 }
 
-std::vector<Parts> split_each(SplitArgs& args) {
-  INGOT_CHECK(args.op.results.size() == 1 && args.op.regions.empty());
+namespace {
+
+// make(operands) of the real parts, and of the imaginary ones; real operands are the same in both.
+template <typename Make>
+std::vector<Parts> each_part(const SplitArgs& args, const Make& make) {
   Values re, im;
   for (const Parts& operand : args.operands) {
     re.push_back(operand.re);
     im.push_back(operand.im ? operand.im : operand.re);
   }
-  Value* real = args.b.make(args.op.name(), re, args.op.attr_map, part_types(args.op));
-  return {{real, args.b.make(args.op.name(), im, args.op.attr_map, part_types(args.op))}};
+  Value* real = make(re);
+  return {{real, make(im)}};
+}
+
+}  // namespace
+
+std::vector<Parts> split_each(SplitArgs& args) {
+  INGOT_CHECK(args.op.results.size() == 1 && args.op.regions.empty());
+  return each_part(args, [&](const Values& operands) {
+    return args.b.make(args.op.name(), operands, args.op.attr_map, part_types(args.op));
+  });
 }
 
 std::vector<Parts> split_doubled(SplitArgs& args) {
@@ -59,18 +71,11 @@ std::vector<Parts> split_combining(SplitArgs& args) {
   const bool adds = binary_region_op(region) == "add", overwrites = returned_argument(region) == 1;
   if (args.op.results.size() != 1 || !(adds || overwrites)) return split_doubled(args);
   const DType part = part_of(args.op.result()->type.dtype);
-  const auto make = [&](const Values& operands) {
+  return each_part(args, [&](const Values& operands) {
     std::vector<std::unique_ptr<Block>> regions;
     regions.push_back(adds ? binary_region(args.b, "add", part) : overwrite_region(args.b, part));
     return args.b.create(args.op.name(), operands, args.op.attr_map, {}, std::move(regions))->result();
-  };
-  Values re, im;
-  for (const Parts& operand : args.operands) {
-    re.push_back(operand.re);
-    im.push_back(operand.im ? operand.im : operand.re);
-  }
-  Value* real = make(re);
-  return {{real, make(im)}};
+  });
 }
 
 std::vector<Parts> split_product(SplitArgs& args) {

@@ -33,12 +33,19 @@ std::string first_complaint(const Module& module, const std::function<std::strin
   return "";
 }
 
-// No op reads or gives a value of such a dtype.
-std::string none_left(const Module& module, bool (*is_wrong)(DType), std::string_view what) {
-  const auto is_left = [&](const Value* value) { return is_wrong(value->type.dtype); };
+// No op reads or gives a value of such a type, and no argument is one.
+std::string none_left(const Module& module, bool (*is_wrong)(const TensorType&), std::string_view what) {
+  const auto is_left = [&](const auto& value) { return is_wrong(value->type); };
+  for (const auto& function : module.functions) {
+    if (std::ranges::any_of(function->body.arguments, is_left)) {
+      return fmt::format("an argument of @{}: a {} is left", function->name, what);
+    }
+  }
   return first_complaint(module, [&](const Op& op) {
-    const bool has_one = std::ranges::any_of(op.operands, is_left) ||
-                         std::ranges::any_of(op.results, [&](const auto& result) { return is_left(result.get()); });
+    const bool has_one = std::ranges::any_of(op.operands, is_left) || std::ranges::any_of(op.results, is_left) ||
+                         std::ranges::any_of(op.regions, [&](const auto& region) {
+                           return std::ranges::any_of(region->arguments, is_left);
+                         });
     return has_one ? at(op, fmt::format(": a {} is left", what)) : "";
   });
 }
@@ -57,9 +64,21 @@ std::string no_expandable_ops(const Module& module) {
   });
 }
 
-std::string no_tokens(const Module& module) { return none_left(module, is_token, "token"); }
+std::string no_tokens(const Module& module) {
+  return none_left(module, [](const TensorType& type) { return is_token(type.dtype); }, "token");
+}
 
-std::string no_complex_values(const Module& module) { return none_left(module, is_complex, "complex value"); }
+std::string no_complex_values(const Module& module) {
+  return none_left(module, [](const TensorType& type) { return is_complex(type.dtype); }, "complex value");
+}
+
+std::string no_quantized_types(const Module& module) {
+  return none_left(module, [](const TensorType& type) { return type.quantization != nullptr; }, "quantized value");
+}
+
+std::string no_narrow_floats(const Module& module) {
+  return none_left(module, [](const TensorType& type) { return is_narrow_float(type.dtype); }, "narrow float");
+}
 
 std::string every_dimension_is_known(const Module& module) {
   return first_complaint(module, [](const Op& op) {

@@ -6,7 +6,6 @@
 #include "aot/graph/quantization.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/algebra.h"
-#include "aot/passes/checks.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/store_elements.h"
 
@@ -16,8 +15,6 @@ namespace {
 bool all_zero(const std::vector<int64_t>& values) {
   return std::ranges::all_of(values, [](int64_t value) { return value == 0; });
 }
-
-Term converted(Term x, DType dtype) { return {x.builder(), ops::convert(x.builder(), x, dtype)}; }
 
 // One number for each scale of a quantization, as a tensor of `type`; along dimension `axis` where there are many.
 Term parameters(GraphBuilder& b, const std::vector<double>& values, const TensorType& type, int axis) {
@@ -158,7 +155,5 @@ class QuantizedStorage : public ElementStorage {
 bool quantize_to_integers(Module& module, PassContext& context) {
   return store_elements(module, context.ops, QuantizedStorage());
 }
-
-std::string no_quantized_types(const Module& module) { return none_is_left(module, QuantizedStorage()); }
 
 }  // namespace ingot

@@ -1,6 +1,7 @@
 // Convolutions. Every dimension has a number, so transposes are renumbering.
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/ops/index.h"
 #include "aot/passes/simplify_rules.h"
 
@@ -86,9 +87,6 @@ Value* convolution_of_padded(GraphBuilder& b, const Op& op) {
 }
 
 // --- base dilation ---
-
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // `to` counts the dimensions without the one that moves.
 Value* move_dim(GraphBuilder& b, Value* x, int64_t from, int64_t to) {

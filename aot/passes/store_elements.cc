@@ -245,34 +245,12 @@ class Storing {
   std::vector<const Value*> decoded_order_;
 };
 
-std::string complaint(const Block& block, const ElementStorage& storage) {
-  for (const auto& argument : block.arguments) {
-    if (storage.holds(argument->type)) return "an argument is a " + to_string(argument->type);
-  }
-  for (const auto& op : block.ops) {
-    for (const auto& result : op->results) {
-      if (storage.holds(result->type)) return std::string(op->name()) + " gives a " + to_string(result->type);
-    }
-    for (const auto& region : op->regions) {
-      if (std::string text = complaint(*region, storage); !text.empty()) return text;
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 bool store_elements(Module& module, const OpTable& ops, const ElementStorage& storage) {
   Storing storing(ops, storage);
   for (const auto& function : module.functions) storing.function(*function);
   return storing.changed();
-}
-
-std::string none_is_left(const Module& module, const ElementStorage& storage) {
-  for (const auto& function : module.functions) {
-    if (std::string text = complaint(function->body, storage); !text.empty()) return text;
-  }
-  return "";
 }
 
 }  // namespace ingot

@@ -40,7 +40,4 @@ class ElementStorage {
 // their end. Functions take and give stored values.
 bool store_elements(Module& module, const OpTable& ops, const ElementStorage& storage);
 
-// What a pass that uses it promises: no value that `storage` holds is left.
-std::string none_is_left(const Module& module, const ElementStorage& storage);
-
 }  // namespace ingot

@@ -1,14 +1,11 @@
 // f8, f6 and f4 lie in memory as the bits that they are; integer arithmetic makes f32 of them, and rounds to them.
 #include "aot/graph/narrow_float.h"
 #include "aot/ops/algebra.h"
-#include "aot/passes/checks.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/store_elements.h"
 
 namespace ingot {
 namespace {
-
-Term converted(Term x, DType dtype) { return {x.builder(), ops::convert(x.builder(), x, dtype)}; }
 
 Term bitcast(Term x, DType dtype) {
   return {x.builder(), x.builder().make("stablehlo.bitcast_convert", {x}, {}, {{dtype, x.shape()}})};
@@ -122,7 +119,5 @@ class NarrowFloatStorage : public ElementStorage {
 bool widen_floats(Module& module, PassContext& context) {
   return store_elements(module, context.ops, NarrowFloatStorage());
 }
-
-std::string no_narrow_floats(const Module& module) { return none_is_left(module, NarrowFloatStorage()); }
 
 }  // namespace ingot

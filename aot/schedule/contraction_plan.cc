@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/base/divide.h"
 #include "aot/graph/op.h"
 #include "aot/schedule/sweep.h"
 
@@ -19,8 +20,6 @@ constexpr int64_t kWholeRowsBytes = 2 << 20;      // rows packed whole are read 
 constexpr int64_t kLongestSinglePass = 768;       // a depth up to this is not cut
 constexpr int64_t kMostRowsEach = 768;
 constexpr int64_t kPageBytes = 4096;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t round_up(int64_t a, int64_t multiple) { return divide_up(a, multiple) * multiple; }
 

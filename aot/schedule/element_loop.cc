@@ -13,7 +13,6 @@ namespace {
 using loops::Expr;
 using loops::Index;
 
-constexpr double kNsPerFlop = 0.03;
 constexpr int64_t kRegisters = 8;  // that carried values take: so many chains of operations are under way
 
 class ElementLoop {

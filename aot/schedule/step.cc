@@ -137,7 +137,6 @@ int lanes_for(const Draft& draft, const Values& makes) {
 }
 
 double work_ns(const Draft& draft, const Values& makes) {
-  constexpr double kNsPerFlop = 0.03;  // vector code with loads and stores beside it
   constexpr double kNsPerByte = 0.06;  // from and to the outer caches
   double ns = 0;
   std::set<const Value*> seen;

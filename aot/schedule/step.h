@@ -50,6 +50,8 @@ class Step {
 // Lanes of a step that makes and reads these values: as its widest elements allow.
 int lanes_for(const Draft& draft, const Values& makes);
 
+inline constexpr double kNsPerFlop = 0.03;  // vector code with loads and stores beside it
+
 // Estimated time to make the values on one core, for task splits: shapes alone decide.
 double work_ns(const Draft& draft, const Values& makes);
 
