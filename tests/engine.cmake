@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 ingot_test_library(engine_fixture engine_fixture.cc engine_flow.cc engine_kernels.c LINK ingot_bundle ingot::engine)
 set_source_files_properties(engine_kernels.c PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-  "-O1;-ffreestanding;-fno-tree-vectorize;-fno-tree-loop-distribute-patterns;-fno-stack-protector;-fno-sanitize=all;-fcf-protection=none")
+  "-O1;-ffreestanding;-fno-tree-vectorize;$<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>;-fno-stack-protector;-fno-sanitize=all;-fcf-protection=none")
 
 ingot_test(bundle_test engine_fixture)
 ingot_test(compat_test ingot::engine)

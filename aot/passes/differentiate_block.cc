@@ -4,7 +4,7 @@ namespace ingot {
 
 BlockGradient::BlockGradient(GraphBuilder& b, const Block& block, ValueMap map, const ValueSet& from,
                              const ValueSet& constants)
-    : b_(b), block_(block), map_(std::move(map)), constants_(constants) {
+    : block_(block), map_(std::move(map)), constants_(constants) {
   copy_ops(block, *b.block(), map_, /*with_terminator=*/false);
   for (const auto& op : b.block()->ops) ops_.push_back(op.get());
   for (const auto& [old, copy] : map_) {

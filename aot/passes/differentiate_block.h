@@ -20,7 +20,6 @@ class BlockGradient {
   Value* copy_of(Value* value) const;
 
  private:
-  GraphBuilder& b_;
   const Block& block_;
   ValueMap map_;
   ValueSet constants_, active_;
