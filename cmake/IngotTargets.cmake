@@ -36,7 +36,8 @@ function(ingot_folder name)
     target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
     # Nearly all of a compilation's time is LLVM's; more optimisation of the rest is felt in the build alone.
-    target_compile_options(ingot_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(ingot_${name} PRIVATE $<$<CONFIG:Release>:-O1>
+      $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -inline-threshold=25>)
     if(arg_PRECOMPILE)
       target_precompile_headers(ingot_${name} PRIVATE ${arg_PRECOMPILE})
     elseif(TARGET ingot_ops)
