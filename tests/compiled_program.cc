@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstring>
 #include <ingot/engine.hpp>
 
@@ -13,6 +14,7 @@ namespace ingot {
 namespace {
 
 constexpr uint64_t kAlignmentBytes = 64;
+constexpr std::chrono::seconds kLongestRun(30);  // of programs that take milliseconds
 
 engine::AlignedBytes aligned_copy(const std::vector<std::byte>& bytes) {
   engine::AlignedBytes copy(bytes.size(), kAlignmentBytes);
@@ -89,7 +91,11 @@ NamedTensors CompiledProgram::run(const std::string& entry_name, uint32_t thread
   for (uint32_t i = 0; i < bundle.entry(entry).output_count; ++i) {
     results.push_back(provide(session, memory, ingot_bind_output, entry, i, bundle.output(entry, i).bytes).data());
   }
-  engine::call(ingot_run, session.get(), entry);
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  int32_t is_complete = 0;
+  engine::call(ingot_run_slice, session.get(), entry, 0U, static_cast<uint64_t>((now + kLongestRun).count()),
+               &is_complete);
+  if (!is_complete) throw_error(nullptr, fmt::format("@{} does not end", entry_name));
 
   NamedTensors outputs;
   for (uint32_t i = 0; i < results.size(); ++i) {

@@ -264,10 +264,10 @@ TEST_F(EngineState, KilledTrainingResumesBitForBit) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) train_until_killed(path, resume);
-    while (!std::filesystem::exists(path)) usleep(100);
+    int status = 0;
+    while (!std::filesystem::exists(path) && waitpid(child, &status, WNOHANG) == 0) usleep(100);
     usleep(static_cast<useconds_t>(delay_us(random)));
     kill(child, SIGKILL);
-    int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the training ended with " << WEXITSTATUS(status);
     ASSERT_EQ(load(), INGOT_OK) << error.text;

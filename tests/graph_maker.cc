@@ -96,8 +96,7 @@ DType GraphMaker::float_dtype() {
 DType GraphMaker::dtype() {
   if (random.chance(0.6)) return float_dtype();
   if (random.chance(0.2)) return DType::kI32;
-  const auto dtype = static_cast<DType>(random.below(kDTypeCount));
-  return is_complex(dtype) || is_narrow_float(dtype) ? DType::kF32 : dtype;  // others at a program's boundary
+  return static_cast<DType>(random.below(kDTypeCount));
 }
 
 // --- values ---
@@ -138,6 +137,7 @@ Value* GraphMaker::of(const TensorType& type) {
   if (random.chance(0.8)) {
     if (Value* same = any([&](const TensorType& other) { return other == type; })) return same;
   }
+  if (type.quantization) return argument(random_tensor(type, random));
   if (random.chance(0.4)) {
     const auto converts = [&](const TensorType& other) { return other.shape == type.shape; };
     if (Value* x = any(converts)) return ops::convert(b, x, type.dtype);

@@ -85,5 +85,6 @@ std::vector<Recipe> elementwise_recipes();
 std::vector<Recipe> moving_recipes();
 std::vector<Recipe> combining_recipes();
 std::vector<Recipe> nesting_recipes();
+std::vector<Recipe> quantized_recipes();
 
 }  // namespace ingot

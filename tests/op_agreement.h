@@ -5,19 +5,25 @@
 #include <cstdio>
 #include <string>
 
+#include "aot/graph/narrow_float.h"
 #include "tests/op_case.h"
 
 namespace ingot {
 
+struct FloatFormat {
+  int mantissa_bits, least_exponent;
+};
+
+inline FloatFormat format_of(DType dtype) {
+  if (is_narrow_float(dtype)) return {narrow_float(dtype).mantissa_bits, 1 - narrow_float(dtype).bias};
+  if (dtype == DType::kF16) return {10, -14};
+  if (dtype == DType::kBF16) return {7, -126};
+  return dtype == DType::kF32 ? FloatFormat{23, -126} : FloatFormat{52, -1022};
+}
+
 // The distance of neighbouring numbers of `dtype` at `magnitude`.
 inline double unit_at(DType dtype, double magnitude) {
-  struct Format {
-    int mantissa_bits, least_exponent;
-  };
-  const Format format = dtype == DType::kF16    ? Format{10, -14}
-                        : dtype == DType::kBF16 ? Format{7, -126}
-                        : dtype == DType::kF32  ? Format{23, -126}
-                                                : Format{52, -1022};
+  const FloatFormat format = format_of(dtype);
   const int exponent = magnitude == 0 ? format.least_exponent : std::max(std::ilogb(magnitude), format.least_exponent);
   return std::ldexp(1, exponent - format.mantissa_bits);
 }

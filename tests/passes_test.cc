@@ -15,8 +15,8 @@
 #include "aot/ops/build.h"
 #include "aot/passes/flops.h"
 #include "aot/passes/traffic.h"
-#include "tests/tame_graph.h"
 #include "tests/random_tensor.h"
+#include "tests/tame_graph.h"
 
 namespace ingot {
 namespace {

@@ -121,6 +121,22 @@ TEST(Quantize, TextsAreReadAndWritten) {
   EXPECT_EQ(print(*parse_module(text, "again", all_ops())), text);
 }
 
+TEST(Quantize, ThereAreAsManyScalesAsElements) {
+  const TensorType type = type_of("tensor<3x!quant.uniform<i8:f32:0, {1.0,0.5,0.25}>>");
+  Module module;
+  Function& function = *module.add_function("f");
+  GraphBuilder b(all_ops());
+  b.at_end(function.body);
+  Value* x = function.body.add_argument(type);
+  try {
+    ops::slice(b, x, {1}, {3}, {1});
+    FAIL() << "two of three rows keep three scales";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("dimension 0 has 2 elements, but there are 3 scales"), std::string::npos)
+        << error.what();
+  }
+}
+
 // --- compiled --------------------------------------------------------------------------------------------------------
 
 const std::string kA = "tensor<5x37x!quant.uniform<i8:f32, 0.11:-30>>";

@@ -20,7 +20,7 @@ struct RandomGraphOptions {
 };
 
 // A module with one function @main; the same for the same seed everywhere, until an op or a sample of one is added.
-// Element types (all but complex numbers), ranks 0 to 5 and extents (zeros, ones, powers of two and their neighbours,
+// Element types, ranks 0 to 5 and extents (zeros, ones, powers of two and their neighbours,
 // primes) are drawn so that values often fit each other; some arguments are state that a result replaces. On the
 // examples most programs stay finite.
 std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& options = {});

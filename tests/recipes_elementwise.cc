@@ -26,8 +26,6 @@ struct ParsedSample {
 bool can_be_pasted(const ParsedSample& it, int64_t elements_max) {
   const std::string_view dialect = it.def->name.substr(0, it.def->name.find('.'));
   if (it.module->functions.size() != 1 || dialect == "check" || dialect == "interpreter") return false;
-  if (it.def->name.starts_with("stablehlo.uniform_")) return false;  // of quantized types
-  if (has_complex(it.function())) return false;
   return std::ranges::all_of(it.function().body.arguments, [&](const auto& argument) {
     return argument->type.is_static() && argument->type.elements() <= elements_max;
   });
@@ -184,7 +182,8 @@ std::vector<Recipe> elementwise_recipes() {
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> all = [] {
     std::vector<Recipe> result;
-    for (const auto& some : {elementwise_recipes(), moving_recipes(), combining_recipes(), nesting_recipes()}) {
+    for (const auto& some :
+         {elementwise_recipes(), moving_recipes(), combining_recipes(), nesting_recipes(), quantized_recipes()}) {
       result.insert(result.end(), some.begin(), some.end());
     }
     return result;

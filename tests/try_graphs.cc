@@ -10,6 +10,7 @@
 #include "aot/ops/build.h"
 #include "aot/pipeline/passes.h"
 #include "tests/compiled_program.h"
+#include "tests/in_memory.h"
 #include "tests/random_graph.h"
 #include "tests/reference.h"
 #include "tests/schedule_fixture.h"
@@ -42,7 +43,7 @@ std::unique_ptr<Module> joined(const std::vector<const Module*>& graphs) {
   return program;
 }
 
-// An entry point's results, in order.
+// An entry point's results, in order. Arguments and results as they lie in memory, here and below.
 std::vector<RefTensor> compiled_results(CompiledProgram& program, const Function& function, uint32_t threads,
                                         const std::vector<RefTensor>& arguments) {
   NamedTensors inputs, state;
@@ -98,15 +99,20 @@ std::string difference(const std::vector<RefTensor>& a, const std::vector<RefTen
 
 GraphTrial try_entry(CompiledProgram& program, const Function& entry, const Module& graph) {
   const Function& function = *graph.functions[0];
-  const std::vector<RefTensor> arguments = examples(function);
+  std::vector<RefTensor> arguments;
+  for (const RefTensor& example : examples(function)) arguments.push_back(in_memory(example));
   GraphTrial trial;
   const std::vector<RefTensor> results = compiled_results(program, entry, kThreads[0], arguments);
   const std::string other = difference(results, compiled_results(program, entry, kThreads[1], arguments));
   if (!other.empty()) return {"1 and 3 threads differ: " + other};
-  Reference reference(function, arguments);
+  Reference reference(function, examples(function));
   trial.elements = reference.elements();
   trial.judged_elements = reference.judged_elements();
-  trial.complaint = reference.disagreement(results);
+  std::vector<RefTensor> tensors;
+  for (size_t r = 0; r < results.size(); ++r) {
+    tensors.push_back(from_memory(function.results[r].type, results[r]));
+  }
+  trial.complaint = reference.disagreement(tensors);
   if (!trial.complaint.empty()) return {"compiled: " + trial.complaint};
   const std::string interpreted = difference(results, interpreted_results(graph, arguments));
   if (!interpreted.empty()) return {"compiled and interpreted loops differ: " + interpreted};

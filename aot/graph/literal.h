@@ -17,8 +17,8 @@ struct Literal {
   std::vector<std::byte> data;
   bool is_splat = false;  // Invariant: data holds exactly one element, else type.elements() of them.
 
-  // Element `index` of the row-major tensor, widened. Floats and complex numbers: the value. Integers and i1: the value;
-  // ui64 as bits.
+  // Element `index` of the row-major tensor, widened. Floats and complex numbers: the value. Integers and i1: the
+  // value; ui64 as bits.
   double float_at(int64_t index) const;
   int64_t int_at(int64_t index) const;
   std::complex<double> complex_at(int64_t index) const;

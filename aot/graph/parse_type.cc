@@ -73,16 +73,8 @@ void parse_quantized_element(TextReader& reader, TensorType& type) {
   const Token written = reader.token();
   type.quantization = reader.is_alias(written.text) ? reader.type_alias().quantization : parse_quantization(reader);
   if (!type.quantization) reader.fail_at(written.text, fmt::format("{} is no element type", written.text));
-  const Quantization& q = *type.quantization;
-  type.dtype = q.expressed;
-  if (!q.is_per_axis()) return;
-  if (q.axis >= type.rank()) {
-    reader.fail_at(written.text, fmt::format("the shape has no dimension {}, along which scales differ", q.axis));
-  }
-  const int64_t extent = type.shape[q.axis];
-  if (extent == kUnknownDim || extent == std::ssize(q.scales)) return;
-  reader.fail_at(written.text,
-                 fmt::format("dimension {} has {} elements, but there are {} scales", q.axis, extent, q.scales.size()));
+  type.dtype = type.quantization->expressed;
+  if (const std::string misfit = scales_misfit(type); !misfit.empty()) reader.fail_at(written.text, misfit);
 }
 
 }  // namespace

@@ -96,6 +96,15 @@ TensorType storage_type(const TensorType& type) { return {type.quantization->sto
 
 TensorType expressed_type(const TensorType& type) { return {type.dtype, type.shape, type.bounds}; }
 
+std::string scales_misfit(const TensorType& type) {
+  if (!type.quantization || !type.quantization->is_per_axis()) return "";
+  const Quantization& q = *type.quantization;
+  if (q.axis >= type.rank()) return fmt::format("the shape has no dimension {}, along which scales differ", q.axis);
+  const int64_t extent = type.shape[q.axis];
+  if (extent == kUnknownDim || extent == std::ssize(q.scales)) return "";
+  return fmt::format("dimension {} has {} elements, but there are {} scales", q.axis, extent, q.scales.size());
+}
+
 bool same_meaning(const Quantization& a, const Quantization& b) {
   Quantization moved = a;
   if (a.is_per_axis() == b.is_per_axis()) moved.axis = b.axis;

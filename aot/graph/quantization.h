@@ -40,6 +40,10 @@ int64_t greatest_of(DType dtype);
 TensorType storage_type(const TensorType& type);    // a quantized tensor's integers
 TensorType expressed_type(const TensorType& type);  // what is not quantized stays as it is
 
+// Why its scales cannot lie along the dimension that they name: "dimension 0 has 2 elements, but there are 3 scales";
+// "" if they can.
+std::string scales_misfit(const TensorType& type);
+
 // Whether integers of one mean the same as those of the other: equal but for the axis, as moves change it.
 bool same_meaning(const Quantization& a, const Quantization& b);
 

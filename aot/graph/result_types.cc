@@ -88,6 +88,14 @@ bool is_beyond_infer(const OpDef& def, const InferArgs& args) {
          (std::ranges::any_of(args.operands, is_quantized) || std::ranges::any_of(args.declared, is_quantized));
 }
 
+std::vector<TensorType> unchecked_types(const OpDef& def, const InferArgs& args) {
+  if (is_beyond_infer(def, args)) return quantized_types(def, args, unchecked_types);
+  if (def.infers_unknown || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
+  if (def.is_elementwise) return elementwise_types(def, args);
+  if (args.declared.empty()) args.fail("its result types must be written where a dimension is unknown");
+  return {args.declared.begin(), args.declared.end()};
+}
+
 }  // namespace
 
 bool may_agree(const TensorType& a, const TensorType& b) {
@@ -111,11 +119,13 @@ std::vector<TensorType> inferred_types(const OpDef& def, const InferArgs& args) 
 }
 
 std::vector<TensorType> result_types(const OpDef& def, const InferArgs& args) {
-  if (is_beyond_infer(def, args)) return quantized_types(def, args, result_types);
-  if (def.infers_unknown || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
-  if (def.is_elementwise) return elementwise_types(def, args);
-  if (args.declared.empty()) args.fail("its result types must be written where a dimension is unknown");
-  return {args.declared.begin(), args.declared.end()};
+  std::vector<TensorType> types = unchecked_types(def, args);
+  for (const TensorType& type : types) {
+    if (const std::string misfit = scales_misfit(type); !misfit.empty()) {
+      args.fail(fmt::format("would give {}: {}", to_string(type), misfit));
+    }
+  }
+  return types;
 }
 
 }  // namespace ingot

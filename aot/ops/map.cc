@@ -64,7 +64,7 @@ Values expand(ExpandArgs& args) {
       lifted[op->result()] = ops::broadcast_scalar(b, ops::constant(b, op->attrs().literal("value")), shape);
       continue;
     }
-    if (!op->def->is_elementwise) {
+    if (!op->def->is_elementwise && !op->is("stablehlo.bitcast_convert")) {
       throw_limit(op->location, fmt::format("{} in a stablehlo.map cannot be compiled yet; elementwise ops and "
                                             "constants can",
                                             op->name()));
