@@ -276,6 +276,15 @@ TEST(NarrowFloat, RunsInPrograms) {
        {drawn(a, 3)},
        row});
   cases.push_back(
+      {"%0 = stablehlo.constant dense<0.5> : tensor<f8E4M3FN>\n"
+       "  %r = \"stablehlo.reduce\"(%x0, %0) <{dimensions = array<i64: 1>}> ({\n"
+       "  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):\n"
+       "    %s = stablehlo.maximum %a, %b : tensor<bf16>\n"
+       "    stablehlo.return %s : tensor<bf16>\n"
+       "  }) : (tensor<7x16xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<7xbf16>",
+       {drawn(a, 3)},
+       {DType::kBF16, {7}}});
+  cases.push_back(
       {"%r = \"stablehlo.sort\"(%x0) <{dimension = 1 : i64, is_stable = true}> ({\n"
        "  ^bb0(%a: tensor<f8E4M3FN>, %b: tensor<f8E4M3FN>):\n"
        "    %c = stablehlo.compare LT, %a, %b : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>\n"

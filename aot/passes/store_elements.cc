@@ -139,7 +139,17 @@ class Storing {
   }
 
   void decode_operands(Op& op) {
-    for (size_t i = 0; i < op.operands.size(); ++i) op.set_operand(static_cast<int>(i), decoded(op.operands[i]));
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      Value* value = decoded(op.operands[i]);
+      if (value != op.operands[i]) value = as_region_sums(op, i, value);
+      op.set_operand(static_cast<int>(i), value);
+    }
+  }
+
+  // A reduction's region may have another type than what is reduced: a wider one.
+  Value* as_region_sums(const Op& op, size_t operand, Value* value) {
+    if (op.regions.empty() || op.region().arguments.size() != op.operands.size()) return value;
+    return ops::convert(b_, value, op.region().argument(static_cast<int>(operand))->type.dtype);
   }
 
   // A value to compute with: what was decoded above need not be again.
