@@ -78,6 +78,7 @@ class Folder {
       std::istringstream words(line);
       std::string word, file, function;
       words >> word >> file >> function;
+      ASSERT_FALSE(function.empty()) << "the tool stopped at " << line;
       for (const std::string& op : ops_of(file, function.substr(1))) ++passed_by_op[op];
     }
     EXPECT_GT(passed, 0);

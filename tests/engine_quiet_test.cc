@@ -13,13 +13,19 @@
 
 namespace {
 
-std::atomic<bool> counting{false};
-std::atomic<int> allocation_count{0};
+[[maybe_unused]] std::atomic<bool> counting{false};
+[[maybe_unused]] std::atomic<int> allocation_count{0};
 
 }  // namespace
 
+#if defined(__SANITIZE_ADDRESS__)
+#define INGOT_SANITIZES_ADDRESSES 1
+#elif defined(__has_feature)
+#define INGOT_SANITIZES_ADDRESSES __has_feature(address_sanitizer)
+#endif
+
 // Stands in for the C library's allocator, which it calls. Sanitizers bring their own: then it stays away.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !INGOT_SANITIZES_ADDRESSES
 #define INGOT_COUNTS_ALLOCATIONS 1
 extern "C" {
 void* __libc_malloc(size_t bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "aot/graph/evaluate.h"
 #include "tests/op_case.h"

@@ -80,7 +80,8 @@ inline RefTensor draw(const TensorType& type, const Sample& sample, std::mt19937
 
 inline OpCase make_case(const OpDef& def, const Sample& sample) {
   OpCase result{&def, sample, parse_module(sample.text, std::string(def.name) + " sample", all_ops()), {}, {}, {}, {}};
-  std::mt19937_64 random(std::hash<std::string>()(sample.text) + static_cast<uint64_t>(sample.low * 16));
+  std::mt19937_64 random(std::hash<std::string>()(sample.text) +
+                         static_cast<uint64_t>(static_cast<int64_t>(sample.low * 16)));
   for (const auto& argument : result.main().body.arguments) {
     result.inputs.push_back(draw(argument->type, sample, random, result.inputs.size()));
   }

@@ -1,5 +1,7 @@
 #include "aot/ops/build.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -33,6 +35,7 @@ LiteralRef neutral(std::string_view op, DType dtype) {
   if (op == "add" || op == "or") return splat_int(type, 0);
   if (op == "multiply") return splat_int(type, 1);
   if (op == "and") return splat_int(type, -1);
+  if (is_complex(dtype)) throw_error(nullptr, fmt::format("{} of complex numbers: they have no order", op));
   const bool is_max = op == "maximum";
   if (!is_max && op != "minimum") throw_bug("reduce: no neutral element for " + std::string(op));
   if (is_float(dtype)) return splat(type, is_max ? -INFINITY : INFINITY);

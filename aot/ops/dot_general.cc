@@ -68,8 +68,8 @@ void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::ve
     for (int64_t m : lhs_m) {
       for (size_t k = 0; k < lhs_k.size(); ++k) {
         const T a = lhs[lhs_b[b] + m + lhs_k[k]];
-        const T* from = rhs.data() + rhs_b[b] + rhs_k[k];
-        for (size_t n = 0; n < rhs_n.size(); ++n) multiply_add(row[n], a, from[rhs_n[n]]);
+        const int64_t from = rhs_b[b] + rhs_k[k];
+        for (size_t n = 0; n < rhs_n.size(); ++n) multiply_add(row[n], a, rhs[from + rhs_n[n]]);
       }
       row += rhs_n.size();
     }

@@ -1,6 +1,7 @@
 // The cheapest way to part a source from a sink.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +32,7 @@ class MinCut {
   std::vector<Edge> edges_;
   std::vector<std::vector<int>> of_node_;  // numbers of edges
   std::vector<int> level_;
-  std::vector<size_t> next_;
+  std::vector<std::size_t> next_;
 };
 
 }  // namespace ingot

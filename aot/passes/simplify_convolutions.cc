@@ -1,5 +1,6 @@
 // Convolutions. Every dimension has a number, so transposes are renumbering.
 #include <algorithm>
+#include <utility>
 
 #include "aot/base/divide.h"
 #include "aot/ops/index.h"

@@ -61,7 +61,7 @@ std::string run_program(CheckProgram program, const CheckOptions& options) {
   const Device::Bound bound = device.bind(entry);
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const std::vector<std::byte> data = program.inputs[i]->dense_bytes();
-    std::memcpy(bound.inputs[i].data(), data.data(), data.size());
+    std::ranges::copy(data, bound.inputs[i].begin());
   }
   device.run(entry);
   const std::vector<RefTensor> results = results_of(program.results, bound);
