@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "aot/graph/parse.h"
 #include "aot/ops/build.h"
 #include "tests/compiled_program.h"

@@ -125,10 +125,9 @@ void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::
         const int64_t from = batch * xs[d.input_batch] + first_feature * xs[d.input_feature];
         T sum{};
         for (const Tap& tap : taps) {
-          const T* a = input.data() + from + tap.input;
-          const T* k = kernel.data() + o * ws[d.kernel_output_feature] + tap.kernel;
+          const int64_t a = from + tap.input, k = o * ws[d.kernel_output_feature] + tap.kernel;
           for (int64_t c = 0; c < features; ++c) {
-            multiply_add(sum, a[c * xs[d.input_feature]], k[c * ws[d.kernel_input_feature]]);
+            multiply_add(sum, input[a + c * xs[d.input_feature]], kernel[k + c * ws[d.kernel_input_feature]]);
           }
         }
         out[linear_index(position, y_spatial) + b * ys[d.output_batch] + o * ys[d.output_feature]] = sum;
