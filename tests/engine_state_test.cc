@@ -265,7 +265,10 @@ TEST_F(EngineState, KilledTrainingResumesBitForBit) {
     ASSERT_GE(child, 0);
     if (child == 0) train_until_killed(path, resume);
     int status = 0;
-    while (!std::filesystem::exists(path) && waitpid(child, &status, WNOHANG) == 0) usleep(100);
+    while (!std::filesystem::exists(path)) {
+      ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "the training ended with " << WEXITSTATUS(status);
+      usleep(100);
+    }
     usleep(static_cast<useconds_t>(delay_us(random)));
     kill(child, SIGKILL);
     waitpid(child, &status, 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aot/graph/float_bits.h"
+#include "aot/graph/narrow_float.h"
 #include "aot/graph/quantization.h"
 
 namespace ingot {
@@ -17,7 +18,7 @@ inline RefTensor in_memory(const RefTensor& tensor) {
     return parts;
   }
   if (!is_narrow_float(dtype)) return tensor;
-  RefTensor bits({info(dtype).bits == 4 ? DType::kUI4 : DType::kUI8, tensor.type.shape});
+  RefTensor bits({storage_of(dtype), tensor.type.shape});
   for (int64_t k = 0; k < bits.elements(); ++k) bits.i[k] = static_cast<int64_t>(float_bits(dtype, tensor.f[k]));
   return bits;
 }

@@ -7,8 +7,6 @@
 namespace ingot {
 namespace {
 
-bool is_quantized(const TensorType& type) { return type.quantization != nullptr; }
-
 // A quantized type of this shape: for the tensor, or along one of its dimensions.
 TensorType quantized(GraphMaker& m, const Shape& shape) {
   static const std::vector<DType> kStorage = {DType::kI8, DType::kI8, DType::kUI8, DType::kI4, DType::kI16};

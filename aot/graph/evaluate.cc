@@ -11,13 +11,11 @@
 namespace ingot {
 namespace {
 
-bool is_quantized(const RefTensor& tensor) { return tensor.type.quantization != nullptr; }
-
 // What ops compute with: a quantized value is the product of an integer and a scale, rounded to the expressed type.
 std::vector<RefTensor> in_expressed_types(std::span<const RefTensor> tensors) {
   std::vector<RefTensor> expressed(tensors.begin(), tensors.end());
   for (RefTensor& tensor : expressed) {
-    if (!is_quantized(tensor)) continue;
+    if (!is_quantized(tensor.type)) continue;
     tensor.type = expressed_type(tensor.type);
     round_in_place(tensor);
   }
@@ -37,7 +35,8 @@ class Evaluator {
     }
     std::vector<RefTensor> expressed;
     const bool computes = !op.def->only_moves && !op.def->keeps_bits && !op.def->sees_quantization;
-    if (computes && std::ranges::any_of(inputs, is_quantized)) inputs = expressed = in_expressed_types(inputs);
+    if (computes && std::ranges::any_of(inputs, is_quantized, &RefTensor::type))
+      inputs = expressed = in_expressed_types(inputs);
     std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
     if (options_.adjust) options_.adjust(op, inputs, results);
     for (size_t i = 0; i < results.size(); ++i) {

@@ -35,6 +35,9 @@ struct NarrowFloat {
 
 const NarrowFloat& narrow_float(DType dtype);  // the row of a dtype with is_narrow_float
 
+// What its bits lie in memory as.
+inline DType storage_of(DType narrow) { return info(narrow).bits == 4 ? DType::kUI4 : DType::kUI8; }
+
 double narrow_float_value(const NarrowFloat& format, uint32_t bits);
 
 // The nearest value's bits; of two that are as near the even ones. Zeros without a sign and powers below the least

@@ -37,6 +37,8 @@ std::string to_string(const Quantization& quantization);
 int64_t least_of(DType dtype);
 int64_t greatest_of(DType dtype);
 
+inline bool is_quantized(const TensorType& type) { return type.quantization != nullptr; }
+
 TensorType storage_type(const TensorType& type);    // a quantized tensor's integers
 TensorType expressed_type(const TensorType& type);  // what is not quantized stays as it is
 

@@ -45,8 +45,6 @@ std::vector<TensorType> elementwise_types(const OpDef& def, const InferArgs& arg
   return results;
 }
 
-bool is_quantized(const TensorType& type) { return type.quantization != nullptr; }
-
 std::vector<TensorType> expressed_types(std::span<const TensorType> types) {
   std::vector<TensorType> expressed;
   for (const TensorType& type : types) expressed.push_back(expressed_type(type));

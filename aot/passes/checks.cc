@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "aot/graph/quantization.h"
 #include "aot/passes/walk.h"
 
 namespace ingot {
@@ -72,9 +73,7 @@ std::string no_complex_values(const Module& module) {
   return none_left(module, [](const TensorType& type) { return is_complex(type.dtype); }, "complex value");
 }
 
-std::string no_quantized_types(const Module& module) {
-  return none_left(module, [](const TensorType& type) { return type.quantization != nullptr; }, "quantized value");
-}
+std::string no_quantized_types(const Module& module) { return none_left(module, is_quantized, "quantized value"); }
 
 std::string no_narrow_floats(const Module& module) {
   return none_left(module, [](const TensorType& type) { return is_narrow_float(type.dtype); }, "narrow float");

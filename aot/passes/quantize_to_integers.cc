@@ -128,7 +128,7 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
 
 class QuantizedStorage : public ElementStorage {
  public:
-  bool holds(const TensorType& type) const override { return type.quantization != nullptr; }
+  bool holds(const TensorType& type) const override { return is_quantized(type); }
   TensorType stored(const TensorType& type) const override { return storage_type(type); }
   TensorType computed(const TensorType& type) const override { return expressed_type(type); }
   bool have_same_meaning(const TensorType& a, const TensorType& b) const override {

@@ -91,9 +91,7 @@ Term bits_of_value(Term x, const NarrowFloat& format, const Wide& wide) {
 class NarrowFloatStorage : public ElementStorage {
  public:
   bool holds(const TensorType& type) const override { return is_narrow_float(type.dtype); }
-  TensorType stored(const TensorType& type) const override {
-    return {info(type.dtype).bits == 4 ? DType::kUI4 : DType::kUI8, type.shape};
-  }
+  TensorType stored(const TensorType& type) const override { return {storage_of(type.dtype), type.shape}; }
   TensorType computed(const TensorType& type) const override { return {DType::kF32, type.shape}; }
   bool have_same_meaning(const TensorType& a, const TensorType& b) const override { return a.dtype == b.dtype; }
 
