@@ -211,6 +211,12 @@ TEST(Quantize, MovesAndReductions) {
       make_case("stablehlo.broadcast_in_dim %x0, dims = [0]", {axis(0, "4")}, axis(0, "4x6")),
       make_case("stablehlo.broadcast_in_dim %x0, dims = [0, 1]", {"tensor<1x6x!quant.uniform<i8:f32:0, {0.1:-30}>>"},
                 "tensor<2x6x!quant.uniform<i8:f32:0, {0.1:-30,0.1:-30}>>"),
+      // Elements that come to lie where another scale holds.
+      make_case("stablehlo.reverse %x0, dims = [0]", {axis(0, "4x6")}, axis(0, "4x6")),
+      make_case("stablehlo.transpose %x0, dims = [1, 0]", {axis(0, "4x4")}, axis(0, "4x4")),
+      make_case("stablehlo.reshape %x0", {axis(0, "4x4x2")}, axis(1, "2x4x4")),
+      make_case("stablehlo.concatenate %x0, %x1, dim = 0", {axis(1, "2x4"), axis(1, "3x4")}, axis(1, "5x4")),
+      make_case("stablehlo.select %x0, %x1, %x2", {"tensor<4x4xi1>", axis(0, "4x4"), axis(1, "4x4")}, axis(0, "4x4")),
       make_case("stablehlo.reduce(%x0 init: %x1) applies stablehlo.maximum across dimensions = [1]", {x, scalar},
                 "tensor<4x" + q + ">"),
       make_case("stablehlo.reduce(%x0 init: %x1) applies stablehlo.add across dimensions = [0]", {x, scalar},

@@ -1,6 +1,7 @@
 #include "tests/random_graph.h"
 
 #include "tests/graph_maker.h"
+#include "tests/in_memory.h"
 
 namespace ingot {
 namespace {
@@ -54,7 +55,8 @@ std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& op
 std::vector<RefTensor> examples(const Function& function) {
   std::vector<RefTensor> result;
   for (const AttrMap& attrs : function.argument_attrs) {
-    result.push_back(from_literal(*Attrs(attrs, function.name, function.location).literal(kExampleAttr)));
+    const RefTensor literal = from_literal(*Attrs(attrs, function.name, function.location).literal(kExampleAttr));
+    result.push_back(from_memory(literal.type, in_memory(literal)));  // text has few digits of a quantized number
   }
   return result;
 }

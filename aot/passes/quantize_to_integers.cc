@@ -126,13 +126,26 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
   return as_integer(values / parameters(b, steps, {dtype, shape}, to->axis), *to);
 }
 
+// Whether elements keep their index along the dimension that has a scale for each of them.
+bool keeps_axis(const Op& op, const TensorType& from, const TensorType& to) {
+  const int axis = from.quantization->axis, new_axis = to.quantization->axis;
+  const auto leading = [](const TensorType& type, int end) {
+    return element_count(Shape(type.shape.begin(), type.shape.begin() + end));
+  };
+  if (op.is("stablehlo.transpose")) return op.attrs().ints("permutation")[new_axis] == axis;
+  if (op.is("stablehlo.broadcast_in_dim")) return op.attrs().ints("broadcast_dimensions")[axis] == new_axis;
+  if (op.is("stablehlo.reshape")) return leading(from, axis) == leading(to, new_axis);
+  return op.def->is_elementwise && axis == new_axis;
+}
+
 class QuantizedStorage : public ElementStorage {
  public:
   bool holds(const TensorType& type) const override { return is_quantized(type); }
   TensorType stored(const TensorType& type) const override { return storage_type(type); }
   TensorType computed(const TensorType& type) const override { return expressed_type(type); }
-  bool have_same_meaning(const TensorType& a, const TensorType& b) const override {
-    return same_meaning(*a.quantization, *b.quantization);
+  bool keeps_meaning(const Op& op, const TensorType& from, const TensorType& to) const override {
+    return same_meaning(*from.quantization, *to.quantization) &&
+           (!from.quantization->is_per_axis() || keeps_axis(op, from, to));
   }
   Value* decode(GraphBuilder& b, Value* stored, const TensorType& type) const override {
     return dequantized(Term(b, stored), *type.quantization);

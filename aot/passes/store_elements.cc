@@ -237,12 +237,9 @@ class Storing {
     if (!op.def->only_moves && !op.def->keeps_bits) return false;
     if (op.def->sees_quantization) return true;
     const ElementStorage::Types types = types_of(op);
-    const TensorType* first = nullptr;
-    for (const auto* list : {&types.operands, &types.results}) {
-      for (const TensorType& type : *list) {
-        if (!storage_.holds(type)) continue;
-        if (first && !storage_.have_same_meaning(*first, type)) return false;
-        first = &type;
+    for (const TensorType& from : types.operands) {
+      for (const TensorType& to : types.results) {
+        if (storage_.holds(from) && storage_.holds(to) && !storage_.keeps_meaning(op, from, to)) return false;
       }
     }
     return true;

@@ -16,8 +16,9 @@ class ElementStorage {
   virtual TensorType stored(const TensorType& type) const = 0;
   virtual TensorType computed(const TensorType& type) const = 0;
 
-  // Whether the same integer is the same value in both types.
-  virtual bool have_same_meaning(const TensorType& a, const TensorType& b) const = 0;
+  // Whether an integer of an operand of this type still means the same value where `op`, which moves or passes on
+  // elements, puts it in a result of that type.
+  virtual bool keeps_meaning(const Op& op, const TensorType& from, const TensorType& to) const = 0;
 
   virtual Value* decode(GraphBuilder& b, Value* stored, const TensorType& type) const = 0;
   // From `computed`, or from any number where `op` says that it takes them.

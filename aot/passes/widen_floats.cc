@@ -93,7 +93,9 @@ class NarrowFloatStorage : public ElementStorage {
   bool holds(const TensorType& type) const override { return is_narrow_float(type.dtype); }
   TensorType stored(const TensorType& type) const override { return {storage_of(type.dtype), type.shape}; }
   TensorType computed(const TensorType& type) const override { return {DType::kF32, type.shape}; }
-  bool have_same_meaning(const TensorType& a, const TensorType& b) const override { return a.dtype == b.dtype; }
+  bool keeps_meaning(const Op&, const TensorType& from, const TensorType& to) const override {
+    return from.dtype == to.dtype;
+  }
 
   Value* decode(GraphBuilder& b, Value* stored, const TensorType& type) const override {
     return value_of_bits(Term(b, stored), narrow_float(type.dtype));
