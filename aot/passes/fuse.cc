@@ -172,10 +172,9 @@ bool fuse_block(Block& block, PassContext& context) {
   refuse_what_has_no_kernel(block);
   for (auto& op : block.ops) {
     if (!is_control_flow(*op)) continue;
-    for (auto& region : op->regions) {
-      sink_free_values(*region);
-      if (!is_element_loop(*op)) fuse_block(*region, context);
-    }
+    for (auto& region : op->regions) sink_free_values(*region);
+    if (is_element_loop(*op)) continue;
+    for (auto& region : op->regions) fuse_block(*region, context);
   }
   Partition p = partition(block, context);
   merge_groups(p);
