@@ -56,9 +56,11 @@ TEST_P(JaxGolden, AnyNumberOfThreadsGivesTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, JaxGolden,
-                         testing::Values("softmax_regression", "mlp_adamw", "cnn_adamw", "resnet8_batchnorm_nesterov",
-                                         "chargpt_adamw_clip", "depthwise_groupnorm_lion", "dlrm_sgd",
-                                         "lora_frozen_base", "moe_topk_adagrad", "unet_rmsprop", "vit_adamw_schedule"),
+                         testing::Values("softmax_regression", "mlp_adamw", "mlp_bf16_mixed", "cnn_adamw",
+                                         "resnet8_batchnorm_nesterov", "chargpt_adamw_clip", "depthwise_groupnorm_lion",
+                                         "dlrm_sgd", "dropout_momentum", "lora_frozen_base", "lstm_scan_adam",
+                                         "moe_topk_adagrad", "unet_rmsprop", "vae_threefry_adam", "vit_adamw_schedule",
+                                         "accumulate_fori_adamw"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -27,6 +27,10 @@ struct OpCase {
   std::vector<RefTensor> magnitudes;
 
   const Function& main() const { return *module->find("main"); }
+  // The use of the op in @main.
+  const Op& op() const {
+    return **std::ranges::find(main().body.ops, def, [](const auto& op) { return op->def; });
+  }
 };
 
 // Below the graph nothing knows complex numbers: split_test compiles these.

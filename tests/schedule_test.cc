@@ -6,6 +6,7 @@
 #include "aot/ops/build.h"
 #include "aot/ops/dimension_numbers.h"
 #include "tests/random_contraction.h"
+#include "tests/random_tensor.h"
 #include "tests/schedule_fixture.h"
 
 namespace ingot {
@@ -60,10 +61,10 @@ TEST(Elementwise, HalfAndIntegers) {
 
 TEST(Reduce, RowsColumnsAndBetween) {
   const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
-      {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}}, {{3, 5, 17}, {1}},
-      {{3, 5, 17}, {0, 2}}, {{4, 1, 9}, {1}}, {{0, 4}, {0}},     {{4, 0}, {0}},
-      {{1}, {0}},           {{5000}, {0}},    {{3000, 5}, {0}},  {{2, 3, 40, 9}, {0, 2, 3}},
-      {{5, 1}, {1}},        {{100000}, {0}}};
+      {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}},      {{3, 5, 17}, {1}},
+      {{3, 5, 17}, {0, 2}}, {{4, 1, 9}, {1}}, {{0, 4}, {0}},          {{4, 0}, {0}},
+      {{1}, {0}},           {{5000}, {0}},    {{3000, 5}, {0}},       {{2, 3, 40, 9}, {0, 2, 3}},
+      {{5, 1}, {1}},        {{100000}, {0}},  {{16, 65, 96}, {0, 1}}, {{6, 700, 8}, {0, 1}}};
   for (const auto& [shape, dims] : cases) {
     for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
       KernelTolerance tolerance;
@@ -80,12 +81,46 @@ TEST(Reduce, RowsColumnsAndBetween) {
 // A sum taken element after element would be off by about 1e-6 here: long sums must be cut into blocks.
 TEST(Reduce, LongSumsOfOneSignStayAccurate) {
   const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
-      {{1 << 20}, {0}}, {{2, 200000}, {1}}, {{32, 4, 32, 32}, {0, 2, 3}}};
+      {{1 << 20}, {0}}, {{2, 200000}, {1}}, {{32, 4, 32, 32}, {0, 2, 3}}, {{100000, 8}, {0}}};
   for (const auto& [shape, dims] : cases) {
     check_kernel(
         kernel_function({f32(shape)},
                         [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, "add", x[0], dims)}; }),
         {.relative = 1.5e-7, .low = 0.5, .high = 1.5});
+  }
+}
+
+// A region of a narrow type rounds each partial sum. Down columns the sums are of blocks of 32 in order, as in XLA.
+TEST(Reduce, NarrowSumsAreRoundedBlockByBlock) {
+  constexpr int64_t kRows = 70, kColumns = 24, kBlock = 32;
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const TensorType type{dtype, {kRows, kColumns}};
+    const KernelFunction f = kernel_function({type}, [&](GraphBuilder& b, const Values& x) {
+      std::vector<std::unique_ptr<Block>> regions;
+      regions.push_back(ops::binary_region(b, "add", dtype));
+      Value* start = ops::constant(b, {dtype, {}}, 0);
+      const std::vector<int64_t> dims{0};
+      return Values{
+          b.create("stablehlo.reduce", {x[0], start}, {{"dimensions", dims}}, {}, std::move(regions))->result()};
+    });
+    const RefTensor x = random_tensor(type, 1);
+    RefTensor expected({dtype, {kColumns}});
+    for (int64_t column = 0; column < kColumns; ++column) {
+      double& total = expected.f[column];
+      for (int64_t block = 0; block < kRows; block += kBlock) {
+        double sum = 0;
+        for (int64_t row = block; row < std::min(block + kBlock, kRows); ++row)
+          sum = round_to(dtype, sum + x.f[row * kColumns + column]);
+        total = round_to(dtype, total + sum);
+      }
+    }
+    for (const loops::Target& target : loops::all_targets()) {
+      const Lowering lowering = lower(*f.kernel, target);
+      LoweringRun run(*f.kernel, lowering);
+      run.set_operands({x});
+      run.interpret(false);
+      EXPECT_EQ(run.results()[0].f, expected.f) << target.name;
+    }
   }
 }
 

@@ -150,6 +150,11 @@ std::vector<std::unique_ptr<Block>> one(std::unique_ptr<Block> region) {
   return regions;
 }
 
+// Whether a region by that op would round each partial result to a float narrower than f32.
+bool rounds_sums(std::string_view op, const Value* x) {
+  return is_float(x->type.dtype) && info(x->type.dtype).bits < 32 && (op == "add" || op == "multiply");
+}
+
 }  // namespace
 
 std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype) {
@@ -166,6 +171,7 @@ std::unique_ptr<Block> overwrite_region(GraphBuilder& b, DType dtype) {
 }
 
 Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims) {
+  if (rounds_sums(op, x)) return convert(b, reduce(b, op, convert(b, x, DType::kF32), dims), x->type.dtype);
   Value* start = constant(b, neutral(op, x->type.dtype));
   return b.create("stablehlo.reduce", {x, start}, {{"dimensions", dims}}, {}, one(binary_region(b, op, x->type.dtype)))
       ->result();
@@ -180,6 +186,7 @@ Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& c
 }
 
 Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window) {
+  if (rounds_sums(op, x)) return convert(b, reduce_window(b, op, convert(b, x, DType::kF32), window), x->type.dtype);
   Value* start = constant(b, neutral(op, x->type.dtype));
   return b
       .create("stablehlo.reduce_window", {x, start}, window_attrs(window), {}, one(binary_region(b, op, x->type.dtype)))

@@ -43,7 +43,7 @@ Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shap
 Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts);
 
 // Reduces `dims` with one scalar op: "add", "maximum", "minimum", "multiply", "and", "or". The start value is the op's
-// neutral element.
+// neutral element. Narrow floats are summed in f32 and rounded once (a region of theirs would round each partial sum).
 Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims);
 
 // Result: batch dims, then lhs free dims, then rhs free dims.
@@ -51,7 +51,7 @@ Value* dot_general(GraphBuilder& b, Value* lhs, Value* rhs, const DotDims& dims)
 
 Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& convolution);
 
-// Combines each window of x with "add", "maximum" or "minimum", from the op's neutral element.
+// Combines each window of x with "add", "maximum" or "minimum", from the op's neutral element; narrow floats likewise.
 Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window);
 // Adds each element of `source` to a zero tensor like x, at the element of its window of x that wins every comparison
 // ("GE": the first greatest, "LE": the first least).

@@ -75,7 +75,7 @@ void Accumulator::take_values(const Index& chain, std::vector<Expr> elements, co
   if (known_) {
     Expr element = elements[0];
     if (mask) element = b.apply(ScalarOp::kSelect, {mask, element, neutral_element(b, *known_, dtype(0))});
-    b.set(tiles_[0], {chain}, b.apply(*known_, {b.read(tiles_[0], {chain}), element}));
+    b.set(tiles_[0], {chain}, joined(b.read(tiles_[0], {chain}), std::move(element)));
     return;
   }
   std::vector<Expr> arguments;
@@ -95,21 +95,21 @@ void Accumulator::fold() {
   if (!totals_) return;
   loops::KernelBuilder& b = step_.b();
   b.unrolled("c", chains_, [&](Index c) {
-    b.set(*totals_, {c}, b.apply(ScalarOp::kAdd, {b.read(*totals_, {c}), b.read(tiles_[0], {c})}));
+    b.set(*totals_, {c}, joined(b.read(*totals_, {c}), b.read(tiles_[0], {c})));
     b.set(tiles_[0], {c}, neutral_element(b, *known_, dtype(0)));
   });
 }
 
-Expr Accumulator::chain_value(const Index& chain) { return step_.b().read(tiles_[0], {chain}); }
+Expr Accumulator::chain_value(const Index& chain) const { return step_.b().read(totals_.value_or(tiles_[0]), {chain}); }
 
 Expr Accumulator::combined(bool across_lanes) {
   loops::KernelBuilder& b = step_.b();
   fold();
   std::vector<Expr> values;
-  for (int c = 0; c < chains_; ++c) values.push_back(b.read(totals_.value_or(tiles_[0]), {c}));
+  for (int c = 0; c < chains_; ++c) values.push_back(chain_value(c));
   for (int count = chains_; count > 1; count = (count + 1) / 2) {
     const int half = (count + 1) / 2;
-    for (int c = 0; c + half < count; ++c) values[c] = b.apply(*known_, {values[c], values[c + half]});
+    for (int c = 0; c + half < count; ++c) values[c] = joined(values[c], values[c + half]);
   }
   return across_lanes ? b.reduce(*known_, values[0]) : values[0];
 }
@@ -117,10 +117,14 @@ Expr Accumulator::combined(bool across_lanes) {
 Expr Accumulator::result(int i, Expr combined) {
   loops::KernelBuilder& b = step_.b();
   if (!known_) return b.read(tiles_[i], {0});
-  const Expr start = step_.pull().element(op_.operand(1), {}, nullptr);
-  Expr value = b.apply(*known_, {start, std::move(combined)});
+  return joined(step_.pull().element(op_.operand(1), {}, nullptr), std::move(combined));
+}
+
+Expr Accumulator::joined(Expr a, Expr b) const {
+  const Expr value = step_.b().apply(*known_, {std::move(a), std::move(b)});
   const DType to = op_.result(0)->type.dtype;
-  return dtype(0) == to ? value : b.round(to, value);
+  const bool rounds = *known_ == ScalarOp::kAdd || *known_ == ScalarOp::kMultiply;
+  return rounds && dtype(0) != to ? step_.b().round(to, value) : value;
 }
 
 }  // namespace ingot::schedule

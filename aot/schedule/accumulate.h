@@ -3,6 +3,7 @@
 // A reduce whose region is one associative scalar op has any number of chains (independent partial results, whole
 // vectors of them) that start at the op's neutral element and are combined in a fixed order; the start value comes in
 // last. Any other region has one chain that starts at the start values and takes the elements in order.
+// Sums of f16 and bf16 are in registers of f32, and rounded after each element: that is what their region says.
 #pragma once
 
 #include <optional>
@@ -31,13 +32,14 @@ class Accumulator {
   // Takes given values instead: partial results.
   void take_values(const loops::Index& chain, std::vector<loops::Expr> elements, const loops::Expr& mask);
   // A long sum of floats: adds what the chains hold to their totals and starts them anew. Done every kBlock elements of
-  // a chain, the rounding error of n elements is that of n / kBlock + kBlock. Nothing for other ops.
+  // a chain, the rounding error of n elements is that of n / kBlock + kBlock. Nothing for other ops. The last elements
+  // are folded, too, before the chains are read.
   void fold();
   static constexpr int kBlock = 64;
   // All chains as one: what a partial result is, without the start value (known ops). `across_lanes`: one value.
   loops::Expr combined(bool across_lanes);
   // Chain `chain` alone, a vector.
-  loops::Expr chain_value(const loops::Index& chain);
+  loops::Expr chain_value(const loops::Index& chain) const;
   // The reduce's result `i` from a combined value (known ops), or from the chain.
   loops::Expr result(int i, loops::Expr combined);
 
@@ -45,6 +47,9 @@ class Accumulator {
   DType dtype(int i) const { return loops::register_dtype(op_.result(i)->type.dtype); }
 
  private:
+  // By the known op. Sums and products of narrow floats are rounded.
+  loops::Expr joined(loops::Expr a, loops::Expr b) const;
+
   Step& step_;
   const Op& op_;
   int chains_;

@@ -11,12 +11,6 @@ using loops::Expr;
 using loops::Index;
 
 constexpr int kVectors = 4;
-constexpr int64_t kLongSum = 1024;  // longer sums are cut into chunks, whose sums are summed
-constexpr int64_t kChunk = 256;
-
-bool is_sum(const Op& reduce) {
-  return known_op(reduce.region()) == loops::ScalarOp::kAdd && is_float(reduce.result()->type.dtype);
-}
 
 }  // namespace
 
@@ -35,32 +29,17 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
 
   const auto emit_block = [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
     std::vector<Accumulator> accumulators;
-    for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, vectors).start();
-    const bool is_long = !group.outer.empty() && group.all_known() && group.reduced_count() > kLongSum &&
-                         std::ranges::any_of(group.reduces, [](const Op* op) { return is_sum(*op); });
-    std::vector<Accumulator> totals;
-    if (is_long) {
-      for (const Op* op : group.reduces) totals.emplace_back(step, *op, lanes, vectors).start();
-      const int64_t extent = split_extent(group);
-      const int64_t each = std::max<int64_t>(1, kChunk / (group.reduced_count() / extent));
-      b.loop("chunk", 0, extent, each, [&](Index chunk) {
-        for (Accumulator& accumulator : accumulators) accumulator.start();
-        take_columns(step, group, accumulators, at, first, vectors, is_ragged, {.lower = chunk, .each = each});
-        b.unrolled("v", vectors, [&](Index v) {
-          for (size_t k = 0; k < totals.size(); ++k)
-            totals[k].take_values(v, {accumulators[k].chain_value(v)}, nullptr);
-        });
-      });
-    } else {
-      take_columns(step, group, accumulators, at, first, vectors, is_ragged, {});
+    for (const Op* op : group.reduces) {
+      accumulators.emplace_back(step, *op, lanes, vectors, has_long_columns(group)).start();
     }
+    take_columns(step, group, accumulators, at, first, vectors, is_ragged, {});
     b.unrolled("v", vectors, [&](Index v) {
       Pull::Scope scope(step.pull());
       std::vector<Index> index = at;
       const Index column = first + v * lanes + b.lane();
       if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
       const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
-      for (Accumulator& accumulator : is_long ? totals : accumulators) {
+      for (Accumulator& accumulator : accumulators) {
         for (int i = 0; i < accumulator.result_count(); ++i) {
           const Expr combined = accumulator.is_known() ? accumulator.chain_value(v) : nullptr;
           const Expr result = b.let("reduced", accumulator.result(i, combined));

@@ -131,7 +131,9 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts
     walk_columns(step, group, unit, kPartVectors,
                  [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
                    accumulators.clear();
-                   for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, vectors).start();
+                   for (const Op* op : group.reduces) {
+                     accumulators.emplace_back(step, *op, lanes, vectors, has_long_columns(group)).start();
+                   }
                    take_columns(step, group, accumulators, at, first, vectors, is_ragged, part);
                    b.unrolled("v", vectors, [&](Index v) {
                      std::vector<Index> index = at;

@@ -29,11 +29,15 @@ struct ReduceGroup {
 // A part of the reduced space: of its outermost dimension, which for rows without `outer` is the run.
 struct ReducedPart {
   loops::Index lower = 0;
-  int64_t each = 0;               // it ends at lower + each, or where the dimension ends
-  loops::Expr is_last = nullptr;  // null: always
+  int64_t each = 0;                        // it ends at lower + each, or where the dimension ends; 0: it is the whole
+  loops::Expr is_last = nullptr;           // null: always
+  std::optional<loops::Index> upper = {};  // where it ends at the latest
 };
 
 int64_t split_extent(const ReduceGroup& group);
+
+// Whether columns have sums so long that they are cut into blocks, whose sums are summed.
+bool has_long_columns(const ReduceGroup& group);
 
 // A walk over one row: body(index of the element in `shape`, its offset in the row, chain, mask).
 struct RowWalk {
@@ -56,7 +60,7 @@ void walk_columns(Step& step, const ReduceGroup& group, const loops::Index& unit
                   const ColumnBlock& block);
 
 // Takes every element of a part of the reduced space, for one block of columns, into the accumulators: a chain for each
-// vector.
+// vector. They are long where has_long_columns says so.
 void take_columns(Step& step, const ReduceGroup& group, std::vector<Accumulator>& accumulators,
                   const std::vector<loops::Index>& at, const loops::Index& first, int vectors, bool is_ragged,
                   const ReducedPart& part);

@@ -59,7 +59,30 @@ void walk_outer(Step& step, const ReduceGroup& group, const ReducedPart& part, s
                   index[dim] = r;
                   walk_outer(step, group, part, index, at + 1, offset * extent + r, body);
                 },
-                {Index(extent)});
+                {Index(extent), is_cut ? part.upper.value_or(extent) : Index(extent)});
+}
+
+bool is_sum(const Op& reduce) {
+  return known_op(reduce.region()) == loops::ScalarOp::kAdd && is_float(reduce.result()->type.dtype);
+}
+
+// Sums down columns: those of more than `longest` elements are cut into blocks.
+struct ColumnBlocks {
+  int64_t longest, block;
+};
+constexpr ColumnBlocks kWide = {1024, 256};
+constexpr ColumnBlocks kNarrow = {32, 32};  // partial sums are rounded to 8 or 11 bits; as XLA's tree reductions
+
+// How many elements the blocks of the group's sums have; 0: they are not cut.
+int64_t column_block(const ReduceGroup& group) {
+  if (group.outer.empty() || !group.all_known()) return 0;
+  int64_t least = 0;
+  for (const Op* op : group.reduces) {
+    if (!is_sum(*op)) continue;
+    const ColumnBlocks& blocks = info(op->result()->type.dtype).bits < 32 ? kNarrow : kWide;
+    if (group.reduced_count() > blocks.longest) least = least == 0 ? blocks.block : std::min(least, blocks.block);
+  }
+  return least;
 }
 
 }  // namespace
@@ -112,6 +135,8 @@ void walk_row(Step& step, const ReduceGroup& group, const std::vector<Index>& ke
   });
 }
 
+bool has_long_columns(const ReduceGroup& group) { return column_block(group) > 0; }
+
 int64_t column_units(const ReduceGroup& group, int64_t lanes, int vectors) {
   if (group.kept_count() == 0) return 0;
   const int64_t width = lanes * vectors;
@@ -150,16 +175,28 @@ void take_columns(Step& step, const ReduceGroup& group, std::vector<Accumulator>
                   const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged,
                   const ReducedPart& part) {
   loops::KernelBuilder& b = step.b();
-  std::vector<Index> index = at;
-  walk_outer(step, group, part, index, 0, 0, [&](const Index&) {
-    b.unrolled("v", vectors, [&](Index v) {
-      Pull::Scope scope(step.pull());
-      const Index column = first + v * b.vector_lanes() + b.lane();
-      if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
-      const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
-      for (Accumulator& accumulator : accumulators) accumulator.take(v, index, mask);
+  const auto take = [&](const ReducedPart& block) {
+    std::vector<Index> index = at;
+    walk_outer(step, group, block, index, 0, 0, [&](const Index&) {
+      b.unrolled("v", vectors, [&](Index v) {
+        Pull::Scope scope(step.pull());
+        const Index column = first + v * b.vector_lanes() + b.lane();
+        if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
+        const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
+        for (Accumulator& accumulator : accumulators) accumulator.take(v, index, mask);
+      });
     });
-  });
+  };
+  if (!has_long_columns(group)) return take(part);
+  const int64_t extent = split_extent(group);
+  const int64_t each = std::max<int64_t>(1, column_block(group) / (group.reduced_count() / extent));
+  const Index upper = part.each > 0 ? part.lower + part.each : Index(extent);
+  b.loop("block", part.lower, upper, each,
+         [&](Index block) {
+           take({.lower = block, .each = each, .upper = upper});
+           for (Accumulator& accumulator : accumulators) accumulator.fold();
+         },
+         {Index(extent)});
 }
 
 }  // namespace ingot::schedule
