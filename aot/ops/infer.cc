@@ -27,6 +27,15 @@ void check_one_each(const InferArgs& args, std::string_view what, const std::vec
   args.fail(fmt::format("{} = {} must have one entry for each of {} dimensions", what, to_string(values), rank));
 }
 
+void check_lengths(const InferArgs& args, std::string_view what, const std::vector<int64_t>& values) {
+  constexpr int64_t kLongest = int64_t{1} << 46;
+  for (const int64_t value : values) {
+    if (value >= -kLongest && value <= kLongest) continue;
+    args.fail(
+        fmt::format("{} = {}: {} is longer than any tensor can be, {}", what, to_string(values), value, kLongest));
+  }
+}
+
 void check_dims(const InferArgs& args, std::string_view what, const std::vector<int64_t>& dims, int rank) {
   std::vector<bool> seen(rank);
   for (int64_t dim : dims) {

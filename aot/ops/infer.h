@@ -18,6 +18,9 @@ void check_same_dtype(const InferArgs& args, const TensorType& a, const TensorTy
 // `values` of the attribute `what` has one entry for each of `rank` dimensions.
 void check_one_each(const InferArgs& args, std::string_view what, const std::vector<int64_t>& values, int rank);
 
+// Each is at most 2^46 in magnitude, which no dimension is longer than: so sums of a few stay in range.
+void check_lengths(const InferArgs& args, std::string_view what, const std::vector<int64_t>& values);
+
 // `dims` are distinct dimensions of a tensor of rank `rank`.
 void check_dims(const InferArgs& args, std::string_view what, const std::vector<int64_t>& dims, int rank);
 

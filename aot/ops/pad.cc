@@ -32,6 +32,9 @@ std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_one_each(args, "edge_padding_low", padding.low, x.rank());
   ops::check_one_each(args, "edge_padding_high", padding.high, x.rank());
   ops::check_one_each(args, "interior_padding", padding.interior, x.rank());
+  ops::check_lengths(args, "edge_padding_low", padding.low);
+  ops::check_lengths(args, "edge_padding_high", padding.high);
+  ops::check_lengths(args, "interior_padding", padding.interior);
   TensorType result{x.dtype, {}};
   for (int d = 0; d < x.rank(); ++d) {
     if (padding.interior[d] < 0) {

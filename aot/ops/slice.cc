@@ -1,6 +1,8 @@
 // stablehlo.slice: a box of a tensor, with strides.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aot/loops/element.h"
 #include "aot/ops/build.h"
 #include "aot/ops/index.h"
@@ -15,15 +17,24 @@ struct Box {
   std::vector<int64_t> start, limit, strides;
 };
 
-Box read_box(const Attrs& attrs) {
+Box written_box(const Attrs& attrs) {
   const std::vector<int64_t> start = attrs.ints("start_indices");
   return {start, attrs.ints("limit_indices"), attrs.ints("strides", std::vector<int64_t>(start.size(), 1))};
+}
+
+// No stride is longer than the box: past the limit they are all alike.
+Box read_box(const Attrs& attrs) {
+  Box box = written_box(attrs);
+  for (size_t d = 0; d < box.start.size(); ++d) {
+    box.strides[d] = std::min(box.strides[d], std::max<int64_t>(box.limit[d] - box.start[d], 1));
+  }
+  return box;
 }
 
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 1);
   const TensorType& x = args.operands[0];
-  const Box box = read_box(args.attrs());
+  const Box box = written_box(args.attrs());
   ops::check_one_each(args, "start_indices", box.start, x.rank());
   ops::check_one_each(args, "limit_indices", box.limit, x.rank());
   ops::check_one_each(args, "strides", box.strides, x.rank());
@@ -34,7 +45,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
       args.fail(fmt::format("dimension {} of {}: {}:{}:{} must keep 0 <= start <= limit <= {} and stride >= 1", d,
                             to_string(x), start, limit, stride, x.shape[d]));
     }
-    result.shape.push_back((limit - start + stride - 1) / stride);
+    result.shape.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
   }
   return {result};
 }

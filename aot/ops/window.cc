@@ -6,7 +6,12 @@
 
 namespace ingot::ops {
 
-int64_t dilated_extent(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+int64_t dilated_extent(int64_t size, int64_t dilation) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  int64_t extent = 0;
+  if (size == 0) return 0;
+  return __builtin_mul_overflow(size - 1, dilation, &extent) || extent >= kMost ? kMost : extent + 1;
+}
 
 int64_t WindowDim::positions(int64_t extent) const {
   const int64_t padded = low + dilated_extent(extent, base_dilation) + high;
@@ -69,6 +74,8 @@ void check_window(const InferArgs& args, const Window& window, int rank) {
   }
   for (size_t d = 0; d < window.size(); ++d) {
     const WindowDim& dim = window[d];
+    check_lengths(args, "the window's sizes, strides, padding and dilations",
+                  {dim.size, dim.stride, dim.low, dim.high, dim.base_dilation, dim.dilation});
     if (dim.size >= 1 && dim.stride >= 1 && dim.base_dilation >= 1 && dim.dilation >= 1) continue;
     args.fail(
         fmt::format("window dimension {}: size, stride and dilations must be given and at least 1, not {}, {}, {}, {}",

@@ -26,7 +26,7 @@ struct WindowDim {
 };
 using Window = std::vector<WindowDim>;
 
-// (size - 1) * dilation + 1; 0 for no elements.
+// (size - 1) * dilation + 1, or 2^60 where that is more; 0 for no elements.
 int64_t dilated_extent(int64_t size, int64_t dilation);
 
 // From the attributes of reduce_window and select_and_scatter: window_dimensions, window_strides, base_dilations,

@@ -131,7 +131,7 @@ Value* slice_sliced(GraphBuilder& b, const Op& op) {
     const int64_t count = shape_of(op.result())[d];
     if (count == 0) return nullptr;
     start[d] += outer_start[d] * stride[d];
-    stride[d] *= outer_stride[d];
+    stride[d] = count == 1 ? 1 : stride[d] * outer_stride[d];
     limit[d] = start[d] + (count - 1) * stride[d] + 1;
   }
   return ops::slice(b, inner->operand(0), start, limit, stride);
