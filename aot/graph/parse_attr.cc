@@ -151,6 +151,9 @@ Attr parse_array(TextReader& reader, size_t start) {
   return ints;
 }
 
+// Whether it is an attribute of an op, whose fields are to be read.
+bool is_of_ops(std::string_view tag) { return tag.starts_with("stablehlo.") || tag.starts_with("chlo."); }
+
 // #stablehlo<precision DEFAULT>, #stablehlo.dot<a = [0]>, #stablehlo.conv<...>, an alias, or another dialect's.
 Attr parse_hash(TextReader& reader) {
   const Token tag = reader.token();
@@ -177,7 +180,7 @@ Attr parse_hash(TextReader& reader) {
         const std::string prefix = tag.name() == "stablehlo" ? "" : std::string(tag.name()) + ".";
         return EnumAttr{prefix + std::string(first.text), std::string(second.text)};
       }
-    } else if (reader.at('=') && tag.name().starts_with("stablehlo.")) {
+    } else if (reader.at('=') && is_of_ops(tag.name())) {
       static_cast<Lexer&>(reader) = mark;
       reader.take();
       DictAttr dict{std::string(tag.name()), {}};
@@ -186,7 +189,7 @@ Attr parse_hash(TextReader& reader) {
       add_defaults(dict);
       return dict;
     }
-  } else if (reader.at('>') && tag.name().starts_with("stablehlo.")) {
+  } else if (reader.at('>') && is_of_ops(tag.name())) {
     reader.take();
     DictAttr dict{std::string(tag.name()), {}};
     add_defaults(dict);

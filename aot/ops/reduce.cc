@@ -97,6 +97,14 @@ std::vector<Sample> samples() {
                                          y),
                   .differentiable = differentiable};
   };
+  const auto widening = [](const std::string& from, const std::string& to, const std::string& op) {
+    const std::string x = "tensor<4x33x" + from + ">", start = "tensor<" + to + ">", y = "tensor<4x" + to + ">";
+    return Sample{.text = ops::single_op("%x: " + x + ", %start: " + start,
+                                         "\"stablehlo.reduce\"(%x, %start) <{dimensions = array<i64: 1>}> " +
+                                             ops::scalar_region(op, to) + " : (" + x + ", " + start + ") -> " + y,
+                                         y),
+                  .differentiable = false};
+  };
   const std::string argmax =
       "func.func @main(%x: tensor<5x9xf32>, %i: tensor<5x9xi32>, %x0: tensor<f32>, %i0: tensor<i32>) -> "
       "(tensor<5xf32>, "
@@ -133,6 +141,9 @@ std::vector<Sample> samples() {
       reduce("add", "[1]", "tensor<0x4xf32>", "tensor<f32>", "tensor<0xf32>"),
       reduce("add", "[0]", "tensor<5xbf16>", "tensor<bf16>", "tensor<bf16>"),
       reduce("add", "[0]", "tensor<5xi32>", "tensor<i32>", "tensor<i32>"),
+      widening("i16", "i32", "maximum"),
+      widening("bf16", "f32", "add"),
+      widening("f16", "f64", "add"),
       reduce("maximum", "[1]", "tensor<4x9xf32>", "tensor<f32>", "tensor<4xf32>"),
       reduce("minimum", "[0]", "tensor<9x4xf32>", "tensor<f32>", "tensor<4xf32>"),
       reduce("maximum", "[0]", "tensor<9xi32>", "tensor<i32>", "tensor<i32>"),
@@ -156,6 +167,7 @@ extern const OpDef kReduce = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .expand = ops::converted_for_region,
     .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kReduce,

@@ -64,6 +64,11 @@ std::vector<Sample> samples() {
                           "\n  return %0 : " + to + "\n}\n",
                   .differentiable = op != "subtract"};
   };
+  const Sample widening{.text =
+                            "func.func @main(%x: tensor<9xi16>, %start: tensor<i32>) -> tensor<7xi32> {\n"
+                            "  %0 = \"stablehlo.reduce_window\"(%x, %start) <{window_dimensions = array<i64: 3>}> " +
+                            ops::scalar_region("add", "i32") +
+                            " : (tensor<9xi16>, tensor<i32>) -> tensor<7xi32>\n  return %0 : tensor<7xi32>\n}\n"};
   const std::string padded =
       "base_dilations = array<i64: 2, 1>, padding = dense<[[-1, 1], [2, 1]]> : tensor<2x2xi64>, window_dilations = "
       "array<i64: 1, 2>, window_dimensions = array<i64: 4, 2>";
@@ -92,6 +97,7 @@ std::vector<Sample> samples() {
       window("add", "bf16", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "i32", "9x", "padding = dense<[[8, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 9>",
              "9x"),
+      widening,
       window("multiply", "f32", "5x", "window_dimensions = array<i64: 2>", "4x"),
       window("add", "f32", "2x2x3x",
              "padding = dense<[[1, 0], [0, 0], [0, 0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 2, 1, 1>",
@@ -124,6 +130,7 @@ extern const OpDef kReduceWindow = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = ops::reduce_window_gradient,
+    .expand = ops::converted_for_region,
     .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kWindow,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/ops/build.h"
+
 namespace ingot::ops {
 namespace {
 
@@ -79,6 +81,30 @@ int returned_argument(const Block& region) {
   if (region.ops.size() != 1 || region.terminator()->operands.size() != 1) return -1;
   const Value* value = region.terminator()->operand(0);
   return value->block == &region ? value->index : -1;
+}
+
+const Value* region_argument(const Op& op, size_t operand) {
+  const auto& arguments = op.region().arguments;
+  const size_t indices = op.operands.size() - arguments.size(), first_indices = arguments.size() / 2;
+  if (operand < first_indices) return arguments[operand].get();
+  return operand < first_indices + indices ? nullptr : arguments[operand - indices].get();
+}
+
+Values converted_for_region(ExpandArgs& args) {
+  Values operands;
+  for (Value* operand : args.op.operands) {
+    const Value* argument = region_argument(args.op, operands.size());
+    operands.push_back(argument ? convert(args.b, operand, argument->type.dtype) : operand);
+  }
+  if (operands == args.op.operands) return {};
+  ValueMap map;
+  Block& block = *args.op.block;
+  Op* copy = copy_op(args.op, block, map);
+  block.ops.splice(args.op.self, block.ops, copy->self);
+  for (size_t i = 0; i < operands.size(); ++i) copy->set_operand(static_cast<int>(i), operands[i]);
+  Values results;
+  for (const auto& result : copy->results) results.push_back(result.get());
+  return results;
 }
 
 RegionRunner::RegionRunner(const EvaluateArgs& args, const Block& region) : args_(args), region_(region) {

@@ -17,6 +17,14 @@ std::string_view compare_region_direction(const Block& region);
 // i for a region that only returns its argument i; -1 when it is anything else.
 int returned_argument(const Block& region);
 
+// What an element of the op's operand number `operand` is in the region of a reduce, a reduce_window or a scatter; null
+// for a scatter's indices.
+const Value* region_argument(const Op& op, size_t operand);
+
+// An `expand`: a region may combine numbers of a wider type than the operands have. They are converted to it; nothing
+// when they have it already.
+Values converted_for_region(ExpandArgs& args);
+
 // Runs a region on elements of tensors: at once when it is one known op (then without rounding in between), else
 // through the evaluator.
 class RegionRunner {

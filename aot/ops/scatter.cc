@@ -186,6 +186,15 @@ std::vector<Sample> samples() {
                   .integer_low = -2,
                   .integer_high = 8};
   };
+  const Sample widening{
+      .text = ops::single_op(
+          "%x: tensor<6xi16>, %i: tensor<9xi64>, %u: tensor<9xi16>",
+          "\"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<"
+          "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> " +
+              ops::scalar_region("add", "i32") + " : (tensor<6xi16>, tensor<9xi64>, tensor<9xi16>) -> tensor<6xi32>",
+          "tensor<6xi32>"),
+      .integer_low = -2,
+      .integer_high = 8};
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
       "index_vector_dim = 1";
@@ -203,6 +212,7 @@ std::vector<Sample> samples() {
       scatter("add", "f32", "4x6xf32", "4x1x1xi32", "4x1xf32",
               "inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], "
               "scatter_dims_to_operand_dims = [1], index_vector_dim = 2"),
+      widening,
       scatter("", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
       scatter("maximum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
       scatter("minimum", "f32", "7x3xf32", "4x1xi32", "4x3xf32", rows),
@@ -230,6 +240,7 @@ extern const OpDef kScatter = {
     .infer = infer,
     .evaluate = evaluate,
     .gradient = gradient,
+    .expand = ops::converted_for_region,
     .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kScatter,

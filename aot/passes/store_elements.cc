@@ -148,8 +148,9 @@ class Storing {
 
   // A reduction's region may have another type than what is reduced: a wider one.
   Value* as_region_sums(const Op& op, size_t operand, Value* value) {
-    if (op.regions.empty() || op.region().arguments.size() != op.operands.size()) return value;
-    return ops::convert(b_, value, op.region().argument(static_cast<int>(operand))->type.dtype);
+    if (op.regions.size() != 1 || op.def->expand != ops::converted_for_region) return value;
+    const Value* argument = ops::region_argument(op, operand);
+    return argument ? ops::convert(b_, value, argument->type.dtype) : value;
   }
 
   // A value to compute with: what was decoded above need not be again.
