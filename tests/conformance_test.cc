@@ -26,12 +26,11 @@ constexpr const char* kLimits[] = {
     "check.expect_serialized_eq: what a loop's rounds show to probe",
 };
 
-// Programs whose expected values are further from the exact ones than they allow.
+// Programs whose expected values are further from the exact ones than they allow. Their first lines say that
+// StableHLO's own interpreter does not run them, as inaccurate or unsupported.
 constexpr const char* kInexact[] = {
-    "expm1_complex64_20_20.mlir",                // a real part 24 ulp from the exact one; 1e-4 of 313 is allowed
-    "fft_complex64_14_15_16_17.mlir",            // 3 ulp of sums that cancel are allowed
-    "pow_complex64_20_30_complex64_20_30.mlir",  // up to 23 ulp of the numbers; 1e-4 of 300,000 is allowed
-    "sin_complex64_20_20.mlir",                  // 2 ulp of the numbers; 1e-4 of 50,000 is allowed
+    "fft_complex64_14_15_16_17.mlir",                      // 3 ulp of sums that cancel are allowed
+    "pow_complex64_20_30_complex64_20_30.mlir",            // up to 23 ulp of the numbers; 1e-3 of 300,000 is allowed
     "triangular_solve_float32_2_8_8_float32_2_10_8.mlir",  // up to 40 ulp from the exact solution, where 3 are allowed
 };
 
