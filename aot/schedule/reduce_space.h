@@ -29,9 +29,8 @@ struct ReduceGroup {
 // A part of the reduced space: of its outermost dimension, which for rows without `outer` is the run.
 struct ReducedPart {
   loops::Index lower = 0;
-  int64_t each = 0;                        // it ends at lower + each, or where the dimension ends; 0: it is the whole
-  loops::Expr is_last = nullptr;           // null: always
-  std::optional<loops::Index> upper = {};  // where it ends at the latest
+  int64_t each = 0;               // it ends at lower + each, or where the dimension ends; 0: it is the whole
+  loops::Expr is_last = nullptr;  // null: always
 };
 
 int64_t split_extent(const ReduceGroup& group);

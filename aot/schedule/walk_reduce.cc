@@ -46,20 +46,37 @@ std::vector<Index> kept_of(const ReduceGroup& group, const std::vector<Index>& i
 
 namespace {
 
+// The walk along one of the outer dimensions is cut into blocks.
+struct OuterBlocks {
+  size_t level = 0;  // which of them
+  int64_t each = 0;  // 0: it is not cut
+  std::function<void()> after = {};
+};
+
+using OuterBody = std::function<void(const Index& offset)>;
+
 // Loops over the outer reduced dimensions, the first within `part`.
-void walk_outer(Step& step, const ReduceGroup& group, const ReducedPart& part, std::vector<Index>& index, size_t at,
-                const Index& offset, const std::function<void(const Index& offset)>& body) {
+void walk_outer(Step& step, const ReduceGroup& group, const ReducedPart& part, const OuterBlocks& blocks,
+                std::vector<Index>& index, size_t at, const Index& offset, const OuterBody& body) {
   if (at == group.outer.size()) return body(offset);
   const int dim = group.outer[at];
   const int64_t extent = group.shape[dim];
   const bool is_cut = at == 0 && part.each > 0;
-  const Index lower = is_cut ? part.lower : Index(0);
-  step.b().loop("r", lower, is_cut ? lower + part.each : Index(extent), 1,
-                [&](Index r) {
-                  index[dim] = r;
-                  walk_outer(step, group, part, index, at + 1, offset * extent + r, body);
+  const Index lower = is_cut ? part.lower : Index(0), upper = is_cut ? part.lower + part.each : Index(extent);
+  const auto walk = [&](Index r) {
+    index[dim] = r;
+    walk_outer(step, group, part, blocks, index, at + 1, offset * extent + r, body);
+  };
+  if (blocks.each == 0 || at != blocks.level) {
+    step.b().loop("r", lower, upper, 1, walk, {Index(extent)});
+    return;
+  }
+  step.b().loop("block", lower, upper, blocks.each,
+                [&](Index block) {
+                  step.b().loop("r", block, block + blocks.each, 1, walk, {upper, Index(extent)});
+                  blocks.after();
                 },
-                {Index(extent), is_cut ? part.upper.value_or(extent) : Index(extent)});
+                {Index(extent)});
 }
 
 bool is_sum(const Op& reduce) {
@@ -73,7 +90,7 @@ struct ColumnBlocks {
 constexpr ColumnBlocks kWide = {1024, 256};
 constexpr ColumnBlocks kNarrow = {32, 32};  // partial sums are rounded to 8 or 11 bits; as XLA's tree reductions
 
-// How many elements the blocks of the group's sums have; 0: they are not cut.
+// How many elements the blocks of the group's sums have, about; 0: they are not cut.
 int64_t column_block(const ReduceGroup& group) {
   if (group.outer.empty() || !group.all_known()) return 0;
   int64_t least = 0;
@@ -83,6 +100,17 @@ int64_t column_block(const ReduceGroup& group) {
     if (group.reduced_count() > blocks.longest) least = least == 0 ? blocks.block : std::min(least, blocks.block);
   }
   return least;
+}
+
+// Inner dimensions that are shorter than a block are not cut.
+OuterBlocks outer_blocks(const ReduceGroup& group, std::function<void()> after) {
+  const int64_t block = column_block(group);
+  if (block == 0) return {};
+  size_t level = group.outer.size() - 1;
+  int64_t inner = 1;
+  for (; level > 0 && inner * group.shape[group.outer[level]] < block; --level)
+    inner *= group.shape[group.outer[level]];
+  return {level, std::max<int64_t>(1, block / inner), std::move(after)};
 }
 
 }  // namespace
@@ -95,7 +123,7 @@ void walk_row(Step& step, const ReduceGroup& group, const std::vector<Index>& ke
   const int64_t run = group.run();
   const int64_t lanes = walk.vectors ? b.vector_lanes() : 1;
   const bool cuts_run = group.outer.empty() && walk.part.each > 0;
-  walk_outer(step, group, walk.part, index, 0, 0, [&](const Index& offset) {
+  walk_outer(step, group, walk.part, {}, index, 0, 0, [&](const Index& offset) {
     const auto emit = [&](const Index& i, const Index& chain, const Expr& mask) {
       if (!group.run_dims.empty()) index[group.run_dims.back()] = i;
       Pull::Scope scope(step.pull());
@@ -175,28 +203,19 @@ void take_columns(Step& step, const ReduceGroup& group, std::vector<Accumulator>
                   const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged,
                   const ReducedPart& part) {
   loops::KernelBuilder& b = step.b();
-  const auto take = [&](const ReducedPart& block) {
-    std::vector<Index> index = at;
-    walk_outer(step, group, block, index, 0, 0, [&](const Index&) {
-      b.unrolled("v", vectors, [&](Index v) {
-        Pull::Scope scope(step.pull());
-        const Index column = first + v * b.vector_lanes() + b.lane();
-        if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
-        const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
-        for (Accumulator& accumulator : accumulators) accumulator.take(v, index, mask);
-      });
+  std::vector<Index> index = at;
+  const OuterBlocks blocks = outer_blocks(group, [&] {
+    for (Accumulator& accumulator : accumulators) accumulator.fold();
+  });
+  walk_outer(step, group, part, blocks, index, 0, 0, [&](const Index&) {
+    b.unrolled("v", vectors, [&](Index v) {
+      Pull::Scope scope(step.pull());
+      const Index column = first + v * b.vector_lanes() + b.lane();
+      if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
+      const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
+      for (Accumulator& accumulator : accumulators) accumulator.take(v, index, mask);
     });
-  };
-  if (!has_long_columns(group)) return take(part);
-  const int64_t extent = split_extent(group);
-  const int64_t each = std::max<int64_t>(1, column_block(group) / (group.reduced_count() / extent));
-  const Index upper = part.each > 0 ? part.lower + part.each : Index(extent);
-  b.loop("block", part.lower, upper, each,
-         [&](Index block) {
-           take({.lower = block, .each = each, .upper = upper});
-           for (Accumulator& accumulator : accumulators) accumulator.fold();
-         },
-         {Index(extent)});
+  });
 }
 
 }  // namespace ingot::schedule
