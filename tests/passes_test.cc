@@ -208,5 +208,25 @@ TEST(Flops, CountWhatIsComputed) {
   EXPECT_EQ(flops("%x: tensor<7xf32>", "stablehlo.add %x, %x : tensor<7xf32>", "tensor<7xf32>"), 7);
 }
 
+// The last of three roundings to bf16 is left out, as its result is converted.
+TEST(WidenResults, OneStepIsNotRounded) {
+  const auto module = parse_module(
+      "func.func @main(%x: tensor<64xbf16>, %y: tensor<64xbf16>) -> tensor<64xf32> {\n"
+      "  %0 = stablehlo.add %x, %y : tensor<64xbf16>\n"
+      "  %1 = stablehlo.multiply %0, %x : tensor<64xbf16>\n"
+      "  %2 = stablehlo.subtract %1, %y : tensor<64xbf16>\n"
+      "  %3 = stablehlo.convert %2 : (tensor<64xbf16>) -> tensor<64xf32>\n"
+      "  return %3 : tensor<64xf32>\n}\n",
+      "steps", all_ops());
+  run({"widen_results", "canonicalize"}, *module);
+  const std::vector<RefTensor> arguments = random_arguments(*module->functions[0], 1);
+  const std::vector<double> actual = evaluate(*module->functions[0], arguments)[0].f;
+  for (size_t k = 0; k < actual.size(); ++k) {
+    const double x = arguments[0].f[k], y = arguments[1].f[k];
+    const double product = round_to(DType::kBF16, round_to(DType::kBF16, x + y) * x);
+    EXPECT_EQ(actual[k], round_to(DType::kF32, product - y));
+  }
+}
+
 }  // namespace
 }  // namespace ingot

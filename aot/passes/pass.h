@@ -58,13 +58,18 @@ bool drop_tokens(Module& module, PassContext& context);
 // about them are checked. A dimension that stays unknown is the user's error. Functions without calls.
 bool refine_shapes(Module& module, PassContext& context);
 
-// Quantized tensors become their integers; ops on them compute with the expressed floats and quantize, contractions sum up
-// integers. Functions take and give the integers.
+// Quantized tensors become their integers; ops on them compute with the expressed floats and quantize, contractions sum
+// up integers. Functions take and give the integers.
 bool quantize_to_integers(Module& module, PassContext& context);
 
 // Floats of eight bits and fewer become the integers that have their bits; ops on them compute in f32 and round.
 // Functions take and give the integers.
 bool widen_floats(Module& module, PassContext& context);
+
+// An elementwise op or a contraction that gives bf16, and is converted to f32 at once, gives f32: it is not rounded in
+// between, as by XLA on processors. Values that others read as well are rounded for them. One step only: what the op
+// reads has been rounded.
+bool widen_results(Module& module, PassContext& context);
 
 // Removes optimization_barrier. Late: until then it keeps what the user asked to keep apart.
 bool drop_barriers(Module& module, PassContext& context);

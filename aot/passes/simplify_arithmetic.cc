@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -224,25 +223,6 @@ Value* convert_converted(GraphBuilder& b, const Op& op) {
   return ops::convert(b, inner->operand(0), to);
 }
 
-// XLA's "excess precision": where all that reads a number wants it in a wider type, it is never rounded.
-Value* convert_unrounded(GraphBuilder& b, const Op& op) {
-  const Op* inner = op.operand(0)->op;
-  const DType narrow = op.operand(0)->type.dtype, wide = op.result()->type.dtype;
-  if (!inner || !inner->def->is_elementwise || !inner->def->gradient || inner->results.size() != 1) return nullptr;
-  if (!is_float(narrow) || !is_float(wide) || info(narrow).bits >= 32 || !is_lossless(narrow, wide)) return nullptr;
-  const auto is_wanted = [&](const Value::Use& use) {
-    return use.op->is("stablehlo.convert") && use.op->result()->type.dtype == wide;
-  };
-  if (!std::ranges::all_of(inner->result()->uses, is_wanted)) return nullptr;
-  Values operands;
-  for (Value* operand : inner->operands) {
-    const bool is_number = is_float(operand->type.dtype);
-    if (is_number && operand->type.dtype != narrow) return nullptr;
-    operands.push_back(is_number ? ops::convert(b, operand, wide) : operand);
-  }
-  return b.make(inner->name(), operands, inner->attr_map, {op.result()->type});
-}
-
 // The operand of a broadcast that makes elements equal, when `value` is one.
 const Op* growing_broadcast(const Value* value) {
   const Op* broadcast = made_by(value, "stablehlo.broadcast_in_dim");
@@ -335,8 +315,6 @@ constexpr SimplifyRule kRules[] = {
     {"stablehlo.select", "select(not p, x, y) == select(p, y, x)", select_negated},
     {"stablehlo.convert", "convert x to its own type == x", convert_nothing},
     {"stablehlo.convert", "convert(convert x) == convert x, when the inner one loses nothing", convert_converted},
-    {"stablehlo.convert", "convert f(x) == f(convert x), f an elementwise op that rounds to f16 or bf16 just for that",
-     convert_unrounded},
 };
 
 }  // namespace

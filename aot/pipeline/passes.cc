@@ -22,6 +22,7 @@ constexpr PassRow kCompilePasses[] = {
     {"refine_shapes", refine_shapes, every_dimension_is_known, "before anything that asks for a shape"},
     {"quantize_to_integers", quantize_to_integers, no_quantized_types, "before expand: a quantized op is one rounding"},
     {"widen_floats", widen_floats, no_narrow_floats, "before expand: whole ops round once"},
+    {"widen_results", widen_results, nullptr, "before whatever changes the steps that the program is written in"},
     {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
     {"split_complex", split_complex, no_complex_values,
      "after expand, whose ops may be complex; nothing below knows them"},

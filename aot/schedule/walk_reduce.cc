@@ -48,8 +48,9 @@ namespace {
 
 // The walk along one of the outer dimensions is cut into blocks.
 struct OuterBlocks {
-  size_t level = 0;  // which of them
-  int64_t each = 0;  // 0: it is not cut
+  size_t level = 0;   // which of them
+  int64_t each = 0;   // 0: it is not cut
+  int64_t first = 0;  // how long the first one is
   std::function<void()> after = {};
 };
 
@@ -71,12 +72,13 @@ void walk_outer(Step& step, const ReduceGroup& group, const ReducedPart& part, c
     step.b().loop("r", lower, upper, 1, walk, {Index(extent)});
     return;
   }
-  step.b().loop("block", lower, upper, blocks.each,
-                [&](Index block) {
-                  step.b().loop("r", block, block + blocks.each, 1, walk, {upper, Index(extent)});
-                  blocks.after();
-                },
-                {Index(extent)});
+  const auto walk_block = [&](const Index& from, const Index& to) {
+    step.b().loop("r", from, to, 1, walk, {upper, Index(extent)});
+    blocks.after();
+  };
+  if (blocks.first != blocks.each) walk_block(lower, lower + blocks.first);
+  step.b().loop("block", blocks.first != blocks.each ? lower + blocks.first : lower, upper, blocks.each,
+                [&](Index block) { walk_block(block, block + blocks.each); }, {Index(extent)});
 }
 
 bool is_sum(const Op& reduce) {
@@ -102,7 +104,8 @@ int64_t column_block(const ReduceGroup& group) {
   return least;
 }
 
-// Inner dimensions that are shorter than a block are not cut.
+// Inner dimensions that are shorter than a block are not cut. What the blocks of narrow sums lack of whole ones is at
+// both ends, as if there were zeros.
 OuterBlocks outer_blocks(const ReduceGroup& group, std::function<void()> after) {
   const int64_t block = column_block(group);
   if (block == 0) return {};
@@ -110,7 +113,9 @@ OuterBlocks outer_blocks(const ReduceGroup& group, std::function<void()> after) 
   int64_t inner = 1;
   for (; level > 0 && inner * group.shape[group.outer[level]] < block; --level)
     inner *= group.shape[group.outer[level]];
-  return {level, std::max<int64_t>(1, block / inner), std::move(after)};
+  const int64_t each = std::max<int64_t>(1, block / inner), extent = group.shape[group.outer[level]];
+  const int64_t missing = block == kNarrow.block ? (each - extent % each) % each : 0;
+  return {level, each, each - missing / 2, std::move(after)};
 }
 
 }  // namespace
