@@ -42,14 +42,14 @@ class Storing {
   void statement(Op& op) {
     if (!concerns(op)) return;
     if (op.is("stablehlo.constant")) return store_constant(op);
+    b_.before(op);
+    b_.location = op.location;
+    if (const Values made = storage_.rewrite(b_, op, types_of(op)); !made.empty()) return replace(op, made);
     if (is_control_flow(op) || acts_on_integers(op)) {
       for (const auto& result : op.results) retype_stored(*result);
       return;
     }
-    b_.before(op);
-    b_.location = op.location;
     if (storage_.is_conversion(op)) return convert(op, /*keeps_computed=*/false);
-    if (const Values made = storage_.rewrite(b_, op, types_of(op)); !made.empty()) return replace(op, made);
     decode_operands(op);
     for (const auto& result : op.results) {
       if (!storage_.holds(result->type)) continue;

@@ -88,6 +88,23 @@ Term bits_of_value(Term x, const NarrowFloat& format, const Wide& wide) {
   return where(is_number, number, has_signed_nan(format) ? nan | sign : nan);
 }
 
+// Floats of 6 bits lie in 8: their pieces are those of the 8 without the last.
+Value* pieces_of_six(GraphBuilder& b, Value* bits, const TensorType& to) {
+  Shape shape = to.shape;
+  shape.back() = 8 / info(to.dtype).bits;
+  Value* all = b.make("stablehlo.bitcast_convert", {bits}, {}, {{to.dtype, shape}});
+  return ops::slice(b, all, Shape(shape.size(), 0), to.shape, Shape(shape.size(), 1));
+}
+
+Value* six_of_pieces(GraphBuilder& b, Value* pieces, const TensorType& stored) {
+  const Shape& shape = pieces->type.shape;
+  const Shape none(shape.size(), 0);
+  Shape high = none;
+  high.back() = 8 / info(pieces->type.dtype).bits - shape.back();
+  Value* zero = ops::constant(b, {pieces->type.dtype, {}}, 0);
+  return b.make("stablehlo.bitcast_convert", {ops::pad(b, pieces, zero, none, high, none)}, {}, {stored});
+}
+
 class NarrowFloatStorage : public ElementStorage {
  public:
   bool holds(const TensorType& type) const override { return is_narrow_float(type.dtype); }
@@ -111,7 +128,14 @@ class NarrowFloatStorage : public ElementStorage {
   }
 
   bool is_conversion(const Op& op) const override { return op.is("stablehlo.convert"); }
-  Values rewrite(GraphBuilder&, const Op&, const Types&) const override { return {}; }
+  Values rewrite(GraphBuilder& b, const Op& op, const Types& types) const override {
+    if (!op.is("stablehlo.bitcast_convert")) return {};
+    const TensorType &from = types.operands[0], &to = types.results[0];
+    const int from_bits = info(from.dtype).bits, to_bits = info(to.dtype).bits;
+    if (from_bits == 6 && to_bits < 6) return {pieces_of_six(b, op.operand(0), to)};
+    if (to_bits == 6 && from_bits < 6) return {six_of_pieces(b, op.operand(0), stored(to))};
+    return {};
+  }
 };
 
 }  // namespace
