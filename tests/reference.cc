@@ -119,6 +119,13 @@ void move_products(const Op& op, std::span<const RefTensor> inputs, std::vector<
   }
 }
 
+// How many terms each element was summed of, about.
+double terms_of(std::span<const RefTensor> inputs, const RefTensor& result) {
+  int64_t most = 0;
+  for (const RefTensor& input : inputs) most = std::max(most, input.elements());
+  return static_cast<double>(most) / static_cast<double>(std::max<int64_t>(result.elements(), 1));
+}
+
 void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results, Random& random,
                   double amplitude) {
   if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); }))
@@ -134,9 +141,8 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
     if (results[r].f.empty()) continue;
     const DType dtype = part_of(results[r].type.dtype);
     const size_t parts = results[r].is_complex() ? 2 : 1;
-    const double terms = static_cast<double>(inputs[0].elements()) / static_cast<double>(results[r].elements());
     // Evaluation sums f64 in f64 as well, one after the other.
-    const double own_error = sums && dtype == DType::kF64 ? std::sqrt(terms) : 0;
+    const double own_error = sums && dtype == DType::kF64 ? std::sqrt(terms_of(inputs, results[r])) : 0;
     const double allowed = std::max({allowed_ulps(op, dtype), takes_complex ? complex_ulps(dtype) : 0, own_error});
     const double most = greatest_finite(dtype);
     for (size_t k = 0; k < results[r].f.size(); ++k) {
