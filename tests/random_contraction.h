@@ -79,10 +79,9 @@ class RandomContraction {
 
   int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % (high - low + 1)); }
   bool chance(int percent) { return between(0, 99) < percent; }
-
- private:
   int64_t extent() { return extents_[between(0, static_cast<int64_t>(extents_.size()) - 1)]; }
 
+ private:
   std::vector<int64_t> permutation(int count) {
     std::vector<int64_t> order = ops::iota_dims(count);
     for (int k = count - 1; k > 0; --k) std::swap(order[k], order[between(0, k)]);

@@ -55,6 +55,22 @@ void dot_general(GraphMaker& m) {
   if (m.is_small(y)) ops::dot_general(m.b, x, m.of({x->type.dtype, y}), dims);
 }
 
+// x y + u v + ..., with depths of their own, and at times with other terms between them.
+void sum_of_products(GraphMaker& m) {
+  const DType dtype = number_dtype(m);
+  const int64_t rows = m.extent(), columns = m.extent();
+  const bool is_usual = m.random.chance(0.6);
+  Value* sum = nullptr;
+  for (int64_t count = 2 + m.random.below(2); count > 0; --count) {
+    const int64_t depth = m.extent();
+    Value* x = m.of({dtype, is_usual ? Shape{rows, depth} : Shape{depth, rows}});
+    Value* y = m.of({dtype, is_usual ? Shape{depth, columns} : Shape{columns, depth}});
+    Value* product = ops::dot_general(m.b, x, y, {{}, {}, {is_usual ? 1 : 0}, {is_usual ? 0 : 1}});
+    sum = sum ? ops::add(m.b, sum, product) : product;
+    if (m.random.chance(0.3)) sum = ops::add(m.b, m.of(sum->type), sum);
+  }
+}
+
 ops::WindowDim window_dim(GraphMaker& m, int64_t size) {
   ops::WindowDim dim{.size = size};
   if (m.random.chance(0.3)) dim.stride = 1 + m.random.below(3);
@@ -274,6 +290,7 @@ void rng_bit_generator(GraphMaker& m) {
 std::vector<Recipe> combining_recipes() {
   return {
       {"dot_general", 1.5, dot_general},
+      {"sum_of_products", 0.4, sum_of_products},
       {"convolution", 0.6, convolution},
       {"reduce", 2, reduce},
       {"argmax", 0.3, argmax},

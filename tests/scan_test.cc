@@ -3,6 +3,7 @@
 #include <ingot/ingot.h>
 
 #include "aot/base/error.h"
+#include "aot/pipeline/compile.h"
 #include "tests/compiled_program.h"
 #include "tests/random_tensor.h"
 
@@ -79,6 +80,56 @@ TEST(Scan, IsTheUnrolledLoop) {
         },
         random_tensor(f32[{5, 3, 4}].type, 9, -1, 1));
   }
+}
+
+// The kernels in one round of each loop of a plan, but for those that count rounds.
+std::vector<int> kernels_in_rounds(const plan::Plan& plan) {
+  std::vector<int> counts;
+  for (size_t back = 0; back < plan.steps.size(); ++back) {
+    if (plan.steps[back].kind != plan::StepKind::kJump) continue;
+    counts.push_back(0);
+    for (size_t at = plan.steps[back].target; at < back; ++at) {
+      const plan::Step& step = plan.steps[at];
+      for (size_t i = 0; i < step.writes.size(); ++i) {
+        if (!step.writes[i] || plan.buffers[step.buffers[i]].type.elements() == 1) continue;
+        ++counts.back();
+        break;
+      }
+    }
+  }
+  return counts;
+}
+
+TEST(Scan, AnLstmCellIsTwoKernels) {
+  const Tensor w = parameter("w", f32[{28, 256}].type, init::normal()),
+               u = parameter("u", f32[{64, 256}].type, init::normal()),
+               bias = parameter("bias", f32[{256}].type, init::normal());
+  const auto step = [&](const Tensors& carry, const Tensor& x) {
+    const std::vector<Tensor> gates = (x.matmul(w) + carry[0].matmul(u) + bias).chunk(4, 1);
+    const Tensor c = sigmoid(gates[1]) * carry[1] + sigmoid(gates[0]) * tanh(gates[2]);
+    return Tensors{sigmoid(gates[3]) * tanh(c), c};
+  };
+  const auto scanned = [&](const Tensor& xs) {
+    const auto cell = [&](Tensors carry, Tensors x) {
+      const Tensors next = step(carry, x[0]);
+      return Scanned{next, {next[0]}};
+    };
+    const Scanned all = scan(cell, {zeros({32, 64}), zeros({32, 64})}, {xs});
+    return (all.carry[0] * all.carry[1]).sum() + all.ys[0].square().mean();
+  };
+  const auto unrolled = [&](const Tensor& xs) {
+    Tensors carry{zeros({32, 64}), zeros({32, 64})};
+    Tensor squares = zeros({});
+    for (int64_t t = 0; t < 6; ++t) {
+      carry = step(carry, xs.select(0, t));
+      squares = squares + carry[0].square().mean() / 6;
+    }
+    return (carry[0] * carry[1]).sum() + squares;
+  };
+  expect_same({w, u, bias}, scanned, unrolled, random_tensor(f32[{6, 32, 28}].type, 9, -0.3, 0.3));
+  Program program;
+  program.add("predict", [&](Tensor x) { return Outputs{{"y", scanned(x)}}; }, f32[{6, 32, 28}].named("x"));
+  EXPECT_EQ(kernels_in_rounds(compile(program).plans[0][0]), std::vector<int>{2});
 }
 
 TEST(Scan, CarriesIntegersAndCountsWithoutSlices) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "aot/ops/build.h"
@@ -283,6 +285,47 @@ TEST(Contraction, RandomDotGenerals) {
     const bool is_float = round % 4 != 3;
     check_kernel(dot(it.lhs, it.rhs, it.dims, is_float ? DType::kF32 : DType::kI32),
                  is_float ? sums_of(terms) : kWrapping);
+    if (HasFailure()) return;
+  }
+}
+
+// A product of operands that are concatenated along its depth: both, or one of them, at places of their own. Parts in
+// memory are read there; those of a narrow type, or that are made, are packed.
+TEST(Contraction, RandomJoinedOperands) {
+  RandomContraction random(3, {0, 1, 2, 3, 5, 8, 13, 16, 28, 40, 65});
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const int64_t batch = random.between(0, 1), rows = random.extent(), columns = random.extent();
+    const bool lhs_across = random.chance(30), rhs_across = random.chance(30);
+    const DType dtype = std::array{DType::kF32, DType::kF32, DType::kF16, DType::kI32}[round % 4];
+    // Depths of the parts of each operand.
+    Shape lhs, rhs;
+    for (int64_t parts = random.between(1, 3); parts > 0; --parts) lhs.push_back(random.extent());
+    const int64_t depth = std::accumulate(lhs.begin(), lhs.end(), int64_t{0});
+    if (random.chance(50)) rhs = lhs;
+    if (rhs.empty()) rhs.push_back(random.between(0, depth));
+    if (rhs != lhs) rhs.push_back(depth - rhs[0]);
+    const auto shape = [&](int64_t along, int64_t other, bool across) {
+      Shape shape = across ? Shape{along, other} : Shape{other, along};
+      if (batch) shape.insert(shape.begin(), 3);
+      return shape;
+    };
+    std::vector<TensorType> types;
+    for (const int64_t part : lhs) types.push_back({dtype, shape(part, rows, lhs_across)});
+    for (const int64_t part : rhs) types.push_back({dtype, shape(part, columns, !rhs_across)});
+    const auto joined = [&](GraphBuilder& b, Values x) {
+      for (Value*& part : x) part = random.chance(20) ? ops::add(b, part, part) : part;
+      const int64_t lhs_dim = batch + (lhs_across ? 0 : 1), rhs_dim = batch + (rhs_across ? 1 : 0);
+      const auto middle = x.begin() + std::ssize(lhs);
+      ops::DotDims dims{{}, {}, {lhs_dim}, {rhs_dim}};
+      if (batch) dims.lhs_batch = dims.rhs_batch = {0};
+      Value* left = ops::concatenate(b, {x.begin(), middle}, lhs_dim);
+      Value* right = ops::concatenate(b, {middle, x.end()}, rhs_dim);
+      return Values{ops::dot_general(b, left, right, dims)};
+    };
+    check_kernel(kernel_function(types, joined), dtype == DType::kI32   ? kWrapping
+                                                 : dtype == DType::kF32 ? sums_of(depth)
+                                                                        : KernelTolerance{.relative = 1e-2});
     if (HasFailure()) return;
   }
 }

@@ -114,6 +114,10 @@ inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline bool is_recomputed(const Op& op) { return op.attr_map.contains(kRecomputed); }
 bool rematerialize(Module& module, PassContext& context);
 
+// Makes one product of those that a sum adds up: x y + u v is [x, u] times y over v (joined_depth.h). Floats are added in
+// another order.
+bool join_products(Module& module, PassContext& context);
+
 // Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
 inline constexpr const char* kTripCount = "ingot.trip_count";
 bool count_trips(Module& module, PassContext& context);
@@ -125,7 +129,8 @@ inline constexpr const char* kInvariantOperands = "invariant";
 // them: constants that are no splats, returns, and the control flow itself.
 //
 //   elementwise  any elementwise ops of one shape
-//   contraction  a dot_general or convolution, renamings of its operands, elementwise ops on its result
+//   contraction  a dot_general or convolution, renamings of its operands and what joins them along a dot_general's depth,
+//                elementwise ops on its result
 //   rows         reductions over the last dimensions with everything elementwise around them, back to the full shape:
 //                softmax, normalisations, cross-entropy
 //   columns      reductions over other dimensions, elementwise ops before and after

@@ -29,6 +29,7 @@ constexpr PassRow kCompilePasses[] = {
     {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
+    {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above"},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},

@@ -107,16 +107,16 @@ ContractionKernel::BlockAt ContractionKernel::enter_block(const Blocked& blocked
   return {start, (outer * blocked.extent() + start) * blocked.inner()};
 }
 
-ContractionKernel::Panel ContractionKernel::rows_panel(const Index& row, const Index& packed_first,
-                                                       const BlockAt& depth) const {
-  if (plan_.pack_rows != Packing::kNone) {
+ContractionKernel::Panel ContractionKernel::rows_panel(const Stretch& stretch, const Index& row,
+                                                       const Index& packed_first, const BlockAt& depth) const {
+  if (!stretch.rows_in_place) {
     const Index local = row - packed_first;
     const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
     if (!plan_.rows_lie_across) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
     const int64_t depth_count = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
     return {packed_rows_, local * depth_count + k * plan_.tile_rows, 1, plan_.tile_rows};
   }
-  const ContractionSide& side = plan_.rows_side;
+  const ContractionSide& side = stretch.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   Index start = side.constant() + row * row_step + depth.position * depth_step;
@@ -142,7 +142,7 @@ Expr ContractionKernel::column_mask(const Tile& tile, const Index& v) const {
   return b_.in_range(v * plan_.lanes + b_.lane(), 0, tile.columns);
 }
 
-void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel& b, const BlockAt& columns,
+void ContractionKernel::emit_tile(const Tile& tile, const std::vector<Panel>& a, const Panel& b, const BlockAt& columns,
                                   const Finish& finish) {
   const int lanes = plan_.lanes;
   const int vectors = static_cast<int>((tile.columns + lanes - 1) / lanes);
@@ -152,7 +152,7 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
     b_.unrolled("r", tile.rows, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
   };
   each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
-  const auto step = [&](const Index& k) {
+  const auto step = [&](const Panel& from, const Index& k) {
     b_.unrolled("v", vectors, [&](Index v) {
       const Expr mask = plan_.pack_columns ? nullptr : column_mask(tile, v);
       b_.set(column, {v},
@@ -160,7 +160,8 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
     });
     b_.unrolled("r", tile.rows, [&](Index r) {
       const Expr row = b_.let(
-          "row", b_.splat(b_.convert(held_, b_.load(a.buffer, a.start + r * a.row_step + k * a.depth_step)), lanes));
+          "row", b_.splat(b_.convert(held_, b_.load(from.buffer, from.start + r * from.row_step + k * from.depth_step)),
+                          lanes));
       b_.unrolled("v", vectors, [&](Index v) {
         const Expr old = b_.read(sum, {r, v});
         const Expr right = b_.read(column, {v});
@@ -170,11 +171,13 @@ void ContractionKernel::emit_tile(const Tile& tile, const Panel& a, const Panel&
       });
     });
   };
-  const int64_t depth = plan_.depth.width();
-  const int64_t unrolled = depth / kDepthUnroll * kDepthUnroll;
-  b_.loop("k", 0, unrolled, kDepthUnroll,
-          [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { step(k + u); }); });
-  b_.unrolled("u", depth - unrolled, [&](Index u) { step(Index(unrolled) + u); });
+  for (size_t s = 0; s < a.size(); ++s) {
+    const int64_t start = plan_.stretches[s].start, end = plan_.stretches[s].end;
+    const int64_t rest = (end - start) % kDepthUnroll;
+    b_.loop("k", start, end - rest, kDepthUnroll,
+            [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { step(a[s], k + u); }); });
+    b_.unrolled("u", rest, [&](Index u) { step(a[s], Index(end - rest) + u); });
+  }
 
   if (plan_.depth.count() > 1) {
     // The sum of this block joins those before it.
@@ -283,8 +286,10 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
               emit_panels(columns, [&](const Index& column, int64_t width) {
                 emit_rows(
                     [&](const Index& row, int rows) {
-                      emit_tile({row, rows, column, width}, rows_panel(row, packed_first, depth),
-                                columns_panel(columns, column, depth), columns, finish);
+                      std::vector<Panel> a;
+                      for (const Stretch& stretch : plan_.stretches)
+                        a.push_back(rows_panel(stretch, row, packed_first, depth));
+                      emit_tile({row, rows, column, width}, a, columns_panel(columns, column, depth), columns, finish);
                     },
                     block_row, plan_.row_block);
               });

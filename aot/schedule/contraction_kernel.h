@@ -71,14 +71,18 @@ class ContractionKernel {
   loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
   // Whether the operand has elements at the current point as far as that does not depend on `along`; null when always.
   loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
-  void walk_depth(const BlockAt& block, bool whole, bool vectors,
+  void walk_depth(const BlockAt& block, const Stretch& stretch, bool whole, bool vectors,
                   const std::function<void(const loops::Index& k, const loops::Expr& mask)>& body);
   void pack_columns(const BlockAt& columns, const BlockAt& depth);
+  void pack_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
   void pack_rows(const loops::Index& first, int64_t count, const BlockAt& depth, bool whole);
 
-  Panel rows_panel(const loops::Index& row, const loops::Index& packed_first, const BlockAt& depth) const;
+  Panel rows_panel(const Stretch& stretch, const loops::Index& row, const loops::Index& packed_first,
+                   const BlockAt& depth) const;
   Panel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
-  void emit_tile(const Tile& tile, const Panel& a, const Panel& b, const BlockAt& columns, const Finish& finish);
+  // `a`: one for each stretch of the depth.
+  void emit_tile(const Tile& tile, const std::vector<Panel>& a, const Panel& b, const BlockAt& columns,
+                 const Finish& finish);
   void emit_finish(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
                    const loops::Expr& sum, const Finish& finish);
   void emit_column_block(const loops::Index& block, const Finish& finish);

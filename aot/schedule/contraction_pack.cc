@@ -59,7 +59,7 @@ Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr&
   return mask && !is_zero_outside ? b_.apply(ScalarOp::kSelect, {mask, element, b_.constant_int(held_, 0)}) : element;
 }
 
-void ContractionKernel::walk_depth(const BlockAt& block, bool whole, bool vectors,
+void ContractionKernel::walk_depth(const BlockAt& block, const Stretch& stretch, bool whole, bool vectors,
                                    const std::function<void(const Index&, const Expr&)>& body) {
   const Blocked& depth = plan_.depth;
   const size_t first = whole ? 0 : depth.cut;
@@ -74,15 +74,21 @@ void ContractionKernel::walk_depth(const BlockAt& block, bool whole, bool vector
       if (is_cut && depth.is_ragged()) more = b_.both(more, b_.in_range(start + i, 0, axis.extent));
       self(self, at + 1, position * count + i, b_.both(mask, more));
     };
-    if (at + 1 < depth.axes.size() || !vectors) return b_.loop("k", 0, count, 1, [&](Index i) { enter(i, nullptr); });
-    const int64_t filled = count / plan_.lanes * plan_.lanes;
-    b_.loop("k", 0, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
-    if (filled < count) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), 0, count));
+    const bool is_part = plan_.stretches.size() > 1;
+    const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : count;
+    if (at + 1 < depth.axes.size() || !vectors) return b_.loop("k", from, to, 1, [&](Index i) { enter(i, nullptr); });
+    const int64_t filled = from + (to - from) / plan_.lanes * plan_.lanes;
+    b_.loop("k", from, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
+    if (filled < to) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), from, to));
   };
   walk(walk, first, 0, nullptr);
 }
 
 void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth) {
+  for (const Stretch& stretch : plan_.stretches) pack_columns(block, depth, stretch);
+}
+
+void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
   const Blocked& columns = plan_.columns;
   const Axis& along = columns.axes.back();
   const int64_t lanes = plan_.lanes;
@@ -96,9 +102,9 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
     const auto copies = [&](const Index& to, const Index& at, const Expr& mask) {
       Pull::Scope scope(step_.pull());
       set_axis(along, at);
-      b_.store(packed_columns_, packed_start_ + to, operand_element(plan_.columns_side, mask, &along));
+      b_.store(packed_columns_, packed_start_ + to, operand_element(stretch.columns_side, mask, &along));
     };
-    if (const Expr condition = exists_beside(plan_.columns_side, along)) {
+    if (const Expr condition = exists_beside(stretch.columns_side, along)) {
       b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });
     } else {
       walk(copies);
@@ -107,7 +113,7 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
   if (plan_.columns_in_panels) {
     // Panel after panel; each is [depth][tile columns].
     emit_panels(block, [&](const Index& column, int64_t count) {
-      walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
+      walk_depth(depth, stretch, false, false, [&](const Index& k, const Expr& mask) {
         copy_all([&](const Copy& copy) {
           b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
             const Index i = v * lanes + b_.lane();
@@ -119,9 +125,8 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
     });
     return;
   }
-  // [depth][all columns of the block]. Vectors may run past the end of a stretch: the next one overwrites what they
-  // leave.
-  walk_depth(depth, false, false, [&](const Index& k, const Expr& mask) {
+  // [depth][all columns of the block]. Vectors may run past an axis' end: what follows overwrites what they leave.
+  walk_depth(depth, stretch, false, false, [&](const Index& k, const Expr& mask) {
     const auto walk = [&](const auto& self, size_t at, const Index& position) -> void {
       const Axis& axis = columns.axes[at];
       const int64_t count = static_cast<int>(at) == columns.cut ? columns.chunk : axis.extent;
@@ -165,16 +170,20 @@ void ContractionKernel::pack_rows(const Index& first, int64_t count, const Block
     const std::vector<Index> at = loops::unflatten(b_, row, extents);
     for (size_t k = 0; k < at.size(); ++k) point_[plan_.rows[k]] = at[k];
   };
-  const auto copy = [&](const Index& at, const Expr& mask) {
+  std::vector<Stretch> packed;
+  std::ranges::remove_copy_if(plan_.stretches, std::back_inserter(packed), &Stretch::rows_in_place);
+  const auto copy = [&](const Stretch& stretch, const Index& at, const Expr& mask) {
     Pull::Scope scope(step_.pull());
-    b_.store(packed_rows_, at, operand_element(plan_.rows_side, mask));
+    b_.store(packed_rows_, at, operand_element(stretch.rows_side, mask));
   };
   if (!plan_.rows_lie_across) {
     b_.loop("row", 0, count, 1,
             [&](Index row) {
               enter_row(first + row);
-              walk_depth(depth, whole, true,
-                         [&](const Index& k, const Expr& mask) { copy(row * rows_pitch_ + k, mask); });
+              for (const Stretch& stretch : packed) {
+                walk_depth(depth, stretch, whole, true,
+                           [&](const Index& k, const Expr& mask) { copy(stretch, row * rows_pitch_ + k, mask); });
+              }
             },
             {Index(rows) - first});
     return;
@@ -184,13 +193,15 @@ void ContractionKernel::pack_rows(const Index& first, int64_t count, const Block
   const int64_t depth_count = whole ? plan_.depth.total() : plan_.depth.width();
   b_.loop("row", 0, count, tile,
           [&](Index row) {
-            walk_depth(depth, whole, false, [&](const Index& k, const Expr& mask) {
-              for (int64_t v = 0; v < tile; v += plan_.lanes) {
-                const Index i = first + row + v + b_.lane();
-                point_[plan_.rows[0]] = i;
-                copy(row * depth_count + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
-              }
-            });
+            for (const Stretch& stretch : packed) {
+              walk_depth(depth, stretch, whole, false, [&](const Index& k, const Expr& mask) {
+                for (int64_t v = 0; v < tile; v += plan_.lanes) {
+                  const Index i = first + row + v + b_.lane();
+                  point_[plan_.rows[0]] = i;
+                  copy(stretch, row * depth_count + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
+                }
+              });
+            }
           },
           {Index(rows) - first});
 }

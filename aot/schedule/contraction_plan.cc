@@ -5,6 +5,7 @@
 
 #include "aot/base/divide.h"
 #include "aot/graph/op.h"
+#include "aot/passes/joined_depth.h"
 #include "aot/schedule/sweep.h"
 
 namespace ingot::schedule {
@@ -18,6 +19,7 @@ constexpr double kFlopsPerNs = 80;
 constexpr int64_t kColumnBlockBytes = 160 << 10;  // of a packed block of columns: stays in the second-level cache
 constexpr int64_t kWholeRowsBytes = 2 << 20;      // rows packed whole are read again from the outer caches at worst
 constexpr int64_t kLongestSinglePass = 768;       // a depth up to this is not cut
+static_assert(kJoinedDepthMax <= kLongestSinglePass, "operands that are joined are not packed in blocks");
 constexpr int64_t kMostRowsEach = 768;
 constexpr int64_t kPageBytes = 4096;
 
@@ -129,6 +131,7 @@ class Planner {
     orient();
     choose_tile();
     cut_depth();
+    find_stretches();
     cut_columns();
     choose_packing();
     split();
@@ -200,6 +203,40 @@ class Planner {
     depth.cut = static_cast<int>(depth.axes.size()) - 1;
     while (depth.cut > 0 && depth.inner() * depth.extent() * 2 <= most) --depth.cut;
     depth.chunk = even_chunk(depth.extent(), std::max<int64_t>(1, most / depth.inner()));
+  }
+
+  // An operand's parts, by where on the depth they begin: the operands of a concatenation along it, or all of it.
+  std::map<int64_t, ContractionSide> parts_along_depth(const ContractionSide& side) const {
+    const Op* op = side.value->op;
+    const bool is_joined = !draft_.is_made(side.value) && op->is("stablehlo.concatenate");
+    if (!is_joined || plan_.depth.count() > 1 || plan_.depth_dims.size() != 1) return {{0, side}};
+    const int64_t dim = op->attrs().integer("dimension");
+    if (side.accesses[dim].coefficients[plan_.depth_dims[0]] != 1) return {{0, side}};
+    std::map<int64_t, ContractionSide> parts;
+    int64_t start = 0;
+    for (const Value* operand : op->operands) {
+      const int64_t extent = operand->type.shape[dim];
+      if (extent == 0) continue;
+      ContractionSide& part = parts[start] = {operand, side.accesses};
+      part.accesses[dim].constant -= start;
+      start += extent;
+    }
+    return parts;
+  }
+
+  void find_stretches() {
+    const auto rows = parts_along_depth(plan_.rows_side), columns = parts_along_depth(plan_.columns_side);
+    std::set<int64_t> ends{plan_.depth.width()};
+    for (const auto* parts : {&rows, &columns}) {
+      for (const auto& [start, part] : *parts) ends.insert(start);
+    }
+    ends.erase(0);
+    int64_t start = 0;
+    for (const int64_t end : ends) {
+      plan_.stretches.push_back(
+          {start, end, std::prev(rows.upper_bound(start))->second, std::prev(columns.upper_bound(start))->second});
+      start = end;
+    }
   }
 
   // Neighbouring column dimensions that both the operand and the result walk through evenly become one axis.
@@ -284,13 +321,18 @@ class Planner {
     plan_.columns_in_panels = plan_.columns.cut == static_cast<int>(plan_.columns.axes.size()) - 1;
     // Rows: read in place when a row's neighbours are one stride apart and that stride does not make them share cache
     // sets.
-    const auto row_stride = plan_.rows_side.linear(plan_.rows, plan_.space.dims);
-    const auto depth_step = plan_.rows_side.linear(plan_.depth_dims, plan_.space.dims);
-    const bool steps = is_plain(plan_.rows_side) && row_stride && depth_step && !plan_.depth.is_ragged();
     const int64_t panels = divide_up(column_count, plan_.tile_columns());
-    const bool shares_sets = rows > 1 && std::abs(row_stride.value_or(0)) * bytes % kPageBytes == 0;
-    const bool walks_pages = depth_step && std::abs(*depth_step) * bytes >= kPageBytes / 8;
-    plan_.pack_rows = steps && (panels <= 2 || (!shares_sets && !walks_pages)) ? Packing::kNone : Packing::kBlock;
+    for (Stretch& stretch : plan_.stretches) {
+      const ContractionSide& side = stretch.rows_side;
+      const auto row_stride = side.linear(plan_.rows, plan_.space.dims);
+      const auto depth_step = side.linear(plan_.depth_dims, plan_.space.dims);
+      const bool steps = is_plain(side) && row_stride && depth_step && !plan_.depth.is_ragged();
+      const bool shares_sets = rows > 1 && std::abs(row_stride.value_or(0)) * bytes % kPageBytes == 0;
+      const bool walks_pages = depth_step && std::abs(*depth_step) * bytes >= kPageBytes / 8;
+      stretch.rows_in_place = steps && (panels <= 2 || (!shares_sets && !walks_pages));
+    }
+    const bool all_in_place = std::ranges::all_of(plan_.stretches, &Stretch::rows_in_place);
+    plan_.pack_rows = all_in_place ? Packing::kNone : Packing::kBlock;
     plan_.rows_lie_across = plan_.rows.size() == 1 && plan_.rows_side.stride(plan_.rows[0]) == 1 &&
                             (plan_.depth_dims.empty() || plan_.rows_side.stride(plan_.depth_dims.back()) != 1);
   }

@@ -43,6 +43,14 @@ struct ContractionSide {
   std::optional<int64_t> linear(const std::vector<int>& dims, const std::vector<loops::ContractionDim>& space) const;
 };
 
+// A part of the depth with operands of its own: where the contraction's are concatenated along the depth, which is then
+// one axis in one block, each of theirs. Else there is one, all of the depth.
+struct Stretch {
+  int64_t start, end;
+  ContractionSide rows_side, columns_side;
+  bool rows_in_place = false;  // the register tile reads them where they lie
+};
+
 enum class Packing : uint8_t {
   kNone,   // read where it lies
   kWhole,  // rows side only: all of it once in each task
@@ -55,13 +63,14 @@ struct ContractionPlan {
   ContractionSide rows_side, columns_side;
   std::vector<int> batch, rows, depth_dims;  // iteration dimensions longer than 1, outermost first
   Blocked columns, depth;
-  bool result_is_linear = false;  // over a whole block of columns: result elements follow each other
+  std::vector<Stretch> stretches;  // of a block of the depth, in order
+  bool result_is_linear = false;   // over a whole block of columns: result elements follow each other
 
   int lanes = 1;
   int tile_rows = 1;  // of the register tile
   int tile_vectors = 1;
-  Packing pack_rows = Packing::kNone;
-  bool rows_lie_across = false;  // packed with rows, not depth, contiguous
+  Packing pack_rows = Packing::kNone;  // of those that are not read in place
+  bool rows_lie_across = false;        // packed with rows, not depth, contiguous
   bool pack_columns = false;
   bool columns_in_panels = false;  // packed as panels of one tile's width; else as rows of a whole block's
 
