@@ -249,7 +249,7 @@ class Partitioner {
   bool can_pull_unchanged(int i, int g) {
     const Op& it = op(i);
     if (group(g).kind == GroupKind::kBoundary || it.def->root != KernelRoot::kElement) return false;
-    if (is_free(it) || is_renaming(it) || (is_joined_depth(it) && reads_what_is_there(it))) return true;
+    if (is_free(it) || is_renaming(it) || (is_joined_depth(it) && joins_what_is_there(it))) return true;
     if (group(g).members.size() >= kOpsMax) return false;
     const Access access = access_of(i, g);
     if (access.many_times) return false;
@@ -373,11 +373,18 @@ class Partitioner {
     if (is_free(it) || is_renaming(it)) return true;
     if (it.def->root != KernelRoot::kElement || !it.def->is_elementwise) return false;
     if (clone_cost(i) > kCloneFlopsMax) return false;
-    return reads_what_is_there(it);  // worth it when it adds no new reads
+    // Worth it when it adds no new reads: the operands are there for others as well.
+    return std::all_of(it.operands.begin(), it.operands.end(),
+                       [&](const Value* operand) { return is_there_anyway(operand, it); });
   }
 
-  static bool reads_what_is_there(const Op& reader) {
-    return std::ranges::all_of(reader.operands, [&](const Value* operand) { return is_there_anyway(operand, reader); });
+  // What a kernel of another kind makes is in memory, too.
+  static bool joins_what_is_there(const Op& joined) {
+    return std::ranges::all_of(joined.operands, [&](const Value* operand) {
+      const Value* source = operand;
+      while (source->op && is_renaming(*source->op)) source = source->op->operand(0);
+      return (source->op && source->op->def->root != KernelRoot::kElement) || is_there_anyway(operand, joined);
+    });
   }
 
   // Another op reads the operand too, perhaps before its renamings, or it is small beside what is made of it.

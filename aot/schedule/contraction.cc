@@ -63,12 +63,10 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
   step.finish();
 }
 
-// Columns that are the same in every round of a loop are packed by a step of their own: the temporary, or -1. It comes
-// first, so that it can go before the loop.
+// A step that packs the columns: the temporary, or -1 where the plan has none.
 int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
+  if (!plan.prepare_columns) return -1;
   Value* columns = root.operand(root.operand(0) == plan.columns_side.value ? 0 : 1);
-  const bool is_worth = plan.pack_columns && plan.batch_count() == 1 && draft.step_count() == 0;
-  if (!is_worth || !draft.is_invariant(columns) || columns->uses.size() != 1) return -1;
   const DType held = loops::register_dtype(plan.space.accumulate);
   const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
   Step step(draft, plan.lanes);

@@ -151,12 +151,21 @@ class Planner {
     return dims;
   }
 
+  // The operand is the same in every round of a loop. What packs it has to be the first step, so that it can go before
+  // the loop.
+  bool can_be_prepared(int operand) const {
+    Value* value = plan_.op->operand(operand);
+    return dims_of(ContractionDim::Kind::kBatch).empty() && draft_.step_count() == 0 && draft_.is_invariant(value) &&
+           value->uses.size() == 1;
+  }
+
   // Which operand gives the columns, the side of vectors: whichever needs less work to pack, pad and store.
   void orient() {
     using Kind = ContractionDim::Kind;
     const std::vector<int> m = dims_of(Kind::kM), n = dims_of(Kind::kN);
     const ContractionSide lhs{plan_.op->operand(0), plan_.space.lhs}, rhs{plan_.op->operand(1), plan_.space.rhs};
-    const auto cost = [&](const std::vector<int>& rows, const std::vector<int>& columns, const ContractionSide& side) {
+    const auto cost = [&](const std::vector<int>& rows, const std::vector<int>& columns, const ContractionSide& side,
+                          bool is_prepared) {
       const double row_count = static_cast<double>(plan_.extent(rows)),
                    column_count = static_cast<double>(plan_.extent(columns));
       const double depth = static_cast<double>(plan_.extent(dims_of(Kind::kK)));
@@ -164,10 +173,11 @@ class Planner {
       const bool loads_in_line = !columns.empty() && side.stride(columns.back()) == 1;
       const bool stores_in_line =
           !columns.empty() && result_stride(plan_.space, result_->type.shape, columns.back()) == 1;
-      return 0.5 * row_count * padded * depth + depth * column_count * (loads_in_line ? 1 : 8) +
+      const int load = is_prepared ? 0 : loads_in_line ? 1 : 8;
+      return 0.5 * row_count * padded * depth + depth * column_count * load +
              row_count * column_count * (stores_in_line ? 1 : 12);
     };
-    const bool swap = cost(n, m, lhs) < cost(m, n, rhs);
+    const bool swap = cost(n, m, lhs, can_be_prepared(0)) < cost(m, n, rhs, can_be_prepared(1));
     plan_.rows_side = swap ? rhs : lhs;
     plan_.columns_side = swap ? lhs : rhs;
     plan_.rows = swap ? n : m;
@@ -318,6 +328,8 @@ class Planner {
     const bool few_columns = column_count <= 64 && depth_stride && *depth_stride * bytes < kPageBytes;
     const bool few_rows = rows <= 2 * plan_.tile_rows;
     plan_.pack_columns = !(in_line && !plan_.depth.is_ragged() && (few_columns || few_rows));
+    plan_.prepare_columns =
+        plan_.pack_columns && can_be_prepared(plan_.op->operand(0) == plan_.columns_side.value ? 0 : 1);
     plan_.columns_in_panels = plan_.columns.cut == static_cast<int>(plan_.columns.axes.size()) - 1;
     // Rows: read in place when a row's neighbours are one stride apart and that stride does not make them share cache
     // sets.

@@ -72,6 +72,7 @@ struct ContractionPlan {
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
   bool rows_lie_across = false;        // packed with rows, not depth, contiguous
   bool pack_columns = false;
+  bool prepare_columns = false;    // packed by a step of its own, once for all rounds of a loop
   bool columns_in_panels = false;  // packed as panels of one tile's width; else as rows of a whole block's
 
   // Tasks: batch x row_parts x column_parts x depth_parts.
