@@ -22,7 +22,8 @@ const Literal& processes(const Op& op) { return *op.attrs().literal(op.attr_map.
 bool is_single(const Op& op) {
   const Literal& ids = processes(op);
   if (!op.attr_map.contains(kPairs)) return ids.type.rank() != 2 || ids.type.shape[1] <= 1;
-  for (int64_t k = 0; k < ids.type.elements(); ++k) {
+  const int64_t written = ids.is_splat ? std::min<int64_t>(ids.type.elements(), 1) : ids.type.elements();
+  for (int64_t k = 0; k < written; ++k) {
     if (ids.int_at(k) != 0) return false;
   }
   return true;
