@@ -10,6 +10,7 @@
 
 #include "aot/graph/parse.h"
 #include "aot/ops/build.h"
+#include "aot/ops/region.h"
 
 namespace ingot {
 namespace {
@@ -69,7 +70,7 @@ std::string bound_of(const OpDef& def) {
 }
 
 std::string_view how(const OpDef& def) {
-  if (def.expand) return "expands";
+  if (def.expand && def.expand != ops::converted_for_region) return "expands";
   switch (def.root) {
     case KernelRoot::kNone:
       return "-";

@@ -40,13 +40,13 @@ bool is_sum(const OpDef& def) {
 // How large the terms of each element were together.
 std::vector<RefTensor> magnitudes(const Op& op, std::span<const RefTensor> inputs,
                                   const std::vector<RefTensor>& results) {
-  if (op.def->expand && !op.def->is_elementwise) {
+  if (is_bound_by_largest(*op.def)) {
     std::vector<RefTensor> largest = results;
-    for (RefTensor& result : largest) {
-      double most = 0;
+    double most = 0;  // of all results: what one is made of may be another
+    for (const RefTensor& result : results) {
       for (const double value : result.f) most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
-      std::ranges::fill(result.f, most);
     }
+    for (RefTensor& result : largest) std::ranges::fill(result.f, most);
     return largest;
   }
   if (!is_sum(*op.def)) return results;
@@ -135,7 +135,7 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
   const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
   const bool takes_complex = is_of_complex(op);
   if (const double error = operand_error(op); error > 0) move_operands(op, inputs, error, results, random);
-  const bool sums = is_sum(*op.def) || (op.def->expand && !op.def->is_elementwise);
+  const bool sums = is_sum(*op.def) || is_bound_by_largest(*op.def);
   const bool is_exact_sum = std::ranges::all_of(inputs, is_integral);
   for (size_t r = 0; r < results.size(); ++r) {
     if (results[r].f.empty()) continue;
