@@ -34,6 +34,24 @@ struct MultiplyAdd {
 std::vector<std::complex<double>> complex_values(const RefTensor& tensor);
 void set_complex_values(RefTensor& tensor, const std::vector<std::complex<double>>& values);
 
+// The result whose elements, zeros at first, `multiply(args, lhs, rhs, out)` makes of those of the first two operands,
+// as doubles, complex numbers or integers.
+template <typename Multiply>
+std::vector<RefTensor> sums_of_products(const EvaluateArgs& args, Multiply multiply) {
+  RefTensor result(args.result_type());
+  const RefTensor &lhs = args.inputs[0], &rhs = args.inputs[1];
+  if (result.is_float()) {
+    multiply(args, lhs.f, rhs.f, result.f);
+  } else if (result.is_complex()) {
+    std::vector<std::complex<double>> values(result.elements());
+    multiply(args, complex_values(lhs), complex_values(rhs), values);
+    set_complex_values(result, values);
+  } else {
+    multiply(args, lhs.i, rhs.i, result.i);
+  }
+  return {result};
+}
+
 // Appends an iteration dimension; gives its number.
 int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent);
 

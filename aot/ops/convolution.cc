@@ -137,17 +137,7 @@ void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
-  RefTensor result(args.result_type());
-  if (result.is_float()) {
-    convolve(args, args.inputs[0].f, args.inputs[1].f, result.f);
-  } else if (result.is_complex()) {
-    std::vector<std::complex<double>> values(result.elements());
-    convolve(args, ops::complex_values(args.inputs[0]), ops::complex_values(args.inputs[1]), values);
-    ops::set_complex_values(result, values);
-  } else {
-    convolve(args, args.inputs[0].i, args.inputs[1].i, result.i);
-  }
-  return {result};
+  return ops::sums_of_products(args, [](auto&&... operands) { convolve(operands...); });
 }
 
 // M: output batch and positions. N: output features of a group. K: input features of a group and kernel positions.

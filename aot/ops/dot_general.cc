@@ -77,17 +77,7 @@ void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::ve
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
-  RefTensor result(args.result_type());
-  if (result.is_float()) {
-    multiply(args, args.inputs[0].f, args.inputs[1].f, result.f);
-  } else if (result.is_complex()) {
-    std::vector<std::complex<double>> values(result.elements());
-    multiply(args, ops::complex_values(args.inputs[0]), ops::complex_values(args.inputs[1]), values);
-    ops::set_complex_values(result, values);
-  } else {
-    multiply(args, args.inputs[0].i, args.inputs[1].i, result.i);
-  }
-  return {result};
+  return ops::sums_of_products(args, [](auto&&... operands) { multiply(operands...); });
 }
 
 loops::Contraction contraction(const Op& op) {
