@@ -6,6 +6,7 @@
 #include <set>
 
 #include "aot/graph/evaluate.h"
+#include "aot/graph/quantization.h"
 #include "tests/op_case.h"
 
 namespace ingot {
@@ -119,6 +120,7 @@ Value* GraphMaker::any(const Fits& fits) {
 }
 
 Value* GraphMaker::argument(const RefTensor& example) {
+  if (const std::string misfit = scales_misfit(example.type); !misfit.empty()) throw_error(nullptr, misfit);
   Value* value = function_.body.add_argument(example.type);
   function_.argument_attrs.emplace_back();
   set_example(function_, function_.argument_count() - 1, example);
