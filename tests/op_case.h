@@ -83,10 +83,12 @@ inline RefTensor draw(const TensorType& type, const Sample& sample, std::mt19937
   return tensor;
 }
 
+inline bool is_other_product(const OpDef& def) { return def.name == "stablehlo.dot" || def.name == "chlo.ragged_dot"; }
+
 // Whether OpDef::ulp speaks of the largest element of the result: of what is made of other ops (not of what only
-// converts its operands first).
+// converts its operands first, nor of products that another op sums up alike).
 inline bool is_bound_by_largest(const OpDef& def) {
-  return def.expand && def.expand != ops::converted_for_region && !def.is_elementwise;
+  return def.expand && def.expand != ops::converted_for_region && !def.is_elementwise && !is_other_product(def);
 }
 
 inline OpCase make_case(const OpDef& def, const Sample& sample) {
@@ -104,7 +106,7 @@ inline OpCase make_case(const OpDef& def, const Sample& sample) {
       for (const double value : result.f) most = std::max(most, std::abs(value));
       std::ranges::fill(result.f, most);
     }
-  } else if (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone) {
+  } else if (is_other_product(def) || (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone)) {
     std::vector<RefTensor> inputs = result.inputs;
     for (RefTensor& input : inputs) {
       for (double& value : input.f) value = std::abs(value);

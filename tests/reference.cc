@@ -34,7 +34,8 @@ bool computes(const Op& op) {
 bool is_inside(const Op& op) { return op.block && op.block->parent_op && computes(*op.block->parent_op); }
 
 bool is_sum(const OpDef& def) {
-  return def.root != KernelRoot::kElement && def.root != KernelRoot::kNone && def.root != KernelRoot::kControlFlow;
+  return is_other_product(def) ||
+         (def.root != KernelRoot::kElement && def.root != KernelRoot::kNone && def.root != KernelRoot::kControlFlow);
 }
 
 // How large the terms of each element were together.
@@ -126,12 +127,26 @@ double terms_of(std::span<const RefTensor> inputs, const RefTensor& result) {
   return static_cast<double>(most) / static_cast<double>(std::max<int64_t>(result.elements(), 1));
 }
 
+// A conversion of bf16 may be of what was not rounded to it (the pass widen_results).
+bool may_widen(const Op& op) {
+  if (!op.is("stablehlo.convert") || op.result()->type.dtype != DType::kF32) return false;
+  const Value* from = op.operand(0);
+  return from->type.dtype == DType::kBF16 && from->op && (from->op->def->is_elementwise || from->op->def->contraction);
+}
+
+void unround(RefTensor& result, Random& random) {
+  for (double& value : result.f) {
+    if (std::isfinite(value)) value += (random.uniform() - 0.5) * unit_at(DType::kBF16, std::abs(value));
+  }
+}
+
 void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results, Random& random,
                   double amplitude) {
   if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); }))
     return;
   if (may_meet_padding(op, inputs)) spread_nan(results, random);
   if (multiplies(op)) move_products(op, inputs, results, random);
+  if (may_widen(op)) unround(results[0], random);
   const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
   const bool takes_complex = is_of_complex(op);
   if (const double error = operand_error(op); error > 0) move_operands(op, inputs, error, results, random);
