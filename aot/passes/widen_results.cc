@@ -15,7 +15,7 @@ bool is_widening(const Op& op) {
 
 // Functions and products of real numbers, whose last rounding may be left out.
 bool rounds(const Op& op) {
-  if (op.results.size() != 1 || op.result()->type.dtype != kNarrow || op.result()->type.quantization) return false;
+  if (op.results.size() != 1 || op.result()->type.dtype != kNarrow) return false;
   if (op.def->contraction) return true;
   if (op.is("stablehlo.convert")) return false;  // a rounding that is asked for
   const auto is_narrow = [](const Value* operand) {
