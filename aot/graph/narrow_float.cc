@@ -75,10 +75,8 @@ double narrow_float_value(const NarrowFloat& format, uint32_t bits) {
 }
 
 uint32_t narrow_float_bits(const NarrowFloat& format, double value) {
+  if (std::isnan(value) || (!format.has_sign() && value < 0)) return format.nan();
   const uint32_t sign = std::signbit(value) ? format.sign_bit() : 0;
-  if (std::isnan(value) || (!format.has_sign() && value < 0)) {
-    return format.nan() == format.sign_bit() ? format.nan() : format.nan() | sign;
-  }
   uint32_t bits = 0;
   if (std::isinf(value)) {
     bits = format.overflow();

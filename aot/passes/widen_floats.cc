@@ -85,7 +85,7 @@ Term bits_of_value(Term x, const NarrowFloat& format, const Wide& wide) {
   }
   const Term number = where(is_finite, bits, overflow) | sign;
   const Term is_number = equal(x, x);
-  return where(is_number, number, has_signed_nan(format) ? nan | sign : nan);
+  return where(is_number, number, nan);
 }
 
 // Floats of 6 bits lie in 8: their pieces are those of the 8 without the last.

@@ -82,10 +82,9 @@ module {
     %29 = stablehlo.select %21, %19, %22 : tensor<4xi1>, tensor<4xui32>
     %30 = stablehlo.or %29, %28 : tensor<4xui32>
     %31 = stablehlo.compare EQ, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
-    %32 = stablehlo.or %23, %28 : tensor<4xui32>
-    %33 = stablehlo.select %31, %30, %32 : tensor<4xi1>, tensor<4xui32>
-    %34 = stablehlo.convert %33 : (tensor<4xui32>) -> tensor<4xui8>
-    return %34 : tensor<4xui8>
+    %32 = stablehlo.select %31, %30, %23 : tensor<4xi1>, tensor<4xui32>
+    %33 = stablehlo.convert %32 : (tensor<4xui32>) -> tensor<4xui8>
+    return %33 : tensor<4xui8>
   }
   func.func @from_f64(%x: tensor<4xf64>) -> tensor<4xui8> {
     %0 = stablehlo.abs %x : tensor<4xf64>
