@@ -1,0 +1,165 @@
+"""Lines of StableHLO in static single assignment: names, regions and places in the user's source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ingot.stablehlo.types import TensorType
+
+INDENT = "  "
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an op gives: ``%3``, and its type."""
+
+    name: str
+    type: TensorType
+
+    @property
+    def dtype(self) -> str:
+        """The element type."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self.type.shape
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the user's source, and the path of the module that it was in (``encoder.layer.3``)."""
+
+    file: str
+    line: int
+    module: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}"
+        return f"{where} in {self.module}" if self.module else where
+
+    def location(self) -> str:
+        """``loc("step.py":12:1)``; with a module, ``loc("encoder.layer.3"("step.py":12:1))``."""
+        line = f"{_quoted(self.file)}:{self.line}:1"
+        return f"loc({_quoted(self.module)}({line}))" if self.module else f"loc({line})"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a function: its type and what it is called; state lives from run to run."""
+
+    value: Value
+    name: str
+    is_state: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of a function; state replaces the argument of the same name."""
+
+    value: Value
+    name: str
+    is_state: bool
+
+
+class Writer:
+    """Writes ops one after the other; each op gives its results as values."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.place: Place | None = None
+        self._count = 0
+        self._depth = 2
+
+    def argument(self, type_: TensorType) -> Value:
+        """A value that a function or a region is given."""
+        self._count += 1
+        return Value(f"%a{self._count}", type_)
+
+    def ops(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result_types: Sequence[TensorType],
+        attributes: str = "",
+        region: Callable[[], None] | None = None,
+    ) -> tuple[Value, ...]:
+        """Writes an op of several results: its name in full, its attributes as text."""
+        self._count += 1
+        name_of_all = f"%{self._count}"
+        count = len(result_types)
+        names = [name_of_all] if count == 1 else [f"{name_of_all}#{i}" for i in range(count)]
+        results = tuple(map(Value, names, result_types))
+        head = "" if not count else f"{name_of_all} = " if count == 1 else f"{name_of_all}:{count} = "
+        head += f'"{name}"({", ".join(value.name for value in operands)})'
+        if attributes:
+            head += f" <{{{attributes}}}>"
+        types = [str(type_) for type_ in result_types]
+        given = types[0] if count == 1 else f"({', '.join(types)})"
+        tail = f" : ({', '.join(str(value.type) for value in operands)}) -> {given}"
+        if self.place:
+            tail += f" {self.place.location()}"
+        if region is None:
+            self._line(head + tail)
+        else:
+            self._line(head + " ({")
+            region()
+            self._line("})" + tail)
+        return results
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result_type: TensorType,
+        attributes: str = "",
+        region: Callable[[], None] | None = None,
+    ) -> Value:
+        """Writes an op of one result."""
+        return self.ops(name, operands, [result_type], attributes, region)[0]
+
+    @contextmanager
+    def block(self, types: Sequence[TensorType]) -> Iterator[list[Value]]:
+        """Writes the head of a region's only block and indents what follows; gives its arguments."""
+        arguments = [self.argument(type_) for type_ in types]
+        self._line(f"^bb0({', '.join(f'{a.name}: {a.type}' for a in arguments)}):")
+        self._depth += 1
+        yield arguments
+        self._depth -= 1
+
+    def _line(self, text: str) -> None:
+        self.lines.append(INDENT * self._depth + text)
+
+
+def function_text(name: str, arguments: Sequence[Argument], body: Writer, results: Sequence[Result]) -> str:
+    """A module with one public function that returns `results`."""
+    types = ", ".join(str(result.value.type) for result in results)
+    takes = (f"{a.value.name}: {a.value.type} {_attribute(a)}" for a in arguments)
+    gives = (f"{r.value.type} {_attribute(r)}" for r in results)
+    separator = ",\n" + INDENT * 3
+    leave = f"return {', '.join(result.value.name for result in results)} : {types}" if results else "return"
+    return "\n".join(
+        [
+            f"module @{name} {{",
+            f"{INDENT}func.func public @main(\n{INDENT * 3}{separator.join(takes)}",
+            f"{INDENT}) -> (\n{INDENT * 3}{separator.join(gives)}",
+            f"{INDENT}) {{",
+            *body.lines,
+            f"{INDENT * 2}{leave}",
+            f"{INDENT}}}",
+            "}",
+            "",
+        ]
+    )
+
+
+def _attribute(item: Argument | Result) -> str:
+    return f"{{ingot.{'state' if item.is_state else 'name'} = {_quoted(item.name)}}}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

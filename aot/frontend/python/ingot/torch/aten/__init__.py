@@ -1,0 +1,31 @@
+"""The table of ATen ops, in families; importing this fills it."""
+
+from ingot.torch.aten import (
+    comparisons,
+    contractions,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    moves,
+    pooling,
+    random,
+    reductions,
+    resampling,
+    sorting,
+)
+
+__all__ = [
+    "comparisons",
+    "contractions",
+    "convolution",
+    "creation",
+    "elementwise",
+    "indexing",
+    "moves",
+    "pooling",
+    "random",
+    "reductions",
+    "resampling",
+    "sorting",
+]

@@ -1,0 +1,229 @@
+"""Pooling over windows of the last dimensions, and its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingot.stablehlo import TensorType, Value
+from ingot.stablehlo.types import lowest
+from ingot.torch.lowering import Lowering, aten
+
+Ints = Sequence[int]
+
+
+class Windows:
+    """Windows over the last dimensions of x: PyTorch's arguments as numbers for every dimension of x."""
+
+    def __init__(
+        self, x: Value, result: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints = ()
+    ) -> None:
+        spatial = len(kernel)
+        lead = [1] * (x.type.rank - spatial)
+        every = lambda numbers: list(numbers) * (spatial if len(numbers) == 1 else 1)  # noqa: E731
+        self.size = [*lead, *every(kernel)]
+        self.strides = [*lead, *every(stride or kernel)]
+        self.dilations = [*lead, *every(dilation or [1])]
+        low = [*([0] * len(lead)), *every(padding)]
+        self.padding = []
+        for d in range(x.type.rank):
+            reach = (result[d] - 1) * self.strides[d] + (self.size[d] - 1) * self.dilations[d] + 1
+            self.padding.append((low[d], reach - x.shape[d] - low[d]))
+
+    def offsets(self) -> list[list[int]]:
+        """The steps into the window, in row-major order, for every dimension."""
+        found: list[list[int]] = [[]]
+        for size in self.size:
+            found = [[*before, i] for before in found for i in range(size)]
+        return found
+
+
+def flat_index(e: Lowering, type_: TensorType, spatial: int) -> Value:
+    """The row-major index of each element within the last dimensions, i64."""
+    indices = type_.with_dtype("i64")
+    total, step = e.constant(0, indices), 1
+    for d in reversed(range(type_.rank - spatial, type_.rank)):
+        along = e.binary("multiply", e.iota(d, indices), e.constant(step, indices))
+        total = e.binary("add", total, along)
+        step *= type_.shape[d]
+    return total
+
+
+@aten("max_pool2d_with_indices.default", "max_pool3d_with_indices.default")
+def max_pool(
+    e: Lowering,
+    x: Value,
+    kernel: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Value, Value]:
+    """The greatest element of each window, and its index within the image: of equal ones, the first."""
+    windows = Windows(x, e.result.shape, kernel, stride, padding, dilation)
+    greatest = e.reduce_window("maximum", x, windows.size, windows.strides, windows.padding, None, windows.dilations)
+    index = flat_index(e, x.type, len(kernel))
+    nowhere = 2**62
+    best = e.constant(nowhere, greatest.type.with_dtype("i64"))
+    for offset in windows.offsets():
+        value = shifted(e, x, lowest(x.dtype), windows, offset, greatest.shape)
+        at = shifted(e, index, nowhere, windows, offset, greatest.shape)
+        hit = e.binary("or", e.compare("EQ", value, greatest), e.compare("NE", value, value))
+        best = e.select(hit, e.binary("minimum", best, at), best)
+    return greatest, best
+
+
+def shifted(e: Lowering, x: Value, outside: float, windows: Windows, offset: Ints, shape: Ints) -> Value:
+    """What stands at one offset into every window."""
+    padded = e.pad(x, outside, [low for low, _ in windows.padding], [high for _, high in windows.padding])
+    starts = [o * d for o, d in zip(offset, windows.dilations, strict=True)]
+    limits = [a + (n - 1) * s + 1 for a, n, s in zip(starts, shape, windows.strides, strict=True)]
+    return e.slice(padded, starts, limits, windows.strides)
+
+
+@aten("max_pool2d_with_indices_backward.default", "max_pool3d_with_indices_backward.default")
+def max_pool_backward(
+    e: Lowering,
+    gradient: Value,
+    x: Value,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+    indices: Value,
+) -> Value:
+    """Each gradient added where its window's greatest element is."""
+    windows = Windows(x, gradient.shape, kernel, stride, padding, dilation)
+    if all(d == 1 for d in windows.dilations):
+        return e.select_and_scatter(x, gradient, windows.size, windows.strides, windows.padding)
+    index = flat_index(e, x.type, len(kernel))
+    total = e.constant(0, x.type)
+    for offset in windows.offsets():
+        at = shifted(e, index, -1, windows, offset, gradient.shape)
+        part = e.select(e.compare("EQ", at, indices), gradient, e.constant(0, gradient.type))
+        total = e.binary("add", total, unshifted(e, part, windows, offset, x.shape))
+    return total
+
+
+def unshifted(e: Lowering, part: Value, windows: Windows, offset: Ints, shape: Ints) -> Value:
+    """The transpose of `shifted`: elements back where they stood, zeros elsewhere."""
+    low, high, interior = [], [], []
+    for d in range(len(shape)):
+        first = offset[d] * windows.dilations[d] - windows.padding[d][0]
+        used = (part.shape[d] - 1) * windows.strides[d] + 1
+        low.append(first)
+        high.append(shape[d] - first - used)
+        interior.append(windows.strides[d] - 1)
+    return e.pad(part, 0, low, high, interior)
+
+
+@aten("adaptive_max_pool2d.default")
+def adaptive_max_pool(e: Lowering, x: Value, output_size: Ints) -> tuple[Value, Value]:
+    """The greatest element of each of output_size cells, and its index within the image."""
+    height, width = x.shape[-2:]
+    index = flat_index(e, x.type, 2)
+    rows, index_rows = [], []
+    for i in range(output_size[0]):
+        cells, index_cells = [], []
+        for j in range(output_size[1]):
+            cell = (cell_bounds(i, output_size[0], height), cell_bounds(j, output_size[1], width))
+            part, at = (crop(e, value, cell) for value in (x, index))
+            dims = [x.type.rank - 2, x.type.rank - 1]
+            best = e.reduce("maximum", part, dims)
+            everywhere = e.broadcast_in_dim(best, part.shape, range(best.type.rank))
+            hit = e.binary("or", e.compare("EQ", part, everywhere), e.compare("NE", part, part))
+            where = e.reduce("minimum", e.select(hit, at, e.constant(2**62, at.type)), dims)
+            cells.append(e.reshape(best, (*best.shape, 1, 1)))
+            index_cells.append(e.reshape(where, (*best.shape, 1, 1)))
+        rows.append(e.concatenate(cells, x.type.rank - 1))
+        index_rows.append(e.concatenate(index_cells, x.type.rank - 1))
+    return e.concatenate(rows, x.type.rank - 2), e.concatenate(index_rows, x.type.rank - 2)
+
+
+def cell_bounds(i: int, cells: int, extent: int) -> tuple[int, int]:
+    """Where the i-th of some cells starts and ends: they cover an extent, and may share elements."""
+    return i * extent // cells, -(-(i + 1) * extent // cells)
+
+
+def crop(e: Lowering, x: Value, cell: Sequence[tuple[int, int]]) -> Value:
+    """X between bounds along its last two dimensions."""
+    rank = x.type.rank
+    return e.slice_dim(e.slice_dim(x, rank - 2, *cell[0]), rank - 1, *cell[1])
+
+
+@aten("adaptive_max_pool2d_backward.default")
+def adaptive_max_pool_backward(e: Lowering, gradient: Value, x: Value, indices: Value) -> Value:
+    """Each gradient added at the index of its cell's greatest element."""
+    pixels = x.shape[-2] * x.shape[-1]
+    lead = x.shape[:-2]
+    flat = (*lead, gradient.shape[-2] * gradient.shape[-1])
+    sources, at = e.reshape(gradient, flat), e.reshape(indices, flat)
+    wide = (*flat, pixels)
+    pixel = e.iota(len(wide) - 1, TensorType("i64", wide))
+    hit = e.compare("EQ", e.broadcast_in_dim(at, wide, range(len(flat))), pixel)
+    spread = e.broadcast_in_dim(sources, wide, range(len(flat)))
+    placed = e.reduce("add", e.select(hit, spread, e.constant(0, spread.type)), [len(flat) - 1])
+    return e.reshape(placed, x.shape)
+
+
+def window_counts(
+    e: Lowering, x: Value, windows: Windows, result: TensorType, padding: Ints, count_include_pad: bool, divisor: int | None
+) -> Value:
+    """How many elements each window averages over, in the result's type."""
+    if divisor is not None:
+        return e.constant(divisor, result)
+    image = TensorType(result.dtype, tuple(1 if d < x.type.rank - len(padding) else n for d, n in enumerate(x.shape)))
+    ones = e.constant(1, image)
+    outer = list(windows.padding)
+    if count_include_pad:
+        borders = [low for low, _ in outer]
+        high = [min(b, h) for b, (_, h) in zip(borders, outer, strict=True)]
+        ones = e.pad(ones, 1, borders, high)
+        outer = [(0, h - kept) for (_, h), kept in zip(outer, high, strict=True)]
+    flat = e.reduce_window("add", ones, windows.size, windows.strides, outer)
+    return e.broadcast(flat, result.shape)
+
+
+@aten("avg_pool2d.default", "avg_pool3d.default", "avg_pool1d.default")
+def avg_pool(
+    e: Lowering,
+    x: Value,
+    kernel: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Value:
+    """The mean of each window."""
+    padding = list(padding) * (len(kernel) if len(padding) == 1 else 1)
+    windows = Windows(x, e.result.shape, kernel, stride, padding)
+    total = e.reduce_window("add", x, windows.size, windows.strides, windows.padding)
+    counts = window_counts(e, x, windows, total.type, padding, count_include_pad, divisor_override)
+    return e.binary("divide", total, counts)
+
+
+@aten("avg_pool2d_backward.default", "avg_pool3d_backward.default")
+def avg_pool_backward(
+    e: Lowering,
+    gradient: Value,
+    x: Value,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Value:
+    """Each gradient spread evenly over its window."""
+    padding = list(padding) * (len(kernel) if len(padding) == 1 else 1)
+    windows = Windows(x, gradient.shape, kernel, stride, padding)
+    counts = window_counts(e, x, windows, gradient.type, padding, count_include_pad, divisor_override)
+    share = e.binary("divide", gradient, counts)
+    padding_back = [
+        (size - 1 - low, n + low - ((g - 1) * step + 1))
+        for size, (low, _), n, g, step in zip(
+            windows.size, windows.padding, x.shape, gradient.shape, windows.strides, strict=True
+        )
+    ]
+    return e.reduce_window("add", share, windows.size, [1] * x.type.rank, padding_back, windows.strides)

@@ -1,0 +1,117 @@
+"""From a functional graph of ATen ops to StableHLO: one function of the table for each node."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+import ingot.torch.aten  # noqa: F401  (fills the table)
+from ingot.stablehlo import Argument, Result, TensorType, Value, function_text
+from ingot.torch.dtypes import dtype_name, type_of
+from ingot.torch.errors import TraceError
+from ingot.torch.lowering import TABLE, Lowering
+from ingot.torch.scalars import SCALAR_OPS
+from ingot.torch.trace import place_of
+
+
+# State of random ops: what keys them, and how many steps there were.
+SEED, STEP = "rng.seed", "rng.step"
+
+
+class Emitter:
+    """Writes a graph's nodes in order."""
+
+    def __init__(self, graph: torch.fx.GraphModule):
+        self.graph = graph
+        self.lowering = Lowering()
+        self.values: dict[torch.fx.Node, Any] = {}
+
+    def arguments(self, names: Sequence[tuple[str, bool]]) -> list[Argument]:
+        """Names the placeholders, in order, as (name, is_state); state that nothing reads is no argument."""
+        placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+        written = []
+        for node, (name, is_state) in zip(placeholders, names, strict=True):
+            if is_state and not node.users:
+                continue
+            value = self.values[node] = self.lowering.argument(type_of(node.meta["val"]))
+            written.append(Argument(value, name, is_state))
+        return written
+
+    def run(self) -> None:
+        """Writes every op."""
+        for node in self.graph.graph.nodes:
+            if node.op == "get_attr":
+                self.values[node] = self._captured(getattr(self.graph, str(node.target)))
+            elif node.op == "call_function":
+                self.lowering.place = place_of(node)
+                self.values[node] = self._call(node)
+
+    def results(self, names: Sequence[tuple[str, bool]]) -> list[Result]:
+        """What the graph returns, as (name, is_state); state that stays as it was is no result."""
+        (returned,) = next(node for node in self.graph.graph.nodes if node.op == "output").args
+        placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+        results = []
+        for node, (name, is_state) in zip(returned, names, strict=True):
+            if not (is_state and node in placeholders):
+                results.append(Result(self.values[node], name, is_state))
+        return results
+
+    def _call(self, node: torch.fx.Node) -> Any:
+        args = torch.fx.map_arg(node.args, self.values.__getitem__)
+        kwargs = torch.fx.map_arg(node.kwargs, self.values.__getitem__)
+        if node.target is operator.getitem:
+            return args[0][args[1]]
+        if node.target in SCALAR_OPS:
+            return SCALAR_OPS[node.target](self.lowering, *args)
+        name = _overload(node.target)
+        rule = TABLE.get(name)
+        if rule is None:
+            raise TraceError(
+                f"aten.{name} has no row in the table of ops",
+                self.lowering.place,
+                "write what it does with other functions of torch, or add a row in ingot/torch/aten",
+            )
+        made = node.meta.get("val")
+        self.lowering.results = tuple(map(_type, made)) if isinstance(made, (tuple, list)) else (_type(made),)
+        value = rule(self.lowering, *args, **kwargs)
+        if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
+            raise TraceError(
+                f"aten.{name} gave {value.type} where PyTorch gives {self.lowering.results[0]}", self.lowering.place
+            )
+        return value
+
+    def _captured(self, tensor: torch.Tensor) -> Value:
+        constant = getattr(tensor, "constant", None)
+        real = (constant if constant is not None else tensor).detach().contiguous().cpu()
+        if real.dtype is torch.bfloat16:
+            return self.lowering.convert(self.lowering.dense(real.float().numpy(), "f32"), "bf16")
+        return self.lowering.dense(real.numpy(), dtype_name(real.dtype))
+
+
+def emit(
+    graph: torch.fx.GraphModule, name: str, arguments: Sequence[tuple[str, bool]], results: Sequence[tuple[str, bool]]
+) -> str:
+    """The text of a module with the graph as its only function; names are pairs (name, whether it is state)."""
+    emitter = Emitter(graph)
+    takes = emitter.arguments(arguments)
+    emitter.run()
+    gives = emitter.results(results)
+    if emitter.lowering.random:
+        seed, step = emitter.lowering.random
+        takes += [Argument(seed, SEED, True), Argument(step, STEP, True)]
+        one = emitter.lowering.constant(1, step.type)
+        gives.append(Result(emitter.lowering.binary("add", step, one), STEP, True))
+    return function_text(name, takes, emitter.lowering, gives)
+
+
+def _overload(target: Any) -> str:
+    if isinstance(target, torch._ops.OpOverload):
+        return target.name().removeprefix("aten::") if "." in target.name() else f"{target.name()[6:]}.default"
+    return str(target)
+
+
+def _type(made: Any) -> TensorType | None:
+    return type_of(made) if isinstance(made, torch.Tensor) else None

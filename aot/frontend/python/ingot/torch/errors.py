@@ -1,0 +1,14 @@
+"""What cannot be traced or written, said with the op, the place and what to do."""
+
+from __future__ import annotations
+
+from ingot.stablehlo import Place
+
+
+class TraceError(Exception):
+    """The function cannot become a program; the message names the op, the place in the user's source and the fix."""
+
+    def __init__(self, what: str, place: Place | None = None, fix: str = ""):
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}{what}{f'; {fix}' if fix else ''}")
+        self.place = place

@@ -1,0 +1,63 @@
+"""The numbers in an optimizer's groups that a program takes as inputs, so that a host may change them between steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ingot.torch.state import Optimizers
+
+# The group's key -> the inputs' names; a tuple in the group has one input for each of its numbers.
+CHANGEABLE = {
+    "lr": ("lr",),
+    "betas": ("beta1", "beta2"),
+    "momentum": ("momentum",),
+    "weight_decay": ("weight_decay",),
+}
+
+
+@dataclass(frozen=True)
+class Hyperparameter:
+    """A number of one optimizer's group: an f64 scalar input whose default is the value at tracing.
+
+    A number that is 0 at tracing is no input: optimizers leave out what it would do.
+    """
+
+    name: str
+    default: float
+    optimizer: torch.optim.Optimizer
+    group: int
+    key: str
+    index: int | None
+
+    def set(self, value: Any) -> None:
+        """Puts a number into the group."""
+        group = self.optimizer.param_groups[self.group]
+        if self.index is None:
+            group[self.key] = value
+        else:
+            numbers = list(group[self.key])
+            numbers[self.index] = value
+            group[self.key] = tuple(numbers)
+
+
+def hyperparameters(optimizers: Optimizers) -> list[Hyperparameter]:
+    """What can be changed, named ``lr``; where several groups or optimizers are, ``adam.group1.lr``."""
+    found = []
+    for optimizer_name, optimizer in optimizers.items():
+        for i, group in enumerate(optimizer.param_groups):
+            prefix = f"{optimizer_name}." if len(optimizers) > 1 else ""
+            prefix += f"group{i}." if len(optimizer.param_groups) > 1 else ""
+            for key, names in CHANGEABLE.items():
+                if key not in group:
+                    continue
+                held = group[key]
+                values = held if isinstance(held, (tuple, list)) else (held,)
+                for index, (name, value) in enumerate(zip(names, values, strict=False)):
+                    if isinstance(value, torch.Tensor) or not value:
+                        continue
+                    at = index if isinstance(held, (tuple, list)) else None
+                    found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
+    return found

@@ -1,0 +1,63 @@
+"""Stand-ins for state while a function is traced."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+
+from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.state import State, parameters_of
+
+# One tensor after the other: what a program repeats, it plans better than lists of tensors.
+SINGLE_TENSOR = {"foreach": False, "fused": False}
+# Their own counters ask for the step's number in Python, to choose a formula; these have one for tensors.
+COUNTS_IN_TENSORS = (torch.optim.RAdam, torch.optim.ASGD)
+
+
+@contextmanager
+def lent(
+    state: State, stand_ins: Mapping[str, torch.Tensor], numbers: Mapping[str, Any], changeable: list[Hyperparameter]
+) -> Iterator[Callable[[], dict[str, torch.Tensor]]]:
+    """Puts stand-ins in the place of all state and of changeable numbers, and takes them out afterwards.
+
+    Gives a function that reads what stands in their places now: a slot may hold another tensor than before.
+    """
+    names = {id(tensor): name for name, tensor in state.tensors.items()}
+    readers: dict[str, Callable[[], torch.Tensor]] = {}
+    with ExitStack() as undo:
+        for _, module, key in list(state.module_places()):
+            original = getattr(module, key)
+            undo.callback(setattr, module, key, original)
+            setattr(module, key, stand_ins[names[id(original)]])
+            readers.setdefault(names[id(original)], lambda m=module, k=key: getattr(m, k))  # type: ignore[misc]
+        for optimizer in state.optimizers.values():
+            slots: dict[torch.Tensor, dict[str, Any]] = collections.defaultdict(dict)
+            for parameter in parameters_of(optimizer):
+                name = names[id(parameter)]
+                readers.setdefault(name, lambda n=name: stand_ins[n])  # type: ignore[misc]
+                mine = slots[stand_ins[name]] = dict(optimizer.state[parameter])
+                for slot, value in mine.items():
+                    if isinstance(value, torch.Tensor):
+                        mine[slot] = stand_ins[names[id(value)]]
+                        readers[names[id(value)]] = lambda m=mine, s=slot: m[s]  # type: ignore[misc]
+            undo.callback(setattr, optimizer, "state", optimizer.state)
+            undo.callback(setattr, optimizer, "param_groups", optimizer.param_groups)
+            optimizer.param_groups = [
+                {**group, **_settings(optimizer, group), "params": [stand_ins[names[id(p)]] for p in group["params"]]}
+                for group in optimizer.param_groups
+            ]
+            optimizer.state = slots
+        for hyperparameter in changeable:
+            hyperparameter.set(numbers[hyperparameter.name])
+        yield lambda: {name: read() for name, read in readers.items()}
+
+
+def _settings(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> dict[str, bool]:
+    settings = {key: value for key, value in SINGLE_TENSOR.items() if key in group}
+    if isinstance(optimizer, COUNTS_IN_TENSORS):
+        settings["capturable"] = True
+    return settings

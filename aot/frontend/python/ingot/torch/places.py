@@ -1,0 +1,98 @@
+"""Which line of the user's source, and which module, each traced op comes from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import traceback as fx_traceback
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ingot.stablehlo import Place
+from ingot.torch.errors import TraceError
+from ingot.torch.state import Models
+
+KEY = "ingot_place"
+FRAMEWORK_FOLDERS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+
+
+class Places(TorchDispatchMode):
+    """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op."""
+
+    def __init__(self, capture: bool) -> None:
+        super().__init__()
+        self.modules: list[str] = []
+        self._capture = capture
+        self.last: Place | None = None
+        self._forward: dict[int, Place] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        place = self._place()
+        if place:
+            self.last = place
+            fx_traceback.current_meta["custom"] = {KEY: place}
+        if not self._capture and func.name() != "aten::lift_fresh":
+            for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
+                if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
+                    raise _stranger(value, func, place)
+        return func(*args, **(kwargs or {}))
+
+    def _place(self) -> Place | None:
+        node = torch._C._current_autograd_node()
+        if node is not None and node._sequence_nr() in self._forward:
+            return self._forward[node._sequence_nr()]
+        frame = user_frame(sys._getframe(2))
+        if frame is None:
+            return None
+        place = Place(_short(frame.f_code.co_filename), frame.f_lineno, self.modules[-1] if self.modules else "")
+        self._forward[torch._C._autograd._get_sequence_nr()] = place
+        return place
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame that belongs neither to PyTorch nor to this package."""
+    while frame and (frame.f_code.co_filename.startswith(FRAMEWORK_FOLDERS) or frame.f_code.co_filename[0] == "<"):
+        frame = frame.f_back
+    return frame
+
+
+@contextmanager
+def module_paths(models: Models, stack: list[str]) -> Iterator[None]:
+    """Keeps the path of the module that runs on top of `stack`."""
+
+    def leave(*_: Any) -> None:
+        stack.pop()
+
+    hooks = []
+    for prefix, model in models.items():
+        for path, module in model.named_modules(prefix=prefix):
+            hooks.append(module.register_forward_pre_hook(lambda *_, path=path: stack.append(path)))
+            hooks.append(module.register_forward_hook(leave, always_call=True))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _short(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def _stranger(tensor: torch.Tensor, func: Any, place: Place | None) -> TraceError:
+    frame = user_frame(sys._getframe(2))
+    names = {**frame.f_globals, **frame.f_locals} if frame else {}
+    name = next((f" {name!r}" for name, value in names.items() if value is tensor), "")
+    kind = f"{tensor.dtype} {tuple(tensor.shape)}"
+    return TraceError(
+        f"{func.name()} reads the tensor{name} ({kind}), which is neither an argument nor state",
+        place,
+        "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a constant",
+    )

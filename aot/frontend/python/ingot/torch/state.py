@@ -1,0 +1,85 @@
+"""State of models and optimizers, and what it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import torch
+
+from ingot.torch.slots import create_slots
+
+Models = Mapping[str, torch.nn.Module]
+Optimizers = Mapping[str, torch.optim.Optimizer]
+
+
+class State:
+    """Every tensor of some models and optimizers that lives from step to step, by name.
+
+    Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``. The name of a model
+    or optimizer, where it has one, stands before: ``generator.conv1.weight``, ``adam.conv1.weight.exp_avg``. A tied
+    parameter is one tensor under its first name. Slots that an optimizer creates in its first step are created with
+    their first values.
+    """
+
+    def __init__(self, models: Models, optimizers: Optimizers):
+        self.models = models
+        self.optimizers = optimizers
+        self.tensors: dict[str, torch.Tensor] = {}
+        self._names: dict[int, str] = {}
+        for path, module, key in self.module_places():
+            self._add(f"{path}.{key}" if path else key, getattr(module, key))
+        for optimizer in optimizers.values():
+            for i, parameter in enumerate(parameters_of(optimizer)):
+                self._add(f"parameter{i}", parameter)
+            create_slots(optimizer)
+        for name, optimizer in optimizers.items():
+            for owner, parameter, slot in self.slot_places(optimizer):
+                self._add(f"{name}.{owner}.{slot}", optimizer.state[parameter][slot])
+
+    def _add(self, name: str, tensor: torch.Tensor) -> None:
+        if id(tensor) not in self._names:
+            self._names[id(tensor)] = name
+            self.tensors[name] = tensor
+
+    def name_of(self, tensor: torch.Tensor) -> str | None:
+        """What a tensor is called; None when it is no state."""
+        return self._names.get(id(tensor))
+
+    def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
+        """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
+        for prefix, model in self.models.items():
+            for path, module in model.named_modules(prefix=prefix):
+                for key in (*module._parameters, *module._buffers):
+                    if getattr(module, key) is not None:
+                        yield path, module, key
+
+    def slot_places(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, torch.Tensor, str]]:
+        """Where an optimizer holds slots: the name of a parameter, the parameter, the slot."""
+        for parameter in parameters_of(optimizer):
+            for slot, value in optimizer.state[parameter].items():
+                if isinstance(value, torch.Tensor):
+                    yield self._names[id(parameter)], parameter, slot
+
+    def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Copies values in.
+
+        Raises KeyError for a tensor that is missing, ValueError for one of another type; then nothing is copied.
+        """
+        for name, mine in self.tensors.items():
+            if name not in tensors:
+                raise KeyError(f"the state lacks {name!r}; was it saved by a program of this model and optimizer?")
+            given = tensors[name]
+            if given.shape != mine.shape or given.dtype != mine.dtype:
+                raise ValueError(
+                    f"{name!r} is {given.dtype} {tuple(given.shape)} in the file, "
+                    f"but {mine.dtype} {tuple(mine.shape)} in the model or optimizer"
+                )
+        with torch.no_grad():
+            for name, mine in self.tensors.items():
+                mine.copy_(tensors[name])
+
+
+def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
+    """The parameters of all groups, in order."""
+    for group in optimizer.param_groups:
+        yield from group["params"]

@@ -1,0 +1,185 @@
+"""Tracing: a user's function, through autograd and the optimizer, as one functional graph of ATen ops."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
+from torch.fx import traceback as fx_traceback
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree as pytree
+
+from ingot.torch.decompositions import decompositions
+from ingot.torch.errors import TraceError
+from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.lend import lent
+from ingot.torch.places import KEY, Places, module_paths
+from ingot.torch.state import State
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A functional graph of ATen ops.
+
+    Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
+    results are the outputs' tensors, then the state afterwards.
+    """
+
+    graph: torch.fx.GraphModule
+    outputs: Any
+    output_count: int
+
+
+def trace(
+    function: Callable[..., Any],
+    example_args: Sequence[Any],
+    state: State,
+    changeable: list[Hyperparameter],
+    *,
+    training: bool,
+    capture: bool,
+) -> Trace:
+    """Traces `function` once, without running it.
+
+    Raises TraceError where Python would have to look at a tensor's value, and for tensors that are neither argument
+    nor state.
+    """
+    fakes = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=True, allow_non_fake_inputs=True)
+    leaves, spec = pytree.tree_flatten(tuple(example_args))
+    positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    names = list(state.tensors)
+    places = Places(capture)
+    outputs: list[Any] = []
+
+    def whole(state_in: list[torch.Tensor], numbers_in: list[torch.Tensor], inputs: list[torch.Tensor]) -> Any:
+        numbers = {h.name: _number(fakes, t, h.default) for h, t in zip(changeable, numbers_in, strict=True)}
+        for tensor in state_in:
+            tensor.grad = None
+        flat = list(leaves)
+        for i, value in zip(positions, inputs, strict=True):
+            flat[i] = value
+        with lent(state, dict(zip(names, state_in, strict=True)), numbers, changeable) as read, places:
+            outputs.append(function(*pytree.tree_unflatten(flat, spec)))
+            after = read()
+        tensors = [leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)]
+        return [*(t.detach() for t in tensors), *(after[name].detach() for name in names)]
+
+    def fake(tensor: torch.Tensor) -> torch.Tensor:
+        return fakes.from_tensor(tensor, static_shapes=True)
+
+    arguments = (
+        [fake(tensor) for tensor in state.tensors.values()],
+        [fake(torch.tensor(h.default, dtype=torch.float64)) for h in changeable],
+        [fake(leaves[i].detach()) for i in positions],
+    )
+    with tracing_settings(state, training), module_paths(state.models, places.modules), explained(places):
+        graph = make_fx(whole, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+    with fx_traceback.preserve_node_meta():
+        functional = _functional(graph, pytree.tree_leaves(arguments))
+    count = len([leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)])
+    return Trace(functional, outputs[0], count)
+
+
+def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
+    """The same without ops that change their operands, and with large ops in terms of small ones."""
+    _drop_profiling(graph.graph)
+
+    def clean(*flat: torch.Tensor) -> Any:
+        return torch.fx.Interpreter(graph).run(*(tensor.clone() for tensor in flat))
+
+    fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
+    functional = make_fx(
+        torch.func.functionalize(clean, remove="mutations"),
+        decomposition_table=decompositions(),
+        tracing_mode="fake",
+        _allow_non_fake_inputs=True,
+    )(*fresh)
+    _drop_clones(functional.graph)
+    functional.graph.eliminate_dead_code()
+    return functional
+
+
+def _drop_profiling(graph: torch.fx.Graph) -> None:
+    for node in reversed(list(graph.nodes)):
+        if node.op == "call_function" and "_record_function" in str(node.target):
+            graph.erase_node(node)
+
+
+def _drop_clones(graph: torch.fx.Graph) -> None:
+    for node in list(graph.nodes):
+        if node.op == "call_function" and node.target in (torch.ops.aten.clone.default, torch.ops.aten.detach.default):
+            node.replace_all_uses_with(node.args[0])
+            graph.erase_node(node)
+
+
+def _number(fakes: FakeTensorMode, tensor: torch.Tensor, value: float) -> Any:
+    """A changeable number for Python: arithmetic with it is traced, comparisons answer as for its value at tracing."""
+    number = tensor.item()
+    shape_env = fakes.shape_env
+    assert shape_env is not None
+    shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
+    return number
+
+
+@contextmanager
+def tracing_settings(state: State, training: bool) -> Iterator[None]:
+    """What PyTorch must do otherwise while it is traced.
+
+    Models are in the mode that is asked for, then as before; attention and recurrent layers are made of plain ops; and
+    optimizers' ``min`` and ``max`` are those that can be traced.
+    """
+    modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
+    with ExitStack() as undo:
+        undo.enter_context(fx_traceback.preserve_node_meta())
+        undo.enter_context(sdpa_kernel(SDPBackend.MATH))
+        undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
+        torch._C._set_mkldnn_enabled(False)
+        undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        if not training:
+            undo.enter_context(torch.no_grad())
+        for module, mode in modes:
+            undo.callback(setattr, module, "training", mode)
+            module.training = mode and training
+        for optimizer in state.optimizers.values():
+            source = sys.modules[type(optimizer).__module__]
+            for name, traceable in (("min", torch.sym_min), ("max", torch.sym_max)):
+                if not hasattr(source, name):
+                    undo.callback(delattr, source, name)
+                    setattr(source, name, traceable)
+        yield
+
+
+@contextmanager
+def explained(places: Places) -> Iterator[None]:
+    """Turns PyTorch's complaints about data dependence into errors with a place."""
+    try:
+        yield
+    except GuardOnDataDependentSymNode as error:
+        raise TraceError(
+            "Python asks for the value of a tensor to choose what to do",
+            places.last,
+            "use torch.where, or pass what decides as a number that is fixed when the function is traced",
+        ) from error
+    except DataDependentOutputException as error:
+        raise TraceError(f"{error.func} gives Python the value of a tensor", places.last, "use torch.where") from error
+    except DynamicOutputShapeException as error:
+        raise TraceError(
+            f"the shape of what {error.func} gives depends on the values in a tensor",
+            places.last,
+            "shapes are fixed when the function is traced: mask with torch.where instead of selecting",
+        ) from error
+
+
+def place_of(node: torch.fx.Node) -> Any:
+    """Where a node comes from; None when it is not known."""
+    return node.meta.get("custom", {}).get(KEY)
+
+
