@@ -8,11 +8,10 @@ from typing import Any
 
 import torch
 
-import ingot.torch.aten  # noqa: F401  (fills the table)
 from ingot.stablehlo import Argument, Result, TensorType, Value, function_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
-from ingot.torch.lowering import TABLE, Lowering
+from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.scalars import SCALAR_OPS
 from ingot.torch.trace import place_of
 
@@ -66,7 +65,7 @@ class Emitter:
             return args[0][args[1]]
         if node.target in SCALAR_OPS:
             return SCALAR_OPS[node.target](self.lowering, *args)
-        name = _overload(node.target)
+        name = overload_name(node.target)
         rule = TABLE.get(name)
         if rule is None:
             raise TraceError(
@@ -105,12 +104,6 @@ def emit(
         one = emitter.lowering.constant(1, step.type)
         gives.append(Result(emitter.lowering.binary("add", step, one), STEP, True))
     return function_text(name, takes, emitter.lowering, gives)
-
-
-def _overload(target: Any) -> str:
-    if isinstance(target, torch._ops.OpOverload):
-        return target.name().removeprefix("aten::") if "." in target.name() else f"{target.name()[6:]}.default"
-    return str(target)
 
 
 def _type(made: Any) -> TensorType | None:

@@ -94,6 +94,13 @@ class Lowering(Ops):
         return TraceError(what, self.place, fix)
 
 
+def overload_name(target: Any) -> str:
+    """``add.Tensor`` for torch.ops.aten.add.Tensor."""
+    if not isinstance(target, torch._ops.OpOverload):
+        return str(target)
+    return f"{target._schema.name.removeprefix('aten::')}.{target._overloadname}"
+
+
 def _sample(x: Operand) -> Any:
     """What torch.result_type sees of an operand."""
     if not isinstance(x, Value):

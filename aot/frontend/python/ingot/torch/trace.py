@@ -16,7 +16,8 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.torch.decompositions import decompositions
+import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import lent
@@ -80,7 +81,7 @@ def trace(
         [fake(leaves[i].detach()) for i in positions],
     )
     with tracing_settings(state, training), module_paths(state.models, places.modules), explained(places):
-        graph = make_fx(whole, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+        graph = make_fx(whole, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
     with fx_traceback.preserve_node_meta():
         functional = _functional(graph, pytree.tree_leaves(arguments))
     count = len([leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)])

@@ -8,8 +8,14 @@ from ingot.stablehlo import TensorType, Value
 from ingot.torch.lowering import Lowering, Operand, aten
 
 
-@aten("full.default", "full_like.default", "new_full.default")
-def full(e: Lowering, _: Any, value: Operand, *__: Any, **___: Any) -> Value:
+@aten("full.default", "full_like.default")
+def full(e: Lowering, _: Any, value: Operand, **__: Any) -> Value:
+    """One value everywhere."""
+    return e.tensor(value, e.result)
+
+
+@aten("new_full.default")
+def new_full(e: Lowering, _: Value, __: Any, value: Operand, **___: Any) -> Value:
     """One value everywhere."""
     return e.tensor(value, e.result)
 
