@@ -107,10 +107,13 @@ def test_optimizer(case: Case, tmp_path: Path) -> None:
         optimizer.step()
         return model.param.sum()
 
+    first = 1 if case["kwargs"].get("dampening") else 0  # such a buffer is made of the first gradient
+    for grads in expected["grads"][:first]:
+        step(grads)
     program = ingot.torch.Program(model, optimizer)
     program.add("train_step", step, (expected["grads"][0],))
-    log, final = Bundle(program, tmp_path).train({"grads": expected["grads"]})
-    sums = expected["params"].flatten(1).sum(1).tolist()
+    log, final = Bundle(program, tmp_path).train({"grads": expected["grads"][first:]})
+    sums = expected["params"][first:].flatten(1).sum(1).tolist()
     for row, total in zip(log, sums, strict=True):
         assert row["loss"] == pytest.approx(total, rel=TOLERANCE)
     assert distance(final["param"], expected["params"][-1]) < TOLERANCE

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.state import State, parameters_of
 
@@ -28,6 +29,7 @@ def lent(
     """
     names = {id(tensor): name for name, tensor in state.tensors.items()}
     readers: dict[str, Callable[[], torch.Tensor]] = {}
+    known: dict[torch.optim.Optimizer, dict[torch.Tensor, set[str]]] = {}
     with ExitStack() as undo:
         for _, module, key in list(state.module_places()):
             original = getattr(module, key)
@@ -51,9 +53,26 @@ def lent(
                 for group in optimizer.param_groups
             ]
             optimizer.state = slots
+            known[optimizer] = {parameter: set(mine) for parameter, mine in slots.items()}
         for hyperparameter in changeable:
             hyperparameter.set(numbers[hyperparameter.name])
-        yield lambda: {name: read() for name, read in readers.items()}
+
+        def read_all() -> dict[str, torch.Tensor]:
+            for optimizer in state.optimizers.values():
+                _refuse_new_slots(optimizer, known[optimizer])
+            return {name: read() for name, read in readers.items()}
+
+        yield read_all
+
+
+def _refuse_new_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.Tensor, set[str]]) -> None:
+    for parameter, slots in optimizer.state.items():
+        for slot, value in slots.items():
+            if slot not in known.get(parameter, ()) and isinstance(value, torch.Tensor):
+                raise TraceError(
+                    f"{type(optimizer).__name__} makes {slot!r} of its first gradients",
+                    fix="take one step in PyTorch before tracing, so that it exists",
+                )
 
 
 def _settings(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> dict[str, bool]:

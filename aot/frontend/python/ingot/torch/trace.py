@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -23,6 +24,15 @@ from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import lent
 from ingot.torch.places import KEY, Places, module_paths
 from ingot.torch.state import State
+
+
+# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers that
+# the program computes, and counters in tensors on every device.
+OPTIMIZER_NAMES: dict[str, Any] = {
+    "min": torch.sym_min,
+    "max": torch.sym_max,
+    "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
+}
 
 
 @dataclass(frozen=True)
@@ -134,7 +144,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """What PyTorch must do otherwise while it is traced.
 
     Models are in the mode that is asked for, then as before; attention and recurrent layers are made of plain ops; and
-    optimizers' ``min`` and ``max`` are those that can be traced.
+    optimizers find OPTIMIZER_NAMES.
     """
     modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
     with ExitStack() as undo:
@@ -150,12 +160,18 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
             undo.callback(setattr, module, "training", mode)
             module.training = mode and training
         for optimizer in state.optimizers.values():
-            source = sys.modules[type(optimizer).__module__]
-            for name, traceable in (("min", torch.sym_min), ("max", torch.sym_max)):
-                if not hasattr(source, name):
-                    undo.callback(delattr, source, name)
-                    setattr(source, name, traceable)
+            source = sys.modules[type(optimizer).step.__module__]
+            for name, traceable in OPTIMIZER_NAMES.items():
+                undo.callback(_put_back, source, name, vars(source).get(name))
+                setattr(source, name, traceable)
         yield
+
+
+def _put_back(module: ModuleType, name: str, value: Any) -> None:
+    if value is None:
+        delattr(module, name)
+    else:
+        setattr(module, name, value)
 
 
 @contextmanager
