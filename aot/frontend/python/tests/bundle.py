@@ -34,7 +34,9 @@ class Bundle:
         entries = [f"{name}={folder / name}.mlir" for name in program.texts]
         call("compile", *entries, "-o", folder / "bundle.ingot")
 
-    def train(self, batches: dict[str, torch.Tensor], entry: str = "train_step") -> tuple[list[dict[str, float]], dict[str, torch.Tensor]]:
+    def train(
+        self, batches: dict[str, torch.Tensor], entry: str = "train_step"
+    ) -> tuple[list[dict[str, float]], dict[str, torch.Tensor]]:
         """Runs one step for each row of the batches; gives the scalar outputs and the last state."""
         save_file({k: v.contiguous() for k, v in batches.items()}, self.folder / "batches.safetensors")
         call(
@@ -50,7 +52,9 @@ class Bundle:
         lines = (self.folder / "log.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines], load_file(self.folder / "final.safetensors")
 
-    def run(self, inputs: dict[str, torch.Tensor], entry: str) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    def run(
+        self, inputs: dict[str, torch.Tensor], entry: str
+    ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
         """Runs an entry point once; gives its outputs and the state afterwards."""
         file, last = self.folder / "inputs.safetensors", self.folder / "last.safetensors"
         if inputs:

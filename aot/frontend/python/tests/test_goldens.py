@@ -37,7 +37,11 @@ def named(case: Case) -> str:
 
 def data(group: str, case: Case) -> dict[str, torch.Tensor]:
     prefix = f"{case['name']}/"
-    return {k.removeprefix(prefix): v for k, v in load_file(GOLDENS / f"{group}.safetensors").items() if k.startswith(prefix)}
+    return {
+        k.removeprefix(prefix): v
+        for k, v in load_file(GOLDENS / f"{group}.safetensors").items()
+        if k.startswith(prefix)
+    }
 
 
 def arguments(case: Case) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def pairs(numbers: Sequence[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which dimension of a convolution's operand or result is which; of a kernel: inputs as batch, outputs as feature."""
+    """Which dimension of a convolution's operand is which; a kernel's inputs are `batch`, its outputs `feature`."""
 
     batch: int
     feature: int
@@ -161,9 +161,7 @@ class Ops(Writer):
         """X with elements before, after and between its own; negative numbers cut."""
         inner = list(interior) if interior is not None else [0] * x.type.rank
         value = padding if isinstance(padding, Value) else self.constant(padding, TensorType(x.dtype))
-        shape = tuple(
-            lo + hi + n + max(0, n - 1) * i for lo, hi, n, i in zip(low, high, x.shape, inner, strict=True)
-        )
+        shape = tuple(lo + hi + n + max(0, n - 1) * i for lo, hi, n, i in zip(low, high, x.shape, inner, strict=True))
         attributes = (
             f"edge_padding_high = {array(high)}, edge_padding_low = {array(low)}, interior_padding = {array(inner)}"
         )
@@ -289,8 +287,14 @@ class Ops(Writer):
         """
         spatial = range(len(window.strides))
         extents = [
-            ((x.shape[window.lhs.spatial[i]] - 1) * window.lhs_dilation[i] + 1 + sum(window.padding[i])
-             - ((kernel.shape[window.rhs.spatial[i]] - 1) * window.rhs_dilation[i] + 1)) // window.strides[i] + 1
+            (
+                (x.shape[window.lhs.spatial[i]] - 1) * window.lhs_dilation[i]
+                + 1
+                + sum(window.padding[i])
+                - ((kernel.shape[window.rhs.spatial[i]] - 1) * window.rhs_dilation[i] + 1)
+            )
+            // window.strides[i]
+            + 1
             for i in spatial
         ]
         shape = [0] * x.type.rank
@@ -342,7 +346,7 @@ class Ops(Writer):
         inserted: Sequence[int],
         index_map: Sequence[int],
     ) -> Value:
-        """Updates combined (``add``, ``multiply``, ``maximum``, ``minimum``) or put (``set``) where index vectors say."""
+        """Updates combined by a binary op (``add``, ``maximum``), or put (``set``), where index vectors say."""
         fields = (
             f"update_window_dims = [{', '.join(map(str, window_dims))}], "
             f"inserted_window_dims = [{', '.join(map(str, inserted))}], "

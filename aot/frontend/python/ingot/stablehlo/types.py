@@ -59,7 +59,7 @@ def lowest(dtype: str) -> float | int:
     """The least value of an element type: minus infinity for floats."""
     if dtype in FLOAT_BITS:
         return -math.inf
-    return 0 if dtype == "i1" or dtype.startswith("ui") else -(2 ** (int(dtype[1:]) - 1))
+    return 0 if dtype == "i1" or dtype.startswith("ui") else -(1 << (int(dtype[1:]) - 1))
 
 
 def highest(dtype: str) -> float | int:
@@ -68,4 +68,4 @@ def highest(dtype: str) -> float | int:
         return math.inf
     if dtype == "i1":
         return 1
-    return 2 ** int(dtype[2:]) - 1 if dtype.startswith("ui") else 2 ** (int(dtype[1:]) - 1) - 1
+    return (1 << int(dtype[2:])) - 1 if dtype.startswith("ui") else (1 << (int(dtype[1:]) - 1)) - 1

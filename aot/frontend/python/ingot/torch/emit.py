@@ -15,7 +15,6 @@ from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.scalars import SCALAR_OPS
 from ingot.torch.trace import place_of
 
-
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
 
@@ -92,8 +91,11 @@ class Emitter:
 
 def emit(
     graph: torch.fx.GraphModule, name: str, arguments: Sequence[tuple[str, bool]], results: Sequence[tuple[str, bool]]
-) -> str:
-    """The text of a module with the graph as its only function; names are pairs (name, whether it is state)."""
+) -> tuple[str, bool]:
+    """The text of a module with the graph as its only function, and whether it reads the random state.
+
+    Names are pairs (name, whether it is state).
+    """
     emitter = Emitter(graph)
     takes = emitter.arguments(arguments)
     emitter.run()
@@ -103,7 +105,7 @@ def emit(
         takes += [Argument(seed, SEED, True), Argument(step, STEP, True)]
         one = emitter.lowering.constant(1, step.type)
         gives.append(Result(emitter.lowering.binary("add", step, one), STEP, True))
-    return function_text(name, takes, emitter.lowering, gives)
+    return function_text(name, takes, emitter.lowering, gives), emitter.lowering.random is not None
 
 
 def _type(made: Any) -> TensorType | None:

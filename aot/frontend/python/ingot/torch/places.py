@@ -22,7 +22,7 @@ KEY = "ingot_place"
 FRAMEWORK_FOLDERS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
 
-class Places(TorchDispatchMode):
+class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op."""
 
     def __init__(self, capture: bool) -> None:

@@ -7,30 +7,33 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch.utils import _pytree as pytree
 
 from ingot.torch.dtypes import type_of
-from ingot.torch.emit import emit
+from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.state import State
 from ingot.torch.trace import trace
 
-Model = torch.nn.Module | Mapping[str, torch.nn.Module]
-Optimizer = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
+Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
+Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
 
 
 class Program:
     """Entry points that share the state of a model and its optimizer.
 
-    Several models or optimizers are given as mappings; their keys stand before the names of their state.
+    Several models or optimizers are given as mappings; their keys stand before the names of their state. Dropout and
+    other random ops are keyed by `seed` and by how many steps were run: the state has ``rng.seed`` and ``rng.step``.
     """
 
-    def __init__(self, model: Model, optimizer: Optimizer = None):
+    def __init__(self, model: Model, optimizer: Optimizer = None, *, seed: int = 0):
         self.state = _state(model, optimizer)
+        self.seed = seed
+        self._is_random = False
         self.texts: dict[str, str] = {}
         self.inputs: dict[str, list[dict[str, Any]]] = {}
 
@@ -59,12 +62,13 @@ class Program:
         numbers = [(h.name, False) for h in changeable]
         state_names = [(variable, True) for variable in self.state.tensors]
         outputs = [(output, False) for output, _ in _named_outputs(traced.outputs, "loss" if training else "output")]
-        self.texts[name] = emit(
+        self.texts[name], is_random = emit(
             traced.graph,
             name,
             [*state_names, *numbers, *((input_name, False) for input_name, _ in inputs)],
             [*outputs, *state_names],
         )
+        self._is_random |= is_random
         self.inputs[name] = [
             *({"name": n, "dtype": (t := type_of(leaf)).dtype, "shape": list(t.shape)} for n, leaf in inputs),
             *({"name": h.name, "dtype": "f64", "shape": [], "default": h.default} for h in changeable),
@@ -82,6 +86,8 @@ class Program:
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state as it is now, by name."""
         tensors = {name: tensor.detach().clone().contiguous() for name, tensor in self.state.tensors.items()}
+        if self._is_random:
+            tensors |= {SEED: torch.tensor(self.seed), STEP: torch.tensor(0)}
         save_file(tensors, os.fspath(file))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import torch
 
 from ingot.torch.slots import create_slots
 
-Models = Mapping[str, torch.nn.Module]
-Optimizers = Mapping[str, torch.optim.Optimizer]
+Models: TypeAlias = Mapping[str, torch.nn.Module]
+Optimizers: TypeAlias = Mapping[str, torch.optim.Optimizer]
 
 
 class State:

@@ -25,9 +25,8 @@ from ingot.torch.lend import lent
 from ingot.torch.places import KEY, Places, module_paths
 from ingot.torch.state import State
 
-
-# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers that
-# the program computes, and counters in tensors on every device.
+# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
+# that the program computes, and counters in tensors on every device.
 OPTIMIZER_NAMES: dict[str, Any] = {
     "min": torch.sym_min,
     "max": torch.sym_max,
@@ -198,5 +197,3 @@ def explained(places: Places) -> Iterator[None]:
 def place_of(node: torch.fx.Node) -> Any:
     """Where a node comes from; None when it is not known."""
     return node.meta.get("custom", {}).get(KEY)
-
-

@@ -61,4 +61,3 @@ def heaviside(e: Lowering, x: Operand, at_zero: Operand) -> Value:
     zero = e.constant(0, x.type)
     step = e.convert(e.compare("GT", x, zero), x.dtype)
     return e.select(e.compare("EQ", x, zero), at_zero, step)
-

@@ -242,7 +242,14 @@ def to_copy(e: Lowering, x: Value, *_: Any, **__: Any) -> Value:
     return e.convert(x, e.result.dtype)
 
 
-@aten("clone.default", "detach.default", "alias.default", "lift_fresh_copy.default", "lift_fresh.default", "contiguous.default")
+@aten(
+    "clone.default",
+    "detach.default",
+    "alias.default",
+    "lift_fresh_copy.default",
+    "lift_fresh.default",
+    "contiguous.default",
+)
 def same(e: Lowering, x: Value, **_: Any) -> Value:
     """X itself: values have no storage."""
     return x
@@ -291,7 +298,12 @@ def nan_to_num(
     e: Lowering, x: Value, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Value:
     """NaN and infinities as numbers."""
-    greatest = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}
+    greatest = {
+        "f16": 65504.0,
+        "bf16": 3.3895313892515355e38,
+        "f32": 3.4028234663852886e38,
+        "f64": 1.7976931348623157e308,
+    }
     top = greatest[x.dtype] if posinf is None else posinf
     bottom = -greatest[x.dtype] if neginf is None else neginf
     y = e.select(e.compare("EQ", x, e.constant(math.inf, x.type)), e.constant(top, x.type), x)

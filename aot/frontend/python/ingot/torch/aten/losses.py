@@ -21,7 +21,7 @@ def multi_margin_loss_backward(
     weight: Value | None = None,
     reduction: int = MEAN,
 ) -> Value:
-    """The gradient of sum over j != y of w_y max(0, margin - x_y + x_j)^p / classes; x: [batch, classes] or [classes]."""
+    """The gradient of sum over j != y of w_y max(0, margin - x_y + x_j)^p / classes; x: [batch..., classes]."""
     shape = x.shape
     x = e.reshape(x, (x.type.elements // shape[-1], shape[-1]))
     batch, classes = x.shape
@@ -30,7 +30,9 @@ def multi_margin_loss_backward(
     is_target = e.compare("EQ", index, e.broadcast_in_dim(target, x.shape, [0]))
     zero = e.constant(0, x.type)
     of_target = e.reduce("add", e.select(is_target, x, zero), [1])
-    gap = e.binary("add", e.binary("subtract", x, e.broadcast_in_dim(of_target, x.shape, [0])), e.tensor(margin, x.type))
+    gap = e.binary(
+        "add", e.binary("subtract", x, e.broadcast_in_dim(of_target, x.shape, [0])), e.tensor(margin, x.type)
+    )
     slope = e.constant(1, x.type) if p == 1 else scaled(e, gap, 2)
     active = e.binary("and", e.compare("GT", gap, zero), e.unary("not", is_target))
     slope = e.select(active, slope, zero)

@@ -8,6 +8,7 @@ from typing import Any
 from ingot.stablehlo import Value
 from ingot.torch.lowering import Lowering, Operand, aten
 
+
 @aten("view.default", "_unsafe_view.default", "reshape.default", "view_copy.default", "_reshape_alias.default")
 @aten("unsqueeze.default", "squeeze.dims", "squeeze.dim", "squeeze.default")
 def reshaped(e: Lowering, x: Value, *_: Any) -> Value:

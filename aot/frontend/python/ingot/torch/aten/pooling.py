@@ -11,19 +11,21 @@ from ingot.torch.lowering import Lowering, aten
 Ints = Sequence[int]
 
 
+def _each(numbers: Ints, count: int) -> list[int]:
+    """One number for each dimension; one alone stands for all."""
+    return list(numbers) * (count if len(numbers) == 1 else 1)
+
+
 class Windows:
     """Windows over the last dimensions of x: PyTorch's arguments as numbers for every dimension of x."""
 
-    def __init__(
-        self, x: Value, result: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints = ()
-    ) -> None:
+    def __init__(self, x: Value, result: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints = ()) -> None:
         spatial = len(kernel)
         lead = [1] * (x.type.rank - spatial)
-        every = lambda numbers: list(numbers) * (spatial if len(numbers) == 1 else 1)  # noqa: E731
-        self.size = [*lead, *every(kernel)]
-        self.strides = [*lead, *every(stride or kernel)]
-        self.dilations = [*lead, *every(dilation or [1])]
-        low = [*([0] * len(lead)), *every(padding)]
+        self.size = [*lead, *_each(kernel, spatial)]
+        self.strides = [*lead, *_each(stride or kernel, spatial)]
+        self.dilations = [*lead, *_each(dilation or [1], spatial)]
+        low = [*([0] * len(lead)), *_each(padding, spatial)]
         self.padding = []
         for d in range(x.type.rank):
             reach = (result[d] - 1) * self.strides[d] + (self.size[d] - 1) * self.dilations[d] + 1
@@ -167,7 +169,13 @@ def adaptive_max_pool_backward(e: Lowering, gradient: Value, x: Value, indices: 
 
 
 def window_counts(
-    e: Lowering, x: Value, windows: Windows, result: TensorType, padding: Ints, count_include_pad: bool, divisor: int | None
+    e: Lowering,
+    x: Value,
+    windows: Windows,
+    result: TensorType,
+    padding: Ints,
+    count_include_pad: bool,
+    divisor: int | None,
 ) -> Value:
     """How many elements each window averages over, in the result's type."""
     if divisor is not None:
@@ -196,7 +204,7 @@ def avg_pool(
     divisor_override: int | None = None,
 ) -> Value:
     """The mean of each window."""
-    padding = list(padding) * (len(kernel) if len(padding) == 1 else 1)
+    padding = _each(padding, len(kernel))
     windows = Windows(x, e.result.shape, kernel, stride, padding)
     total = e.reduce_window("add", x, windows.size, windows.strides, windows.padding)
     counts = window_counts(e, x, windows, total.type, padding, count_include_pad, divisor_override)
@@ -216,7 +224,7 @@ def avg_pool_backward(
     divisor_override: int | None,
 ) -> Value:
     """Each gradient spread evenly over its window."""
-    padding = list(padding) * (len(kernel) if len(padding) == 1 else 1)
+    padding = _each(padding, len(kernel))
     windows = Windows(x, gradient.shape, kernel, stride, padding)
     counts = window_counts(e, x, windows, gradient.type, padding, count_include_pad, divisor_override)
     share = e.binary("divide", gradient, counts)

@@ -72,7 +72,9 @@ def all_(e: Lowering, x: Value, dims: Dimensions = None, keepdim: bool = False) 
 
 
 @aten("var.correction")
-def var(e: Lowering, x: Value, dims: Dimensions = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
+def var(
+    e: Lowering, x: Value, dims: Dimensions = None, *, correction: float | None = None, keepdim: bool = False
+) -> Value:
     """The variance along dimensions; `correction` is taken off the number of elements."""
     return variance_and_mean(e, x, dims, 1 if correction is None else correction, keepdim)[0]
 
@@ -85,9 +87,7 @@ def var_mean(
     return variance_and_mean(e, x, dims, 1 if correction is None else correction, keepdim)
 
 
-def variance_and_mean(
-    e: Lowering, x: Value, dims: Dimensions, correction: float, keepdim: bool
-) -> tuple[Value, Value]:
+def variance_and_mean(e: Lowering, x: Value, dims: Dimensions, correction: float, keepdim: bool) -> tuple[Value, Value]:
     """In two passes: the mean, then the mean square of what differs from it."""
     narrow = x.dtype
     x = e.convert(x, WIDE_SUM.get(narrow, narrow))
@@ -208,4 +208,3 @@ def below_greatest(e: Lowering, x: Value, dim: int) -> Value:
     """X minus its greatest element along a dimension."""
     x = e.convert(x, WIDE_SUM.get(x.dtype, x.dtype))
     return e.binary("subtract", x, e.broadcast(reduced(e, "maximum", x, dim, True), x.shape))
-

@@ -127,5 +127,3 @@ def upsample_bilinear_backward(
     """Gradients shared among the four nearest pixels."""
     matrices = _pair(e, size, input_size, _linear(align_corners), (height, width))
     return resampled(e, gradient, matrices, transposed=True)
-
-

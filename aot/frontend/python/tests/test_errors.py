@@ -1,0 +1,75 @@
+"""What cannot be a program is said with the op, the place and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+import ingot.torch
+
+elsewhere = torch.ones(3)
+
+
+def chooses(x: torch.Tensor) -> torch.Tensor:
+    return x if x.sum() > 0 else -x
+
+
+def selects(x: torch.Tensor) -> torch.Tensor:
+    return x[x > 0].sum()
+
+
+def borrows(x: torch.Tensor) -> torch.Tensor:
+    return x * elsewhere
+
+
+def decomposes(x: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.eigvals(x.outer(x))
+
+
+def narrows(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.float8_e4m3fn).float()
+
+
+CASES: list[tuple[Callable[[torch.Tensor], torch.Tensor], str]] = [
+    (chooses, r"test_errors.py:\d+.*asks for the value of a tensor.*torch.where"),
+    (selects, r"test_errors.py:\d+.*shape.*depends on the values.*torch.where"),
+    (borrows, r"test_errors.py:\d+.*aten::mul.*'elsewhere'.*neither an argument nor state.*capture=True"),
+    (decomposes, r"test_errors.py:\d+.*aten.linalg_eigvals.*no row in the table"),
+    (narrows, r"torch.float8_e4m3fn is not supported"),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), CASES, ids=[function.__name__ for function, _ in CASES])
+def test_message(function: Callable[[torch.Tensor], torch.Tensor], message: str) -> None:
+    program = ingot.torch.Program(nn.Identity())
+    with pytest.raises(ingot.torch.TraceError) as caught:
+        program.add("f", function, (torch.randn(3),))
+    assert re.search(message, str(caught.value)), caught.value
+
+
+def test_the_module_is_named() -> None:
+    class Odd(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.linalg.eigvals(x)
+
+    model = nn.Sequential(nn.Identity(), Odd())
+    with pytest.raises(ingot.torch.TraceError, match=r"test_errors.py:\d+ in 1: "):
+        ingot.torch.Program(model).add("f", model, (torch.eye(2),), training=False)
+
+
+def test_captured_tensors_become_constants() -> None:
+    program = ingot.torch.Program(nn.Identity())
+    program.add("f", borrows, (torch.randn(3),), capture=True)
+    assert "stablehlo.constant" in program.texts["f"]
+
+
+def test_state_of_another_shape_is_refused(tmp_path: object) -> None:
+    state = ingot.torch.Program(nn.Linear(2, 3)).state
+    with pytest.raises(KeyError, match="lacks 'bias'"):
+        state.load({"weight": torch.zeros(3, 2)})
+    with pytest.raises(ValueError, match=r"'weight' is torch.float32 \(2, 3\) in the file"):
+        state.load({"weight": torch.zeros(2, 3), "bias": torch.zeros(3)})
