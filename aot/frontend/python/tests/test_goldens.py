@@ -94,8 +94,16 @@ def test_module(case: Case, tmp_path: Path) -> None:
     agrees_in_module("modules", case, tmp_path)
 
 
+# Classes that cannot be traced, and why.
+REFUSED = {"GaussianNLLLoss": "PyTorch looks at the variances in Python, to refuse negative ones"}
+
+
 @pytest.mark.parametrize("case", cases("losses"), ids=named)
 def test_loss(case: Case, tmp_path: Path) -> None:
+    if case["class"] in REFUSED:
+        with pytest.raises(ingot.torch.TraceError, match="asks for the value of a tensor"):
+            agrees_in_module("losses", case, tmp_path)
+        return
     agrees_in_module("losses", case, tmp_path)
 
 

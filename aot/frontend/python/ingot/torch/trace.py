@@ -61,7 +61,9 @@ def trace(
     Raises TraceError where Python would have to look at a tensor's value, and for tensors that are neither argument
     nor state.
     """
-    fakes = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=True, allow_non_fake_inputs=True)
+    fakes = FakeTensorMode(
+        shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
+    )
     leaves, spec = pytree.tree_flatten(tuple(example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     names = list(state.tensors)

@@ -1,6 +1,7 @@
 """The table of ATen ops, in families; importing this fills it."""
 
 from ingot.torch.aten import (
+    activations,
     comparisons,
     contractions,
     convolution,
@@ -10,6 +11,7 @@ from ingot.torch.aten import (
     indexing,
     losses,
     moves,
+    normalisation,
     padding,
     pooling,
     random,
@@ -19,6 +21,7 @@ from ingot.torch.aten import (
 )
 
 __all__ = [
+    "activations",
     "comparisons",
     "contractions",
     "convolution",
@@ -28,6 +31,7 @@ __all__ = [
     "indexing",
     "losses",
     "moves",
+    "normalisation",
     "padding",
     "pooling",
     "random",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ingot.stablehlo import Value
 from ingot.torch.lowering import Lowering, aten
 
@@ -16,3 +18,26 @@ def mm(e: Lowering, x: Value, y: Value) -> Value:
 def bmm(e: Lowering, x: Value, y: Value) -> Value:
     """[b, m, k] x [b, k, n] -> [b, m, n]."""
     return e.dot_general(x, y, ([2], [1]), ([0], [0]))
+
+
+@aten("_trilinear.default")
+def trilinear(
+    e: Lowering,
+    x: Value,
+    y: Value,
+    z: Value,
+    expand_x: Sequence[int],
+    expand_y: Sequence[int],
+    expand_z: Sequence[int],
+    sum_dims: Sequence[int],
+    unroll_dim: int = 1,
+) -> Value:
+    """The sum of x y z along dimensions, after each is given dimensions of 1 at the places that `expand` says."""
+    parts = []
+    for value, added in ((x, expand_x), (y, expand_y), (z, expand_z)):
+        extents = iter(value.shape)
+        rank = value.type.rank + len(added)
+        parts.append(e.reshape(value, tuple(1 if d in added else next(extents) for d in range(rank))))
+    shape = tuple(max(sizes) for sizes in zip(*(part.shape for part in parts), strict=True))
+    first, second, third = (e.broadcast(part, shape) for part in parts)
+    return e.reduce("add", e.binary("multiply", e.binary("multiply", first, second), third), list(sum_dims))

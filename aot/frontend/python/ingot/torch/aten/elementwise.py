@@ -151,12 +151,6 @@ def trunc(e: Lowering, x: Value) -> Value:
     return truncated(e, x)
 
 
-@aten("relu.default")
-def relu(e: Lowering, x: Value) -> Value:
-    """max(x, 0)."""
-    return e.binary("maximum", x, e.constant(0, x.type))
-
-
 @aten("reciprocal.default")
 def reciprocal(e: Lowering, x: Value) -> Value:
     """1 / x."""
@@ -265,32 +259,6 @@ def item(e: Lowering, x: Value) -> Value:
 def copy(e: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Value:
     """The source in x's type and shape."""
     return e.tensor(source, x.type)
-
-
-@aten("gelu.default")
-def gelu(e: Lowering, x: Value, approximate: str = "none") -> Value:
-    """x times the normal distribution function, or its approximation by tanh."""
-    half = scaled(e, x, 0.5)
-    if approximate == "tanh":
-        cubed = e.binary("multiply", e.binary("multiply", x, x), x)
-        inner = scaled(e, e.binary("add", x, scaled(e, cubed, 0.044715)), math.sqrt(2 / math.pi))
-        curve = e.unary("tanh", inner)
-    else:
-        curve = e.unary("chlo.erf", scaled(e, x, math.sqrt(0.5)))
-    return e.binary("multiply", half, e.binary("add", e.constant(1, x.type), curve))
-
-
-@aten("leaky_relu.default")
-def leaky_relu(e: Lowering, x: Value, negative_slope: Operand = 0.01) -> Value:
-    """X where positive, else a fraction of it."""
-    return e.select(e.compare("GT", x, e.constant(0, x.type)), x, scaled(e, x, negative_slope))
-
-
-@aten("elu.default")
-def elu(e: Lowering, x: Value, alpha: Operand = 1, scale: Operand = 1, input_scale: Operand = 1) -> Value:
-    """scale * x where positive, else scale * alpha * (e^(input_scale x) - 1)."""
-    below = scaled(e, e.unary("exponential_minus_one", scaled(e, x, input_scale)), alpha)
-    return scaled(e, e.select(e.compare("GT", x, e.constant(0, x.type)), x, below), scale)
 
 
 @aten("nan_to_num.default")

@@ -63,8 +63,25 @@ def divisors(e: Lowering, sizes: Value, dtype: str) -> Value:
     return e.binary("maximum", sizes, e.constant(1, sizes.type))
 
 
+def dense_gradient(e: Lowering, gradient: Value, indices: Value, bag_of: Value, sizes: Value, mode: int) -> Value:
+    """The gradient of the weight, of the result's type."""
+    if mode == MEAN:
+        sizes = e.slice_dim(sizes, 0, 0, gradient.shape[0])
+        shares = e.broadcast_in_dim(divisors(e, sizes, gradient.dtype), gradient.shape, [0])
+        gradient = e.binary("divide", gradient, shares)
+    return e.scatter(
+        "add",
+        e.constant(0, e.result),
+        e.reshape(indices, (*indices.shape, 1)),
+        rows(e, gradient, bag_of, 0),
+        window_dims=[1],
+        inserted=[0],
+        index_map=[0],
+    )
+
+
 @aten("_embedding_bag_dense_backward.default")
-def embedding_bag_backward(
+def embedding_bag_dense_backward(
     e: Lowering,
     gradient: Value,
     indices: Value,
@@ -79,16 +96,25 @@ def embedding_bag_backward(
 ) -> Value:
     """Each bag's gradient added to the rows that it summed."""
     check(e, mode, scale_grad_by_freq, per_sample_weights, padding_idx)
-    if mode == MEAN:
-        sizes = e.slice_dim(sizes, 0, 0, gradient.shape[0])
-        shares = e.broadcast_in_dim(divisors(e, sizes, gradient.dtype), gradient.shape, [0])
-        gradient = e.binary("divide", gradient, shares)
-    return e.scatter(
-        "add",
-        e.constant(0, e.result),
-        e.reshape(indices, (*indices.shape, 1)),
-        rows(e, gradient, bag_of, 0),
-        window_dims=[1],
-        inserted=[0],
-        index_map=[0],
-    )
+    return dense_gradient(e, gradient, indices, bag_of, sizes, mode)
+
+
+@aten("_embedding_bag_backward.default")
+def embedding_bag_backward_of_offsets(
+    e: Lowering,
+    gradient: Value,
+    indices: Value,
+    offsets: Value,
+    bag_of: Value,
+    sizes: Value,
+    maxima: Value,
+    count: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Value | None,
+    padding_idx: int = -1,
+) -> Value:
+    """The same of a call that could ask for a sparse gradient: it is dense here."""
+    check(e, mode, scale_grad_by_freq, per_sample_weights, padding_idx)
+    return dense_gradient(e, gradient, indices, bag_of, sizes, mode)
