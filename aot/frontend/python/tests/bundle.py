@@ -47,7 +47,7 @@ class Bundle:
             *("--state", self.folder / "state.safetensors"),
             *("--log", self.folder / "log.jsonl"),
             *("--save", self.folder / "final.safetensors"),
-            *self.defaults(entry),
+            *self.defaults(entry, batches),
         )
         lines = (self.folder / "log.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines], load_file(self.folder / "final.safetensors")
@@ -70,10 +70,11 @@ class Bundle:
         outputs = {f.stem: torch.from_numpy(np.load(f)) for f in (self.folder / "outputs").glob("*.npy")}
         return outputs, load_file(last) if has_state else {}
 
-    def defaults(self, entry: str) -> list[str]:
-        """--set NAME=NUMBER for the inputs that have a default."""
-        given = [i for i in json.loads((self.folder / "inputs.json").read_text())[entry] if "default" in i]
-        return [word for i in given for word in ("--set", f"{i['name']}={i['default']!r}")]
+    def defaults(self, entry: str, given: dict[str, torch.Tensor]) -> list[str]:
+        """--set NAME=NUMBER for the inputs that have a default and are not given."""
+        inputs = json.loads((self.folder / "inputs.json").read_text())[entry]
+        rest = [i for i in inputs if "default" in i and i["name"] not in given]
+        return [word for i in rest for word in ("--set", f"{i['name']}={i['default']!r}")]
 
 
 def distance(a: torch.Tensor, reference: torch.Tensor) -> float:

@@ -50,7 +50,7 @@ class Emitter:
     def results(self, names: Sequence[tuple[str, bool]]) -> list[Result]:
         """What the graph returns, as (name, is_state); state that stays as it was is no result."""
         (returned,) = next(node for node in self.graph.graph.nodes if node.op == "output").args
-        placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+        placeholders = {node for node in self.graph.graph.nodes if node.op == "placeholder"}
         results = []
         for node, (name, is_state) in zip(returned, names, strict=True):
             if not (is_state and node in placeholders):

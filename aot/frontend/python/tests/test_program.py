@@ -1,0 +1,98 @@
+"""What programs are called, hold and take: state, changeable numbers, several models and optimizers."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from bundle import Bundle, distance
+from torch import nn
+
+import ingot.torch
+
+STEPS = 4
+
+
+def test_names_of_state() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 3, bias=False))
+    model[2].weight = model[0].weight
+    model[1].bias.requires_grad_(False)
+    program = ingot.torch.Program(model, torch.optim.Adam(model.parameters()))
+    slots = [f"optimizer.{name}.{slot}" for name in ("0.weight", "0.bias", "1.weight") for slot in SLOTS]
+    buffers = ["1.running_mean", "1.running_var", "1.num_batches_tracked"]
+    assert set(program.state.tensors) == {"0.weight", "0.bias", "1.weight", "1.bias", *buffers, *slots}
+
+
+SLOTS = ("step", "exp_avg", "exp_avg_sq")
+
+
+def test_making_slots_changes_nothing() -> None:
+    model = nn.Linear(2, 2)
+    before = copy.deepcopy(model.state_dict())
+    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1, initial_accumulator_value=0.5)
+    program = ingot.torch.Program(model, optimizer)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.equal(program.state.tensors["optimizer.bias.sum"], torch.full((2,), 0.5))
+
+
+def test_a_host_schedules_the_learning_rate(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(4, 2)
+    model.bias.requires_grad_(False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+    xs = torch.randn(STEPS, 3, 4)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    program = ingot.torch.Program(model, optimizer)
+    program.add("train_step", step, (xs[0],))
+    assert [i["name"] for i in program.inputs["train_step"]] == ["x", "lr", "momentum"]
+    bundle = Bundle(program, tmp_path)
+    rates = []
+    for x in xs:
+        rates.append(optimizer.param_groups[0]["lr"])
+        step(x)
+        schedule.step()
+    _, final = bundle.train({"x": xs, "lr": torch.tensor(rates, dtype=torch.float64)})
+    assert distance(final["weight"], model.weight) < 1e-6
+    assert torch.equal(final["bias"], model.bias)
+
+
+def test_two_models_and_two_optimizers(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    models = {"generator": nn.Linear(2, 3), "critic": nn.Linear(3, 1)}
+    optimizers = {
+        "slow": torch.optim.SGD(models["generator"].parameters(), lr=0.1),
+        "adam": torch.optim.Adam(models["critic"].parameters(), lr=0.01),
+    }
+    zs, xs = torch.randn(STEPS, 5, 2), torch.randn(STEPS, 5, 3)
+
+    def step(z: torch.Tensor, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        optimizers["adam"].zero_grad()
+        made = models["generator"](z)
+        critic_loss = F.softplus(models["critic"](made.detach())).mean() + F.softplus(-models["critic"](x)).mean()
+        critic_loss.backward()
+        optimizers["adam"].step()
+        optimizers["slow"].zero_grad()
+        loss = F.softplus(-models["critic"](made)).mean()
+        loss.backward()
+        optimizers["slow"].step()
+        return {"critic_loss": critic_loss, "loss": loss}
+
+    program = ingot.torch.Program(models, optimizers)
+    program.add("train_step", step, (zs[0], xs[0]))
+    assert "adam.critic.weight.exp_avg" in program.state.tensors
+    log, final = Bundle(program, tmp_path).train({"z": zs, "x": xs})
+    for row, z, x in zip(log, zs, xs, strict=True):
+        for name, value in step(z, x).items():
+            assert abs(row[name] - value.item()) < 1e-5
+    assert all(distance(final[name], value) < 1e-5 for name, value in program.state.tensors.items())
