@@ -61,6 +61,20 @@ def test_the_module_is_named() -> None:
         ingot.torch.Program(model).add("f", model, (torch.eye(2),), training=False)
 
 
+def test_an_op_of_backward_has_the_place_of_its_forward_op() -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        y = x.detach().requires_grad_()
+        z = torch.tanh(y)
+        return torch.autograd.grad(z.sum(), y)[0]
+
+    program = ingot.torch.Program(nn.Identity())
+    program.add("f", step, (torch.randn(3),))
+    line = step.__code__.co_firstlineno + 2
+    backward = [text for text in program.texts["f"].splitlines() if "stablehlo.multiply" in text]
+    assert backward
+    assert all(f'test_errors.py":{line}:' in text for text in backward)
+
+
 def test_captured_tensors_become_constants() -> None:
     program = ingot.torch.Program(nn.Identity())
     program.add("f", borrows, (torch.randn(3),), capture=True)

@@ -28,8 +28,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     def __init__(self, capture: bool) -> None:
         super().__init__()
         self.modules: list[str] = []
-        self._capture = capture
         self.last: Place | None = None
+        self._capture = capture
         self._forward: dict[int, Place] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -51,7 +51,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         if frame is None:
             return None
         place = Place(_short(frame.f_code.co_filename), frame.f_lineno, self.modules[-1] if self.modules else "")
-        self._forward[torch._C._autograd._get_sequence_nr()] = place
+        # An op's node of the autograd graph is made, and numbered, just before the op itself runs.
+        self._forward.setdefault(torch._C._autograd._get_sequence_nr() - 1, place)
         return place
 
 

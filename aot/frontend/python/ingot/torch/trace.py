@@ -44,7 +44,6 @@ class Trace:
 
     graph: torch.fx.GraphModule
     outputs: Any
-    output_count: int
 
 
 def trace(
@@ -95,8 +94,7 @@ def trace(
         graph = make_fx(whole, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
     with fx_traceback.preserve_node_meta():
         functional = _functional(graph, pytree.tree_leaves(arguments))
-    count = len([leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)])
-    return Trace(functional, outputs[0], count)
+    return Trace(functional, outputs[0])
 
 
 def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
