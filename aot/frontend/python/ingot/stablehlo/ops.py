@@ -94,10 +94,6 @@ class Ops(Writer):
         """X where the predicate holds, else y."""
         return self.op("stablehlo.select", [predicate, x, y], x.type)
 
-    def clamp(self, low: Value, x: Value, high: Value) -> Value:
-        """X within bounds."""
-        return self.op("stablehlo.clamp", [low, x, high], x.type)
-
     def is_finite(self, x: Value) -> Value:
         """Whether elements are neither infinite nor NaN."""
         return self.op("stablehlo.is_finite", [x], x.type.with_dtype("i1"))
