@@ -13,7 +13,7 @@ from torch import nn
 import ingot.torch
 
 STEPS = 4
-BF16_ROUNDING = 2.0**-8
+TOLERANCE = 2.0**-7  # two roundings to bf16
 
 
 def test_steps_in_bf16_autocast(tmp_path: Path) -> None:
@@ -35,5 +35,6 @@ def test_steps_in_bf16_autocast(tmp_path: Path) -> None:
     assert "bf16" in program.texts["train_step"]
     log, final = Bundle(program, tmp_path).train({"x": xs, "y": ys})
     for row, x, y in zip(log, xs, ys, strict=True):
-        assert row["loss"] == pytest.approx(step(x, y).item(), rel=BF16_ROUNDING)
-    assert all(distance(final[name], value) < BF16_ROUNDING for name, value in program.state.tensors.items())
+        assert row["loss"] == pytest.approx(step(x, y).item(), rel=TOLERANCE)
+    far = {name: distance(final[name], value) for name, value in program.state.tensors.items()}
+    assert max(far.values()) < TOLERANCE, far
