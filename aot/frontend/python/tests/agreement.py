@@ -1,0 +1,149 @@
+"""The judge of whole trainings: a bundle may be three times as far from f64 PyTorch as rounding takes PyTorch itself.
+
+How far rounding takes it is measured: the same steps in f32, and again with every f32 value moved by about one unit in
+the last place before each step.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from bundle import Bundle, distance
+from torch import nn
+
+import ingot.torch
+from ingot.torch.state import State
+
+SHAKES = 4
+ONE_ULP = 2.0**-23
+TOLERANCE_FACTOR = 3
+MOST_NOISE = 0.2  # of a loss or a state; with more, nothing would be judged
+OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
+
+
+@dataclass
+class Training:
+    """A model, its optimizer and the user's function of a batch; every tensor of `batches` has the step in front."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    step: Callable[..., torch.Tensor]
+    batches: tuple[torch.Tensor, ...]
+
+
+# Makes a training anew, the same each time, in f32 (or f64, from the same first values).
+Make = Callable[[torch.dtype], Training]
+Run = tuple[list[float], dict[str, torch.Tensor]]  # losses, the last state
+
+
+def classifier_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss_of: Callable[..., torch.Tensor], clip: float | None = None
+) -> Callable[..., torch.Tensor]:
+    """The usual training function: gradients, perhaps clipped to a norm, and a step of the optimizer."""
+
+    def train_step(*batch: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of(model, *batch)
+        loss.backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        return loss
+
+    return train_step
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """What tensors are made of that a model makes itself."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
+    """PyTorch's own steps; `shake` is the seed of what moves every f32 value before each of them."""
+    training = make(dtype)
+    state = State({"": training.model}, {"optimizer": training.optimizer})
+    random = torch.Generator().manual_seed(shake or 0)
+    losses = []
+    with default_dtype(dtype):
+        for step in range(len(training.batches[0])):
+            batch = [rows[step] for rows in training.batches]
+            if shake is not None:
+                batch = [shaken(tensor, random) for tensor in batch]
+                with torch.no_grad():
+                    for name, tensor in state.tensors.items():
+                        if not name.endswith(".step"):
+                            tensor.copy_(shaken(tensor, random))
+            losses.append(training.step(*batch).item())
+    last = State({"": training.model}, {"optimizer": training.optimizer})
+    return losses, {name: tensor.detach().clone() for name, tensor in last.tensors.items()}
+
+
+def shaken(tensor: torch.Tensor, random: torch.Generator) -> torch.Tensor:
+    """F32 values moved by about one unit in the last place; others as they are."""
+    if tensor.dtype != torch.float32:
+        return tensor
+    return tensor * (1 + ONE_ULP * torch.randn(tensor.shape, generator=random))
+
+
+def run_bundle(make: Make, folder: Path) -> Run:
+    """The same steps, traced, compiled and run by ingot, in f32."""
+    training = make(torch.float32)
+    first = tuple(rows[0] for rows in training.batches)
+    before = copy.deepcopy(training.model.state_dict())
+    program = ingot.torch.Program(training.model, training.optimizer)
+    program.add("train_step", training.step, first)
+    for name, value in training.model.state_dict().items():
+        assert torch.equal(value, before[name]), f"tracing changed {name}"
+    inputs = [i["name"] for i in program.inputs["train_step"]]
+    log, final = Bundle(program, folder).train(dict(zip(inputs, training.batches, strict=False)))
+    return [row["loss"] for row in log], final
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a bundle is from the reference, in units of what is allowed: at most 1 agrees."""
+
+    losses: float
+    state: float
+    worst_state: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bundle agrees."""
+        return self.losses <= 1 and self.state <= 1
+
+
+def agreement(make: Make, folder: Path, *, has_f64: bool = True) -> Agreement:
+    """Runs PyTorch in f64 (or f32 where the model has no f64: autocast), in shaken f32, and the bundle."""
+    reference = run_eager(make, torch.float64 if has_f64 else torch.float32)
+    runs = [run_eager(make, torch.float32, seed) for seed in range(SHAKES)]
+    if has_f64:
+        runs.append(run_eager(make, torch.float32))
+    mine = run_bundle(make, folder)
+    loss_noise = max(furthest(run[0], reference[0]) for run in runs)
+    noise = {name: max(distance(run[1][name], value) for run in runs) for name, value in reference[1].items()}
+    chaos = {name: far for name, far in {"loss": loss_noise, **noise}.items() if far > MOST_NOISE}
+    assert not chaos, f"rounding alone decides: take a lower learning rate or another seed; {chaos}"
+    ratios = {
+        name: distance(mine[1][name], value) / (TOLERANCE_FACTOR * noise[name] + STATE_FLOOR)
+        for name, value in reference[1].items()
+    }
+    worst = max(ratios, key=lambda name: ratios[name])
+    of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
+    return Agreement(of_losses, ratios[worst], worst)
+
+
+def furthest(losses: list[float], reference: list[float]) -> float:
+    """The largest relative distance of one step's loss."""
+    return max(abs(a - b) / (abs(b) or 1) for a, b in zip(losses, reference, strict=True))
