@@ -28,12 +28,24 @@ OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
 
 @dataclass
 class Training:
-    """A model, its optimizer and the user's function of a batch; every tensor of `batches` has the step in front."""
+    """A model, its optimizer and the user's function of a batch; every tensor of `batches` has the step in front.
+
+    `rates`, f64 of [steps], is what a host's schedule makes the learning rate before each step. Under autocast a model
+    has no f64: PyTorch's own steps in bf16 are its reference.
+    """
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
     step: Callable[..., torch.Tensor]
     batches: tuple[torch.Tensor, ...]
+    rates: torch.Tensor | None = None
+    has_f64: bool = True
+
+    def set_rate(self, step: int) -> None:
+        """Does what the schedule says before a step."""
+        if self.rates is not None:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.rates[step].item()
 
 
 # Makes a training anew, the same each time, in f32 (or f64, from the same first values).
@@ -84,6 +96,7 @@ def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
                     for name, tensor in state.tensors.items():
                         if not name.endswith(".step"):
                             tensor.copy_(shaken(tensor, random))
+            training.set_rate(step)
             losses.append(training.step(*batch).item())
     last = State({"": training.model}, {"optimizer": training.optimizer})
     return losses, {name: tensor.detach().clone() for name, tensor in last.tensors.items()}
@@ -105,9 +118,15 @@ def run_bundle(make: Make, folder: Path) -> Run:
     program.add("train_step", training.step, first)
     for name, value in training.model.state_dict().items():
         assert torch.equal(value, before[name]), f"tracing changed {name}"
-    inputs = [i["name"] for i in program.inputs["train_step"]]
-    log, final = Bundle(program, folder).train(dict(zip(inputs, training.batches, strict=False)))
+    log, final = Bundle(program, folder).train(rows_by_input(training, program))
     return [row["loss"] for row in log], final
+
+
+def rows_by_input(training: Training, program: ingot.torch.Program) -> dict[str, torch.Tensor]:
+    """What `ingot train` reads, called as the inputs."""
+    inputs = [i["name"] for i in program.inputs["train_step"]]
+    rows = dict(zip(inputs, training.batches, strict=False))
+    return rows if training.rates is None else rows | {"lr": training.rates}
 
 
 @dataclass(frozen=True)
@@ -124,8 +143,9 @@ class Agreement:
         return self.losses <= 1 and self.state <= 1
 
 
-def agreement(make: Make, folder: Path, *, has_f64: bool = True) -> Agreement:
+def agreement(make: Make, folder: Path) -> Agreement:
     """Runs PyTorch in f64 (or f32 where the model has no f64: autocast), in shaken f32, and the bundle."""
+    has_f64 = make(torch.float32).has_f64
     reference = run_eager(make, torch.float64 if has_f64 else torch.float32)
     runs = [run_eager(make, torch.float32, seed) for seed in range(SHAKES)]
     if has_f64:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agreement import Make, agreement
-from models import resnet20
-
-MODELS: dict[str, Make] = {
-    "resnet20": resnet20.make,
-}
+from agreement import agreement
+from models import MODELS
 
 
 @pytest.mark.parametrize("name", MODELS)
