@@ -95,10 +95,12 @@ class Scatter {
       walk_slice(first, each, slice_ < 0 ? 1 : shape_.back(), [&](const Index& i, const Expr& mask) {
         Pull::Scope scope(step_.pull());
         if (slice_ >= 0) at.back() = i;
+        std::vector<Expr> elements;  // all read before the first is written, perhaps in place of what another reads
         for (size_t k = 0; k < count_; ++k) {
-          step_.store(root_.result(static_cast<int>(k)), at,
-                      step_.pull().element(root_.operand(static_cast<int>(k)), at, mask), mask);
+          const Value* operand = root_.operand(static_cast<int>(k));
+          elements.push_back(step_.b().let("old", step_.pull().element(operand, at, mask)));
         }
+        for (size_t k = 0; k < count_; ++k) step_.store(root_.result(static_cast<int>(k)), at, elements[k], mask);
       });
     });
   }
