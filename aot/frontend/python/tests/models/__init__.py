@@ -2,8 +2,15 @@
 
 from agreement import Make
 
-from models import resnet20
+from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit
 
 MODELS: dict[str, Make] = {
+    "mlp": mlp.make,
+    "lenet": lenet.make,
     "resnet20": resnet20.make,
+    "unet": unet.make,
+    "dlrm": dlrm.make,
+    "vit": vit.make,
+    "transformers_vit": transformers_vision.make_vit,
+    "transformers_resnet": transformers_vision.make_resnet,
 }
