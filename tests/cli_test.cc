@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -101,18 +102,18 @@ class CliTest : public testing::Test {
     return names;
   }
 
-  void compile_both() const { done("compile train_step=step.mlir predict.mlir -o net.ingot"); }
-
-  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("cli_test." + name_);
-
- private:
   static SafeTensor tensor(std::vector<int64_t> shape, const std::vector<float>& values) {
     size_t count = 1;
     for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
     return {"F32", std::move(shape), std::as_bytes(std::span(values).first(count))};
   }
 
+  void compile_both() const { done("compile train_step=step.mlir predict.mlir -o net.ingot"); }
+
+  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("cli_test." + name_);
+
+ private:
   // Inputs of five batches, and what weights of 1, 2, 3 and 4 make of them.
   static std::vector<float> make_inputs() {
     std::vector<float> values;
@@ -160,6 +161,27 @@ TEST_F(CliTest, TrainsSavesAndPredicts) {
   EXPECT_EQ(read_text(path("out/prediction.npy")).substr(1, 5), "NUMPY");
   done("run net.ingot predict --input x=1 --state last.safetensors");
   EXPECT_EQ(ingot("run net.ingot predict --input x=@out/prediction.npy").exit_code, kUserError);
+}
+
+TEST_F(CliTest, AFolderIsProgramsWithFirstStateAndDefaults) {
+  fs::create_directory(path("net"));
+  std::string step = kTrainStep;
+  const std::string name = "{ingot.name = \"lr\"}";
+  step.replace(step.find(name), name.size(), "{ingot.name = \"lr\", ingot.default = dense<0.05> : tensor<f32>}");
+  write("net/train_step.mlir", step);
+  write("net/predict.mlir", kPredict);
+  const std::vector<float> ones(4, 1);
+  write_safetensors(path("net/state.safetensors"), {{"w", tensor({4}, ones)}, {"other", tensor({4}, ones)}});
+  done("compile net/ -o folder.ingot");
+  EXPECT_NE(done("inspect folder.ingot").find("default 0.05"), std::string::npos);
+  done("train folder.ingot --data data.safetensors --save last.safetensors");
+
+  compile_both();
+  done("train net.ingot --data data.safetensors --state net/state.safetensors --set lr=0.05 --save wanted.safetensors");
+  EXPECT_EQ(read_text(path("last.safetensors")), read_text(path("wanted.safetensors")));
+  done("train folder.ingot --data data.safetensors --set lr=0 --save last.safetensors");
+  const SafeTensors last = SafeTensors::read(path("last.safetensors"));
+  EXPECT_EQ(std::memcmp(last.find("w")->data.data(), ones.data(), 16), 0) << "moved without a learning rate";
 }
 
 TEST_F(CliTest, InspectTellsOfEveryTarget) {
@@ -243,6 +265,7 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
         "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
         "  %y = stablehlo.tahn %x : tensor<f32>\n  return %y : tensor<f32>\n}\n");
   write("cut.ingot", read_text(path("net.ingot")).substr(0, 1000));
+  fs::create_directory(path("empty"));
   const struct {
     std::string arguments;
     int exit_code;
@@ -255,7 +278,8 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"run net.ingot predict x=1", kUsageError, "'x=1' is one word too many"},
       {"run net.ingot predict --threads many", kUsageError, "many"},
       {"compile nowhere.mlir -o x.ingot", kUserError, "cannot read nowhere.mlir"},
-      {"compile . -o x.ingot", kUserError, "Is a directory"},
+      {"compile empty -o x.ingot", kUserError, "empty: has no program"},
+      {"compile step.mlir -o x.ingot --state data.safetensors", kUserError, "has no tensor for the state w: F32[4]"},
       {"compile wrong_op.mlir -o x.ingot", kUserError, "wrong_op.mlir:2:8: error: unknown op stablehlo.tahn"},
       {"compile step.mlir -o x.ingot --target x87", kUserError, "unknown target 'x87'; there are: host"},
       {"compile step.mlir -o nowhere/x.ingot", kUserError, "cannot write nowhere/x.ingot"},

@@ -1,6 +1,7 @@
 // A bundle that an earlier compiler made still opens, runs and gives the numbers that it gave then: the guard of the
-// compatibility rules in schema/README.md. tests/compat/two_layers_1.0.ingot was made of the text beside it, for
-// x86-64-v3, when format 1.0 was new. It is never made anew: what a later format adds gets a bundle of its own.
+// compatibility rules in schema/README.md. The bundles in tests/compat were made of the texts beside them, for
+// x86-64-v3, when the format in their name was new. They are never made anew: what a later format adds gets a bundle of
+// its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,6 +59,25 @@ TEST(Compat, ABundleOfFormat10GivesItsNumbers) {
   EXPECT_EQ(session.read<float>("w1"), kW1);
   EXPECT_EQ(session.read<float>("w2"), kW2);
   EXPECT_EQ(session.read<int32_t>("step"), std::vector<int32_t>{5});
+}
+
+TEST(Compat, ABundleOfFormat12LoopsAndHasDefaults) {
+  if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/compat/loop_with_default_1.2.ingot");
+  Session session(bundle);
+  EXPECT_EQ(session.read<float>("total"), Floats{10});
+  const Entry decay = session.entry("decay");
+  std::ranges::copy(Floats{0.5f, -1, 1.5f, 2}, decay.input<float>("x").begin());
+  decay.input<int32_t>("rounds")[0] = 3;
+  const auto run = [&] {
+    decay.run();
+    const auto y = decay.output<float>("y");
+    return Floats(y.begin(), y.end());
+  };
+  EXPECT_EQ(run(), (Floats{0.202046275f, -0.358758181f, 0.452590376f, 0.488349319f}));
+  EXPECT_EQ(session.read<float>("total"), Floats{10.7842274f});
+  decay.input<float>("decay")[0] = 0.5f;
+  EXPECT_EQ(run(), (Floats{0.0616542436f, -0.118433185f, 0.166352764f, 0.202799469f}));
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ OpenSession::OpenSession(const OpenBundle& from, uint32_t threads)
   status = ingot_create(from.bundle, &memory, &session, &error);
 }
 
-FitPorts::FitPorts(ingot_session* session) {
+FitPorts::FitPorts(ingot_session* session, bool binds_lr) {
   *seed.as<int32_t>() = 7;
   *lr.as<float>() = 0.125f;
   for (int i = 0; i < kElements; ++i) {
@@ -207,7 +207,7 @@ FitPorts::FitPorts(ingot_session* session) {
   bind_input(kInit, 0, seed);
   bind_input(kTrainStep, 0, x);
   bind_input(kTrainStep, 1, y);
-  bind_input(kTrainStep, 2, lr);
+  if (binds_lr) bind_input(kTrainStep, 2, lr);
   bind_output(kTrainStep, 0, loss);
   bind_input(kPredict, 0, x);
   bind_output(kPredict, 0, prediction);

@@ -105,7 +105,7 @@ struct OpenSession {
 
 // Inputs and outputs of the program above, bound to a session.
 struct FitPorts {
-  explicit FitPorts(ingot_session* session);
+  explicit FitPorts(ingot_session* session, bool binds_lr = true);
   Block seed{4}, x{4 * 1024}, y{4 * 1024}, lr{4}, loss{4}, prediction{4 * 1024};
 };
 

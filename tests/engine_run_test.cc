@@ -148,6 +148,35 @@ TEST(EngineRun, InitialStateComesFromItsSegment) {
   }
 }
 
+TEST(EngineRun, AnInputHasItsDefaultUntilItIsBound) {
+  bundle::BundleSpec spec = fit_spec();
+  const OpenBundle plain(bundle::write_bundle(spec));
+  const float default_lr = 0.125f;
+  const auto* bytes = reinterpret_cast<const std::byte*>(&default_lr);
+  spec.entries[kTrainStep].inputs[2].default_value.assign(bytes, bytes + sizeof default_lr);
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  const void* value = &spec;
+  EXPECT_EQ(ingot_get_input_default(bundle.bundle, kTrainStep, 1, &value, nullptr), INGOT_OK);
+  EXPECT_EQ(value, nullptr);
+  EXPECT_EQ(ingot_get_input_default(bundle.bundle, kTrainStep, 2, &value, nullptr), INGOT_OK);
+  EXPECT_EQ(std::memcmp(value, &default_lr, sizeof default_lr), 0);
+
+  OpenSession bound(plain), unbound(bundle);
+  FitPorts ports(bound.session);  // binds lr, 0.125
+  FitPorts other(unbound.session, false);
+  run(bound.session, kInit);
+  run(unbound.session, kInit);
+  run(bound.session, kTrainStep);
+  run(unbound.session, kTrainStep);
+  EXPECT_EQ(weights_of(unbound.session), weights_of(bound.session));
+
+  // Bound, it is no longer asked for.
+  *other.lr.as<float>() = 0;
+  ASSERT_EQ(ingot_bind_input(unbound.session, kTrainStep, 2, other.lr.data(), 4, nullptr), INGOT_OK);
+  run(unbound.session, kTrainStep);
+  EXPECT_EQ(weights_of(unbound.session), weights_of(bound.session));
+}
+
 TEST(EngineRun, SlicesGiveWhatAWholeRunGives) {
   const OpenBundle bundle(bundle::write_bundle(fit_spec()));
   OpenSession whole(bundle), sliced(bundle, 2);

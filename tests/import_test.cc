@@ -115,6 +115,16 @@ TEST(Import, ImpossibleDonationsAreErrors) {
             "tensor<i8>");
 }
 
+TEST(Import, DefaultsAreOfTheArgumentsTypeAndNotOfState) {
+  EXPECT_EQ(imported("%a: tensor<f32> {ingot.default = dense<1.0> : tensor<f64>}", "tensor<f32>", "%a : tensor<f32>"),
+            "test.mlir:1:17: error: @main: argument 0 (%a): its ingot.default must be of its own type, as in "
+            "dense<0.1> : tensor<f32>");
+  EXPECT_EQ(imported("%a: tensor<f32> {ingot.default = dense<1.0> : tensor<f32>, tf.aliasing_output = 0 : i32}",
+                     "tensor<f32>", "%a : tensor<f32>"),
+            "test.mlir:1:17: error: @main: argument 0 (%a): is state, which has no ingot.default; state starts from a "
+            "file or the entry point init");
+}
+
 TEST(Import, ImportingTwiceChangesNothing) {
   const auto module = parse_module(
       "func.func @main(%a: tensor<f32> {tf.aliasing_output = 0 : i32} loc(\"s['w']\")) -> (tensor<f32> "

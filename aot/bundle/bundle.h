@@ -21,6 +21,7 @@ struct Tensor {
   std::string name;
   ingot_dtype dtype = INGOT_F32;
   std::vector<uint64_t> dims;
+  std::vector<std::byte> default_value = {};  // of an input: its value until it is bound; empty: it must be bound
 };
 
 // How a state gets its first value.

@@ -45,6 +45,16 @@ void check_target(const BundleSpec& spec, const Target& target) {
   for (size_t i = 0; i < target.plans.size(); ++i) check_plan(spec, target, spec.entries[i], target.plans[i]);
 }
 
+void check_entry(const Entry& entry) {
+  for (const Tensor& input : entry.inputs) {
+    require(input.default_value.empty() || input.default_value.size() == tensor_bytes(input),
+            "the default value of '" + input.name + "' has not the bytes of its type");
+  }
+  for (const Tensor& output : entry.outputs) {
+    require(output.default_value.empty(), "the output '" + output.name + "' has a default value");
+  }
+}
+
 void check_states(const BundleSpec& spec) {
   uint64_t end_bytes = 0, initial_bytes = 0;
   std::set<std::string> names;
@@ -85,6 +95,7 @@ void check_spec(const BundleSpec& spec) {
   require(spec.page_bytes >= 4096 && (spec.page_bytes & (spec.page_bytes - 1)) == 0,
           "page_bytes is not a power of two of at least 4096");
   require(!spec.targets.empty(), "there is no target");
+  for (const Entry& entry : spec.entries) check_entry(entry);
   check_states(spec);
   for (const Target& target : spec.targets) check_target(spec, target);
 }

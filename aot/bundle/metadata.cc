@@ -16,7 +16,13 @@ using flatbuffers::Offset;
 
 Offset<schema::Tensor> write(FlatBufferBuilder& b, const Tensor& tensor) {
   auto dims = tensor.dims.empty() ? 0 : b.CreateVector(tensor.dims);
-  return schema::CreateTensor(b, b.CreateString(tensor.name), static_cast<uint8_t>(tensor.dtype), 0, dims);
+  Offset<flatbuffers::Vector<uint8_t>> default_value;
+  if (const size_t bytes = tensor.default_value.size()) {
+    b.ForceVectorAlignment(bytes, 1, INGOT_BUFFER_ALIGNMENT_BYTES);
+    default_value = b.CreateVector(reinterpret_cast<const uint8_t*>(tensor.default_value.data()), bytes);
+  }
+  return schema::CreateTensor(b, b.CreateString(tensor.name), static_cast<uint8_t>(tensor.dtype), 0, dims,
+                              default_value);
 }
 
 template <typename Spec, typename Record>

@@ -41,6 +41,7 @@ void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
 Tensor read_tensor(const schema::Tensor& tensor) {
   Tensor out{tensor.name()->str(), static_cast<ingot_dtype>(tensor.dtype()), {}};
   for_each(tensor.dims(), [&](uint64_t dim) { out.dims.push_back(dim); });
+  for_each(tensor.default_value(), [&](uint8_t byte) { out.default_value.push_back(std::byte{byte}); });
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "aot/ops/build.h"
 #include "aot/passes/flops.h"
+#include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
@@ -119,6 +120,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   compiled.spec.name = options.name;
   compiled.spec.states = state_spec(state, {entries.begin(), entries.end()});
   compiled.spec.state_bytes = state.bytes();
+  if (!options.initial_state.empty()) set_initial_state(state, options.initial_state, compiled.spec);
   for (const std::string& name : options.targets) {
     Modules copies;
     for (const auto& module : modules) copies.push_back(copy_module(*module));

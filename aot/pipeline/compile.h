@@ -21,6 +21,7 @@ struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
+  std::string initial_state = {};                        // safetensors file of the state's first values; "": none
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

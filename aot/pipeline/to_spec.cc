@@ -48,7 +48,10 @@ bundle::Entry entry_signature(const Function& function) {
     if (!attr_text(function.argument_attrs[i], "ingot.state").empty()) continue;
     std::string name = attr_text(function.argument_attrs[i], "ingot.name");
     if (name.empty()) name = "arg" + std::to_string(i);
-    entry.inputs.push_back(tensor_spec(name, function.body.argument(i)->type));
+    bundle::Tensor& input = entry.inputs.emplace_back(tensor_spec(name, function.body.argument(i)->type));
+    const auto otherwise = function.argument_attrs[i].find("ingot.default");
+    if (otherwise == function.argument_attrs[i].end()) continue;
+    input.default_value = std::get<LiteralRef>(otherwise->second.value)->dense_bytes();
   }
   for (size_t i = 0; i < function.results.size(); ++i) {
     if (!attr_text(function.results[i].attrs, "ingot.state").empty()) continue;

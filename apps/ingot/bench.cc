@@ -67,11 +67,11 @@ void bench(const BenchOptions& options) {
   device.start_state(options.state);
   const auto inputs = device.inputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<bool> given = fill_inputs(device, entry, options.set, bound);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!given[i]) fill_random(inputs[i], bound.inputs[i]);
+    if (sources[i] == InputSource::kNone) fill_random(inputs[i], bound.inputs[i]);
   }
-  if (!options.data.empty()) Batches(options.data, inputs, given).fill(0, bound.inputs);
+  if (!options.data.empty()) Batches(options.data, inputs, sources).fill(0, bound.inputs);
 
   const std::vector<double> times_ms = measure_ms(device, entry, options.seconds);
   const double median_ms = times_ms[times_ms.size() / 2];

@@ -37,9 +37,25 @@ void report(const Compiled& compiled, const std::string& path) {
   }
 }
 
+// The state.safetensors of the folders among the inputs, of which there may be one.
+std::string saved_state(const std::vector<std::string>& inputs) {
+  std::string found;
+  for (const std::string& input : inputs) {
+    const std::filesystem::path file = std::filesystem::path(input) / "state.safetensors";
+    if (!std::filesystem::is_regular_file(file)) continue;
+    if (!found.empty()) {
+      throw_error(nullptr,
+                  fmt::format("{} and {} both have first values of state; choose by --state", found, file.string()));
+    }
+    found = file.string();
+  }
+  return found;
+}
+
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
   CompileOptions options = command.options;
+  if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = std::filesystem::path(command.output).stem().string();
   options.shapes = given_shapes(command.shapes);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
@@ -47,7 +63,9 @@ void run_compile(const CompileCommand& command) {
     Progress progress;
     options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
     std::vector<std::unique_ptr<Module>> modules;
-    for (const std::string& input : command.inputs) modules.push_back(load_program(input));
+    for (const std::string& input : command.inputs) {
+      for (const std::string& file : program_files(input)) modules.push_back(load_program(file));
+    }
     return compile(std::move(modules), options);
   }();
   if (!command.explain.empty()) fmt::print("{}", to_string(compiled.fuse_notes));
@@ -71,10 +89,11 @@ Command compile_command() {
       .help = "Compile programs into a bundle",
       .examples =
           "  ingot compile step.mlir -o step.ingot\n"
+          "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3",
       .options = {{"inputs",
                    &o.inputs,
-                   "[ENTRY=]FILE.mlir...: StableHLO text; entry points share state by name",
+                   "[ENTRY=]FILE.mlir or FOLDER...: StableHLO text; entry points share state by name",
                    {.required = true, .is_program = true}},
                   {"-o,--output", &o.output, "the bundle to write", {.required = true}},
                   {"--target",
@@ -85,6 +104,8 @@ Command compile_command() {
                    &o.shapes,
                    "sizes that the programs leave open: batch=32, x=32x784; several by commas",
                    {.commas = true}},
+                  {"--state", &o.options.initial_state,
+                   "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
                   {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
                   {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
                   {"--print-after", &pipeline.print_after, "passes (or all) whose result is printed", {.commas = true}},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aot/base/error.h"
 #include "aot/base/join.h"
 #include "apps/ingot/names.h"
@@ -77,7 +79,11 @@ Device::Bound Device::bind(uint32_t entry) {
                  memory.size());
     spans.emplace_back(memory.data(), memory.size());
   };
-  for (const ingot_tensor_info& input : inputs(entry)) provide(input, ingot_bind_input, bound.inputs);
+  for (const ingot_tensor_info& input : inputs(entry)) {
+    const std::byte* otherwise = bundle_.input_default(entry, static_cast<uint32_t>(bound.inputs.size()));
+    provide(input, ingot_bind_input, bound.inputs);
+    if (otherwise) std::copy_n(otherwise, input.bytes, bound.inputs.back().data());
+  }
   for (const ingot_tensor_info& output : outputs(entry)) provide(output, ingot_bind_output, bound.outputs);
   return bound;
 }

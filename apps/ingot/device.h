@@ -25,7 +25,7 @@ class Device {
   uint32_t find_input(uint32_t entry, const std::string& name) const;  // or a dotted suffix that only one has
   bool has_entry(const std::string& name) const;
 
-  // Memory for every input and output of an entry, bound to it.
+  // Memory for every input and output of an entry, bound to it; inputs have their default values in it.
   struct Bound {
     std::vector<engine::AlignedBytes> memory;
     std::vector<std::span<std::byte>> inputs, outputs;  // in the order of the signature

@@ -3,6 +3,7 @@
 
 #include <ingot/engine.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
@@ -11,6 +12,7 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/sources.h"
+#include "apps/ingot/tensor_files.h"
 
 namespace ingot {
 namespace {
@@ -58,11 +60,21 @@ std::string writer_of(const bundle::Buffer& buffer, const bundle::Plan& plan, co
   return kernel ? kernel->name : "?";
 }
 
+// The default value of a scalar input.
+std::optional<double> scalar_default(const bundle::Tensor& tensor) {
+  if (tensor.default_value.empty() || !tensor.dims.empty()) return std::nullopt;
+  ingot_tensor_info scalar = {};
+  scalar.dtype = tensor.dtype;
+  return scalar_value(scalar, tensor.default_value);
+}
+
 Json to_json(const bundle::Tensor& tensor) {
-  return {{"name", tensor.name},
-          {"dtype", engine::dtype_name(tensor.dtype)},
-          {"shape", tensor.dims},
-          {"bytes", bundle::tensor_bytes(tensor)}};
+  Json row = {{"name", tensor.name},
+              {"dtype", engine::dtype_name(tensor.dtype)},
+              {"shape", tensor.dims},
+              {"bytes", bundle::tensor_bytes(tensor)}};
+  if (const auto value = scalar_default(tensor)) row["default"] = *value;
+  return row;
 }
 
 Json to_json(const bundle::State& state) {
@@ -108,7 +120,7 @@ Json to_json(const bundle::BundleSpec& spec, const std::string& here) {
   return report;
 }
 
-void print_tensor(const bundle::Tensor& tensor, const std::string& role = "") {
+void print_tensor(const bundle::Tensor& tensor, const std::string& role) {
   const std::string typed =
       fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype), join(tensor.dims, ","));
   fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
@@ -136,9 +148,12 @@ void print(const bundle::BundleSpec& spec, const std::string& here) {
       fmt::print(", scratch {} bytes a thread\n", scratch_bytes(plan, target));
     }
     fmt::print("  inputs\n");
-    for (const bundle::Tensor& tensor : entry.inputs) print_tensor(tensor);
+    for (const bundle::Tensor& tensor : entry.inputs) {
+      const auto value = scalar_default(tensor);
+      print_tensor(tensor, value ? fmt::format("default {:.9g}", *value) : "");
+    }
     fmt::print("  outputs\n");
-    for (const bundle::Tensor& tensor : entry.outputs) print_tensor(tensor);
+    for (const bundle::Tensor& tensor : entry.outputs) print_tensor(tensor, "");
   }
   fmt::print("\nstate: {} bytes\n", spec.state_bytes);
   for (const bundle::State& state : spec.states) print_tensor(state.tensor, state.role);

@@ -34,6 +34,14 @@ std::optional<FailingPass> find_failing_pass(const std::string& program, std::sp
   return std::nullopt;
 }
 
+std::vector<std::string> all_files(const std::vector<std::string>& programs) {
+  std::vector<std::string> files;
+  for (const std::string& program : programs) {
+    for (const std::string& file : program_files(program)) files.push_back(file);
+  }
+  return files;
+}
+
 std::filesystem::path new_folder(const std::string& name) {
   std::filesystem::path folder = "ingot-reproducer-" + name;
   for (int count = 2; !std::filesystem::create_directory(folder); ++count) {
@@ -53,7 +61,7 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   const std::string command = join(failure.command, " ");
   std::string again = command;
   std::string missing;
-  for (const std::string& program : failure.programs) {
+  for (const std::string& program : all_files(failure.programs)) {
     const ProgramName name = program_name(program);
     try {
       write(name.entry + ".mlir", read_text(name.path));

@@ -24,9 +24,9 @@ void run(const RunOptions& options) {
   const auto inputs = device.inputs(entry);
   const auto outputs = device.outputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<bool> given = fill_inputs(device, entry, options.inputs, bound);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, options.inputs, bound);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (given[i]) continue;
+    if (sources[i] != InputSource::kNone) continue;
     throw_error(nullptr,
                 fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -70,6 +71,17 @@ ProgramName program_name(const std::string& argument) {
   const size_t equals = argument.find('=');
   if (equals != argument.npos) return {argument.substr(0, equals), argument.substr(equals + 1), true};
   return {std::filesystem::path(argument).stem().string(), argument};
+}
+
+std::vector<std::string> program_files(const std::string& argument) {
+  if (!std::filesystem::is_directory(argument)) return {argument};
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(argument)) {
+    if (file.path().extension() == ".mlir") files.push_back(file.path().string());
+  }
+  if (files.empty()) throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
+  std::ranges::sort(files);
+  return files;
 }
 
 std::unique_ptr<Module> load_program(const std::string& argument) {

@@ -157,25 +157,29 @@ void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::sp
   file.commit();
 }
 
-std::vector<bool> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
-                              const Device::Bound& bound) {
+std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
+                                     const Device::Bound& bound) {
   const std::vector<ingot_tensor_info> inputs = device.inputs(entry);
-  std::vector<bool> given(inputs.size());
+  std::vector<InputSource> sources;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    sources.push_back(device.bundle().input_default(entry, i) ? InputSource::kDefault : InputSource::kNone);
+  }
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
     if (equals == setting.npos) throw_error(nullptr, fmt::format("{}: write NAME=VALUE, as in lr=0.01", setting));
     const uint32_t index = device.find_input(entry, setting.substr(0, equals));
     fill_tensor(inputs[index], setting.substr(equals + 1), bound.inputs[index]);
-    given[index] = true;
+    sources[index] = InputSource::kUser;
   }
-  return given;
+  return sources;
 }
 
-Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs, const std::vector<bool>& given)
+Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs,
+                 const std::vector<InputSource>& sources)
     : file_(SafeTensors::read(path)) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     rows_.emplace_back();
-    if (!given.empty() && given[i]) continue;
+    if (sources[i] == InputSource::kUser) continue;
     const ingot_tensor_info& input = inputs[i];
     const SafeTensor* tensor = file_.find(input.name);
     std::string key = input.name;
@@ -184,6 +188,7 @@ Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& 
       tensor = &candidate;
       key = name;
     }
+    if (!tensor && sources[i] == InputSource::kDefault) continue;
     if (!tensor) {
       throw_error(nullptr, fmt::format("{}: has no tensor for the input {}; give it there, or a scalar by --set {}=...",
                                        path, to_string(input), input.name));

@@ -17,9 +17,12 @@ namespace ingot {
 // Dtype and shape must agree exactly. Throws an Error that names both.
 void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std::span<std::byte> to);
 
-// Fills inputs of an entry from settings NAME=SOURCE, as above. Tells which inputs were given.
-std::vector<bool> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
-                              const Device::Bound& bound);
+// Where the value of an input comes from so far.
+enum class InputSource { kNone, kDefault, kUser };
+
+// Fills inputs of an entry from settings NAME=SOURCE, as above. Tells of every input where its value comes from.
+std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
+                                     const Device::Bound& bound);
 
 // One number in every element.
 void fill_number(const ingot_tensor_info& tensor, double value, std::span<std::byte> to);
@@ -33,17 +36,19 @@ double scalar_value(const ingot_tensor_info& tensor, std::span<const std::byte> 
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data);
 
 // The rows that a data file has for the inputs of an entry point: for each input, the tensor whose name is the input's,
-// or has it as a dotted suffix, or is one of it; its first dimension is the step. Inputs that are `given` need none.
+// or has it as a dotted suffix, or is one of it; its first dimension is the step. An input with a default needs none,
+// and one that the user has given takes none.
 class Batches {
  public:
-  Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs, const std::vector<bool>& given = {});
+  Batches(const std::string& path, const std::vector<ingot_tensor_info>& inputs,
+          const std::vector<InputSource>& sources);
 
   int64_t count() const { return count_; }
   void fill(int64_t step, std::span<const std::span<std::byte>> inputs) const;  // step counts modulo count()
 
  private:
   SafeTensors file_;
-  std::vector<std::span<const std::byte>> rows_;  // all rows of an input; empty where an input is given
+  std::vector<std::span<const std::byte>> rows_;  // all rows of an input; empty where it takes none
   int64_t count_ = 0;
 };
 

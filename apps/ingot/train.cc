@@ -91,8 +91,8 @@ void train(const TrainOptions& options) {
   const auto inputs = device.inputs(entry);
   const auto outputs = device.outputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<bool> given = fill_inputs(device, entry, options.set, bound);
-  const Batches batches(options.data, inputs, given);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound);
+  const Batches batches(options.data, inputs, sources);
   const int64_t steps = options.steps > 0 ? options.steps : batches.count();
 
   for (const std::string& path : {options.save, options.plot, options.log}) {

@@ -75,6 +75,13 @@ bool tensor_ok(const schema::Tensor& tensor) {
          tensor_bytes(tensor, &bytes);
 }
 
+// A default value is all of the tensor, where a kernel may read it.
+bool default_ok(const schema::Tensor& tensor) {
+  uint64_t bytes = 0;
+  return !tensor.default_value() || (tensor_bytes(tensor, &bytes) && tensor.default_value()->size() == bytes &&
+                                     is_aligned(tensor.default_value()->Data(), INGOT_BUFFER_ALIGNMENT_BYTES));
+}
+
 const ingot_segment_record* segment(const schema::Bundle& bundle, uint32_t index) {
   if (index == INGOT_NONE) return nullptr;
   return reinterpret_cast<const ingot_segment_record*>(bundle.segments()->Get(index));
@@ -105,7 +112,7 @@ bool entries_ok(const schema::Bundle& bundle) {
     const schema::Entry& entry = *bundle.entries()->Get(i);
     if (!name_ok(entry.name()) || size(entry.inputs()) > kPortsMax || size(entry.outputs()) > kPortsMax) return false;
     for (uint32_t j = 0; j < size(entry.inputs()); ++j) {
-      if (!tensor_ok(*entry.inputs()->Get(j))) return false;
+      if (!tensor_ok(*entry.inputs()->Get(j)) || !default_ok(*entry.inputs()->Get(j))) return false;
     }
     for (uint32_t j = 0; j < size(entry.outputs()); ++j) {
       if (!tensor_ok(*entry.outputs()->Get(j))) return false;
@@ -225,6 +232,11 @@ EntryView Metadata::entry(uint32_t entry) const {
 
 ingot_tensor_info Metadata::input(uint32_t entry, uint32_t input) const {
   return tensor_info(*bundle_of(root_).entries()->Get(entry)->inputs()->Get(input));
+}
+
+const uint8_t* Metadata::input_default(uint32_t entry, uint32_t input) const {
+  const auto* value = bundle_of(root_).entries()->Get(entry)->inputs()->Get(input)->default_value();
+  return value ? value->Data() : nullptr;
 }
 
 ingot_tensor_info Metadata::output(uint32_t entry, uint32_t output) const {

@@ -51,6 +51,14 @@ ingot_status ingot_get_input_info(const ingot_bundle* bundle, uint32_t entry, ui
   return INGOT_OK;
 }
 
+ingot_status ingot_get_input_default(const ingot_bundle* bundle, uint32_t entry, uint32_t input, const void** out,
+                                     ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  INGOT_TRY(check_index("input", input, bundle->metadata.entry(entry).input_count, error));
+  *out = bundle->metadata.input_default(entry, input);
+  return INGOT_OK;
+}
+
 ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, uint32_t output, ingot_tensor_info* out,
                                    ingot_error* error) {
   INGOT_TRY(check_entry(bundle, entry, out, error));

@@ -128,8 +128,9 @@ void start_entries(ingot_session* session, const Layout& layout) {
       const bool is_input = j < view.input_count;
       const uint64_t bytes =
           is_input ? bundle.metadata.input(i, j).bytes : bundle.metadata.output(i, j - view.input_count).bytes;
+      const uint8_t* otherwise = is_input ? bundle.metadata.input_default(i, j) : nullptr;
       // What has no bytes needs no binding.
-      bases[INGOT_BASE_IO + j] = bytes == 0 ? reinterpret_cast<uint8_t*>(session) : nullptr;
+      bases[INGOT_BASE_IO + j] = bytes == 0 ? reinterpret_cast<uint8_t*>(session) : const_cast<uint8_t*>(otherwise);
     }
     bases += INGOT_BASE_IO + port_count;
   }

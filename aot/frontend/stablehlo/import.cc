@@ -43,6 +43,7 @@ class Importer {
     name_arguments();
     name_results();
     name_dimensions();
+    check_defaults();
     write();
   }
 
@@ -190,6 +191,23 @@ class Importer {
     AttrMap& attrs = function_.argument_attrs[argument.index];
     Attr& dims = attrs.try_emplace(kDimNames, std::vector<Attr>(argument.type.rank(), Attr(""))).first->second;
     std::get<std::vector<Attr>>(dims.value)[size->op->attrs().integer("dimension")] = name;
+  }
+
+  void check_defaults() const {
+    for (int i = 0; i < function_.argument_count(); ++i) {
+      const AttrMap& attrs = function_.argument_attrs[i];
+      const auto found = attrs.find(kDefaultAttr);
+      if (found == attrs.end()) continue;
+      const auto* literal = found->second.as<LiteralRef>();
+      const TensorType& type = function_.body.argument(i)->type;
+      if (!literal || (*literal)->type != type) {
+        fail(i, fmt::format("its {} must be of its own type, as in dense<0.1> : {}", kDefaultAttr, to_string(type)));
+      }
+      if (find_string(attrs, kStateAttr) || result_of_[i] != kNone) {
+        fail(i,
+             fmt::format("is state, which has no {}; state starts from a file or the entry point init", kDefaultAttr));
+      }
+    }
   }
 
   void write() {

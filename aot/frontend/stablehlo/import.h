@@ -9,9 +9,11 @@
 namespace ingot {
 
 // Attributes of a public function's arguments and results:
-inline constexpr std::string_view kStateAttr = "ingot.state";  // the state's name, on an argument and on the result
-                                                               // that replaces it
-inline constexpr std::string_view kNameAttr = "ingot.name";    // the name of every argument and result
+inline constexpr std::string_view kStateAttr = "ingot.state";      // the state's name, on an argument and on the result
+                                                                   // that replaces it
+inline constexpr std::string_view kNameAttr = "ingot.name";        // the name of every argument and result
+inline constexpr std::string_view kDefaultAttr = "ingot.default";  // of an argument that is no state: a literal of its
+                                                                   // type, its value until the host gives another
 
 // Names the arguments and results of public functions, and finds their state. Calls of linear algebra libraries become
 // the ops that they stand for (library_calls.h).
@@ -31,7 +33,7 @@ inline constexpr std::string_view kNameAttr = "ingot.name";    // the name of ev
 //   Names are unique among a function's arguments, and among its results: a second `x` becomes `x_1`.
 //
 // Throws an error for a donation that cannot be: no such result, another type, two arguments for one result, a state
-// whose result is missing.
+// whose result is missing; and for a default of another type, or of state.
 void import_stablehlo(Module& module);
 
 // The names that import_stablehlo gave, in order.

@@ -113,6 +113,9 @@ ingot_status ingot_get_input_info(const ingot_bundle* bundle, uint32_t entry, ui
                                   ingot_error* error);
 ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, uint32_t output, ingot_tensor_info* out,
                                    ingot_error* error);
+/* The value that an input has until it is bound, in the bundle's own bytes; NULL: it has none and must be bound. */
+ingot_status ingot_get_input_default(const ingot_bundle* bundle, uint32_t entry, uint32_t input, const void** out,
+                                     ingot_error* error);
 ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
                                   ingot_error* error);
 
@@ -144,7 +147,8 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
 /* Ends the session's threads. NULL does nothing. */
 void ingot_destroy(ingot_session* session);
 
-/* Tells where an input or output lies: no copy is made. Bindings hold until bound anew.
+/* Tells where an input or output lies: no copy is made. Bindings hold until bound anew. An input that has a default
+ * value is bound to that from the start.
  *   data   a multiple of 64; inputs are only read. Outputs must not overlap other inputs or outputs, nor the arena.
  *   bytes  exactly those of the tensor. */
 ingot_status ingot_bind_input(ingot_session* session, uint32_t entry, uint32_t input, const void* data, uint64_t bytes,

@@ -135,6 +135,12 @@ class Bundle {
   ingot_tensor_info input(uint32_t entry, uint32_t index) const {
     return tensor([&](auto* info) { call(ingot_get_input_info, bundle_, entry, index, info); });
   }
+  // The bytes of its default value, or null.
+  const std::byte* input_default(uint32_t entry, uint32_t index) const {
+    const void* value = nullptr;
+    call(ingot_get_input_default, bundle_, entry, index, &value);
+    return static_cast<const std::byte*>(value);
+  }
   ingot_tensor_info output(uint32_t entry, uint32_t index) const {
     return tensor([&](auto* info) { call(ingot_get_output_info, bundle_, entry, index, info); });
   }
@@ -193,7 +199,8 @@ class Session;
 // An entry point of a session. Small; valid as long as the session.
 class Entry {
  public:
-  // The memory bound to an input or output: the caller's, or else the session's own, zero at first.
+  // The memory bound to an input or output: the caller's, or else the session's own: the default value or zero at
+  // first.
   template <typename T>
   std::span<T> input(const std::string& name) const;
   template <typename T>
@@ -302,7 +309,12 @@ class Session {
     if (port.data) return;
     port.tensor = tensor;
     port.own = AlignedBytes(tensor.bytes, 64);
-    if (tensor.bytes > 0) std::memset(port.own.data(), 0, tensor.bytes);
+    const std::byte* first = is_input ? bundle_.input_default(entry, index) : nullptr;
+    if (first) {
+      std::memcpy(port.own.data(), first, tensor.bytes);
+    } else if (tensor.bytes > 0) {
+      std::memset(port.own.data(), 0, tensor.bytes);
+    }
     bind(entry, index, is_input, port.own.data(), tensor.bytes);
   }
 
