@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch.utils import _pytree as pytree
 
+from ingot.folder import EntryPoints, dotted, input_row, output_name
+from ingot.stablehlo import TensorType
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
@@ -23,7 +23,7 @@ Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
 
 
-class Program:
+class Program(EntryPoints):
     """Entry points that share the state of a model and its optimizer.
 
     Several models or optimizers are given as mappings; their keys stand before the names of their state. Dropout and
@@ -31,11 +31,10 @@ class Program:
     """
 
     def __init__(self, model: Model, optimizer: Optimizer = None, *, seed: int = 0):
+        super().__init__()
         self.state = _state(model, optimizer)
         self.seed = seed
         self._is_random = False
-        self.texts: dict[str, str] = {}
-        self.inputs: dict[str, list[dict[str, Any]]] = {}
 
     def add(
         self,
@@ -70,18 +69,9 @@ class Program:
         )
         self._is_random |= is_random
         self.inputs[name] = [
-            *({"name": n, "dtype": (t := type_of(leaf)).dtype, "shape": list(t.shape)} for n, leaf in inputs),
-            *({"name": h.name, "dtype": "f64", "shape": [], "default": h.default} for h in changeable),
+            *(input_row(path, type_of(leaf)) for path, leaf in inputs),
+            *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
         ]
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``."""
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        for name, text in self.texts.items():
-            (path / f"{name}.mlir").write_text(text)
-        (path / "inputs.json").write_text(json.dumps(self.inputs, indent=2) + "\n")
-        self.save_state(path / "state.safetensors")
 
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state as it is now, by name."""
@@ -115,15 +105,9 @@ def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[st
 def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
     leaves, _ = pytree.tree_flatten_with_path(tree)
-    return [(_dotted(path), leaf) for path, leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return [(dotted(path), leaf) for path, leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:
-    """The tensors that a function returned; one without a path is called `only`, others of a tuple ``output0``."""
-    named = _named_leaves(outputs)
-    return [(only if not path else f"output{path}" if path[0].isdigit() else path, leaf) for path, leaf in named]
-
-
-def _dotted(path: Sequence[Any]) -> str:
-    parts = (getattr(key, "key", getattr(key, "name", getattr(key, "idx", key))) for key in path)
-    return ".".join(map(str, parts))
+    """The tensors that a function returned, by name; one without a path is called `only`."""
+    return [(output_name(path, only), leaf) for path, leaf in _named_leaves(outputs)]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import torch
 
+from ingot.folder import saved_tensor
 from ingot.torch.slots import create_slots
 
 Models: TypeAlias = Mapping[str, torch.nn.Module]
@@ -66,18 +67,10 @@ class State:
 
         Raises KeyError for a tensor that is missing, ValueError for one of another type; then nothing is copied.
         """
-        for name, mine in self.tensors.items():
-            if name not in tensors:
-                raise KeyError(f"the state lacks {name!r}; was it saved by a program of this model and optimizer?")
-            given = tensors[name]
-            if given.shape != mine.shape or given.dtype != mine.dtype:
-                raise ValueError(
-                    f"{name!r} is {given.dtype} {tuple(given.shape)} in the file, "
-                    f"but {mine.dtype} {tuple(mine.shape)} in the model or optimizer"
-                )
+        values = {name: saved_tensor(tensors, name, mine) for name, mine in self.tensors.items()}
         with torch.no_grad():
             for name, mine in self.tensors.items():
-                mine.copy_(tensors[name])
+                mine.copy_(values[name])
 
 
 def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:

@@ -1,0 +1,98 @@
+"""The StableHLO module that JAX lowers a function to, as the text of an entry point."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+from jaxlib.mlir import ir
+
+Name = tuple[str, bool]  # a name, and whether it is state's
+
+LARGE = 1 << 20  # bytes of a constant that is spoken of
+
+
+def entry_text(lowered: jax.stages.Lowered, arguments: Sequence[Name], results: Sequence[Name]) -> str:
+    """The text with arguments and results named, in the order in which they were flattened.
+
+    State that nothing reads is no argument. Shardings go: a bundle runs on one device.
+
+    Raises ValueError for calls of the host, with the place; warns of large constants.
+    """
+    module = lowered.compiler_ir("stablehlo")
+    with module.context:
+        for op in list(_ops(module.operation)):
+            _check(op)
+            if op.name.startswith("sdy."):
+                _drop(op)
+        main = ir.SymbolTable(module.operation)["main"]
+        main.arg_attrs = ir.ArrayAttr.get([_attributes(name) for name in arguments])
+        main.result_attrs = ir.ArrayAttr.get([_attributes(name) for name in results])
+        _drop_unread(main, arguments)
+    return str(module.operation.get_asm(enable_debug_info=True))
+
+
+def _ops(root: Any) -> Iterator[Any]:
+    for region in root.regions:
+        for block in region:
+            for op in block:
+                yield op.operation
+                yield from _ops(op.operation)
+
+
+def _check(op: Any) -> None:
+    if op.name == "stablehlo.custom_call" and "callback" in ir.StringAttr(op.attributes["call_target_name"]).value:
+        raise ValueError(
+            f"{_place(op)}: jax.debug.print and other callbacks call Python, which a device has not; "
+            "return as an output what the host should see"
+        )
+    if op.name == "stablehlo.constant":
+        value = ir.DenseElementsAttr(op.attributes["value"])
+        size = _bytes(value)
+        if size > LARGE:
+            warnings.warn(
+                f"{_place(op)}: a constant of {size / LARGE:.1f} MiB, {value.type}: arrays that the function closes "
+                "over are fixed in the program; pass them in the state or in the batch to keep them out of it",
+                stacklevel=4,
+            )
+
+
+def _bytes(constant: Any) -> int:
+    """What a constant takes in the text and in a bundle; nothing where all its elements are the same."""
+    width = getattr(constant.type.element_type, "width", 2 * 64)  # complex numbers do not say
+    return 0 if constant.is_splat else len(constant) * width // 8
+
+
+def _place(op: Any) -> str:
+    """The innermost line of the user's source that is known; else the op."""
+    for file, line in re.findall(r'"([^"]+)":(\d+)', str(op.location)):
+        if Path(file).parent != Path(__file__).parent:
+            return f"{file}:{line}"
+    return str(op.name)
+
+
+def _drop(op: Any) -> None:
+    for result, operand in zip(op.results, op.operands, strict=True):
+        result.replace_all_uses_with(operand)
+    op.erase()
+
+
+def _attributes(name: Name) -> Any:
+    text, is_state = name
+    return ir.DictAttr.get({"ingot.state" if is_state else "ingot.name": ir.StringAttr.get(text)})
+
+
+def _drop_unread(main: Any, names: Sequence[Name]) -> None:
+    block = main.entry_block
+    attributes = list(main.arg_attrs)
+    for i, (_, is_state) in reversed(list(enumerate(names))):
+        if is_state and not list(block.arguments[i].uses):
+            block.erase_argument(i)
+            del attributes[i]
+    types = [argument.type for argument in block.arguments]
+    main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, main.type.results))
+    main.arg_attrs = ir.ArrayAttr.get(attributes)
