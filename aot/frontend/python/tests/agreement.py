@@ -1,8 +1,4 @@
-"""The judge of whole trainings: a bundle may be three times as far from f64 PyTorch as rounding takes PyTorch itself.
-
-How far rounding takes it is measured: the same steps in f32, and again with every f32 value moved by about one unit in
-the last place before each step.
-"""
+"""Whole trainings of PyTorch, and the same by a bundle, for the judge in judge.py."""
 
 from __future__ import annotations
 
@@ -14,16 +10,11 @@ from pathlib import Path
 
 import torch
 from bundle import Bundle, distance
+from judge import ONE_ULP, SHAKES, Agreement, Run, judge
 from torch import nn
 
 import ingot.torch
 from ingot.torch.state import State
-
-SHAKES = 4
-ONE_ULP = 2.0**-23
-TOLERANCE_FACTOR = 3
-MOST_NOISE = 0.2  # of a loss or a state; with more, nothing would be judged
-OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
 
 
 @dataclass
@@ -50,7 +41,6 @@ class Training:
 
 # Makes a training anew, the same each time, in f32 (or f64, from the same first values).
 Make = Callable[[torch.dtype], Training]
-Run = tuple[list[float], dict[str, torch.Tensor]]  # losses, the last state
 
 
 def classifier_step(
@@ -129,20 +119,6 @@ def rows_by_input(training: Training, program: ingot.torch.Program) -> dict[str,
     return rows if training.rates is None else rows | {"lr": training.rates}
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How far a bundle is from the reference, in units of what is allowed: at most 1 agrees."""
-
-    losses: float
-    state: float
-    worst_state: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether the bundle agrees."""
-        return self.losses <= 1 and self.state <= 1
-
-
 def agreement(make: Make, folder: Path) -> Agreement:
     """Runs PyTorch in f64 (or f32 where the model has no f64: autocast), in shaken f32, and the bundle."""
     has_f64 = make(torch.float32).has_f64
@@ -151,19 +127,4 @@ def agreement(make: Make, folder: Path) -> Agreement:
     if has_f64:
         runs.append(run_eager(make, torch.float32))
     mine = run_bundle(make, folder)
-    loss_noise = max(furthest(run[0], reference[0]) for run in runs)
-    noise = {name: max(distance(run[1][name], value) for run in runs) for name, value in reference[1].items()}
-    chaos = {name: far for name, far in {"loss": loss_noise, **noise}.items() if far > MOST_NOISE}
-    assert not chaos, f"rounding alone decides: take a lower learning rate or another seed; {chaos}"
-    ratios = {
-        name: distance(mine[1][name], value) / (TOLERANCE_FACTOR * noise[name] + STATE_FLOOR)
-        for name, value in reference[1].items()
-    }
-    worst = max(ratios, key=lambda name: ratios[name])
-    of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
-    return Agreement(of_losses, ratios[worst], worst)
-
-
-def furthest(losses: list[float], reference: list[float]) -> float:
-    """The largest relative distance of one step's loss."""
-    return max(abs(a - b) / (abs(b) or 1) for a, b in zip(losses, reference, strict=True))
+    return judge(reference, runs, mine, distance)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 import torch
-from bundle import ROOT, Bundle, distance
+from bundle import Bundle, distance
 from safetensors.torch import load_file
+from tool import ROOT
 from torch import nn
 
 import ingot.torch

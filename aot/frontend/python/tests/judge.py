@@ -1,0 +1,53 @@
+"""The judge of whole trainings: a bundle may be three times as far from the reference as rounding takes the framework.
+
+The reference is the framework in f64. How far rounding takes it is measured: the same steps in f32, and again with
+every f32 value moved by about one unit in the last place before each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHAKES = 4
+ONE_ULP = 2.0**-23
+TOLERANCE_FACTOR = 3
+MOST_NOISE = 0.2  # of a loss or a state; with more, nothing would be judged
+OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
+
+Run = tuple[list[float], Mapping[str, Any]]  # losses, the last state
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a bundle is from the reference, in units of what is allowed: at most 1 agrees."""
+
+    losses: float
+    state: float
+    worst_state: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bundle agrees."""
+        return self.losses <= 1 and self.state <= 1
+
+
+def judge(reference: Run, runs: list[Run], mine: Run, distance: Callable[[Any, Any], float]) -> Agreement:
+    """Judges what a bundle did by the framework's own f32 runs; `distance` is of one tensor from its reference."""
+    loss_noise = max(furthest(run[0], reference[0]) for run in runs)
+    noise = {name: max(distance(run[1][name], value) for run in runs) for name, value in reference[1].items()}
+    chaos = {name: far for name, far in {"loss": loss_noise, **noise}.items() if far > MOST_NOISE}
+    assert not chaos, f"rounding alone decides: take a lower learning rate or another seed; {chaos}"
+    ratios = {
+        name: distance(mine[1][name], value) / (TOLERANCE_FACTOR * noise[name] + STATE_FLOOR)
+        for name, value in reference[1].items()
+    }
+    worst = max(ratios, key=lambda name: ratios[name])
+    of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
+    return Agreement(of_losses, ratios[worst], worst)
+
+
+def furthest(losses: list[float], reference: list[float]) -> float:
+    """The largest relative distance of one step's loss."""
+    return max(abs(a - b) / (abs(b) or 1) for a, b in zip(losses, reference, strict=True))

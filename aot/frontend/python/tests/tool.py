@@ -1,0 +1,88 @@
+"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is this repository's release build."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+from safetensors import safe_open
+
+from ingot.folder import EntryPoints
+
+ROOT = Path(__file__).parents[4]
+TOOL = Path(os.environ.get("INGOT", ROOT / "build/release/apps/ingot/ingot"))
+
+Tensor = TypeVar("Tensor")
+
+
+def call(*arguments: object) -> str:
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"ingot {arguments[0]}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+class Compiled(ABC, Generic[Tensor]):
+    """A saved and compiled program in a folder."""
+
+    def __init__(self, program: EntryPoints, folder: Path):
+        self.folder = folder
+        self.program = program
+        program.save(folder)
+        entries = [f"{name}={folder / name}.mlir" for name in program.texts]
+        call("compile", *entries, "-o", folder / "bundle.ingot")
+        with safe_open(folder / "state.safetensors", "np") as file:
+            self.has_state = bool(file.keys())
+
+    @abstractmethod
+    def write(self, tensors: dict[str, Tensor], file: Path) -> None: ...
+
+    @abstractmethod
+    def read(self, file: Path) -> dict[str, Tensor]: ...
+
+    @abstractmethod
+    def from_numpy(self, array: np.ndarray) -> Tensor: ...
+
+    def train(
+        self, batches: dict[str, Tensor], entry: str = "train_step"
+    ) -> tuple[list[dict[str, float]], dict[str, Tensor]]:
+        """Runs one step for each row of the batches; gives the scalar outputs and the last state."""
+        self.write(batches, self.folder / "batches.safetensors")
+        call(
+            "train",
+            self.folder / "bundle.ingot",
+            *("--entry", entry),
+            *("--data", self.folder / "batches.safetensors"),
+            *("--state", self.folder / "state.safetensors"),
+            *("--log", self.folder / "log.jsonl"),
+            *("--save", self.folder / "final.safetensors"),
+            *self.defaults(entry, batches),
+        )
+        lines = (self.folder / "log.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines], self.read(self.folder / "final.safetensors")
+
+    def run(self, inputs: dict[str, Tensor], entry: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Runs an entry point once; gives its outputs and the state afterwards."""
+        file, last = self.folder / "inputs.safetensors", self.folder / "last.safetensors"
+        if inputs:
+            self.write(inputs, file)
+        given = [word for name in inputs for word in ("--input", f"{name}=@{file}:{name}")]
+        state = self.folder / "state.safetensors"
+        call(
+            *("run", self.folder / "bundle.ingot", entry, *given),
+            *(("--state", state, "--save-state", last) if self.has_state else ()),
+            *("--save-outputs", self.folder / "outputs"),
+        )
+        outputs = {f.stem: self.from_numpy(np.load(f)) for f in (self.folder / "outputs").glob("*.npy")}
+        return outputs, self.read(last) if self.has_state else {}
+
+    def defaults(self, entry: str, given: dict[str, Tensor]) -> list[str]:
+        """--set NAME=NUMBER for the inputs that have a default and are not given."""
+        inputs = json.loads((self.folder / "inputs.json").read_text())[entry]
+        rest = [i for i in inputs if "default" in i and i["name"] not in given]
+        return [word for i in rest for word in ("--set", f"{i['name']}={i['default']!r}")]
