@@ -350,7 +350,30 @@ bool can_print_exponent_mantissa(const Op& op) {
          mantissa->value <= 1000;
 }
 
+// --- sharding: <@mesh, [{"x"}, {}]>, kept as it was written
+
+constexpr std::string_view kShardingTag = "#sdy.sharding";
+
+void parse_sharding(OpReader& reader, OpDraft& draft) {
+  const size_t start = reader.text.offset();
+  reader.text.skip_group();
+  const std::string text = std::string(kShardingTag) + std::string(reader.text.text_since(start));
+  draft.attrs.insert_or_assign("sharding", OpaqueAttr{text});
+}
+
+void print_sharding(OpPrinter& printer, const Op& op) {
+  printer.space();
+  printer.out += find(op, "sharding")->as<OpaqueAttr>()->text.substr(kShardingTag.size());
+}
+
+bool can_print_sharding(const Op& op) {
+  const Attr* sharding = find(op, "sharding");
+  const auto* opaque = sharding ? sharding->as<OpaqueAttr>() : nullptr;
+  return opaque && opaque->text.starts_with(kShardingTag);
+}
+
 const CustomForm kForms[] = {
+    {"sharding", parse_sharding, print_sharding, {{Kind::kOther, "sharding"}}, can_print_sharding},
     {"constant", parse_constant, print_constant, {{Kind::kLiteral, "value"}}, can_print_constant},
     {"dot_dims", parse_dot_dims, print_dot_dims, {{Kind::kOther, "dot_dimension_numbers"}}, can_print_dot_dims},
     {"precision",

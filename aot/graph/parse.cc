@@ -47,9 +47,24 @@ class ModuleReader {
     if (text_.at(TokenKind::kSymbol)) module.name = text_.expect_symbol();
     if (text_.accept_word("attributes")) module.attrs = parse_attr_dict(text_);
     text_.expect('{');
-    while (!text_.at('}')) read_function(module);
+    while (!text_.at('}')) {
+      if (text_.accept_word("sdy.mesh")) {
+        skip_mesh();
+      } else {
+        read_function(module);
+      }
+    }
     text_.take();
     module.location = parse_optional_location(text_, module.location);
+  }
+
+  // @name = <["x"=1]>: how devices are arranged, behind the word.
+  void skip_mesh() {
+    text_.expect_symbol();
+    text_.expect('=');
+    text_.skip_group();
+    if (text_.at('{')) text_.skip_group();
+    parse_optional_location(text_, nullptr);
   }
 
   void read_function(Module& module) {
