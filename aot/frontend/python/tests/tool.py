@@ -34,8 +34,7 @@ class Compiled(ABC, Generic[Tensor]):
         self.folder = folder
         self.program = program
         program.save(folder)
-        entries = [f"{name}={folder / name}.mlir" for name in program.texts]
-        call("compile", *entries, "-o", folder / "bundle.ingot")
+        call("compile", folder, "-o", folder / "bundle.ingot")
         with safe_open(folder / "state.safetensors", "np") as file:
             self.has_state = bool(file.keys())
 
@@ -58,10 +57,8 @@ class Compiled(ABC, Generic[Tensor]):
             self.folder / "bundle.ingot",
             *("--entry", entry),
             *("--data", self.folder / "batches.safetensors"),
-            *("--state", self.folder / "state.safetensors"),
             *("--log", self.folder / "log.jsonl"),
             *("--save", self.folder / "final.safetensors"),
-            *self.defaults(entry, batches),
         )
         lines = (self.folder / "log.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines], self.read(self.folder / "final.safetensors")
@@ -72,17 +69,10 @@ class Compiled(ABC, Generic[Tensor]):
         if inputs:
             self.write(inputs, file)
         given = [word for name in inputs for word in ("--input", f"{name}=@{file}:{name}")]
-        state = self.folder / "state.safetensors"
         call(
             *("run", self.folder / "bundle.ingot", entry, *given),
-            *(("--state", state, "--save-state", last) if self.has_state else ()),
+            *(("--save-state", last) if self.has_state else ()),
             *("--save-outputs", self.folder / "outputs"),
         )
         outputs = {f.stem: self.from_numpy(np.load(f)) for f in (self.folder / "outputs").glob("*.npy")}
         return outputs, self.read(last) if self.has_state else {}
-
-    def defaults(self, entry: str, given: dict[str, Tensor]) -> list[str]:
-        """--set NAME=NUMBER for the inputs that have a default and are not given."""
-        inputs = json.loads((self.folder / "inputs.json").read_text())[entry]
-        rest = [i for i in inputs if "default" in i and i["name"] not in given]
-        return [word for i in rest for word in ("--set", f"{i['name']}={i['default']!r}")]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ingot.stablehlo.literals import splat
 from ingot.stablehlo.types import TensorType
 
 INDENT = "  "
@@ -48,21 +49,21 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Argument:
-    """An argument of a function: its type and what it is called; state lives from run to run."""
+class Port:
+    """What an argument or a result is called. State lives from run to run: a result replaces the argument of its name.
 
-    value: Value
+    An input may have a default: its value, in every element, where the host gives none.
+    """
+
     name: str
-    is_state: bool
+    is_state: bool = False
+    default: float | None = None
 
-
-@dataclass(frozen=True)
-class Result:
-    """A result of a function; state replaces the argument of the same name."""
-
-    value: Value
-    name: str
-    is_state: bool
+    def attributes(self, type_: TensorType) -> str:
+        """``{ingot.name = "lr", ingot.default = dense<0.1> : tensor<f64>}``."""
+        named = f"ingot.{'state' if self.is_state else 'name'} = {_quoted(self.name)}"
+        otherwise = "" if self.default is None else f", ingot.default = {splat(self.default, type_)}"
+        return f"{{{named}{otherwise}}}"
 
 
 class Writer:
@@ -134,13 +135,15 @@ class Writer:
         self.lines.append(INDENT * self._depth + text)
 
 
-def function_text(name: str, arguments: Sequence[Argument], body: Writer, results: Sequence[Result]) -> str:
+def function_text(
+    name: str, arguments: Sequence[tuple[Value, Port]], body: Writer, results: Sequence[tuple[Value, Port]]
+) -> str:
     """A module with one public function that returns `results`."""
-    types = ", ".join(str(result.value.type) for result in results)
-    takes = (f"{a.value.name}: {a.value.type} {_attribute(a)}" for a in arguments)
-    gives = (f"{r.value.type} {_attribute(r)}" for r in results)
+    types = ", ".join(str(value.type) for value, _ in results)
+    takes = (f"{value.name}: {value.type} {port.attributes(value.type)}" for value, port in arguments)
+    gives = (f"{value.type} {port.attributes(value.type)}" for value, port in results)
     separator = ",\n" + INDENT * 3
-    leave = f"return {', '.join(result.value.name for result in results)} : {types}" if results else "return"
+    leave = f"return {', '.join(value.name for value, _ in results)} : {types}" if results else "return"
     return "\n".join(
         [
             f"module @{name} {{",
@@ -154,10 +157,6 @@ def function_text(name: str, arguments: Sequence[Argument], body: Writer, result
             "",
         ]
     )
-
-
-def _attribute(item: Argument | Result) -> str:
-    return f"{{ingot.{'state' if item.is_state else 'name'} = {_quoted(item.name)}}}"
 
 
 def _quoted(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ingot.stablehlo import Argument, Result, TensorType, Value, function_text
+from ingot.stablehlo import Port, TensorType, Value, function_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
@@ -27,15 +27,15 @@ class Emitter:
         self.lowering = Lowering()
         self.values: dict[torch.fx.Node, Any] = {}
 
-    def arguments(self, names: Sequence[tuple[str, bool]]) -> list[Argument]:
-        """Names the placeholders, in order, as (name, is_state); state that nothing reads is no argument."""
+    def arguments(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
+        """Makes the placeholders arguments, in order; state that nothing reads is none."""
         placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
         written = []
-        for node, (name, is_state) in zip(placeholders, names, strict=True):
-            if is_state and not node.users:
+        for node, port in zip(placeholders, ports, strict=True):
+            if port.is_state and not node.users:
                 continue
             value = self.values[node] = self.lowering.argument(type_of(node.meta["val"]))
-            written.append(Argument(value, name, is_state))
+            written.append((value, port))
         return written
 
     def run(self) -> None:
@@ -47,15 +47,15 @@ class Emitter:
                 self.lowering.place = place_of(node)
                 self.values[node] = self._call(node)
 
-    def results(self, names: Sequence[tuple[str, bool]]) -> list[Result]:
-        """What the graph returns, as (name, is_state); state that stays as it was is no result."""
+    def results(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
+        """What the graph returns; state that stays as it was is no result."""
         (returned,) = next(node for node in self.graph.graph.nodes if node.op == "output").args
         placeholders = {node for node in self.graph.graph.nodes if node.op == "placeholder"}
-        results = []
-        for node, (name, is_state) in zip(returned, names, strict=True):
-            if not (is_state and node in placeholders):
-                results.append(Result(self.values[node], name, is_state))
-        return results
+        return [
+            (self.values[node], port)
+            for node, port in zip(returned, ports, strict=True)
+            if not (port.is_state and node in placeholders)
+        ]
 
     def _call(self, node: torch.fx.Node) -> Any:
         args = torch.fx.map_arg(node.args, self.values.__getitem__)
@@ -90,21 +90,18 @@ class Emitter:
 
 
 def emit(
-    graph: torch.fx.GraphModule, name: str, arguments: Sequence[tuple[str, bool]], results: Sequence[tuple[str, bool]]
+    graph: torch.fx.GraphModule, name: str, arguments: Sequence[Port], results: Sequence[Port]
 ) -> tuple[str, bool]:
-    """The text of a module with the graph as its only function, and whether it reads the random state.
-
-    Names are pairs (name, whether it is state).
-    """
+    """The text of a module with the graph as its only function, and whether it reads the random state."""
     emitter = Emitter(graph)
     takes = emitter.arguments(arguments)
     emitter.run()
     gives = emitter.results(results)
     if emitter.lowering.random:
         seed, step = emitter.lowering.random
-        takes += [Argument(seed, SEED, True), Argument(step, STEP, True)]
+        takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
         one = emitter.lowering.constant(1, step.type)
-        gives.append(Result(emitter.lowering.binary("add", step, one), STEP, True))
+        gives.append((emitter.lowering.binary("add", step, one), Port(STEP, is_state=True)))
     return function_text(name, takes, emitter.lowering, gives), emitter.lowering.random is not None
 
 

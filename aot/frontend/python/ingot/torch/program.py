@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch.utils import _pytree as pytree
 
 from ingot.folder import EntryPoints, dotted, input_row, output_name
-from ingot.stablehlo import TensorType
+from ingot.stablehlo import Port, TensorType
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
@@ -58,14 +58,14 @@ class Program(EntryPoints):
         changeable = hyperparameters(self.state.optimizers) if training else []
         traced = trace(function, example_args, self.state, changeable, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
-        numbers = [(h.name, False) for h in changeable]
-        state_names = [(variable, True) for variable in self.state.tensors]
-        outputs = [(output, False) for output, _ in _named_outputs(traced.outputs, "loss" if training else "output")]
+        numbers = [Port(h.name, default=h.default) for h in changeable]
+        state = [Port(variable, is_state=True) for variable in self.state.tensors]
+        outputs = [Port(output) for output, _ in _named_outputs(traced.outputs, "loss" if training else "output")]
         self.texts[name], is_random = emit(
             traced.graph,
             name,
-            [*state_names, *numbers, *((input_name, False) for input_name, _ in inputs)],
-            [*outputs, *state_names],
+            [*state, *numbers, *(Port(path) for path, _ in inputs)],
+            [*outputs, *state],
         )
         self._is_random |= is_random
         self.inputs[name] = [
