@@ -52,7 +52,8 @@ std::vector<RefTensor> magnitudes(const Op& op, std::span<const RefTensor> input
   }
   if (!is_sum(*op.def)) return results;
   std::vector<RefTensor> absolute(inputs.begin(), inputs.end());
-  for (RefTensor& input : absolute) {
+  const size_t chooses = op.is("stablehlo.select_and_scatter") ? 1 : 0;  // its first operand says where terms go
+  for (RefTensor& input : std::span(absolute).subspan(chooses)) {
     for (double& value : input.f) value = std::abs(value);
   }
   return evaluate(op, absolute, {.round = false});
