@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-
-from ingot.torch.state import Optimizers
 
 # The group's key -> the inputs' names; a tuple in the group has one input for each of its numbers.
 CHANGEABLE = {
@@ -22,7 +21,7 @@ CHANGEABLE = {
 class Hyperparameter:
     """A number of one optimizer's group: an f64 scalar input whose default is the value at tracing.
 
-    A number that is 0 at tracing is no input: optimizers leave out what it would do.
+    A number that is 0 at tracing, other than ``lr``, is no input: optimizers leave out what it would do.
     """
 
     name: str
@@ -31,6 +30,11 @@ class Hyperparameter:
     group: int
     key: str
     index: int | None
+
+    def get(self, groups: list[dict[str, Any]]) -> float:
+        """The number in an optimizer's groups."""
+        held = groups[self.group][self.key]
+        return float(held if self.index is None else held[self.index])
 
     def set(self, value: Any) -> None:
         """Puts a number into the group."""
@@ -43,7 +47,7 @@ class Hyperparameter:
             group[self.key] = tuple(numbers)
 
 
-def hyperparameters(optimizers: Optimizers) -> list[Hyperparameter]:
+def hyperparameters(optimizers: Mapping[str, torch.optim.Optimizer]) -> list[Hyperparameter]:
     """What can be changed, named ``lr``; where several groups or optimizers are, ``adam.group1.lr``."""
     found = []
     for optimizer_name, optimizer in optimizers.items():
@@ -56,7 +60,7 @@ def hyperparameters(optimizers: Optimizers) -> list[Hyperparameter]:
                 held = group[key]
                 values = held if isinstance(held, (tuple, list)) else (held,)
                 for index, (name, value) in enumerate(zip(names, values, strict=False)):
-                    if isinstance(value, torch.Tensor) or not value:
+                    if isinstance(value, torch.Tensor) or not (value or key == "lr"):
                         continue
                     at = index if isinstance(held, (tuple, list)) else None
                     found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))

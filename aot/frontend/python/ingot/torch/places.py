@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -16,10 +17,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
-from ingot.torch.state import Models
 
 KEY = "ingot_place"
-FRAMEWORK_FOLDERS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+FRAMEWORK_FILES = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(__file__)) + os.sep,
+    contextlib.__file__,
+)
 
 
 class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
@@ -47,10 +51,9 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         node = torch._C._current_autograd_node()
         if node is not None and node._sequence_nr() in self._forward:
             return self._forward[node._sequence_nr()]
-        frame = user_frame(sys._getframe(2))
-        if frame is None:
+        place = user_place(self.modules[-1] if self.modules else "")
+        if place is None:
             return None
-        place = Place(_short(frame.f_code.co_filename), frame.f_lineno, self.modules[-1] if self.modules else "")
         # An op's node of the autograd graph is made, and numbered, just before the op itself runs.
         self._forward.setdefault(torch._C._autograd._get_sequence_nr() - 1, place)
         return place
@@ -58,13 +61,19 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame that belongs neither to PyTorch nor to this package."""
-    while frame and (frame.f_code.co_filename.startswith(FRAMEWORK_FOLDERS) or frame.f_code.co_filename[0] == "<"):
+    while frame and (frame.f_code.co_filename.startswith(FRAMEWORK_FILES) or frame.f_code.co_filename[0] == "<"):
         frame = frame.f_back
     return frame
 
 
+def user_place(module: str = "") -> Place | None:
+    """The user's line that runs."""
+    frame = user_frame(sys._getframe(1))
+    return Place(_short(frame.f_code.co_filename), frame.f_lineno, module) if frame else None
+
+
 @contextmanager
-def module_paths(models: Models, stack: list[str]) -> Iterator[None]:
+def module_paths(models: Mapping[str, torch.nn.Module], stack: list[str]) -> Iterator[None]:
     """Keeps the path of the module that runs on top of `stack`."""
 
     def leave(*_: Any) -> None:

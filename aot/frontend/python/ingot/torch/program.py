@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import load_file, save_file
+from torch.optim.lr_scheduler import LRScheduler
 from torch.utils import _pytree as pytree
 
 from ingot.folder import EntryPoints, dotted, input_row, output_name
@@ -16,25 +17,55 @@ from ingot.stablehlo import Port, TensorType
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
+from ingot.torch.schedules import Schedule, refuse_schedulers
 from ingot.torch.state import State
 from ingot.torch.trace import trace
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
+Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
 
 
 class Program(EntryPoints):
-    """Entry points that share the state of a model and its optimizer.
+    """Entry points that share the state of a model, its optimizer and its scheduler.
 
-    Several models or optimizers are given as mappings; their keys stand before the names of their state. Dropout and
-    other random ops are keyed by `seed` and by how many steps were run: the state has ``rng.seed`` and ``rng.step``.
+    Several models, optimizers or schedulers are given as mappings; their keys stand before the names of their state.
+    Dropout and other random ops are keyed by `seed` and by how many steps were run: the state has ``rng.seed`` and
+    ``rng.step``.
+
+    With a scheduler, the numbers that it moves are no inputs: the program looks them up in a table of what the
+    scheduler gives in `total_steps` steps from where it is, by the counter ``scheduler.last_epoch`` of the state, which
+    ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
+
+    Raises ValueError for a scheduler without `total_steps`, or whose rates are no function of its counter.
     """
 
-    def __init__(self, model: Model, optimizer: Optimizer = None, *, seed: int = 0):
+    def __init__(
+        self,
+        model: Model,
+        optimizer: Optimizer = None,
+        scheduler: Scheduler = None,
+        *,
+        total_steps: int | None = None,
+        seed: int = 0,
+    ):
         super().__init__()
-        self.state = _state(model, optimizer)
+        self._parts = (model, optimizer, scheduler)
+        state = self.state
+        refuse_schedulers(state.schedulers, state.optimizers)
+        if state.schedulers and total_steps is None:
+            raise ValueError("how many steps of the scheduler will there be? total_steps says for how many it is kept")
+        self._numbers = hyperparameters(state.optimizers)
+        self._schedules = {
+            name: Schedule(scheduler, self._numbers, total_steps or 0) for name, scheduler in state.schedulers.items()
+        }
         self.seed = seed
         self._is_random = False
+
+    @property
+    def state(self) -> State:
+        """The state as it is now."""
+        return _state(*self._parts)
 
     def add(
         self,
@@ -48,30 +79,46 @@ class Program(EntryPoints):
         """Traces `function` into an entry point; it does not run, and state and gradients stay as they are.
 
         Its inputs are the tensors of `example_args`, of their shapes and dtypes, called as the function's parameters,
-        then the optimizer's changeable numbers (``lr``, ...; f64 scalars). Everything else in `example_args` is fixed.
-        Its outputs are the tensors that the function returns: ``loss`` (or ``output`` where not training), or named by
-        the keys of a dict. With `training` models are in the mode that they are in, and gradients are on; without, in
-        ``eval()`` and ``no_grad()``. `capture` makes other tensors that the function reads constants.
+        then the optimizer's changeable numbers (``lr``, ...; f64 scalars) that no scheduler moves. Everything else in
+        `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
+        (or ``output`` where not training), or named by the keys of a dict. With `training` models are in the mode that
+        they are in, and gradients are on; without, in ``eval()`` and ``no_grad()``. `capture` makes other tensors that
+        the function reads constants.
 
         Raises TraceError with the place in the user's source.
         """
-        changeable = hyperparameters(self.state.optimizers) if training else []
-        traced = trace(function, example_args, self.state, changeable, training=training, capture=capture)
+        state = self.state
+        moved = [number for schedule in self._schedules.values() for number in schedule.moved]
+        changeable = [number for number in self._numbers if training and number not in moved]
+        traced = trace(function, example_args, state, changeable, self._schedules, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
         numbers = [Port(h.name, default=h.default) for h in changeable]
-        state = [Port(variable, is_state=True) for variable in self.state.tensors]
+        variables = [Port(variable, is_state=True) for variable in state.tensors]
         outputs = [Port(output) for output, _ in _named_outputs(traced.outputs, "loss" if training else "output")]
         self.texts[name], is_random = emit(
             traced.graph,
             name,
-            [*state, *numbers, *(Port(path) for path, _ in inputs)],
-            [*outputs, *state],
+            [*variables, *numbers, *(Port(path) for path, _ in inputs)],
+            [*outputs, *variables],
         )
         self._is_random |= is_random
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
             *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
         ]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
+
+        Raises ValueError for a scheduler that no entry point steps: its rates would never change.
+        """
+        for scheduler, schedule in self._schedules.items():
+            if not schedule.is_stepped:
+                raise ValueError(
+                    f"no entry point calls {scheduler}.step(); call it in the training function, or in one of its own: "
+                    f"program.add('next_epoch', {scheduler}.step, ())"
+                )
+        super().save(folder)
 
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state as it is now, by name."""
@@ -81,19 +128,20 @@ class Program(EntryPoints):
         save_file(tensors, os.fspath(file))
 
 
-def load_state(model: Model, optimizer: Optimizer, file: str | os.PathLike[str]) -> None:
-    """Copies the state that a bundle saved into a model and its optimizer.
+def load_state(model: Model, optimizer: Optimizer, file: str | os.PathLike[str], scheduler: Scheduler = None) -> None:
+    """Copies the state that a bundle saved into a model and its optimizer, and steps a scheduler to where it was.
 
-    Raises KeyError for state that the file lacks and ValueError for another shape or dtype; nothing is copied then.
+    Raises KeyError for state that the file lacks, ValueError for another shape or dtype and for a scheduler that is
+    further already; nothing is copied then.
     """
-    _state(model, optimizer).load(load_file(os.fspath(file)))
+    _state(model, optimizer, scheduler).load(load_file(os.fspath(file)))
 
 
-def _state(model: Model, optimizer: Optimizer) -> State:
+def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler) -> State:
     models = {"": model} if isinstance(model, torch.nn.Module) else model
-    if optimizer is None:
-        return State(models, {})
-    return State(models, {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer)
+    optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
+    schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
+    return State(models, optimizers or {}, schedulers)
 
 
 def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import torch
 
 from ingot.folder import saved_tensor
+from ingot.torch.schedules import Schedulers, advance, counter
 from ingot.torch.slots import create_slots
 
 Models: TypeAlias = Mapping[str, torch.nn.Module]
@@ -15,17 +16,18 @@ Optimizers: TypeAlias = Mapping[str, torch.optim.Optimizer]
 
 
 class State:
-    """Every tensor of some models and optimizers that lives from step to step, by name.
+    """Every tensor of some models, optimizers and schedulers that lives from step to step, by name.
 
-    Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``. The name of a model
-    or optimizer, where it has one, stands before: ``generator.conv1.weight``, ``adam.conv1.weight.exp_avg``. A tied
-    parameter is one tensor under its first name. Slots that an optimizer creates in its first step are created with
-    their first values.
+    Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``, the counters of
+    schedulers ``scheduler.last_epoch``. The name of a model or optimizer, where it has one, stands before:
+    ``generator.conv1.weight``, ``adam.conv1.weight.exp_avg``. A tied parameter is one tensor under its first name.
+    Slots that an optimizer creates in its first step are created with their first values.
     """
 
-    def __init__(self, models: Models, optimizers: Optimizers):
+    def __init__(self, models: Models, optimizers: Optimizers, schedulers: Schedulers | None = None):
         self.models = models
         self.optimizers = optimizers
+        self.schedulers = schedulers or {}
         self.tensors: dict[str, torch.Tensor] = {}
         self._names: dict[int, str] = {}
         for path, module, key in self.module_places():
@@ -37,6 +39,8 @@ class State:
         for name, optimizer in optimizers.items():
             for owner, parameter, slot in self.slot_places(optimizer):
                 self._add(f"{name}.{owner}.{slot}", optimizer.state[parameter][slot])
+        for name, scheduler in self.schedulers.items():
+            self._add(counter_name(name), torch.tensor(counter(scheduler)))
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
         if id(tensor) not in self._names:
@@ -63,14 +67,26 @@ class State:
                     yield self._names[id(parameter)], parameter, slot
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Copies values in.
+        """Copies values in, and steps schedulers to where their counters are.
 
-        Raises KeyError for a tensor that is missing, ValueError for one of another type; then nothing is copied.
+        Raises KeyError for a tensor that is missing, ValueError for one of another type and for a scheduler that is
+        further already; then nothing is copied.
         """
         values = {name: saved_tensor(tensors, name, mine) for name, mine in self.tensors.items()}
+        for name, scheduler in self.schedulers.items():
+            made, given = counter(scheduler), int(values[counter_name(name)])
+            if made > given:
+                raise ValueError(f"{name} has made {made} steps, the file's {given}; it cannot go back: make it anew")
         with torch.no_grad():
             for name, mine in self.tensors.items():
                 mine.copy_(values[name])
+        for name, scheduler in self.schedulers.items():
+            advance(scheduler, int(values[counter_name(name)]))
+
+
+def counter_name(scheduler: str) -> str:
+    """What a scheduler's counter is called."""
+    return f"{scheduler}.last_epoch"
 
 
 def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -23,7 +25,8 @@ from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import lent
 from ingot.torch.places import KEY, Places, module_paths
-from ingot.torch.state import State
+from ingot.torch.schedules import Schedule
+from ingot.torch.state import State, counter_name
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
 # that the program computes, and counters in tensors on every device.
@@ -51,6 +54,7 @@ def trace(
     example_args: Sequence[Any],
     state: State,
     changeable: list[Hyperparameter],
+    schedules: Mapping[str, Schedule],
     *,
     training: bool,
     capture: bool,
@@ -76,9 +80,14 @@ def trace(
         flat = list(leaves)
         for i, value in zip(positions, inputs, strict=True):
             flat[i] = value
-        with lent(state, dict(zip(names, state_in, strict=True)), numbers, changeable) as read, places:
-            outputs.append(function(*pytree.tree_unflatten(flat, spec)))
-            after = read()
+        stand_ins = dict(zip(names, state_in, strict=True))
+        with lent(state, stand_ins, numbers, changeable) as read, places, ExitStack() as counting:
+            for name, schedule in schedules.items():
+                start = stand_ins[counter_name(name)]
+                counting.enter_context(schedule.lent(start, functools.partial(_number, fakes)))
+            returned = _as_called(function)(*pytree.tree_unflatten(flat, spec))
+            outputs.append(pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned))
+            after = read() | {counter_name(name): s.scheduler.last_epoch for name, s in schedules.items()}
         tensors = [leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)]
         return [*(t.detach() for t in tensors), *(after[name].detach() for name in names)]
 
@@ -136,6 +145,15 @@ def _number(fakes: FakeTensorMode, tensor: torch.Tensor, value: float) -> Any:
     assert shape_env is not None
     shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
     return number
+
+
+def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:
+    return torch.scalar_tensor(number, dtype=torch.float64 if isinstance(number, torch.SymFloat) else torch.int64)
+
+
+def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method as its object has it when it is called: a scheduler's `step` is another while it is traced."""
+    return getattr(function.__self__, function.__name__) if inspect.ismethod(function) else function
 
 
 @contextmanager
