@@ -1,7 +1,11 @@
-// Trains on Fashion-MNIST with the compiled step in fashion.ingot. Links the engine and zlib: no compiler, no
-// framework.
+// Trains on Fashion-MNIST with a compiled step: that of model.cpp, or of vit.py. Links the engine and zlib: no
+// compiler, no framework.
 //
-//   fashion [--epochs 3] [--threads 2] [--data FOLDER] [--resume]
+//   fashion [--bundle fashion.ingot] [--epochs 3] [--lr 1.5e-3] [--threads 2] [--data FOLDER]
+//           [--state fashion.safetensors] [--resume]
+//
+// The bundle has the entry points train_step(images, labels, lr) -> loss and predict(images) -> output, and starts by
+// init(seed) or from a state of its own.
 #include <zlib.h>
 
 #include <algorithm>
@@ -19,14 +23,16 @@ namespace {
 
 constexpr size_t kBatch = 64;
 constexpr size_t kPixels = 28 * 28;
-constexpr const char* kState = "fashion.safetensors";
 constexpr const char* kClasses[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
                                     "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
 
 struct Options {
+  std::string bundle;
   int epochs = 3;
+  double lr = 1.5e-3;  // at first; it falls to zero along half a cosine
   uint32_t threads = 2;
   std::string data = "/usr/share/datasets/fashion-mnist";
+  std::string state = "fashion.safetensors";
   bool resume = false;
 };
 
@@ -88,8 +94,28 @@ double accuracy(ingot::engine::Session& session, const Images& images) {
   return static_cast<double>(right) / static_cast<double>(seen);
 }
 
+// The learning rate is f32 in one bundle and f64 in another.
+void set_lr(const ingot::engine::Bundle& bundle, const ingot::engine::Entry& step, double lr) {
+  if (bundle.input(step.index(), bundle.find_input(step.index(), "lr")).dtype == INGOT_F64) {
+    step.input<double>("lr")[0] = lr;
+  } else {
+    step.input<float>("lr")[0] = static_cast<float>(lr);
+  }
+}
+
+void start_state(const ingot::engine::Bundle& bundle, ingot::engine::Session& session, const Options& options) {
+  uint32_t init = 0;
+  if (options.resume) {
+    session.load(options.state);
+  } else if (ingot_find_entry(bundle.get(), "init", &init, nullptr) == INGOT_OK) {
+    session.entry("init").input<int64_t>("seed")[0] = 1;
+    session.entry("init").run();
+  }
+}
+
 Options parse(int argc, char** argv) {
   Options options;
+  options.bundle = (std::filesystem::path(argv[0]).parent_path() / "fashion.ingot").string();
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
@@ -97,36 +123,37 @@ Options parse(int argc, char** argv) {
       options.resume = true;
       continue;
     }
-    if (word == "--epochs")
+    if (word == "--bundle")
+      options.bundle = value;
+    else if (word == "--epochs")
       options.epochs = std::atoi(value);
+    else if (word == "--lr")
+      options.lr = std::atof(value);
     else if (word == "--threads")
       options.threads = static_cast<uint32_t>(std::atoi(value));
     else if (word == "--data")
       options.data = value;
+    else if (word == "--state")
+      options.state = value;
     else
-      throw std::runtime_error("usage: fashion [--epochs 3] [--threads 2] [--data FOLDER] [--resume]");
+      throw std::runtime_error(
+          "usage: fashion [--bundle fashion.ingot] [--epochs 3] [--lr 1.5e-3] [--threads 2] [--data FOLDER] "
+          "[--state fashion.safetensors] [--resume]");
     ++i;
   }
   return options;
 }
 
-void train(const Options& options, const std::string& bundle_path) {
+void train(const Options& options) {
   const Images training = read_images(options.data, "train");
   const Images test = read_images(options.data, "t10k");
-  const ingot::engine::Bundle bundle(bundle_path);
+  const ingot::engine::Bundle bundle(options.bundle);
   ingot::engine::Session session(bundle, options.threads);
-  if (options.resume) {
-    session.load(kState);
-  } else {
-    const auto init = session.entry("init");
-    init.input<int64_t>("seed")[0] = 1;
-    init.run();
-  }
+  start_state(bundle, session, options);
 
   const auto step = session.entry("train_step");
   const std::span<float> images = step.input<float>("images");
   const std::span<int32_t> labels = step.input<int32_t>("labels");
-  const std::span<float> lr = step.input<float>("lr");
   const auto loss = step.output<float>("loss");
   std::vector<size_t> order(training.count());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -145,7 +172,7 @@ void train(const Options& options, const std::string& bundle_path) {
       }
       const double done =
           static_cast<double>(static_cast<size_t>(epoch) * steps_per_epoch + i) / static_cast<double>(steps);
-      lr[0] = static_cast<float>(1.5e-3 * 0.5 * (1 + std::cos(done * M_PI)));
+      set_lr(bundle, step, options.lr * 0.5 * (1 + std::cos(done * M_PI)));
       const auto before = std::chrono::steady_clock::now();
       step.run();
       step_seconds += seconds_since(before);
@@ -156,7 +183,7 @@ void train(const Options& options, const std::string& bundle_path) {
         std::fflush(stdout);
       }
     }
-    session.save(kState);
+    session.save(options.state);
     std::printf(" test accuracy %.2f %%\n", 100 * accuracy(session, test));
   }
 
@@ -166,19 +193,22 @@ void train(const Options& options, const std::string& bundle_path) {
   predict.run();
   for (size_t i = 0; i < 5; ++i) std::printf(" %s;", kClasses[predict.output<int32_t>("output")[i]]);
   const auto info = bundle.info();
-  std::printf("\n\nwhat was made\n  bundle     %s, %zu bytes, of which code for %s %zu\n", bundle_path.c_str(),
-              static_cast<size_t>(std::filesystem::file_size(bundle_path)), info.target,
+  std::printf("\n\nwhat was made\n  bundle     %s, %zu bytes, of which code for %s %zu\n", options.bundle.c_str(),
+              static_cast<size_t>(std::filesystem::file_size(options.bundle)), info.target,
               static_cast<size_t>(info.code_bytes));
   std::printf("  memory     arena %zu bytes, state %zu bytes; nothing is allocated while it runs\n",
               static_cast<size_t>(bundle.needs().arena_bytes), static_cast<size_t>(bundle.needs().state_bytes));
   std::printf("  speed      %.0f training steps of %zu images a second\n", static_cast<double>(steps) / step_seconds,
               kBatch);
-  std::printf("  state      %s: parameters and optimizer, readable by PyTorch (safetensors)\n", kState);
-  const std::string bin = std::filesystem::path(bundle_path).parent_path().parent_path().string();
+  std::printf("  state      %s: parameters and optimizer, readable by PyTorch (safetensors)\n", options.state.c_str());
+}
+
+void suggest(const Options& options, const std::string& apps) {
+  const char *bundle = options.bundle.c_str(), *bin = apps.c_str();
   std::printf(
-      "\nthree things to try next\n  %s/fashion/fashion --resume --epochs 1\n  %s/ingot/ingot inspect %s\n"
-      "  %s/ingot/ingot bench %s train_step --threads 2\n",
-      bin.c_str(), bin.c_str(), bundle_path.c_str(), bin.c_str(), bundle_path.c_str());
+      "\nthree things to try next\n  %s/fashion/fashion --bundle %s --state %s --resume --epochs 1\n"
+      "  %s/ingot/ingot inspect %s\n  %s/ingot/ingot bench %s train_step --threads 2\n",
+      bin, bundle, options.state.c_str(), bin, bundle, bin, bundle);
 }
 
 }  // namespace
@@ -186,7 +216,8 @@ void train(const Options& options, const std::string& bundle_path) {
 int main(int argc, char** argv) {
   try {
     const Options options = parse(argc, argv);
-    train(options, (std::filesystem::path(argv[0]).parent_path() / "fashion.ingot").string());
+    train(options);
+    suggest(options, std::filesystem::path(argv[0]).parent_path().parent_path().string());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fashion: %s\n", error.what());
     return 1;

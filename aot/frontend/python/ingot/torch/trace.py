@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,6 +36,9 @@ OPTIMIZER_NAMES: dict[str, Any] = {
     "max": torch.sym_max,
     "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
 }
+
+# It warns of every comparison with a changeable number.
+SHAPES_LOG = logging.getLogger("torch.fx.experimental.symbolic_shapes")
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(False)
         if not training:
             undo.enter_context(torch.no_grad())
+        undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
+        SHAPES_LOG.setLevel(logging.ERROR)
         for module, mode in modes:
             undo.callback(setattr, module, "training", mode)
             module.training = mode and training
