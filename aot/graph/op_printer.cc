@@ -62,17 +62,26 @@ bool fits(const AssemblyItem& item, const Attr& attr) {
   }
 }
 
+// Whether a format names as many operands as an op has; a form by hand alone says so itself. Ops on tensors of unknown
+// sizes may have any number, until their types are inferred.
+bool names_operands(const Assembly& assembly, const Op& op) {
+  if (assembly.size() == 1 && assembly[0].kind == Kind::kCustom) return true;
+  const auto count = [&](Kind kind) { return std::ranges::count(assembly, kind, &AssemblyItem::kind); };
+  return count(Kind::kOperands) > 0 ||
+         count(Kind::kOperand) == static_cast<std::ptrdiff_t>(op.operands.size());
+}
+
 // Whether the pretty form can say everything about the op.
 bool fits(const Assembly& assembly, const Op& op) {
-  return std::all_of(assembly.begin(), assembly.end(), [&](const AssemblyItem& item) {
-    if (item.kind == Kind::kCustom) {
-      const auto can_print = find_custom(item.name).can_print;
-      return !can_print || can_print(op);
-    }
-    const auto found = op.attr_map.find(item.name);
-    const bool is_attribute = !fits(item, UnitAttr{});
-    return !is_attribute || (found != op.attr_map.end() && fits(item, found->second));
-  });
+  return names_operands(assembly, op) && std::all_of(assembly.begin(), assembly.end(), [&](const AssemblyItem& item) {
+           if (item.kind == Kind::kCustom) {
+             const auto can_print = find_custom(item.name).can_print;
+             return !can_print || can_print(op);
+           }
+           const auto found = op.attr_map.find(item.name);
+           const bool is_attribute = !fits(item, UnitAttr{});
+           return !is_attribute || (found != op.attr_map.end() && fits(item, found->second));
+         });
 }
 
 bool all_values_are(const Values& values, const TensorType& type) {
