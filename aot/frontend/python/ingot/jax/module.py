@@ -11,28 +11,28 @@ from typing import Any
 import jax
 from jaxlib.mlir import ir
 
-Name = tuple[str, bool]  # a name, and whether it is state's
+from ingot.stablehlo import Port, TensorType
+
+Ports = Sequence[tuple[Port, TensorType]]
 
 LARGE = 1 << 20  # bytes of a constant that is spoken of
 
 
-def entry_text(lowered: jax.stages.Lowered, arguments: Sequence[Name], results: Sequence[Name]) -> str:
-    """The text with arguments and results named, in the order in which they were flattened.
+def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) -> str:
+    """The text with arguments and results as they are called, in the order in which they were flattened.
 
-    State that nothing reads is no argument. Shardings go: a bundle runs on one device.
+    State that nothing reads is no argument.
 
     Raises ValueError for calls of the host, with the place; warns of large constants.
     """
     module = lowered.compiler_ir("stablehlo")
     with module.context:
-        for op in list(_ops(module.operation)):
+        for op in _ops(module.operation):
             _check(op)
-            if op.name.startswith("sdy."):
-                _drop(op)
         main = ir.SymbolTable(module.operation)["main"]
-        main.arg_attrs = ir.ArrayAttr.get([_attributes(name) for name in arguments])
-        main.result_attrs = ir.ArrayAttr.get([_attributes(name) for name in results])
-        _drop_unread(main, arguments)
+        main.arg_attrs = _attributes(arguments)
+        main.result_attrs = _attributes(results)
+        _drop_unread(main, [port.is_state for port, _ in arguments])
     return str(module.operation.get_asm(enable_debug_info=True))
 
 
@@ -75,22 +75,14 @@ def _place(op: Any) -> str:
     return str(op.name)
 
 
-def _drop(op: Any) -> None:
-    for result, operand in zip(op.results, op.operands, strict=True):
-        result.replace_all_uses_with(operand)
-    op.erase()
+def _attributes(ports: Ports) -> Any:
+    return ir.ArrayAttr.get([ir.DictAttr.parse(port.attributes(type_)) for port, type_ in ports])
 
 
-def _attributes(name: Name) -> Any:
-    text, is_state = name
-    return ir.DictAttr.get({"ingot.state" if is_state else "ingot.name": ir.StringAttr.get(text)})
-
-
-def _drop_unread(main: Any, names: Sequence[Name]) -> None:
-    block = main.entry_block
-    attributes = list(main.arg_attrs)
-    for i, (_, is_state) in reversed(list(enumerate(names))):
-        if is_state and not list(block.arguments[i].uses):
+def _drop_unread(main: Any, is_state: Sequence[bool]) -> None:
+    block, attributes = main.entry_block, list(main.arg_attrs)
+    for i in reversed(range(len(is_state))):
+        if is_state[i] and not list(block.arguments[i].uses):
             block.erase_argument(i)
             del attributes[i]
     types = [argument.type for argument in block.arguments]

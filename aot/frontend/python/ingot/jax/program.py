@@ -14,6 +14,7 @@ from ingot.folder import EntryPoints, input_row, output_name
 from ingot.jax.leaves import abstract, named_leaves, to_numpy, type_of
 from ingot.jax.module import entry_text
 from ingot.jax.state import ROOT
+from ingot.stablehlo import Port, TensorType
 
 BATCH = "batch"
 
@@ -42,25 +43,26 @@ class Program(EntryPoints):
         another state than was given, by path, and for callbacks.
         """
         like_state, like_batch = abstract(state, ROOT), abstract(batch, BATCH)
-        state_types, inputs = named_leaves(like_state, ROOT), named_leaves(like_batch, BATCH)
-        values = {path: to_numpy(leaf, state_types[path]) for path, leaf in named_leaves(state, ROOT).items()}
+        old, inputs = named_leaves(like_state, ROOT), named_leaves(like_batch, BATCH)
+        values = {path: to_numpy(leaf, old[path]) for path, leaf in named_leaves(state, ROOT).items()}
         self._refuse_other_types(values)
-        jitted = jax.jit(function, donate_argnums=0 if training else (), keep_unused=True)
-        traced = jitted.trace(like_state, like_batch)
-        new_state, outputs = _pair(traced.out_info) if training else ({}, traced.out_info)
-        new_types = named_leaves(new_state, ROOT)
-        if training:
-            _refuse_another_state(new_types, state_types)
         only = "loss" if training else "output"
+
+        traced = jax.jit(function, donate_argnums=0 if training else (), keep_unused=True).trace(like_state, like_batch)
+        new_state, outputs = _pair(traced.out_info) if training else ({}, traced.out_info)
+        new = named_leaves(abstract(new_state, ROOT), ROOT)
+        if training:
+            _refuse_another_state(new, old)
+        results = {output_name(path, only): like for path, like in named_leaves(abstract(outputs, only)).items()}
+
+        numbers = {p: leaf for p, leaf in named_leaves(batch, BATCH).items() if isinstance(leaf, (bool, int, float))}
+        takes = [(Port(path, default=numbers.get(path)), type_of(like)) for path, like in inputs.items()]
         self.texts[name] = entry_text(
             traced.lower(lowering_platforms=("cpu",)),
-            [*((path, True) for path in state_types), *((path, False) for path in inputs)],
-            [*((path, True) for path in new_types), *((output_name(p, only), False) for p in named_leaves(outputs))],
+            [*_ports(old, is_state=True), *takes],
+            [*_ports(new, is_state=True), *_ports(results)],
         )
-        self.inputs[name] = [
-            input_row(path, type_of(inputs[path]), leaf if isinstance(leaf, (bool, int, float)) else None)
-            for path, leaf in named_leaves(batch, BATCH).items()
-        ]
+        self.inputs[name] = [input_row(port.name, type_, port.default) for port, type_ in takes]
         self.state |= values
 
     def save_state(self, file: str | os.PathLike[str]) -> None:
@@ -75,6 +77,10 @@ class Program(EntryPoints):
                     f"{path} is {value.dtype} {value.shape}, but {known.dtype} {known.shape} in another entry point, "
                     "and they share it; call one of them otherwise"
                 )
+
+
+def _ports(leaves: Mapping[str, jax.ShapeDtypeStruct], *, is_state: bool = False) -> list[tuple[Port, TensorType]]:
+    return [(Port(name, is_state), type_of(like)) for name, like in leaves.items()]
 
 
 def _pair(returned: Any) -> tuple[Any, Any]:
