@@ -1,4 +1,5 @@
 """Training loops of Python frameworks as programs for the ingot compiler.
 
-``ingot.torch`` traces PyTorch, ``ingot.jax`` lowers JAX. The frameworks themselves are imported only by the module that is named after them.
+``ingot.torch`` traces PyTorch, ``ingot.jax`` has JAX lower itself. The frameworks are imported only by the module that
+is named after them.
 """

@@ -63,6 +63,8 @@ def _abstract_leaf(leaf: Any, name: str) -> jax.ShapeDtypeStruct:
     like = jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
     if stored(like).dtype.name not in DTYPES:
         raise TypeError(f"{name} is {aval.dtype}, which is not supported; use one of {', '.join(DTYPES)}")
+    if not all(isinstance(size, int) for size in like.shape):
+        raise TypeError(f"{name} leaves sizes open, {like.shape}; give each a number: a program has one shape")
     return like
 
 
