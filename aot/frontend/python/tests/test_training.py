@@ -124,3 +124,35 @@ def test_steps_agree_with_pytorch(case: str, dtype: torch.dtype, tmp_path: Path)
     ingot.torch.load_state(reloaded, reloaded_optimizer, tmp_path / "final.safetensors")
     for name, value in reloaded.state_dict().items():
         assert distance(value, model.state_dict()[name]) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        torch.compile,
+        lambda m: nn.Sequential(
+            torch.nn.utils.parametrizations.weight_norm(m[0]), m[1], torch.nn.utils.parametrizations.spectral_norm(m[2])
+        ),
+    ],
+    ids=["compiled", "parametrized"],
+)
+def test_modules_that_torch_wraps_train(wrap: Callable[[nn.Module], nn.Module], tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = wrap(mlp())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    xs, ys = rows(6, 8)()
+
+    def step(x: torch.Tensor, y: torch.Tensor, model: nn.Module = model) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    program = ingot.torch.Program(model, optimizer)
+    program.add("train_step", step, (xs[0], ys[0]))
+    log, final = Bundle(program, tmp_path).train({"x": xs, "y": ys})
+    assert set(final) >= set(model.state_dict())
+    eager = getattr(model, "_orig_mod", model)
+    for row, x, y in zip(log, xs, ys, strict=True):
+        assert row["loss"] == pytest.approx(step(x, y, eager).item(), rel=TOLERANCE[torch.float32])

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
+import torch._dynamo.config as dynamo_config
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -72,6 +74,8 @@ def trace(
         shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
     )
     leaves, spec = pytree.tree_flatten(tuple(example_args))
+    if any(isinstance(leaf, np.ndarray) for leaf in leaves):
+        raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     names = list(state.tensors)
     places = Places(capture)
@@ -164,12 +168,13 @@ def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:
 def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """What PyTorch must do otherwise while it is traced.
 
-    Models are in the mode that is asked for, then as before; attention and recurrent layers are made of plain ops; and
-    optimizers find OPTIMIZER_NAMES.
+    Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
+    and recurrent layers are made of plain ops; and optimizers find OPTIMIZER_NAMES.
     """
     modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
+        undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
         undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
         torch._C._set_mkldnn_enabled(False)

@@ -1,4 +1,4 @@
-"""Normalisation over groups of channels; of layers and batches PyTorch's own decompositions are used."""
+"""Normalisation over groups of channels and of weights; of layers and batches PyTorch's own decompositions are used."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def native_group_norm(
         e.reshape(e.convert(v, t.dtype), t.shape) for v, t in zip((mean, scale), e.results[1:], strict=True) if t
     ]
     return e.convert(y, x.dtype), statistics[0], statistics[1]
+
+
+@aten("_weight_norm_interface_backward.default")
+def weight_norm_backward(
+    e: Lowering, gradient: Value, v: Value, g: Value, norms: Value, dim: int
+) -> tuple[Value, Value]:
+    """The gradients of v and g in g v / |v|, where |v| is taken over all dimensions but one: Salimans, Kingma, 2016."""
+    others = [d for d in range(v.type.rank) if d != e.axis(dim, v.type.rank)]
+    along = e.reshape(e.reduce("add", e.binary("multiply", gradient, v), others), g.shape)
+    of_g = e.binary("divide", along, norms)
+    share = e.binary("divide", of_g, norms)
+    across = e.binary("subtract", gradient, e.binary("multiply", v, e.broadcast(share, v.shape)))
+    scale = e.broadcast(e.binary("divide", g, norms), v.shape)
+    return e.binary("multiply", scale, across), of_g
