@@ -1,8 +1,13 @@
 """Whole models and how they are trained: each a file with a function that makes a Training, and a row of the table."""
 
-from agreement import Make
+import sys
 
-from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit
+from agreement import Make
+from tool import ROOT
+
+sys.path.append(str(ROOT / "apps/fashion"))  # where vit.py is
+
+from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit  # noqa: E402
 
 MODELS: dict[str, Make] = {
     "mlp": mlp.make,

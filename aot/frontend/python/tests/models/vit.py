@@ -1,4 +1,4 @@
-"""A small ViT: Dosovitskiy et al., "An image is worth 16x16 words", ICLR 2021; AdamW with warm-up and cosine decay."""
+"""The vision transformer of the application in apps/fashion; AdamW with warm-up and cosine decay."""
 
 from __future__ import annotations
 
@@ -8,68 +8,10 @@ import torch
 import torch.nn.functional as F
 from agreement import Training, classifier_step
 from torch import nn
+from vit import CLASSES, SIZE, ViT
 
-STEPS, BATCH, SIZE, CLASSES = 6, 4, 28, 10
+STEPS, BATCH = 6, 4
 WARM_UP, PEAK_RATE = 2, 1e-3
-
-
-class Attention(nn.Module):
-    """Self-attention of several heads; without biases, of which softmax would ignore the keys'."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, tokens, width = x.shape
-        q, k, v = self.qkv(x).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(q, k, v)
-        return self.out(mixed.transpose(1, 2).reshape(batch, tokens, width))
-
-
-class Block(nn.Module):
-    """Attention and two dense layers, each added to what it read through LayerNorm."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.norm1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
-        self.norm2 = nn.LayerNorm(width)
-        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(self.norm1(x))
-        return x + self.dense(self.norm2(x))
-
-
-class ViT(nn.Module):
-    """Scores [batch, classes] of images [batch, channels, size, size]."""
-
-    def __init__(
-        self,
-        *,
-        size: int = SIZE,
-        patch: int = 7,
-        channels: int = 1,
-        width: int = 32,
-        depth: int = 2,
-        heads: int = 4,
-        classes: int = CLASSES,
-    ) -> None:
-        super().__init__()
-        self.patches = nn.Conv2d(channels, width, patch, stride=patch)
-        self.class_token = nn.Parameter(torch.zeros(1, 1, width))
-        self.positions = nn.Parameter(0.02 * torch.randn(1, (size // patch) ** 2 + 1, width))
-        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(depth)))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, classes)
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        tokens = self.patches(images).flatten(2).transpose(1, 2)
-        tokens = torch.cat([self.class_token.expand(len(images), -1, -1), tokens], dim=1) + self.positions
-        return self.head(self.norm(self.blocks(tokens)[:, 0]))
 
 
 def warm_up_cosine(steps: int, warm_up: int, peak: float) -> torch.Tensor:
@@ -85,7 +27,7 @@ def warm_up_cosine(steps: int, warm_up: int, peak: float) -> torch.Tensor:
 
 def make(dtype: torch.dtype) -> Training:
     torch.manual_seed(0)
-    model = ViT().to(dtype)
+    model = ViT(width=32, depth=2).to(dtype)
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK_RATE, weight_decay=0.05)
     images = torch.randn(STEPS, BATCH, 1, SIZE, SIZE).to(dtype)
     labels = torch.randint(0, CLASSES, (STEPS, BATCH))
