@@ -7,7 +7,7 @@ from tool import ROOT
 
 sys.path.append(str(ROOT / "apps/fashion"))  # where vit.py is
 
-from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit  # noqa: E402
+from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit
 
 MODELS: dict[str, Make] = {
     "mlp": mlp.make,
