@@ -99,6 +99,13 @@ void spread_nan(std::vector<RefTensor>& results, Random& random) {
   }
 }
 
+// The last bits of what was rounded, as floats of their own: one step more and they are NaN.
+bool takes_bits_apart(const Op& op) {
+  if (!op.is("stablehlo.bitcast_convert") || !op.operand(0)->op) return false;
+  const DType from = op.operand(0)->type.dtype, to = op.result()->type.dtype;
+  return is_float(from) && info(to).bits < info(from).bits;
+}
+
 bool multiplies(const Op& op) { return op.regions.size() == 1 && ops::binary_region_op(op.region()) == "multiply"; }
 
 // In one order of its factors a product overflows or becomes zero, and what follows does not bring it back.
@@ -145,7 +152,7 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
                   double amplitude) {
   if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); }))
     return;
-  if (may_meet_padding(op, inputs)) spread_nan(results, random);
+  if (may_meet_padding(op, inputs) || takes_bits_apart(op)) spread_nan(results, random);
   if (multiplies(op)) move_products(op, inputs, results, random);
   if (may_widen(op)) unround(results[0], random);
   const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
