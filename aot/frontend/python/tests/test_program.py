@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from bundle import Bundle, distance
 from torch import nn
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 import ingot.torch
 
@@ -65,6 +66,34 @@ def test_a_host_schedules_the_learning_rate(tmp_path: Path) -> None:
     _, final = bundle.train({"x": xs, "lr": torch.tensor(rates, dtype=torch.float64)})
     assert distance(final["weight"], model.weight) < 1e-6
     assert torch.equal(final["bias"], model.bias)
+
+
+def test_outputs_are_called_by_their_keys_in_a_record(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+
+    def predict(x: torch.Tensor) -> SequenceClassifierOutput:
+        y = model(x)
+        return SequenceClassifierOutput(logits=y, hidden_states=(x, -y))
+
+    program = ingot.torch.Program(model)
+    program.add("predict", predict, (x,), training=False)
+    outputs, _ = Bundle(program, tmp_path).run({"x": x}, "predict")
+    expected = {"logits": model(x), "hidden_states.0": x, "hidden_states.1": -model(x)}
+    assert outputs.keys() == expected.keys()
+    assert all(distance(outputs[name], value) < 1e-6 for name, value in expected.items())
+
+
+def test_functions_hear_that_they_are_compiled() -> None:
+    model = nn.Linear(3, 2)
+
+    def predict(x: torch.Tensor) -> torch.Tensor:
+        if not torch.compiler.is_compiling() and x.isnan().any():
+            raise ValueError("x has NaN")
+        return model(x)
+
+    ingot.torch.Program(model).add("predict", predict, (torch.ones(4, 3),), training=False)
+    assert not torch.compiler.is_compiling()
 
 
 def test_two_models_and_two_optimizers(tmp_path: Path) -> None:

@@ -150,10 +150,22 @@ def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[st
     return dict(inspect.signature(called).bind(*example_args).arguments)
 
 
-def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
+def _named_leaves(tree: Any, before: str = "") -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
-    leaves, _ = pytree.tree_flatten_with_path(tree)
-    return [(dotted(path), leaf) for path, leaf in leaves if isinstance(leaf, torch.Tensor)]
+    leaves, _ = pytree.tree_flatten_with_path(tree, is_leaf=_is_record)
+    named = []
+    for path, leaf in leaves:
+        name = ".".join(filter(None, (before, dotted(path))))
+        if _is_record(leaf):
+            named += _named_leaves(dict(leaf), name)
+        elif isinstance(leaf, torch.Tensor):
+            named.append((name, leaf))
+    return named
+
+
+def _is_record(tree: Any) -> bool:
+    """Whether a tree is a library's own mapping, which may have been registered without its keys."""
+    return isinstance(tree, Mapping) and type(tree) is not dict and type(tree) in pytree.SUPPORTED_NODES
 
 
 def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:

@@ -29,7 +29,7 @@ from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import lent
 from ingot.torch.places import KEY, Places, module_paths
 from ingot.torch.schedules import Schedule
-from ingot.torch.state import State, counter_name
+from ingot.torch.state import Optimizers, State, counter_name
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
 # that the program computes, and counters in tensors on every device.
@@ -169,13 +169,15 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """What PyTorch must do otherwise while it is traced.
 
     Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
-    and recurrent layers are made of plain ops; and optimizers find OPTIMIZER_NAMES.
+    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; and optimizers find
+    OPTIMIZER_NAMES.
     """
     modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
+        undo.enter_context(said_to_compile(state.optimizers))
         undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
         torch._C._set_mkldnn_enabled(False)
         undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
@@ -192,6 +194,25 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
             for name, traceable in OPTIMIZER_NAMES.items():
                 undo.callback(_put_back, source, name, vars(source).get(name))
                 setattr(source, name, traceable)
+        yield
+
+
+@contextmanager
+def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
+    """torch.compiler.is_compiling() is true, so that libraries do not choose by the values in tensors.
+
+    It is false within optimizers, which would compute their corrections in the tensors' types instead of Python's.
+    """
+
+    def say(answer: bool) -> Callable[..., None]:
+        return lambda *_: setattr(torch.compiler, "_is_compiling_flag", answer)
+
+    with ExitStack() as undo:
+        undo.callback(say(torch.compiler._is_compiling_flag))
+        say(True)()
+        for optimizer in optimizers.values():
+            undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
+            undo.callback(optimizer.register_step_post_hook(say(True)).remove)
         yield
 
 

@@ -7,7 +7,24 @@ from tool import ROOT
 
 sys.path.append(str(ROOT / "apps/fashion"))  # where vit.py is
 
-from models import dlrm, lenet, mlp, resnet20, transformers_vision, unet, vit
+from models import (
+    bert,
+    char_gpt,
+    distilbert,
+    dlrm,
+    gpt2,
+    lenet,
+    llama,
+    mlp,
+    recurrent,
+    resnet20,
+    roberta,
+    t5,
+    transformers_vision,
+    unet,
+    vit,
+    xlnet,
+)
 
 MODELS: dict[str, Make] = {
     "mlp": mlp.make,
@@ -16,6 +33,18 @@ MODELS: dict[str, Make] = {
     "unet": unet.make,
     "dlrm": dlrm.make,
     "vit": vit.make,
-    "transformers_vit": transformers_vision.make_vit,
+    "char_gpt": char_gpt.make,
+    "char_gpt_bf16": char_gpt.in_bf16,
+    "lstm": recurrent.lstm,
+    "gru": recurrent.gru,
+    "transformers_bert": bert.classify,
+    "transformers_bert_masked": bert.masked,
+    "transformers_distilbert": distilbert.make,
+    "transformers_gpt2": gpt2.make,
+    "transformers_llama": llama.make,
     "transformers_resnet": transformers_vision.make_resnet,
+    "transformers_roberta": roberta.make,
+    "transformers_t5": t5.make,
+    "transformers_vit": transformers_vision.make_vit,
+    "transformers_xlnet": xlnet.make,
 }
