@@ -13,7 +13,7 @@ from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.scalars import SCALAR_OPS
-from ingot.torch.trace import place_of
+from ingot.torch.trace import draw_of, place_of
 
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
@@ -45,6 +45,7 @@ class Emitter:
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
             elif node.op == "call_function":
                 self.lowering.place = place_of(node)
+                self.lowering.draw_for(*draw_of(node))
                 self.values[node] = self._call(node)
 
     def results(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:

@@ -40,7 +40,8 @@ class Lowering(Ops):
         super().__init__()
         self.results: tuple[TensorType | None, ...] = ()
         self.random: tuple[Value, Value] | None = None
-        self._streams = 0
+        self._drawing = (0, 0)
+        self._drawn = 0
 
     @property
     def result(self) -> TensorType:
@@ -84,10 +85,15 @@ class Lowering(Ops):
             self.random = (self.argument(TensorType("i64")), self.argument(TensorType("i64")))
         return self.random
 
-    def next_stream(self) -> int:
-        """A number for each random op of the program."""
-        self._streams += 1
-        return self._streams
+    def draw_for(self, stream: int, op: int) -> None:
+        """Says which stream is drawn from, and for which of the program's random ops; another starts anew."""
+        if self._drawing != (stream, op):
+            self._drawing, self._drawn = (stream, op), 0
+
+    def next_draw(self) -> tuple[int, int]:
+        """The stream that is drawn from, and how often it was for the same op."""
+        self._drawn += 1
+        return self._drawing[0], self._drawn - 1
 
     def refuse(self, what: str, fix: str = "") -> TraceError:
         """An error at the op's place."""

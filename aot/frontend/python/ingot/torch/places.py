@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,8 +18,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.streams import next_stream
 
-KEY = "ingot_place"
+KEY, DRAW = "ingot_place", "ingot_draw"
 FRAMEWORK_FILES = (
     os.path.dirname(torch.__file__) + os.sep,
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
@@ -27,7 +29,10 @@ FRAMEWORK_FILES = (
 
 
 class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
-    """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op."""
+    """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op.
+
+    Of random ops it also notes the stream, and which of them it is: what they are taken apart into belongs together.
+    """
 
     def __init__(self, capture: bool) -> None:
         super().__init__()
@@ -35,12 +40,14 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.last: Place | None = None
         self._capture = capture
         self._forward: dict[int, Place] = {}
+        self._draws = itertools.count(1)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         place = self._place()
-        if place:
-            self.last = place
-            fx_traceback.current_meta["custom"] = {KEY: place}
+        self.last = place or self.last
+        fx_traceback.current_meta["custom"] = {KEY: self.last}
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            fx_traceback.current_meta["custom"][DRAW] = (next_stream(), next(self._draws))
         if not self._capture and func.name() != "aten::lift_fresh":
             for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
                 if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):

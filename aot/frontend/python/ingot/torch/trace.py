@@ -27,9 +27,10 @@ from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import lent
-from ingot.torch.places import KEY, Places, module_paths
+from ingot.torch.places import DRAW, KEY, Places, module_paths
 from ingot.torch.schedules import Schedule
 from ingot.torch.state import Optimizers, State, counter_name
+from ingot.torch.streams import counted_streams
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
 # that the program computes, and counters in tensors on every device.
@@ -178,6 +179,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
         undo.enter_context(said_to_compile(state.optimizers))
+        undo.enter_context(counted_streams())
         undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
         torch._C._set_mkldnn_enabled(False)
         undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
@@ -247,3 +249,9 @@ def explained(places: Places) -> Iterator[None]:
 def place_of(node: torch.fx.Node) -> Any:
     """Where a node comes from; None when it is not known."""
     return node.meta.get("custom", {}).get(KEY)
+
+
+def draw_of(node: torch.fx.Node) -> tuple[int, int]:
+    """The stream of the random op that a node comes from, and the op's number; zeros for others."""
+    draw: tuple[int, int] = node.meta.get("custom", {}).get(DRAW, (0, 0))
+    return draw

@@ -1,4 +1,4 @@
-"""Random numbers: Philox 4x32-10 keyed by a seed, counted by the step and the op's position in the program.
+"""Random numbers: Philox 4x32-10 keyed by a seed, counted by the step and the op's stream.
 
 They are reproducible and the same for any number of threads, and they are not PyTorch's bits. The seed is the state
 ``rng.seed``, the step ``rng.step``; both i64 scalars.
@@ -24,7 +24,7 @@ def bits(e: Lowering, shape: tuple[int, ...]) -> Value:
     count = math.prod(shape)
     blocks = TensorType("ui32", (max(1, -(-count // 4)),))
     seed, step = e.random_state()
-    stream = e.next_stream()
+    stream, draw = e.next_draw()
     wide_seed = e.convert(seed, "ui64")
     high_seed = e.binary("shift_right_logical", wide_seed, e.constant(32, wide_seed.type))
     key = [e.broadcast(e.convert(word, "ui32"), blocks.shape) for word in (wide_seed, high_seed)]
@@ -32,7 +32,7 @@ def bits(e: Lowering, shape: tuple[int, ...]) -> Value:
         e.iota(0, blocks),
         e.broadcast(e.convert(step, "ui32"), blocks.shape),
         e.constant(stream, blocks),
-        e.constant(0, blocks),
+        e.constant(draw, blocks),
     ]
     for i in range(ROUNDS):
         if i:
