@@ -170,6 +170,13 @@ def test_a_large_constant_is_spoken_of() -> None:
         program.add("f", lambda s, b: s + table[b], jnp.ones(600), 3, training=False)
 
 
+def test_constants_of_every_kind_are_written() -> None:
+    constants = [np.arange(3), np.arange(3) * 1j, np.arange(3) > 1, np.arange(3, dtype=jnp.bfloat16), np.arange(0)]
+    program = ingot.jax.Program()
+    program.add("f", lambda s, b: [b + jnp.sum(c) for c in map(jnp.asarray, constants)], (), 1.0, training=False)
+    assert program.texts["f"].count("stablehlo.constant") >= len(constants)
+
+
 W = {"w": jnp.ones(3)}
 OPEN = jax.ShapeDtypeStruct(jax.export.symbolic_shape("rows, 3"), np.float32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from ingot.stablehlo import Port, TensorType
 
 Ports = Sequence[tuple[Port, TensorType]]
 
-LARGE = 1 << 20  # bytes of a constant that is spoken of
+LARGE = 1 << 20  # bytes of a constant that is warned of
 
 
 def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) -> str:
@@ -28,7 +29,8 @@ def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) ->
     module = lowered.compiler_ir("stablehlo")
     with module.context:
         for op in _ops(module.operation):
-            _check(op)
+            _refuse_callback(op)
+            _warn_of_large_constant(op)
         main = ir.SymbolTable(module.operation)["main"]
         main.arg_attrs = _attributes(arguments)
         main.result_attrs = _attributes(results)
@@ -44,27 +46,26 @@ def _ops(root: Any) -> Iterator[Any]:
                 yield from _ops(op.operation)
 
 
-def _check(op: Any) -> None:
+def _refuse_callback(op: Any) -> None:
     if op.name == "stablehlo.custom_call" and "callback" in ir.StringAttr(op.attributes["call_target_name"]).value:
         raise ValueError(
             f"{_place(op)}: jax.debug.print and other callbacks call Python, which a device has not; "
             "return as an output what the host should see"
         )
-    if op.name == "stablehlo.constant":
-        value = ir.DenseElementsAttr(op.attributes["value"])
-        size = _bytes(value)
-        if size > LARGE:
-            warnings.warn(
-                f"{_place(op)}: a constant of {size / LARGE:.1f} MiB, {value.type}: arrays that the function closes "
-                "over are fixed in the program; pass them in the state or in the batch to keep them out of it",
-                stacklevel=4,
-            )
 
 
-def _bytes(constant: Any) -> int:
-    """What a constant takes in the text and in a bundle; nothing where all its elements are the same."""
-    width = getattr(constant.type.element_type, "width", 2 * 64)  # complex numbers do not say
-    return 0 if constant.is_splat else len(constant) * width // 8
+def _warn_of_large_constant(op: Any) -> None:
+    if op.name != "stablehlo.constant":
+        return
+    tensor = op.result.type
+    width = getattr(tensor.element_type, "width", 0)  # complex numbers do not say theirs
+    size = math.prod(tensor.shape) * width // 8
+    if size > LARGE and not ir.DenseElementsAttr(op.attributes["value"]).is_splat:
+        warnings.warn(
+            f"{_place(op)}: a constant of {size / 2**20:.1f} MiB, {tensor}: arrays that the function closes over are "
+            "fixed in the program; pass them in the state or in the batch to keep them out of it",
+            stacklevel=4,
+        )
 
 
 def _place(op: Any) -> str:
