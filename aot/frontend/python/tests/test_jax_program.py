@@ -109,9 +109,10 @@ def test_state_comes_back(tmp_path: Path) -> None:
 
 
 def train(state: Any, batch: Any) -> Any:
-    """A step whose state has a slot that only training reads."""
+    """A step whose state has a slot that only training reads, and one that it only writes."""
     slope = 0.5 * state["slope"] + batch["x"].mean(0)
-    return {"w": state["w"] - batch["lr"] * slope, "slope": slope}, {"loss": (state["w"] ** 2).sum()}
+    loss = (state["w"] ** 2).sum()
+    return {"w": state["w"] - batch["lr"] * slope, "slope": slope, "last": loss}, {"loss": loss}
 
 
 def predict(params: Any, x: Any) -> Any:
@@ -119,7 +120,7 @@ def predict(params: Any, x: Any) -> Any:
 
 
 def first_state() -> Any:
-    return {"w": np.arange(3, dtype=np.float32), "slope": np.zeros(3, np.float32)}
+    return {"w": np.arange(3, dtype=np.float32), "slope": np.zeros(3, np.float32), "last": np.float32(0)}
 
 
 def test_entry_points_share_the_state(tmp_path: Path) -> None:
@@ -141,7 +142,8 @@ def test_entry_points_share_the_state(tmp_path: Path) -> None:
     for x, row in zip(xs, log, strict=True):
         expected, outputs = train(expected, {"x": x, "lr": 0.25})
         assert row["loss"] == pytest.approx(float(outputs["loss"]), rel=1e-5)
-    np.testing.assert_allclose(final["state.w"], expected["w"], rtol=1e-5)
+    for name, value in expected.items():
+        np.testing.assert_allclose(final[f"state.{name}"], value, rtol=1e-5)
 
     loaded = ingot.jax.load_state(first_state(), tmp_path / "final.safetensors")
     ingot.jax.save_state(loaded, tmp_path / "again.safetensors")
@@ -151,6 +153,15 @@ def test_entry_points_share_the_state(tmp_path: Path) -> None:
     program.state |= final
     outputs, _ = Bundle(program, tmp_path / "trained").run({"batch": xs[0]}, "predict")
     np.testing.assert_allclose(outputs["sum"], xs[0] @ expected["w"], rtol=1e-5)
+
+
+def test_random_keys_in_the_batch(tmp_path: Path) -> None:
+    keys = jax.random.split(jax.random.key(5), 2)
+    program = ingot.jax.Program()
+    program.add("draw", lambda s, b: jax.vmap(jax.random.bits)(b), (), keys, training=False)
+    assert program.inputs["draw"] == [{"name": "batch", "dtype": "ui32", "shape": [2, 2]}]
+    outputs, _ = Bundle(program, tmp_path).run({"batch": words(keys)}, "draw")
+    assert np.array_equal(outputs["output"], jax.vmap(jax.random.bits)(keys))
 
 
 def test_outputs_without_a_path() -> None:
