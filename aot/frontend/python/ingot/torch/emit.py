@@ -67,6 +67,8 @@ class Emitter:
             return SCALAR_OPS[node.target](self.lowering, *args)
         name = overload_name(node.target)
         rule = TABLE.get(name)
+        if rule is None and not node.all_input_nodes and is_repeatable(node.target):
+            return self._captured(node.target(*node.args, **node.kwargs))
         if rule is None:
             raise TraceError(
                 f"aten.{name} has no row in the table of ops",
@@ -75,6 +77,9 @@ class Emitter:
             )
         made = node.meta.get("val")
         self.lowering.results = tuple(map(_type, made)) if isinstance(made, (tuple, list)) else (_type(made),)
+        first = next((n.meta.get("val") for n in node.all_input_nodes), None)
+        if isinstance(first, torch.Tensor):
+            self.lowering.strides, self.lowering.offset = first.stride(), first.storage_offset()
         value = rule(self.lowering, *args, **kwargs)
         if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
             raise TraceError(
@@ -104,6 +109,11 @@ def emit(
         one = emitter.lowering.constant(1, step.type)
         gives.append((emitter.lowering.binary("add", step, one), Port(STEP, is_state=True)))
     return function_text(name, takes, emitter.lowering, gives), emitter.lowering.random is not None
+
+
+def is_repeatable(op: Any) -> bool:
+    """Whether an op makes the same of the same arguments: it draws no random numbers."""
+    return isinstance(op, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded not in op.tags
 
 
 def _type(made: Any) -> TensorType | None:

@@ -39,6 +39,8 @@ class Lowering(Ops):
     def __init__(self) -> None:
         super().__init__()
         self.results: tuple[TensorType | None, ...] = ()
+        self.strides: Sequence[int] = ()  # how the op's first tensor lies in memory, and where it starts
+        self.offset = 0
         self.random: tuple[Value, Value] | None = None
         self._drawing = (0, 0)
         self._drawn = 0

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch._dynamo.config as dynamo_config
+from torch._functorch.eager_transforms import _wrap_all_tensors_to_functional
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -23,6 +24,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.torch.checks import passing_checks
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
@@ -31,6 +33,7 @@ from ingot.torch.places import DRAW, KEY, Places, module_paths
 from ingot.torch.schedules import Schedule
 from ingot.torch.state import Optimizers, State, counter_name
 from ingot.torch.streams import counted_streams
+from ingot.torch.substitutes import SUBSTITUTES
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
 # that the program computes, and counters in tensors on every device.
@@ -120,7 +123,7 @@ def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> t
     _drop_profiling(graph.graph)
 
     def clean(*flat: torch.Tensor) -> Any:
-        return torch.fx.Interpreter(graph).run(*(tensor.clone() for tensor in flat))
+        return _Functional(graph).run(*(tensor.clone() for tensor in flat))
 
     fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
     functional = make_fx(
@@ -132,6 +135,14 @@ def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> t
     _drop_clones(functional.graph)
     functional.graph.eliminate_dead_code()
     return functional
+
+
+class _Functional(torch.fx.Interpreter):  # type: ignore[misc]  # torch is not checked
+    """Runs a graph that may change what it makes of constants in place: they are functional, as its arguments are."""
+
+    def get_attr(self, *where: Any) -> Any:
+        level = torch._C._functorch.maybe_current_level()
+        return _wrap_all_tensors_to_functional(super().get_attr(*where), level)
 
 
 def _drop_profiling(graph: torch.fx.Graph) -> None:
@@ -171,12 +182,13 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
 
     Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
     and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; and optimizers find
-    OPTIMIZER_NAMES.
+    OPTIMIZER_NAMES, all of torch SUBSTITUTES.
     """
     modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
+        undo.enter_context(passing_checks())
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
         undo.enter_context(said_to_compile(state.optimizers))
         undo.enter_context(counted_streams())
@@ -191,6 +203,9 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         for module, mode in modes:
             undo.callback(setattr, module, "training", mode)
             module.training = mode and training
+        for name, made_of_ops in SUBSTITUTES.items():
+            undo.callback(_put_back, torch, name, vars(torch)[name])
+            setattr(torch, name, made_of_ops)
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():

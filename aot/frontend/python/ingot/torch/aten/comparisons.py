@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ingot.stablehlo import Value
+from ingot.torch.aten.complex_numbers import part
 from ingot.torch.lowering import Lowering, Operand, Rule, aten
 
 DIRECTIONS = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
@@ -12,13 +13,18 @@ LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
 
 
 def _compare(direction: str) -> Rule:
-    return lambda e, x, y: e.compare(direction, *e.promoted(x, y))
+    def write(e: Lowering, x: Operand, y: Operand) -> Value:
+        return e.compare(direction, *e.promoted(x, y))
+
+    write.__doc__ = f"`compare` {direction}."
+    return write
 
 
 def _logical(name: str) -> Rule:
     def write(e: Lowering, x: Value, y: Value) -> Value:
         return e.binary(name, *(e.broadcast(e.convert(v, "i1"), e.result.shape) for v in (x, y)))
 
+    write.__doc__ = f"`{name}` of whether elements are not zero."
     return write
 
 
@@ -43,6 +49,8 @@ def isnan(e: Lowering, x: Value) -> Value:
 @aten("isinf.default")
 def isinf(e: Lowering, x: Value) -> Value:
     """Whether x is infinite."""
+    if x.type.is_complex:
+        return e.binary("or", *(isinf(e, part(e, name, x)) for name in ("real", "imag")))  # type: ignore[arg-type]
     if not x.type.is_float:
         return e.constant(False, x.type.with_dtype("i1"))
     return e.compare("EQ", e.unary("abs", x), e.constant(math.inf, x.type))
@@ -51,6 +59,8 @@ def isinf(e: Lowering, x: Value) -> Value:
 @aten("isfinite.default")
 def isfinite(e: Lowering, x: Value) -> Value:
     """Whether x is neither infinite nor NaN."""
+    if x.type.is_complex:
+        return e.binary("and", *(e.is_finite(part(e, name, x)) for name in ("real", "imag")))
     return e.is_finite(x) if x.type.is_float else e.constant(True, x.type.with_dtype("i1"))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import Value
-from ingot.torch.lowering import Lowering, aten
+from ingot.torch.aten.elementwise import scaled
+from ingot.torch.lowering import Lowering, Operand, aten
 
 
 @aten("mm.default", "mv.default", "dot.default")
@@ -18,6 +19,13 @@ def mm(e: Lowering, x: Value, y: Value) -> Value:
 def bmm(e: Lowering, x: Value, y: Value) -> Value:
     """[b, m, k] x [b, k, n] -> [b, m, n]."""
     return e.dot_general(x, y, ([2], [1]), ([0], [0]))
+
+
+@aten("addbmm.default")
+def addbmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
+    """beta c + alpha times the sum of the products of [b, m, k] and [b, k, n]."""
+    product = scaled(e, e.dot_general(x, y, ([0, 2], [0, 1])), alpha)
+    return e.binary("add", scaled(e, e.broadcast(c, product.shape), beta), product)
 
 
 @aten("_trilinear.default")

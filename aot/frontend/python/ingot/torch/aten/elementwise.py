@@ -9,7 +9,6 @@ from ingot.stablehlo import TensorType, Value
 from ingot.torch.lowering import Lowering, Operand, Rule, aten
 
 UNARY = {
-    "abs": "abs",
     "acos": "chlo.acos",
     "acosh": "chlo.acosh",
     "asin": "chlo.asin",
@@ -29,6 +28,7 @@ UNARY = {
     "lgamma": "chlo.lgamma",
     "log": "log",
     "log1p": "log_plus_one",
+    "_neg_view": "negate",
     "neg": "negate",
     "round": "round_nearest_even",
     "rsqrt": "rsqrt",
@@ -43,6 +43,10 @@ UNARY = {
 BINARY = {
     "atan2.default": "atan2",
     "bitwise_and.Scalar": "and",
+    "bitwise_left_shift.Tensor": "shift_left",
+    "bitwise_left_shift.Tensor_Scalar": "shift_left",
+    "__lshift__.Scalar": "shift_left",
+    "__lshift__.Tensor": "shift_left",
     "bitwise_and.Tensor": "and",
     "bitwise_or.Scalar": "or",
     "bitwise_or.Tensor": "or",
@@ -60,17 +64,25 @@ BINARY = {
 
 
 def _unary(name: str) -> Rule:
-    return lambda e, x: e.unary(name, *e.like_result(x))
+    def write(e: Lowering, x: Value) -> Value:
+        return e.unary(name, *e.like_result(x))
+
+    write.__doc__ = f"`{name}`."
+    return write
 
 
 def _binary(name: str) -> Rule:
-    return lambda e, x, y: e.binary(name, *e.like_result(x, y))
+    def write(e: Lowering, x: Operand, y: Operand) -> Value:
+        return e.binary(name, *e.like_result(x, y))
+
+    write.__doc__ = f"`{name}`."
+    return write
 
 
 for _op, _name in UNARY.items():
     aten(f"{_op}.default")(_unary(_name))
-for _op, _name in BINARY.items():
-    aten(_op)(_binary(_name))
+for _name in sorted(set(BINARY.values())):
+    aten(*(op for op, name in BINARY.items() if name == _name))(_binary(_name))
 
 
 def scaled(e: Lowering, x: Value, factor: Operand) -> Value:
@@ -143,6 +155,12 @@ def floored_quotient(e: Lowering, x: Value, y: Value) -> Value:
 def truncated(e: Lowering, x: Value) -> Value:
     """X rounded toward zero."""
     return e.select(e.compare("LT", x, e.constant(0, x.type)), e.unary("ceil", x), e.unary("floor", x))
+
+
+@aten("abs.default")
+def absolute(e: Lowering, x: Value) -> Value:
+    """The size of x, of a complex number too."""
+    return e.op("stablehlo.abs", [x], e.result)
 
 
 @aten("trunc.default")
@@ -224,6 +242,14 @@ def masked_fill(e: Lowering, x: Value, mask: Value, value: Operand) -> Value:
     return where(e, mask, value, x)  # type: ignore[return-value]
 
 
+@aten("bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar", "__rshift__.Scalar", "__rshift__.Tensor")
+def right_shift(e: Lowering, x: Operand, y: Operand) -> Value:
+    """X shifted right by y bits; copies of the sign bit move in."""
+    x, y = e.like_result(x, y)
+    kind = "logical" if x.dtype.startswith("ui") else "arithmetic"
+    return e.binary(f"shift_right_{kind}", x, y)
+
+
 @aten("bitwise_not.default")
 def bitwise_not(e: Lowering, x: Value) -> Value:
     """Every bit flipped; of truth values, the opposite."""
@@ -243,6 +269,8 @@ def to_copy(e: Lowering, x: Value, *_: Any, **__: Any) -> Value:
     "lift_fresh_copy.default",
     "lift_fresh.default",
     "contiguous.default",
+    "resolve_conj.default",
+    "resolve_neg.default",
 )
 def same(e: Lowering, x: Value, **_: Any) -> Value:
     """X itself: values have no storage."""

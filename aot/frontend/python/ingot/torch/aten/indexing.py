@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ingot.stablehlo import TensorType, Value
+from ingot.stablehlo.ops import REDUCTION_STARTS
+from ingot.torch.aten.elementwise import floored_quotient
+from ingot.torch.aten.scans import running
 from ingot.torch.lowering import Lowering, Operand, aten
 
-COMBINE = {"sum": "add", "add": "add", "prod": "multiply", "multiply": "multiply", "amax": "maximum", "amin": "minimum"}
+COMBINE = {
+    "sum": "add",
+    "add": "add",
+    "mean": "add",
+    "prod": "multiply",
+    "multiply": "multiply",
+    "amax": "maximum",
+    "amin": "minimum",
+}
 
 
 def from_front(e: Lowering, index: Value, extent: int) -> Value:
@@ -38,27 +50,45 @@ def embedding(
     return rows(e, weight, index, 0)
 
 
+def added_rows(
+    e: Lowering, type_: TensorType, index: Value, updates: Value, combine: str = "add", start: float = 0
+) -> Value:
+    """A tensor of one value, with updates [index's..., row's...] combined into the rows that the index says.
+
+    Rows that are not there are left out; updates of the index's shape are for a vector.
+    """
+    at = index.type.rank
+    updates = e.broadcast(updates, (*index.shape, *type_.shape[1:]))
+    return e.scatter(
+        combine,
+        e.constant(start, type_),
+        e.reshape(index, (*index.shape, 1)),
+        updates,
+        window_dims=list(range(at, updates.type.rank)),
+        inserted=[0],
+        index_map=[0],
+    )
+
+
+def frequencies(e: Lowering, index: Value, count: int, type_: TensorType) -> Value:
+    """How often each position's row is read, in the type of what is read: [index's..., row's...]."""
+    often = added_rows(e, TensorType("i64", (count,)), index, e.constant(1, index.type))
+    each = e.convert(rows(e, often, index, 0), type_.dtype)
+    return e.broadcast_in_dim(each, type_.shape, range(index.type.rank))
+
+
 @aten("embedding_dense_backward.default")
 def embedding_backward(
     e: Lowering, gradient: Value, index: Value, count: int, padding_idx: int, scale_by_frequency: bool
 ) -> Value:
     """Gradients added to the rows that were read, but for the padding row."""
-    if scale_by_frequency:
-        raise e.refuse("embeddings with scale_grad_by_freq are not supported", "scale the gradient in the function")
     index = e.convert(index, "i64")
+    if scale_by_frequency:
+        gradient = e.binary("divide", gradient, frequencies(e, index, count, gradient.type))
     if padding_idx >= 0:
         padding = e.compare("EQ", index, e.constant(padding_idx, index.type))
         index = e.select(padding, e.constant(count, index.type), index)
-    vectors = e.reshape(index, (*index.shape, 1))
-    return e.scatter(
-        "add",
-        e.constant(0, e.result),
-        vectors,
-        gradient,
-        window_dims=[gradient.type.rank - 1],
-        inserted=[0],
-        index_map=[0],
-    )
+    return added_rows(e, e.result, index, gradient)
 
 
 @aten("index_select.default")
@@ -114,13 +144,28 @@ def index(e: Lowering, x: Value, indices: Sequence[Value | None]) -> Value:
     )
 
 
+def masked_put(e: Lowering, x: Value, axis: int, mask: Value, values: Value, accumulate: bool) -> Value:
+    """x[..., mask, ...] = values, for a mask of the dimensions from an axis on."""
+    end = axis + mask.type.rank
+    before, after = x.shape[:axis], x.shape[end:]
+    sizes = (*[1] * (len(before) + 1 + len(after) - values.type.rank), *values.shape)
+    if sizes[axis] != 1:
+        raise e.refuse(
+            "a mask selects as many elements as its values say, so that no shape fits the values put there",
+            "put one value, or use torch.where(mask, values, x) with values of x's shape, or masked_scatter",
+        )
+    rows_ = e.reshape(values, (*sizes[:axis], *[1] * mask.type.rank, *sizes[axis + 1 :]))
+    put = e.broadcast(e.convert(rows_, x.dtype), x.shape)
+    chosen = e.broadcast_in_dim(mask, x.shape, range(axis, end))
+    return e.select(chosen, e.binary("add", x, put) if accumulate else put, x)
+
+
 @aten("index_put.default", "_unsafe_index_put.default")
 def index_put(e: Lowering, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False) -> Value:
-    """X with x[indices] replaced by values, or values added to it; a single mask selects."""
-    if len(indices) == 1 and indices[0] is not None and indices[0].dtype == "i1" and values.type.elements == 1:
-        mask = e.broadcast_in_dim(indices[0], x.shape, range(indices[0].type.rank))
-        put = e.broadcast(e.reshape(values, ()), x.shape)
-        return e.select(mask, e.binary("add", x, put) if accumulate else put, x)
+    """X with x[indices] replaced by values, or values added to it; a mask puts one row of values wherever it holds."""
+    given = [(d, index) for d, index in enumerate(indices) if index is not None]
+    if len(given) == 1 and given[0][1].dtype == "i1":
+        return masked_put(e, x, *given[0], values, accumulate)
     places = Places(e, x, indices)
     return e.scatter(
         "add" if accumulate else "set",
@@ -176,6 +221,12 @@ def scatter(e: Lowering, x: Value, dim: int, index: Value, source: Operand) -> V
     return scattered(e, "set", x, dim, index, source)
 
 
+@aten("scatter.reduce", "scatter.value_reduce")
+def scatter_with(e: Lowering, x: Value, dim: int, index: Value, source: Operand, *, reduce: str) -> Value:
+    """X with elements added to, or multiplied."""
+    return scattered(e, COMBINE[reduce], x, dim, index, source)
+
+
 @aten("scatter_add.default")
 def scatter_add(e: Lowering, x: Value, dim: int, index: Value, source: Value) -> Value:
     """X with elements added to."""
@@ -186,10 +237,77 @@ def scatter_add(e: Lowering, x: Value, dim: int, index: Value, source: Value) ->
 def scatter_reduce(
     e: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
 ) -> Value:
-    """X with elements combined: sum, prod, amax, amin."""
-    if reduce not in COMBINE or not include_self:
-        raise e.refuse(f"scatter_reduce with {reduce!r}, include_self={include_self} is not supported")
-    return scattered(e, COMBINE[reduce], x, dim, index, source)
+    """X with elements combined (sum, prod, mean, amax, amin); without `include_self`, x's own do not count."""
+    if x.type.rank == 0:
+        x, index, source = (e.reshape(v, (1,)) for v in (x, index, source))
+    combine = COMBINE[reduce]
+    touched = scattered(e, "set", e.constant(False, x.type.with_dtype("i1")), dim, index, True)
+    start = x
+    if not include_self:
+        start = e.select(touched, e.constant(REDUCTION_STARTS[combine](x.dtype), x.type), x)
+    result = scattered(e, combine, start, dim, index, source)
+    if reduce == "mean":
+        counts = scattered(e, "add", e.constant(1 if include_self else 0, x.type), dim, index, 1)
+        counts = e.select(touched, counts, e.constant(1, x.type))
+        result = floored_quotient(e, result, counts) if x.type.is_integer else e.binary("divide", result, counts)
+    return e.reshape(result, e.result.shape)
+
+
+@aten("index_reduce.default")
+def index_reduce(
+    e: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True
+) -> Value:
+    """X with rows combined: prod, mean, amax, amin."""
+    axis = e.axis(dim, x.type.rank)
+    wide = e.broadcast_in_dim(index, source.shape, [axis])
+    return scatter_reduce(e, x, dim, wide, source, reduce, include_self)  # type: ignore[return-value]
+
+
+@aten("put.default")
+def put(e: Lowering, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
+    """X with elements at row-major positions replaced, or added to."""
+    flat, count = e.reshape(x, (x.type.elements,)), (index.type.elements,)
+    at, values = e.reshape(index, count), e.reshape(source, count)
+    return e.reshape(scattered(e, "add" if accumulate else "set", flat, 0, at, values), x.shape)
+
+
+def order_among(e: Lowering, mask: Value) -> Value:
+    """For each element of a mask, flat, i64: how many before it hold, in row-major order."""
+    flat = e.convert(e.reshape(mask, (mask.type.elements,)), "i64")
+    return e.binary("subtract", running(e, "add", flat, 0, 0), flat)
+
+
+@aten("masked_scatter.default")
+def masked_scatter(e: Lowering, x: Value, mask: Value, source: Value) -> Value:
+    """X with the source's elements, in order, where the mask holds."""
+    mask = e.broadcast(mask, e.result.shape)
+    values = rows(e, e.reshape(source, (source.type.elements,)), order_among(e, mask), 0)
+    return e.select(mask, e.reshape(values, mask.shape), e.broadcast(x, mask.shape))
+
+
+@aten("masked_scatter_backward.default")
+def masked_scatter_backward(e: Lowering, gradient: Value, mask: Value, sizes: Sequence[int]) -> Value:
+    """The gradient's elements where the mask holds, in order, then zeros."""
+    mask = e.broadcast(mask, gradient.shape)
+    count = math.prod(sizes)
+    outside = e.constant(count, TensorType("i64", (mask.type.elements,)))
+    at = e.select(e.reshape(mask, outside.shape), order_among(e, mask), outside)
+    type_ = TensorType(gradient.dtype, (count,))
+    return e.reshape(added_rows(e, type_, at, e.reshape(gradient, outside.shape)), tuple(sizes))
+
+
+@aten("nonzero_static.default")
+def nonzero_static(e: Lowering, x: Value, *, size: int, fill_value: int = -1) -> Value:
+    """The positions of the first `size` elements that are not zero, [size, rank]; where there are fewer, a value."""
+    holds = e.convert(x, "i1")
+    outside = e.constant(size, TensorType("i64", (x.type.elements,)))
+    at = e.select(e.reshape(holds, outside.shape), order_among(e, holds), outside)
+    columns = []
+    for d in range(x.type.rank):
+        place = e.reshape(e.iota(d, x.type.with_dtype("i64")), outside.shape)
+        row = added_rows(e, TensorType("i64", (size,)), at, place, "maximum", fill_value)
+        columns.append(e.reshape(row, (size, 1)))
+    return e.concatenate(columns, 1)
 
 
 @aten("index_add.default")

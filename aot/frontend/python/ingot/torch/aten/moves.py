@@ -200,3 +200,21 @@ def diagonal(e: Lowering, x: Value, offset: int = 0, dim1: int = 0, dim2: int = 
     square = x.type.with_dtype("i64")
     on_it = e.compare("EQ", e.iota(rank - 2, square), e.iota(rank - 1, square))
     return e.reduce("add", e.select(on_it, x, e.constant(0, x.type)), [rank - 1])
+
+
+@aten("diagonal_scatter.default")
+def diagonal_scatter(e: Lowering, x: Value, source: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    """X with a diagonal replaced; the source's last dimension lies along it."""
+    rank = x.type.rank
+    a, b = e.axis(dim1, rank), e.axis(dim2, rank)
+    order = [*(d for d in range(rank) if d not in (a, b)), a, b]
+    moved = e.transpose(x, order)
+    low, high = [0] * source.type.rank, [0] * source.type.rank
+    low[-1] = max(0, offset)
+    high[-1] = moved.shape[-1] - source.shape[-1] - low[-1]
+    columns = e.pad(e.convert(source, x.dtype), 0, low, high)
+    spread = e.broadcast_in_dim(columns, moved.shape, [*range(rank - 2), rank - 1])
+    square = moved.type.with_dtype("i64")
+    ahead = e.binary("subtract", e.iota(rank - 1, square), e.iota(rank - 2, square))
+    on_it = e.compare("EQ", ahead, e.constant(offset, square))
+    return e.transpose(e.select(on_it, spread, moved), [order.index(d) for d in range(rank)])

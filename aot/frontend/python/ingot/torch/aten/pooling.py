@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.types import lowest
+from ingot.torch.aten.indexing import rows, scattered
+from ingot.torch.aten.resampling import cell_bounds
 from ingot.torch.lowering import Lowering, aten
 
 Ints = Sequence[int]
@@ -119,53 +124,54 @@ def unshifted(e: Lowering, part: Value, windows: Windows, offset: Ints, shape: I
     return e.pad(part, 0, low, high, interior)
 
 
-@aten("adaptive_max_pool2d.default")
-def adaptive_max_pool(e: Lowering, x: Value, output_size: Ints) -> tuple[Value, Value]:
-    """The greatest element of each of output_size cells, and its index within the image."""
-    height, width = x.shape[-2:]
-    index = flat_index(e, x.type, 2)
-    rows, index_rows = [], []
-    for i in range(output_size[0]):
-        cells, index_cells = [], []
-        for j in range(output_size[1]):
-            cell = (cell_bounds(i, output_size[0], height), cell_bounds(j, output_size[1], width))
-            part, at = (crop(e, value, cell) for value in (x, index))
-            dims = [x.type.rank - 2, x.type.rank - 1]
-            best = e.reduce("maximum", part, dims)
-            everywhere = e.broadcast_in_dim(best, part.shape, range(best.type.rank))
-            hit = e.binary("or", e.compare("EQ", part, everywhere), e.compare("NE", part, part))
-            where = e.reduce("minimum", e.select(hit, at, e.constant(2**62, at.type)), dims)
-            cells.append(e.reshape(best, (*best.shape, 1, 1)))
-            index_cells.append(e.reshape(where, (*best.shape, 1, 1)))
-        rows.append(e.concatenate(cells, x.type.rank - 1))
-        index_rows.append(e.concatenate(index_cells, x.type.rank - 1))
-    return e.concatenate(rows, x.type.rank - 2), e.concatenate(index_rows, x.type.rank - 2)
+@aten("adaptive_max_pool2d.default", "adaptive_max_pool3d.default")
+def adaptive_max_pool(e: Lowering, x: Value, size: Ints) -> tuple[Value, Value]:
+    """The greatest element of each of so many cells, and its index within the image.
 
-
-def cell_bounds(i: int, cells: int, extent: int) -> tuple[int, int]:
-    """Where the i-th of some cells starts and ends: they cover an extent, and may share elements."""
-    return i * extent // cells, -(-(i + 1) * extent // cells)
-
-
-def crop(e: Lowering, x: Value, cell: Sequence[tuple[int, int]]) -> Value:
-    """X between bounds along its last two dimensions."""
-    rank = x.type.rank
-    return e.slice_dim(e.slice_dim(x, rank - 2, *cell[0]), rank - 1, *cell[1])
+    Cells of different sizes repeat their last element.
+    """
+    first = x.type.rank - len(size)
+    extents = x.shape[first:]
+    if all(n % cells == 0 for n, cells in zip(extents, size, strict=True)):
+        return max_pool(e, x, [n // cells for n, cells in zip(extents, size, strict=True)])  # type: ignore[return-value]
+    parts, index, split = x, np.zeros((), np.int64), list(x.shape[:first])
+    for axis, (cells, n) in enumerate(zip(size, extents, strict=True), first):
+        bounds = [cell_bounds(i, cells, n) for i in range(cells)]
+        each = max(high - low for low, high in bounds)
+        places = np.array([[min(low + k, high - 1) for k in range(each)] for low, high in bounds])
+        parts = rows(e, parts, e.dense(places.reshape(-1), "i64"), axis)
+        index = index[..., None, None] * n + places
+        split += [cells, each]
+    parts = e.reshape(parts, tuple(split))
+    dims = [*range(first + 1, len(split), 2)]
+    kept = [d for d in range(len(split)) if d not in dims]
+    greatest = e.reduce("maximum", parts, dims)
+    everywhere = e.broadcast_in_dim(greatest, parts.shape, kept)
+    hit = e.binary("or", e.compare("EQ", parts, everywhere), e.compare("NE", parts, parts))
+    at = e.broadcast(e.dense(index, "i64"), parts.shape)
+    return greatest, e.reduce("minimum", e.select(hit, at, e.constant(2**62, at.type)), dims)
 
 
 @aten("adaptive_max_pool2d_backward.default")
-def adaptive_max_pool_backward(e: Lowering, gradient: Value, x: Value, indices: Value) -> Value:
+def adaptive_max_pool2d_backward(e: Lowering, gradient: Value, x: Value, indices: Value) -> Value:
     """Each gradient added at the index of its cell's greatest element."""
-    pixels = x.shape[-2] * x.shape[-1]
-    lead = x.shape[:-2]
-    flat = (*lead, gradient.shape[-2] * gradient.shape[-1])
-    sources, at = e.reshape(gradient, flat), e.reshape(indices, flat)
-    wide = (*flat, pixels)
-    pixel = e.iota(len(wide) - 1, TensorType("i64", wide))
-    hit = e.compare("EQ", e.broadcast_in_dim(at, wide, range(len(flat))), pixel)
-    spread = e.broadcast_in_dim(sources, wide, range(len(flat)))
-    placed = e.reduce("add", e.select(hit, spread, e.constant(0, spread.type)), [len(flat) - 1])
-    return e.reshape(placed, x.shape)
+    return at_indices(e, gradient, x.type, indices, 2)
+
+
+@aten("adaptive_max_pool3d_backward.default")
+def adaptive_max_pool3d_backward(e: Lowering, gradient: Value, x: Value, indices: Value) -> Value:
+    """Each gradient added at the index of its cell's greatest element."""
+    return at_indices(e, gradient, x.type, indices, 3)
+
+
+def at_indices(e: Lowering, source: Value, type_: TensorType, indices: Value, spatial: int) -> Value:
+    """Zeros of a type with a source added at row-major indices within the last dimensions."""
+    first = type_.rank - spatial
+    lead, pixels = source.shape[:first], math.prod(type_.shape[first:])
+    flat = (*lead, math.prod(source.shape[first:]))
+    zeros = e.constant(0, TensorType(type_.dtype, (*lead, pixels)))
+    placed = scattered(e, "add", zeros, -1, e.reshape(indices, flat), e.reshape(source, flat))
+    return e.reshape(placed, type_.shape)
 
 
 def window_counts(

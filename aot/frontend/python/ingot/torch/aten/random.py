@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ingot.stablehlo import TensorType, Value
+from ingot.torch.aten.reductions import first_position
 from ingot.torch.lowering import Lowering, Operand, aten
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -96,3 +97,93 @@ def bernoulli(e: Lowering, x: Value, p: Operand | None = None, generator: Any = 
     """1 with probability p, or x; else 0."""
     threshold = x if p is None else e.tensor(p, x.type)
     return e.convert(e.compare("LT", uniform(e, x.type), threshold), x.dtype)
+
+
+def below(e: Lowering, shape: tuple[int, ...], high: int) -> Value:
+    """Whole numbers in [0, high), i64, for high up to 2^32."""
+    wide = e.convert(bits(e, shape), "ui64")
+    scaled = e.binary("multiply", wide, e.constant(high, wide.type))
+    return e.convert(e.binary("shift_right_logical", scaled, e.constant(32, wide.type)), "i64")
+
+
+def whole_between(e: Lowering, low: int, high: int) -> Value:
+    """Whole numbers in [low, high), of the result's type."""
+    if high - low > 2**32:
+        raise e.refuse("random whole numbers of a range above 2^32 are not supported", "combine two of less")
+    number = below(e, e.result.shape, high - low)
+    return e.convert(e.binary("add", number, e.constant(low, number.type)), e.result.dtype)
+
+
+@aten("randint.default", "randint_like.default")
+def randint(e: Lowering, first: Any, second: Any, *_: Any, **__: Any) -> Value:
+    """Whole numbers in [0, high)."""
+    return whole_between(e, 0, second if isinstance(first, Value) else first)
+
+
+@aten("randint.low")
+def randint_from(e: Lowering, low: int, high: int, *_: Any, **__: Any) -> Value:
+    """Whole numbers in [low, high)."""
+    return whole_between(e, low, high)
+
+
+@aten("randint_like.low_dtype")
+def randint_like_from(e: Lowering, _: Value, low: int, high: int, **__: Any) -> Value:
+    """Whole numbers in [low, high)."""
+    return whole_between(e, low, high)
+
+
+@aten("randperm.default")
+def randperm(e: Lowering, count: int, **_: Any) -> Value:
+    """The numbers below `count` in a random order."""
+    words = bits(e, (count,))
+    return e.convert(e.sort([words, e.iota(0, words.type.with_dtype("i64"))], 0, descending=False)[1], e.result.dtype)
+
+
+@aten("normal_functional.default")
+def normal(e: Lowering, _: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Value:
+    """Normal, of a mean and a deviation."""
+    spread = e.binary("multiply", randn(e), e.constant(std, e.result))  # type: ignore[arg-type]
+    return e.binary("add", spread, e.constant(mean, e.result))
+
+
+@aten("prims::normal.default")
+def normal_of_shape(e: Lowering, _: Any, *, mean: float, std: float, **__: Any) -> Value:
+    """Normal, of a mean and a deviation."""
+    return normal(e, None, mean, std)  # type: ignore[return-value]
+
+
+@aten("multinomial.default")
+def multinomial(e: Lowering, x: Value, count: int, replacement: bool = False, *, generator: Any = None) -> Value:
+    """Positions along the last dimension, each as likely as its weight says: the greatest of log w + Gumbel noise."""
+    wide = e.convert(x, "f64" if x.dtype == "f64" else "f32")
+    rank, classes = x.type.rank, x.shape[-1]
+    shape = (*x.shape[:-1], count, classes) if replacement else x.shape
+    noise_type = TensorType(wide.dtype, shape)
+    tiny = e.constant(2.0**-33, noise_type)
+    u = e.binary("add", uniform(e, noise_type), tiny)
+    gumbel = e.unary("negate", e.unary("log", e.unary("negate", e.unary("log", u))))
+    log = e.unary("log", wide)
+    if not replacement:
+        _, order = e.sort(
+            [e.binary("add", log, gumbel), e.iota(rank - 1, x.type.with_dtype("i64"))], rank - 1, descending=True
+        )
+        return e.slice_dim(order, rank - 1, 0, count)
+    scores = e.binary("add", e.broadcast_in_dim(log, shape, [*range(rank - 1), rank]), gumbel)
+    return first_position(e, "maximum", scores, -1, False)
+
+
+@aten("rrelu_with_noise_functional.default")
+def rrelu(
+    e: Lowering,
+    x: Value,
+    noise: Value,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> tuple[Value, Value]:
+    """X where positive, else x times a random slope; and the slopes."""
+    one, mean = e.constant(1, x.type), e.constant((lower + upper) / 2, x.type)
+    slope = mean if not training else uniform_between(e, x, lower, upper)
+    slopes = e.select(e.compare("GT", x, e.constant(0, x.type)), one, slope)  # type: ignore[arg-type]
+    return e.binary("multiply", x, slopes), slopes if training else noise

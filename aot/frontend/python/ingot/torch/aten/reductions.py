@@ -140,36 +140,6 @@ def first_position(e: Lowering, combine: str, x: Value, dim: int | None, keepdim
     return e.reshape(position, e.results[-1].shape if e.results[-1] else position.shape)
 
 
-@aten("cumsum.default")
-def cumsum(e: Lowering, x: Value, dim: int, dtype: Any = None) -> Value:
-    """Each element added to all before it along a dimension."""
-    x = e.convert(x, e.result.dtype)
-    return running(e, "add", x, dim)
-
-
-@aten("cumprod.default")
-def cumprod(e: Lowering, x: Value, dim: int, dtype: Any = None) -> Value:
-    """Each element multiplied by all before it along a dimension; extents are small, as it takes rounds of doubling."""
-    x = e.convert(x, e.result.dtype)
-    axis, step = e.axis(dim, x.type.rank), 1
-    while step < x.shape[axis]:
-        low, high = [0] * x.type.rank, [0] * x.type.rank
-        low[axis], high[axis] = step, -step
-        x = e.binary("multiply", x, e.pad(x, 1, low, high))
-        step *= 2
-    return x
-
-
-def running(e: Lowering, combine: str, x: Value, dim: int) -> Value:
-    """Windows that end at each element."""
-    if x.type.rank == 0:
-        return x
-    axis = e.axis(dim, x.type.rank)
-    window = [x.shape[axis] if d == axis else 1 for d in range(x.type.rank)]
-    padding = [(x.shape[axis] - 1 if d == axis else 0, 0) for d in range(x.type.rank)]
-    return e.reduce_window(combine, x, window, [1] * x.type.rank, padding)
-
-
 @aten("linalg_vector_norm.default")
 def vector_norm(
     e: Lowering, x: Value, ord: float = 2, dims: Dimensions = None, keepdim: bool = False, dtype: Any = None
@@ -188,12 +158,21 @@ def vector_norm(
     return e.binary("power", total, e.constant(1 / ord, total.type))
 
 
-@aten("_softmax.default", "_safe_softmax.default")
+@aten("_softmax.default")
 def softmax(e: Lowering, x: Value, dim: int, half_to_float: bool = False) -> Value:
     """e^x over its sum along a dimension; computed in f32 where x is narrower."""
     weights = e.unary("exponential", below_greatest(e, x, dim))
     total = e.broadcast(reduced(e, "add", weights, dim, True), weights.shape)
     return e.convert(e.binary("divide", weights, total), e.result.dtype)
+
+
+@aten("_safe_softmax.default")
+def safe_softmax(e: Lowering, x: Value, dim: int, dtype: Any = None) -> Value:
+    """The same, but zeros where a row is minus infinity throughout: all of it is masked."""
+    weights = softmax(e, x, dim)
+    greatest = e.broadcast(reduced(e, "maximum", x, dim, True), x.shape)
+    is_masked = e.compare("EQ", greatest, e.constant(-math.inf, x.type))
+    return e.select(is_masked, e.constant(0, weights.type), weights)  # type: ignore[union-attr,arg-type]
 
 
 @aten("_log_softmax.default")

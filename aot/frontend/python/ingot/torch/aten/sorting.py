@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ingot.stablehlo import Value
+from ingot.torch.aten.reductions import reduced
+from ingot.torch.aten.scans import scanned
 from ingot.torch.lowering import Lowering, aten
 
 
@@ -32,3 +34,85 @@ def ordered(e: Lowering, x: Value, axis: int, descending: bool) -> tuple[Value, 
     index = e.iota(axis, x.type.with_dtype("i64"))
     values, indices = e.sort([x, index], axis, descending=descending)
     return values, indices
+
+
+def at_rank(e: Lowering, x: Value, rank: int | Value, axis: int, keepdim: bool) -> tuple[Value, Value]:
+    """What stands at a place of each sorted row, and where it was; the place is one number, or one for each row."""
+    values, indices = ordered(e, x, axis, descending=False)
+    if isinstance(rank, Value):
+        chosen = e.compare("EQ", e.iota(axis, indices.type), e.broadcast(rank, x.shape))
+        parts = [reduced(e, "add", e.select(chosen, v, e.constant(0, v.type)), axis, True) for v in (values, indices)]
+    else:
+        parts = [e.slice_dim(v, axis, rank, rank + 1) for v in (values, indices)]
+    if not keepdim:
+        parts = [e.reshape(v, (*x.shape[:axis], *x.shape[axis + 1 :])) for v in parts]
+    return parts[0], parts[1]
+
+
+@aten("kthvalue.default")
+def kthvalue(e: Lowering, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
+    """The k-th least element along a dimension, from 1 on, and where it was."""
+    if x.type.rank == 0:
+        return x, e.constant(0, x.type.with_dtype("i64"))
+    return at_rank(e, x, k - 1, e.axis(dim, x.type.rank), keepdim)
+
+
+@aten("median.dim")
+def median_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
+    """The middle of each sorted row, the lower of two, and where it was; NaN where there is one."""
+    if x.type.rank == 0:
+        return x, e.constant(0, x.type.with_dtype("i64"))
+    axis = e.axis(dim, x.type.rank)
+    middle = (x.shape[axis] - 1) // 2
+    if not x.type.is_float:
+        return at_rank(e, x, middle, axis, keepdim)
+    has_nan = reduced(e, "or", e.compare("NE", x, x), axis, True)
+    last = e.constant(x.shape[axis] - 1, has_nan.type.with_dtype("i64"))
+    return at_rank(e, x, e.select(has_nan, last, e.constant(middle, last.type)), axis, keepdim)
+
+
+@aten("nanmedian.dim")
+def nanmedian_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
+    """The middle of the numbers of each sorted row, the lower of two, and where it was; NaN if there is none."""
+    if x.type.rank == 0:
+        return x, e.constant(0, x.type.with_dtype("i64"))
+    axis = e.axis(dim, x.type.rank)
+    numbers = reduced(e, "add", e.convert(e.compare("EQ", x, x), "i64"), axis, True)
+    one, zero = e.constant(1, numbers.type), e.constant(0, numbers.type)
+    last = e.binary("maximum", e.binary("subtract", numbers, one), zero)
+    return at_rank(e, x, e.binary("divide", last, e.constant(2, last.type)), axis, keepdim)
+
+
+@aten("median.default")
+def median(e: Lowering, x: Value) -> Value:
+    """The middle of all elements, the lower of two; NaN where there is one."""
+    return median_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]  # type: ignore[index,return-value]
+
+
+@aten("nanmedian.default")
+def nanmedian(e: Lowering, x: Value) -> Value:
+    """The middle of all numbers, the lower of two."""
+    return nanmedian_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]  # type: ignore[index,return-value]
+
+
+@aten("mode.default")
+def mode(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
+    """The most frequent element of each row, the least of equally frequent ones, and where it was last."""
+    if x.type.rank == 0:
+        return x, e.constant(0, x.type.with_dtype("i64"))
+    axis = e.axis(dim, x.type.rank)
+    values, indices = ordered(e, x, axis, descending=False)
+    low, high = [0] * x.type.rank, [0] * x.type.rank
+    low[axis], high[axis] = 1, -1
+    place = e.iota(axis, indices.type)
+    is_new = e.compare("NE", values, e.pad(values, 0, low, high))
+    is_first = e.compare("EQ", place, e.constant(0, place.type))
+    starts = e.select(e.binary("or", is_new, is_first), place, e.constant(0, place.type))
+    (since,) = scanned(e, (starts,), axis, (0,), lambda before, here: (e.binary("maximum", before[0], here[0]),))
+    often = e.binary("subtract", place, since)
+    best = reduced(e, "maximum", often, axis, True)
+    nowhere = e.constant(x.shape[axis], place.type)
+    found = e.select(e.compare("EQ", often, e.broadcast(best, x.shape)), place, nowhere)
+    chosen = e.compare("EQ", place, e.broadcast(reduced(e, "minimum", found, axis, True), x.shape))
+    parts = [reduced(e, "add", e.select(chosen, v, e.constant(0, v.type)), axis, keepdim) for v in (values, indices)]
+    return parts[0], parts[1]

@@ -1,0 +1,69 @@
+"""Factors and solutions of matrices [..., n, n]."""
+
+from __future__ import annotations
+
+from ingot.stablehlo import Value
+from ingot.torch.aten.creation import triangle
+from ingot.torch.lowering import Lowering, aten
+
+
+@aten("linalg_cholesky_ex.default", "cholesky.default")
+def cholesky(e: Lowering, x: Value, upper: bool = False, check_errors: bool = False) -> tuple[Value, ...] | Value:
+    """The lower L of L Lᴴ, or the upper U of Uᴴ U; NaN where the matrix is not positive definite, and 0 for success."""
+    factor = e.op("stablehlo.cholesky", [x], x.type, f"lower = {'false' if upper else 'true'}")
+    factor = triangle(e, factor, "GE" if upper else "LE", 0)
+    if len(e.results) == 1:
+        return factor
+    assert e.results[1]
+    return factor, e.constant(0, e.results[1])
+
+
+@aten("_linalg_check_errors.default")
+def check_errors(e: Lowering, *_: object, **__: object) -> tuple[Value, ...]:
+    """Nothing: a program raises nothing."""
+    return ()
+
+
+def solved(
+    e: Lowering, a: Value, b: Value, *, upper: bool, left: bool, unit: bool, transpose: str = "NO_TRANSPOSE"
+) -> Value:
+    """X of A X = B, or of X A = B, for a triangular matrix; batches broadcast."""
+    batch = e.result.shape[:-2]
+    a, b = (e.broadcast(v, (*batch, *v.shape[-2:])) for v in (a, b))
+    flags = {"left_side": left, "lower": not upper, "unit_diagonal": unit}
+    attributes = ", ".join(f"{name} = {'true' if value else 'false'}" for name, value in flags.items())
+    attributes += f", transpose_a = #stablehlo<transpose {transpose}>"
+    return e.op("stablehlo.triangular_solve", [a, b], b.type, attributes)
+
+
+@aten("linalg_solve_triangular.default")
+def solve_triangular(
+    e: Lowering, a: Value, b: Value, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Value:
+    """X of A X = B, or of X A = B, for a triangular matrix A."""
+    return solved(e, a, b, upper=upper, left=left, unit=unitriangular)
+
+
+@aten("triangular_solve.default")
+def triangular_solve(
+    e: Lowering, b: Value, a: Value, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Value, Value]:
+    """X of A X = B for a triangular matrix A, or its transpose; and A."""
+    how = "TRANSPOSE" if transpose else "NO_TRANSPOSE"
+    return solved(e, a, b, upper=upper, left=True, unit=unitriangular, transpose=how), a
+
+
+@aten("cholesky_solve.default", "_cholesky_solve_helper.default")
+def cholesky_solve(e: Lowering, b: Value, factor: Value, upper: bool = False) -> Value:
+    """X of A X = B, for A's Cholesky factor."""
+    first, second = ("ADJOINT", "NO_TRANSPOSE") if upper else ("NO_TRANSPOSE", "ADJOINT")
+    y = solved(e, factor, b, upper=upper, left=True, unit=False, transpose=first)
+    return solved(e, factor, y, upper=upper, left=True, unit=False, transpose=second)
+
+
+@aten("cholesky_inverse.default")
+def cholesky_inverse(e: Lowering, factor: Value, upper: bool = False) -> Value:
+    """The inverse of A, for its Cholesky factor."""
+    square = factor.type.with_dtype("i64")
+    diagonal = e.compare("EQ", e.iota(square.rank - 2, square), e.iota(square.rank - 1, square))
+    return cholesky_solve(e, e.convert(diagonal, factor.dtype), factor, upper)  # type: ignore[return-value]

@@ -1,0 +1,69 @@
+"""Functions of torch whose gradient is one op without a row: while tracing they are made of ops that have rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import torch
+from torch._decomp.decompositions import grid_sampler_2d
+
+from ingot.torch.errors import TraceError
+
+Lengths: TypeAlias = torch.Tensor | Sequence[int]
+
+NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
+MEAN, SUM = 1, 2
+
+
+def grid_sampler(
+    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> torch.Tensor:
+    """Images [n, c, h, w] sampled where a grid [n, h', w', 2] says."""
+    if x.dim() != 4:
+        raise TraceError("grid_sample of volumes is not supported", fix="sample images, of shape [n, c, h, w]")
+    sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
+    return sampled
+
+
+def ctc_loss(
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int = 0,
+    reduction: int = MEAN,
+    zero_infinity: bool = False,
+) -> torch.Tensor:
+    """Minus the log-likelihood of labels [n, s], or [s], under log_probs [t, n, classes], or [t, classes].
+
+    Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", ICML 2006: the likelihood of
+    all paths that end at each of the labels with blanks between them, step by step.
+    """
+    is_single = log_probs.dim() == 2
+    if is_single:
+        log_probs, targets = log_probs.unsqueeze(1), targets.unsqueeze(0)
+    if targets.dim() != 2:
+        raise TraceError("ctc_loss of concatenated targets is not supported", fix="pad them to [n, s]")
+    given, wanted = (torch.as_tensor(lengths).reshape(-1).long() for lengths in (input_lengths, target_lengths))
+    count, labels = targets.shape
+    states = torch.stack([torch.full_like(targets, blank), targets], 2).reshape(count, 2 * labels)
+    states = torch.nn.functional.pad(states, (0, 1), value=blank).long()
+    skips = torch.nn.functional.pad((states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank), (2, 0))
+    emitted = log_probs.gather(2, states.expand(log_probs.shape[0], -1, -1))
+    paths = torch.where(torch.arange(2 * labels + 1) < 2, emitted[0], NEVER)
+    for t in range(1, log_probs.shape[0]):
+        one, two = (torch.nn.functional.pad(paths, (k, 0), value=NEVER)[:, :-k] for k in (1, 2))
+        ways = torch.stack([paths, one, torch.where(skips, two, NEVER)])
+        paths = torch.where((t < given)[:, None], ways.logsumexp(0) + emitted[t], paths)
+    ends = torch.stack([2 * wanted, (2 * wanted - 1).clamp(min=0)], 1)
+    last = torch.where((torch.arange(2) == 0) | (wanted > 0)[:, None], paths.gather(1, ends), NEVER)
+    losses = -last.logsumexp(1)
+    losses = torch.where(losses > -NEVER / 2, 0.0 if zero_infinity else torch.inf, losses)
+    if reduction == MEAN:
+        return (losses / wanted.clamp(min=1)).mean()
+    return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
+
+
+# What torch's own modules look up in torch, and find instead.
+SUBSTITUTES: dict[str, Callable[..., torch.Tensor]] = {"ctc_loss": ctc_loss, "grid_sampler": grid_sampler}

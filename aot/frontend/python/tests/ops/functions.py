@@ -1,0 +1,46 @@
+"""Functions of one number: exponentials, angles, special functions, activations."""
+
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+
+from ops.data import Cases, between, normal
+
+ANY, POSITIVE, UNIT, ABOVE_ONE = normal(3, 4), between(0.2, 4, 3, 4), between(-0.9, 0.9, 3, 4), between(1.1, 4, 3, 4)
+
+DOMAINS = {
+    "exp exp2 expm1 sin cos tan sinh cosh tanh atan asinh sigmoid erf erfc sinc": ANY,
+    "log log2 log10 log1p lgamma digamma": POSITIVE,
+    "asin acos atanh erfinv": UNIT,
+    "acosh": ABOVE_ONE,
+}
+SPECIAL = {
+    "i0 i0e i1 i1e ndtr expit": ANY,
+    "entr psi gammaln": POSITIVE,
+    "logit": between(0.1, 0.9, 3, 4),
+}
+ACTIVATIONS = (
+    "relu relu6 elu selu celu gelu silu mish softplus softsign tanhshrink softshrink hardshrink hardtanh hardsigmoid "
+    "hardswish logsigmoid leaky_relu glu rrelu"
+)
+
+CASES: Cases = {
+    **{name: (getattr(torch, name), (x,)) for names, x in DOMAINS.items() for name in names.split()},
+    **{f"special_{n}": (getattr(torch.special, n), (x,)) for names, x in SPECIAL.items() for n in names.split()},
+    **{f"act_{name}": (getattr(F, name), (2 * ANY,)) for name in ACTIVATIONS.split()},
+    "gelu_tanh": (partial(F.gelu, approximate="tanh"), (ANY,)),
+    "prelu": (F.prelu, (normal(2, 3, 4), between(0.1, 0.4, 3))),
+    "softplus_beta": (partial(F.softplus, beta=3, threshold=2), (ANY,)),
+    "logit_eps": (partial(torch.logit, eps=0.2), (between(0, 1, 3, 4),)),
+    "polygamma": (lambda x: (torch.polygamma(1, x), torch.polygamma(2, x)), (POSITIVE,)),
+    "multigammaln": (lambda x: torch.special.multigammaln(x, 3), (between(2, 5, 3, 4),)),
+    "zeta": (lambda s, q: torch.special.zeta(s.detach(), q), (ABOVE_ONE, POSITIVE)),
+    "xlogy": (torch.xlogy, (POSITIVE, between(0.2, 4, 3, 4))),
+    "xlogy_zero": (lambda x, y: torch.xlogy(F.relu(x), y), (ANY, POSITIVE)),
+    "xlog1py": (torch.special.xlog1py, (ANY, POSITIVE)),
+    "logaddexp": (lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), (ANY, normal(3, 4))),
+    "lgamma_negative": (lambda x: torch.lgamma(x), (between(-3.9, -3.1, 5),)),
+    "float_of_int": (lambda x: (torch.exp(x), torch.sqrt(x + 3)), (torch.arange(-2, 3),)),
+    "bessel_far": (lambda x: (torch.special.i0e(x), torch.special.i1e(x)), (between(-60, 60, 9),)),
+}

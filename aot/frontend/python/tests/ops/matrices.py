@@ -1,0 +1,60 @@
+"""Products and solutions of matrices."""
+
+import torch
+
+from ops.data import Cases, normal
+
+X, Y, B1, B2 = normal(3, 4), normal(4, 5), normal(2, 3, 4), normal(2, 4, 5)
+SQUARE = normal(2, 4, 4) + 4 * torch.eye(4, dtype=torch.float64)
+VECTOR = normal(4)
+
+
+def definite(x: torch.Tensor) -> torch.Tensor:
+    """A positive definite matrix."""
+    return x @ x.mT + torch.eye(x.shape[-1], dtype=x.dtype)
+
+
+CASES: Cases = {
+    "products": (lambda x, y, v: (x @ y, torch.mm(x, y), x @ v, v @ y, v @ v), (X, Y, VECTOR)),
+    "batched": (lambda x, y, v: (x @ y, torch.bmm(x, y), x @ v, torch.matmul(x[0], y)), (B1, B2, VECTOR)),
+    "addmm": (lambda c, x, y: torch.addmm(c, x, y, beta=0.5, alpha=2), (normal(3, 5), X, Y)),
+    "addmv": (lambda c, x, v: (torch.addmv(c, x, v), torch.addr(x, c, v)), (normal(3), X, VECTOR)),
+    "baddbmm": (
+        lambda c, x, y: (torch.baddbmm(c, x, y, beta=0.5), torch.addbmm(c[0], x, y)),
+        (normal(2, 3, 5), B1, B2),
+    ),
+    "outer": (lambda x, y: (torch.outer(x, y), torch.inner(x, x), torch.vdot(x, x)), (VECTOR, normal(3))),
+    "einsum": (lambda x, y: (torch.einsum("bij,bjk->bik", x, y), torch.einsum("bij,bjk->ik", x, y)), (B1, B2)),
+    "einsum_diagonal": (lambda x: (torch.einsum("bii->bi", x), torch.einsum("bii->b", x)), (SQUARE,)),
+    "tensordot": (lambda x, y: torch.tensordot(x, y, dims=([2], [1])), (B1, B2)),
+    "multi_dot": (lambda x, y: torch.linalg.multi_dot([x, y, y.T]), (X, Y)),
+    "matrix_power": (lambda x: (torch.linalg.matrix_power(x, 3), torch.linalg.matrix_power(x, 0)), (SQUARE,)),
+    "int_product": (lambda x: x.long() @ x.long().T, (10 * X,)),
+    "cross": (lambda x, y: (torch.linalg.cross(x, y), torch.linalg.vecdot(x, y)), (normal(4, 3), normal(4, 3))),
+    "norms": (
+        lambda x: (
+            torch.linalg.matrix_norm(x),
+            torch.linalg.matrix_norm(x, 1),
+            torch.linalg.matrix_norm(x, float("inf")),
+        ),
+        (X,),
+    ),
+    "cholesky": (lambda x: torch.linalg.cholesky(definite(x)), (SQUARE,)),
+    "cholesky_upper": (lambda x: torch.linalg.cholesky(definite(x), upper=True), (SQUARE,)),
+    "cholesky_solve": (
+        lambda x, b: torch.cholesky_solve(b, torch.linalg.cholesky(definite(x))),
+        (SQUARE, normal(2, 4, 3)),
+    ),
+    "cholesky_inverse": (lambda x: torch.cholesky_inverse(torch.linalg.cholesky(definite(x))), (SQUARE,)),
+    "solve_triangular": (
+        lambda a, b: (
+            torch.linalg.solve_triangular(a.tril(), b, upper=False),
+            torch.linalg.solve_triangular(a.triu(), b, upper=True),
+            torch.linalg.solve_triangular(a.triu(), b.mT, upper=True, left=False),
+            torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True),
+        ),
+        (SQUARE, normal(2, 4, 3)),
+    ),
+    "logdet_by_cholesky": (lambda x: 2 * torch.linalg.cholesky(definite(x)).diagonal(0, 1, 2).log().sum(-1), (SQUARE,)),
+    "bilinear": (torch.nn.functional.bilinear, (normal(3, 4), normal(3, 5), normal(2, 4, 5), normal(2))),
+}

@@ -1,0 +1,60 @@
+"""Checks of values that only raise are taken to pass; other questions about values are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+import ingot.torch
+
+
+def asserts(x: torch.Tensor) -> torch.Tensor:
+    assert (x > 0).all(), "x must be positive"
+    return x.log()
+
+
+def raises_if(x: torch.Tensor) -> torch.Tensor:
+    if torch.isnan(x).any() or (x < 0).any():
+        raise ValueError(f"bad {x.shape}")
+    return x.sqrt()
+
+
+def raises_otherwise(x: torch.Tensor) -> torch.Tensor:
+    if not (x.sum() > 3):
+        raise ValueError
+    elif x.shape[0] == 3:
+        x = x + 1
+    return x
+
+
+def returns_or_raises(x: torch.Tensor) -> torch.Tensor:
+    if (x > 0).all():
+        return x * 2
+    raise ValueError
+
+
+def checked_distribution(x: torch.Tensor) -> torch.Tensor:
+    return torch.distributions.Normal(x, x.exp()).log_prob(x)
+
+
+CASES = (asserts, raises_if, raises_otherwise, returns_or_raises, checked_distribution)
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
+def test_a_check_passes(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    program = ingot.torch.Program(nn.Identity())
+    program.add("f", function, (torch.ones(3),))
+    assert "stablehlo" in program.texts["f"]
+
+
+def test_a_choice_is_refused() -> None:
+    def chooses(x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:
+            x = x * 2
+        return x
+
+    with pytest.raises(ingot.torch.TraceError, match=r"test_checks.py:\d+.*asks for the value of a tensor"):
+        ingot.torch.Program(nn.Identity()).add("f", chooses, (torch.ones(3),))
