@@ -17,7 +17,7 @@ Decompositions = dict[Any, Callable[..., Any]]
 @cache
 def decompositions() -> Decompositions:
     """PyTorch's own decompositions, by overload."""
-    every = {**decomposition_table, **core_aten_decompositions()}
+    every = {**decomposition_table, **core_aten_decompositions(), **_lists_apart()}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
 
 
@@ -26,3 +26,28 @@ def first_decompositions() -> Decompositions:
     """Those of ops whose schema does not say that they write their arguments: normalisation's running statistics."""
     found: Decompositions = get_decompositions([torch.ops.aten.native_batch_norm])
     return found
+
+
+# What ops of lists are called where the op of one tensor has another name.
+OF_ONE_TENSOR = {"norm": "linalg_vector_norm"}
+
+
+def _lists_apart() -> Decompositions:
+    """``_foreach_mul`` and its like: the op of each tensor, one after the other."""
+    found: Decompositions = {}
+    for full_name in torch._C._dispatch_get_all_op_names():
+        name, _, overload = full_name.removeprefix("aten::").partition(".")
+        short = name.removeprefix("_foreach_")
+        one = getattr(torch.ops.aten, OF_ONE_TENSOR.get(short, short), None)
+        if short != name and not name.endswith("_") and "out" not in overload and one is not None:
+            found[getattr(getattr(torch.ops.aten, name), overload or "default")] = _for_each(one)
+    return found
+
+
+def _for_each(one: Callable[..., Any]) -> Callable[..., Any]:
+    def decomposition(*args: Any, **kwargs: Any) -> list[Any]:
+        return [
+            one(*(a[i] if isinstance(a, (list, tuple)) else a for a in args), **kwargs) for i in range(len(args[0]))
+        ]
+
+    return decomposition

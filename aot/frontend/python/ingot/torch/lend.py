@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
@@ -63,6 +65,21 @@ def lent(
             return {name: read() for name, read in readers.items()}
 
         yield read_all
+
+
+class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Stand-ins for state that a function has by other ways than a model or an optimizer: closures, lists."""
+
+    def __init__(self, state: State, stand_ins: Mapping[str, torch.Tensor]) -> None:
+        super().__init__()
+        self._stand_ins = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args, kwargs = pytree.tree_map_only(torch.Tensor, self._stand_in, (args, kwargs or {}))
+        return func(*args, **kwargs)
+
+    def _stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
+        return self._stand_ins.get(id(tensor), tensor)
 
 
 def _refuse_new_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.Tensor, set[str]]) -> None:

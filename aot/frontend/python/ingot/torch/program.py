@@ -37,6 +37,9 @@ class Program(EntryPoints):
     scheduler gives in `total_steps` steps from where it is, by the counter ``scheduler.last_epoch`` of the state, which
     ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
 
+    A function that adds to the gradients of the call before is refused, unless `keep_gradients` makes them state,
+    ``grad.<parameter>``; then gradients that PyTorch has as None are zeros.
+
     Raises ValueError for a scheduler without `total_steps`, or whose rates are no function of its counter.
     """
 
@@ -47,10 +50,12 @@ class Program(EntryPoints):
         scheduler: Scheduler = None,
         *,
         total_steps: int | None = None,
+        keep_gradients: bool = False,
         seed: int = 0,
     ):
         super().__init__()
         self._parts = (model, optimizer, scheduler)
+        self._keep_gradients = keep_gradients
         state = self.state
         refuse_schedulers(state.schedulers, state.optimizers)
         if state.schedulers and total_steps is None:
@@ -65,7 +70,7 @@ class Program(EntryPoints):
     @property
     def state(self) -> State:
         """The state as it is now."""
-        return _state(*self._parts)
+        return _state(*self._parts, keep_gradients=self._keep_gradients)
 
     def add(
         self,
@@ -128,20 +133,27 @@ class Program(EntryPoints):
         save_file(tensors, os.fspath(file))
 
 
-def load_state(model: Model, optimizer: Optimizer, file: str | os.PathLike[str], scheduler: Scheduler = None) -> None:
+def load_state(
+    model: Model,
+    optimizer: Optimizer,
+    file: str | os.PathLike[str],
+    scheduler: Scheduler = None,
+    *,
+    keep_gradients: bool = False,
+) -> None:
     """Copies the state that a bundle saved into a model and its optimizer, and steps a scheduler to where it was.
 
-    Raises KeyError for state that the file lacks, ValueError for another shape or dtype and for a scheduler that is
-    further already; nothing is copied then.
+    With `keep_gradients` also the gradients. Raises KeyError for state that the file lacks, ValueError for another
+    shape or dtype and for a scheduler that is further already; nothing is copied then.
     """
-    _state(model, optimizer, scheduler).load(load_file(os.fspath(file)))
+    _state(model, optimizer, scheduler, keep_gradients=keep_gradients).load(load_file(os.fspath(file)))
 
 
-def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler) -> State:
+def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, *, keep_gradients: bool) -> State:
     models = {"": model} if isinstance(model, torch.nn.Module) else model
     optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
-    return State(models, optimizers or {}, schedulers)
+    return State(models, optimizers or {}, schedulers, keep_gradients=keep_gradients)
 
 
 def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str, Any]:

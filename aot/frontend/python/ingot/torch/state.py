@@ -19,15 +19,24 @@ class State:
     """Every tensor of some models, optimizers and schedulers that lives from step to step, by name.
 
     Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``, the counters of
-    schedulers ``scheduler.last_epoch``. The name of a model or optimizer, where it has one, stands before:
-    ``generator.conv1.weight``, ``adam.conv1.weight.exp_avg``. A tied parameter is one tensor under its first name.
-    Slots that an optimizer creates in its first step are created with their first values.
+    schedulers ``scheduler.last_epoch``; gradients, where they are kept, ``grad.<parameter>``, zeros where none is.
+    The name of a model or optimizer, where it has one, stands before: ``generator.conv1.weight``,
+    ``adam.conv1.weight.exp_avg``. A tied parameter is one tensor under its first name. Slots that an optimizer creates
+    in its first step are created with their first values.
     """
 
-    def __init__(self, models: Models, optimizers: Optimizers, schedulers: Schedulers | None = None):
+    def __init__(
+        self,
+        models: Models,
+        optimizers: Optimizers,
+        schedulers: Schedulers | None = None,
+        *,
+        keep_gradients: bool = False,
+    ):
         self.models = models
         self.optimizers = optimizers
         self.schedulers = schedulers or {}
+        self.keep_gradients = keep_gradients
         self.tensors: dict[str, torch.Tensor] = {}
         self._names: dict[int, str] = {}
         for path, module, key in self.module_places():
@@ -39,6 +48,12 @@ class State:
         for name, optimizer in optimizers.items():
             for owner, parameter, slot in self.slot_places(optimizer):
                 self._add(f"{name}.{owner}.{slot}", optimizer.state[parameter][slot])
+        self.trained = {name: tensor for name, tensor in self.tensors.items() if tensor.requires_grad}
+        if keep_gradients:
+            for name, parameter in self.trained.items():
+                self._add(
+                    gradient_name(name), torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                )
         for name, scheduler in self.schedulers.items():
             self._add(counter_name(name), torch.tensor(counter(scheduler)))
 
@@ -80,8 +95,16 @@ class State:
         with torch.no_grad():
             for name, mine in self.tensors.items():
                 mine.copy_(values[name])
+        if self.keep_gradients:
+            for name, parameter in self.trained.items():
+                parameter.grad = self.tensors[gradient_name(name)]
         for name, scheduler in self.schedulers.items():
             advance(scheduler, int(values[counter_name(name)]))
+
+
+def gradient_name(parameter: str) -> str:
+    """What a parameter's gradient is called."""
+    return f"grad.{parameter}"
 
 
 def counter_name(scheduler: str) -> str:

@@ -24,12 +24,15 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.torch.averaging import traceable_averages
 from ingot.torch.checks import passing_checks
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
+from ingot.torch.gradients import gradients
 from ingot.torch.hyperparameters import Hyperparameter
-from ingot.torch.lend import lent
+from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import DRAW, KEY, Places, module_paths
+from ingot.torch.refusals import refused
 from ingot.torch.schedules import Schedule
 from ingot.torch.state import Optimizers, State, counter_name
 from ingot.torch.streams import counted_streams
@@ -87,19 +90,20 @@ def trace(
 
     def whole(state_in: list[torch.Tensor], numbers_in: list[torch.Tensor], inputs: list[torch.Tensor]) -> Any:
         numbers = {h.name: _number(fakes, t, h.default) for h, t in zip(changeable, numbers_in, strict=True)}
-        for tensor in state_in:
-            tensor.grad = None
         flat = list(leaves)
         for i, value in zip(positions, inputs, strict=True):
             flat[i] = value
         stand_ins = dict(zip(names, state_in, strict=True))
-        with lent(state, stand_ins, numbers, changeable) as read, places, ExitStack() as counting:
+        with lent(state, stand_ins, numbers, changeable) as read, places, ExitStack() as running:
+            running.enter_context(Exchange(state, stand_ins))
             for name, schedule in schedules.items():
                 start = stand_ins[counter_name(name)]
-                counting.enter_context(schedule.lent(start, functools.partial(_number, fakes)))
+                running.enter_context(schedule.lent(start, functools.partial(_number, fakes)))
+            read_gradients = running.enter_context(gradients(state, stand_ins))
             returned = _as_called(function)(*pytree.tree_unflatten(flat, spec))
             outputs.append(pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned))
-            after = read() | {counter_name(name): s.scheduler.last_epoch for name, s in schedules.items()}
+            after = read() | read_gradients()
+            after |= {counter_name(name): schedule.scheduler.last_epoch for name, schedule in schedules.items()}
         tensors = [leaf for leaf in pytree.tree_leaves(outputs[0]) if isinstance(leaf, torch.Tensor)]
         return [*(t.detach() for t in tensors), *(after[name].detach() for name in names)]
 
@@ -111,7 +115,13 @@ def trace(
         [fake(torch.tensor(h.default, dtype=torch.float64)) for h in changeable],
         [fake(leaves[i].detach()) for i in positions],
     )
-    with tracing_settings(state, training), module_paths(state.models, places.modules), explained(places):
+    with (
+        tracing_settings(state, training),
+        refused(),
+        traceable_averages(),
+        module_paths(state.models, places.modules),
+        explained(places),
+    ):
         graph = make_fx(whole, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
     with fx_traceback.preserve_node_meta():
         functional = _functional(graph, pytree.tree_leaves(arguments))
