@@ -17,7 +17,7 @@ from ingot.stablehlo import Port, TensorType
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
-from ingot.torch.schedules import Schedule, refuse_schedulers
+from ingot.torch.schedules import schedules_of
 from ingot.torch.state import State
 from ingot.torch.trace import trace
 
@@ -34,13 +34,13 @@ class Program(EntryPoints):
     ``rng.step``.
 
     With a scheduler, the numbers that it moves are no inputs: the program looks them up in a table of what the
-    scheduler gives in `total_steps` steps from where it is, by the counter ``scheduler.last_epoch`` of the state, which
-    ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
+    scheduler gives from where it is to its step `total_steps`, by the counter ``scheduler.last_epoch`` of the state,
+    which ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
 
     A function that adds to the gradients of the call before is refused, unless `keep_gradients` makes them state,
     ``grad.<parameter>``; then gradients that PyTorch has as None are zeros.
 
-    Raises ValueError for a scheduler without `total_steps`, or whose rates are no function of its counter.
+    Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
 
     def __init__(
@@ -57,13 +57,8 @@ class Program(EntryPoints):
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         state = self.state
-        refuse_schedulers(state.schedulers, state.optimizers)
-        if state.schedulers and total_steps is None:
-            raise ValueError("how many steps of the scheduler will there be? total_steps says for how many it is kept")
         self._numbers = hyperparameters(state.optimizers)
-        self._schedules = {
-            name: Schedule(scheduler, self._numbers, total_steps or 0) for name, scheduler in state.schedulers.items()
-        }
+        self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
         self.seed = seed
         self._is_random = False
 

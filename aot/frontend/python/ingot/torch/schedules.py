@@ -21,14 +21,15 @@ Schedulers: TypeAlias = Mapping[str, LRScheduler]
 class Schedule:
     """The numbers that a scheduler moves, a row for each value of its counter.
 
-    The counter of the first row is the scheduler's own as the table is made; after the last row, its numbers stay.
+    The counter of the first row is the scheduler's own as the table is made, that of the last one `total_steps`; then
+    its numbers stay.
     """
 
     def __init__(self, scheduler: LRScheduler, numbers: list[Hyperparameter], total_steps: int):
         self.scheduler = scheduler
         self.first = counter(scheduler)
         mine = [number for number in numbers if number.optimizer is scheduler.optimizer]
-        rows = _rows(scheduler, mine, total_steps)
+        rows = _rows(scheduler, mine, total_steps - self.first)
         self.moved = [n for i, n in enumerate(mine) if n.key == "lr" or any(row[i] != rows[0][i] for row in rows)]
         self.rows = [[row[mine.index(number)] for number in self.moved] for row in rows]
         while len(self.rows) > 1 and self.rows[-1] == self.rows[-2]:
@@ -84,24 +85,34 @@ def advance(scheduler: LRScheduler, to: int) -> None:
             scheduler.step()
 
 
-def refuse_schedulers(schedulers: Schedulers, optimizers: Mapping[str, torch.optim.Optimizer]) -> None:
-    """Raises ValueError for schedulers that cannot be tables, or that are of no or one and the same optimizer."""
+def schedules_of(schedulers: Schedulers, numbers: list[Hyperparameter], total_steps: int | None) -> dict[str, Schedule]:
+    """The tables of schedulers.
+
+    Raises ValueError for one that cannot be a table, that has no or another's optimizer, or whose steps are over.
+    """
+    optimizers = [number.optimizer for number in numbers]
     owned: dict[int, str] = {}
     for name, scheduler in schedulers.items():
+        if total_steps is None or counter(scheduler) >= total_steps:
+            raise ValueError(
+                f"total_steps is how many steps of {name} there will be in all; it has made {counter(scheduler)}, and "
+                f"total_steps is {total_steps}"
+            )
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(
                 f"{name}: ReduceLROnPlateau decides in Python by the values of a metric; without it, `lr` is an input "
                 "of the program, which the host may set at each step"
             )
-        if all(scheduler.optimizer is not optimizer for optimizer in optimizers.values()):
+        if all(scheduler.optimizer is not optimizer for optimizer in optimizers):
             raise ValueError(f"{name}: the {type(scheduler).__name__}'s optimizer is not one of the program's")
         other = owned.setdefault(id(scheduler.optimizer), name)
         if other != name:
             raise ValueError(f"{other} and {name} are of one optimizer; make them one with ChainedScheduler")
+    return {name: Schedule(scheduler, numbers, total_steps or 0) for name, scheduler in schedulers.items()}
 
 
-def _rows(scheduler: LRScheduler, numbers: list[Hyperparameter], total_steps: int) -> list[list[float]]:
-    """What a copy of the scheduler makes of an optimizer's numbers in `total_steps` steps, and what they are before."""
+def _rows(scheduler: LRScheduler, numbers: list[Hyperparameter], steps: int) -> list[list[float]]:
+    """What a copy of the scheduler makes of an optimizer's numbers step by step, and what they are before."""
     optimizer = copy.copy(scheduler.optimizer)
     optimizer.param_groups = [
         {key: value if key == "params" else copy.deepcopy(value) for key, value in group.items()}
@@ -111,7 +122,7 @@ def _rows(scheduler: LRScheduler, numbers: list[Hyperparameter], total_steps: in
     rows = [[number.get(optimizer.param_groups) for number in numbers]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the optimizer makes no steps
-        for _ in range(total_steps):
+        for _ in range(steps):
             runner.step()
             rows.append([number.get(optimizer.param_groups) for number in numbers])
     return rows

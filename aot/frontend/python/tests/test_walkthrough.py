@@ -1,0 +1,42 @@
+"""docs/from_pytorch.md runs: its cells in order, in a folder of their own, and what they print is what it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tool import ROOT, TOOL
+
+PAGE = ROOT / "docs/from_pytorch.md"
+CELL = re.compile(r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+
+
+def run_python(source: str, names: dict[str, object]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, "cell.py", "exec"), names)
+    return printed.getvalue()
+
+
+def run_shell(source: str) -> str:
+    environment = {**os.environ, "PATH": f"{TOOL.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-e"], input=source, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, f"{source}\n{done.stderr}"
+    return done.stdout
+
+
+def test_cells_run_and_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text()
+    cells = CELL.findall(page)
+    assert len(cells) + sum(1 for cell in cells if cell[2]) == page.count("```") // 2, "a block that is no cell"
+    names: dict[str, object] = {"__name__": "cell"}
+    for language, source, shown in cells:
+        printed = run_python(source, names) if language == "python" else run_shell(source)
+        if shown:
+            assert printed == shown, source
