@@ -85,17 +85,20 @@ def gradient_penalty() -> Training:
     return Training(model, optimizer, step)
 
 
-def gradients_cleared_last() -> Training:
-    model, optimizer = linear()
+def cleared_last(to_none: bool) -> Callable[[], Training]:
+    def make() -> Training:
+        model, optimizer = linear()
 
-    def step(x: torch.Tensor) -> float:
-        loss = model(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.item()
+        def step(x: torch.Tensor) -> float:
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=to_none)
+            return loss.item()
 
-    return Training(model, optimizer, step)
+        return Training(model, optimizer, step)
+
+    return make
 
 
 def frozen() -> Training:
@@ -114,6 +117,13 @@ def part_without_gradient() -> Training:
     model = nn.ModuleDict({"used": nn.Linear(3, 2), "idle": nn.Linear(3, 2)})
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
     return Training(model, optimizer, lambda x: usual_step(model["used"], optimizer, x))
+
+
+def head_alone() -> Training:
+    """Nothing clears, and nothing reads, the gradients of what is before the head."""
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
+    optimizer = torch.optim.SGD(model[1].parameters(), lr=0.1)
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x))
 
 
 def groups() -> Training:
@@ -257,9 +267,11 @@ CASES: dict[str, Callable[[], Training]] = {
     "micro_batches": micro_batches,
     "several_losses": several_losses,
     "gradient_penalty": gradient_penalty,
-    "gradients_cleared_last": gradients_cleared_last,
+    "gradients_cleared_last": cleared_last(to_none=True),
+    "gradients_zeroed_last": cleared_last(to_none=False),
     "frozen": frozen,
     "part_without_gradient": part_without_gradient,
+    "head_alone": head_alone,
     "groups": groups,
     "parameters_outside_of_modules": parameters_outside_of_modules,
     "average_by_hand": average_by_hand,

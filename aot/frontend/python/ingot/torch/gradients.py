@@ -11,17 +11,22 @@ import torch
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
-from ingot.torch.state import State, gradient_name
+from ingot.torch.state import State, gradient_name, parameters_of
 
 
 @contextmanager
 def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[Callable[[], dict[str, torch.Tensor]]]:
-    """Gives stand-ins for parameters their gradients: those of the state, or none; and a function that reads them."""
+    """Gives stand-ins for parameters their gradients: those of the state, or none; and a function that reads them.
+
+    Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all.
+    """
     parameters = {name: stand_ins[name] for name in state.trained}
     for tensor in stand_ins.values():
         tensor.grad = None
     if not state.keep_gradients:
-        with not_carried(parameters):
+        stepped = {id(parameter) for optimizer in state.optimizers.values() for parameter in parameters_of(optimizer)}
+        read = {name: parameter for name, parameter in parameters.items() if id(parameter) in stepped or not stepped}
+        with not_carried(read):
             yield dict
         return
     for name, parameter in parameters.items():
@@ -34,23 +39,26 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[C
 
 @contextmanager
 def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
-    """Raises TraceError, at the end, for a gradient that was not cleared first and is there to be added to.
+    """Raises TraceError, at the end, for a gradient that was added to before it was cleared, and left there.
 
-    Gradients start as None while a function is traced; in PyTorch those of the call before are there, unless that, or
-    this one before it adds to them, called ``zero_grad()``.
+    Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
     cleared: set[int] = set()
-    carried: dict[int, Place | None] = {}
+    added_first: dict[int, Place | None] = {}
+    left: set[int] = set()
 
     def note(parameter: torch.Tensor) -> None:
+        left.add(id(parameter))
         if id(parameter) not in cleared:
-            carried.setdefault(id(parameter), user_place())
+            added_first.setdefault(id(parameter), user_place())
 
     def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
         def clear(self: Any, *args: Any, **kwargs: Any) -> None:
             zero_grad(self, *args, **kwargs)
             groups = self.param_groups if isinstance(self, torch.optim.Optimizer) else [{"params": self.parameters()}]
-            cleared.update(id(parameter) for group in groups for parameter in group["params"])
+            now = {id(parameter) for group in groups for parameter in group["params"]}
+            cleared.update(now)
+            left.difference_update(now)
 
         return clear
 
@@ -62,9 +70,9 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
             owner.zero_grad = noting(owner.zero_grad)
         yield
     for name, parameter in parameters.items():
-        if id(parameter) in carried and parameter.grad is not None:
+        if id(parameter) in left.intersection(added_first) and parameter.grad is not None:
             raise TraceError(
                 f"the gradient of {name!r} lives on after the function, for the next call to add to it",
-                carried[id(parameter)],
+                added_first[id(parameter)],
                 "call zero_grad() before backward(), or keep gradients as state: Program(..., keep_gradients=True)",
             )
