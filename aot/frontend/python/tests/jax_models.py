@@ -1,4 +1,4 @@
-"""Training functions as JAX's users write them, small: each is a Training made anew, the same each time."""
+"""Training functions as JAX's users write them, small."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import optax
 from jax_agreement import Training
 
 STEPS, ROWS, WIDTH, HIDDEN, CLASSES = 5, 8, 6, 16, 4
-RANDOM = np.random.default_rng(0)
+RANDOM = np.random.RandomState()
 
 
 def normal(*shape: int, scale: float = 0.5) -> np.ndarray:
@@ -26,7 +26,7 @@ def dense(inputs: int, outputs: int) -> dict[str, np.ndarray]:
 
 def classes(*shape: int) -> dict[str, np.ndarray]:
     """Batches of rows of that shape, and the class of each."""
-    labels = RANDOM.integers(0, CLASSES, (STEPS, ROWS)).astype(np.int32)
+    labels = RANDOM.randint(0, CLASSES, (STEPS, ROWS)).astype(np.int32)
     return {"x": normal(STEPS, ROWS, *shape, scale=1), "y": labels}
 
 
@@ -158,3 +158,9 @@ MODELS: dict[str, Callable[[], Training]] = {
     "scan_rnn": scan_rnn,
     "bf16_mixed": bf16_mixed,
 }
+
+
+def make(name: str) -> Training:
+    """A training made anew, the same each time."""
+    RANDOM.seed(0)
+    return MODELS[name]()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,6 +164,12 @@ def test_random_keys_in_the_batch(tmp_path: Path) -> None:
     assert program.inputs["draw"] == [{"name": "batch", "dtype": "ui32", "shape": [2, 2]}]
     outputs, _ = Bundle(program, tmp_path).run({"batch": words(keys)}, "draw")
     assert np.array_equal(outputs["output"], jax.vmap(jax.random.bits)(keys))
+
+
+@pytest.mark.parametrize(("module", "frameworks"), [("ingot.folder", "set()"), ("ingot.jax", "{'jax'}")])
+def test_no_framework_is_imported_unasked(module: str, frameworks: str) -> None:
+    program = f"import sys, {module}; assert {{'jax', 'torch'}} & set(sys.modules) == {frameworks}"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(ingot.jax.__file__).parents[2])
 
 
 def test_outputs_without_a_path() -> None:

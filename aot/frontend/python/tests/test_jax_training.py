@@ -9,14 +9,14 @@ import jax
 import numpy as np
 import pytest
 from jax_agreement import Training, agreement, run_bundle, run_jax, tensors
-from jax_models import MODELS, STEPS, adam_with_schedule
+from jax_models import MODELS, STEPS, make
 
 import ingot.jax
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_training_agrees_with_jax(name: str, tmp_path: Path) -> None:
-    training = MODELS[name]()
+    training = make(name)
     found = agreement(training, tmp_path)
     print(name, found)
     assert found.holds, found
@@ -29,7 +29,7 @@ def test_training_agrees_with_jax(name: str, tmp_path: Path) -> None:
 
 def test_training_goes_on_in_either(tmp_path: Path) -> None:
     """Two steps in JAX, two in a bundle and one in JAX are five in JAX."""
-    whole = adam_with_schedule()
+    whole = make("adam_with_schedule")
     _, reference = run_jax(whole)
 
     def part(first: int, last: int, state: object) -> Training:
