@@ -12,6 +12,7 @@ import torch
 from bundle import Bundle, distance
 from judge import ONE_ULP, SHAKES, Agreement, Run, judge
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ingot.torch
 from ingot.torch.state import State
@@ -38,6 +39,9 @@ class Training:
             for group in self.optimizer.param_groups:
                 group["lr"] = self.rates[step].item()
 
+
+# Without the pass that leaves out roundings to bf16 where the next op reads f32: PyTorch rounds.
+ROUNDING = ("--skip", "widen_results")
 
 # Makes a training anew, the same each time, in f32 (or f64, from the same first values).
 Make = Callable[[torch.dtype], Training]
@@ -72,12 +76,15 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
-    """PyTorch's own steps; `shake` is the seed of what moves every f32 value before each of them."""
+    """PyTorch's own steps; `shake` is the seed of what moves every f32 value before each of them.
+
+    Attention is made of plain ops, as in programs: PyTorch's kernel rounds to bf16 before it divides by a sum.
+    """
     training = make(dtype)
     state = State({"": training.model}, {"optimizer": training.optimizer})
     random = torch.Generator().manual_seed(shake or 0)
     losses = []
-    with default_dtype(dtype):
+    with default_dtype(dtype), sdpa_kernel(SDPBackend.MATH):
         for step in range(len(training.batches[0])):
             batch = [rows[step] for rows in training.batches]
             if shake is not None:
@@ -99,16 +106,23 @@ def shaken(tensor: torch.Tensor, random: torch.Generator) -> torch.Tensor:
     return tensor * (1 + ONE_ULP * torch.randn(tensor.shape, generator=random))
 
 
-def run_bundle(make: Make, folder: Path) -> Run:
-    """The same steps, traced, compiled and run by ingot, in f32."""
-    training = make(torch.float32)
+def traced(training: Training) -> ingot.torch.Program:
+    """The training as a program, with the entry ``train_step``."""
     first = tuple(rows[0] for rows in training.batches)
     before = copy.deepcopy(training.model.state_dict())
     program = ingot.torch.Program(training.model, training.optimizer)
     program.add("train_step", training.step, first)
     for name, value in training.model.state_dict().items():
         assert torch.equal(value, before[name]), f"tracing changed {name}"
-    log, final = Bundle(program, folder).train(rows_by_input(training, program))
+    return program
+
+
+def run_bundle(make: Make, folder: Path) -> Run:
+    """The same steps, traced, compiled and run by ingot, in f32."""
+    training = make(torch.float32)
+    program = traced(training)
+    bundle = Bundle(program, folder, *(() if training.has_f64 else ROUNDING))
+    log, final = bundle.train(rows_by_input(training, program))
     return [row["loss"] for row in log], final
 
 

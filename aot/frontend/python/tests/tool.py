@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -28,13 +29,15 @@ def call(*arguments: object) -> str:
 
 
 class Compiled(ABC, Generic[Tensor]):
-    """A saved and compiled program in a folder."""
+    """A program saved in a folder, and compiled with the tool's `options`."""
 
-    def __init__(self, program: EntryPoints, folder: Path):
+    def __init__(self, program: EntryPoints, folder: Path, *options: str):
         self.folder = folder
         self.program = program
         program.save(folder)
-        call("compile", folder, "-o", folder / "bundle.ingot")
+        start = time.perf_counter()
+        call("compile", folder, "-o", folder / "bundle.ingot", *options)
+        self.compile_s = time.perf_counter() - start
         with safe_open(folder / "state.safetensors", "np") as file:
             self.has_state = bool(file.keys())
 

@@ -260,8 +260,12 @@ class Ops(Writer):
         y: Value,
         contracting: tuple[Sequence[int], Sequence[int]],
         batching: tuple[Sequence[int], Sequence[int]] = ((), ()),
+        dtype: str | None = None,
     ) -> Value:
-        """Sums of products over contracting dimensions; result: batch, x's free, y's free dimensions."""
+        """Sums of products over contracting dimensions; result: batch, x's free, y's free dimensions.
+
+        Its element type is x's, or the one that is given.
+        """
         free = [
             [n for d, n in enumerate(v.shape) if d not in contracting[i] and d not in batching[i]]
             for i, v in enumerate((x, y))
@@ -274,12 +278,13 @@ class Ops(Writer):
             if dims[i]
         ]
         attributes = f"dot_dimension_numbers = #stablehlo.dot<{', '.join(fields)}>"
-        return self.op("stablehlo.dot_general", [x, y], x.type.with_shape(shape), attributes)
+        return self.op("stablehlo.dot_general", [x, y], TensorType(dtype or x.dtype, shape), attributes)
 
-    def convolution(self, x: Value, kernel: Value, window: Window) -> Value:
+    def convolution(self, x: Value, kernel: Value, window: Window, dtype: str | None = None) -> Value:
         """Sums of products under each position of a window; which dimension means what is in `window`.
 
-        Result shape: what `window.result` names, with the extents that padding, strides and dilations leave.
+        Result shape: what `window.result` names, with the extents that padding, strides and dilations leave. Its
+        element type is x's, or the one that is given.
         """
         spatial = range(len(window.strides))
         extents = [
@@ -306,7 +311,7 @@ class Ops(Writer):
             f"padding = {pairs(window.padding)}, rhs_dilation = {array(window.rhs_dilation)}, "
             f"window_reversal = {reversal}, window_strides = {array(window.strides)}"
         )
-        return self.op("stablehlo.convolution", [x, kernel], x.type.with_shape(tuple(shape)), attributes)
+        return self.op("stablehlo.convolution", [x, kernel], TensorType(dtype or x.dtype, tuple(shape)), attributes)
 
     def gather(
         self,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import torch
 
 from ingot.stablehlo import Ops, TensorType, Value
+from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.dtypes import TORCH_DTYPES, dtype_name
 from ingot.torch.errors import TraceError
 
@@ -31,6 +33,25 @@ def aten(*overloads: str) -> Callable[[Rule], Rule]:
         return rule
 
     return enter
+
+
+def rounded_once(rule: Rule) -> Rule:
+    """A rule whose f16 and bf16 tensors are f32 until its result is rounded, as they are in PyTorch's kernels."""
+
+    @wraps(rule)
+    def widened(e: Lowering, *args: Any, **kwargs: Any) -> Results:
+        narrow = e.result
+        if narrow.dtype not in WIDE_SUM:
+            return rule(e, *args, **kwargs)
+        wide = narrow.with_dtype(WIDE_SUM[narrow.dtype])
+        operands = [e.convert(x, wide.dtype) if isinstance(x, Value) and x.dtype in WIDE_SUM else x for x in args]
+        e.results = (wide,)
+        made = rule(e, *operands, **kwargs)
+        e.results = (narrow,)
+        assert isinstance(made, Value)
+        return e.convert(made, narrow.dtype)
+
+    return widened
 
 
 class Lowering(Ops):

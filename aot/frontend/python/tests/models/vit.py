@@ -35,7 +35,7 @@ def make(dtype: torch.dtype) -> Training:
     return Training(model, optimizer, step, (images, labels), rates=warm_up_cosine(STEPS, WARM_UP, PEAK_RATE))
 
 
-def make_autocast(dtype: torch.dtype) -> Training:
+def make_in_bf16(dtype: torch.dtype) -> Training:
     """The same with matrix products and convolutions in bf16."""
     training = make(dtype)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ingot.stablehlo import Value
 from ingot.torch.aten.elementwise import scaled
-from ingot.torch.lowering import Lowering, Operand, aten
+from ingot.torch.lowering import Lowering, Operand, aten, rounded_once
 
 # The factor in PyTorch's kernel is a float32 for every element type.
 HARDSIGMOID_SLOPE = float(np.float32(1 / 6))
@@ -21,6 +21,7 @@ def relu(e: Lowering, x: Value) -> Value:
 
 
 @aten("gelu.default")
+@rounded_once
 def gelu(e: Lowering, x: Value, approximate: str = "none") -> Value:
     """x times the normal distribution function, or its approximation by tanh."""
     half = scaled(e, x, 0.5)
@@ -34,12 +35,14 @@ def gelu(e: Lowering, x: Value, approximate: str = "none") -> Value:
 
 
 @aten("leaky_relu.default")
+@rounded_once
 def leaky_relu(e: Lowering, x: Value, negative_slope: Operand = 0.01) -> Value:
     """X where positive, else a fraction of it."""
     return e.select(e.compare("GT", x, e.constant(0, x.type)), x, scaled(e, x, negative_slope))
 
 
 @aten("elu.default")
+@rounded_once
 def elu(e: Lowering, x: Value, alpha: Operand = 1, scale: Operand = 1, input_scale: Operand = 1) -> Value:
     """scale * x where positive, else scale * alpha * (e^(input_scale x) - 1)."""
     below = scaled(e, e.unary("exponential_minus_one", scaled(e, x, input_scale)), alpha)
@@ -54,6 +57,7 @@ def shrink_backward(e: Lowering, gradient: Value, x: Value, threshold: Operand) 
 
 
 @aten("hardsigmoid_backward.default")
+@rounded_once
 def hardsigmoid_backward(e: Lowering, gradient: Value, x: Value) -> Value:
     """A sixth of the gradient where |x| < 3, else 0."""
     inside = e.compare("LT", e.unary("abs", x), e.constant(3, x.type))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import Value
+from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.aten.elementwise import scaled
-from ingot.torch.lowering import Lowering, Operand, aten
+from ingot.torch.lowering import Lowering, Operand, aten, rounded_once
 
 
 @aten("mm.default", "mv.default", "dot.default")
@@ -22,10 +23,23 @@ def bmm(e: Lowering, x: Value, y: Value) -> Value:
 
 
 @aten("addbmm.default")
+@rounded_once
 def addbmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
     """beta c + alpha times the sum of the products of [b, m, k] and [b, k, n]."""
     product = scaled(e, e.dot_general(x, y, ([0, 2], [0, 1])), alpha)
     return e.binary("add", scaled(e, e.broadcast(c, product.shape), beta), product)
+
+
+@aten("addmm.default", "baddbmm.default")
+def addmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
+    """Beta c + alpha x y, of matrices or batches of them; f16 and bf16 are summed in f32 and rounded once."""
+    wide = e.result.with_dtype(WIDE_SUM.get(x.dtype, x.dtype))
+    batch = range(x.type.rank - 2)
+    product = e.dot_general(x, y, ([x.type.rank - 1], [x.type.rank - 2]), (batch, batch), wide.dtype)
+    total = scaled(e, product, alpha)
+    if beta != 0:
+        total = e.binary("add", total, scaled(e, e.tensor(c, wide), beta))
+    return e.convert(total, e.result.dtype)
 
 
 @aten("_trilinear.default")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import Layout, Window
+from ingot.stablehlo.ops import WIDE_SUM, Layout, Window
 from ingot.torch.lowering import Lowering, aten
 
 Ints = Sequence[int]
@@ -26,8 +26,17 @@ def swapped(rank: int) -> Layout:
     return Layout(1, 0, tuple(range(2, rank)))
 
 
-def forward(e: Lowering, x: Value, kernel: Value, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Value:
-    """The convolution of x with a kernel [out, in / groups, spatial...]."""
+def forward(
+    e: Lowering,
+    x: Value,
+    kernel: Value,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+    dtype: str | None = None,
+) -> Value:
+    """The convolution of x with a kernel [out, in / groups, spatial...]; in x's element type or the one given."""
     rank = x.type.rank
     return e.convolution(
         x,
@@ -42,11 +51,20 @@ def forward(e: Lowering, x: Value, kernel: Value, stride: Ints, padding: Ints, d
             rhs_dilation=dilation,
             feature_groups=groups,
         ),
+        dtype,
     )
 
 
 def spread(
-    e: Lowering, y: Value, kernel: Value, extents: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+    e: Lowering,
+    y: Value,
+    kernel: Value,
+    extents: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+    dtype: str | None = None,
 ) -> Value:
     """The transpose of `forward`: from its result's shape back to images of spatial `extents`."""
     rank = y.type.rank
@@ -69,6 +87,7 @@ def spread(
             feature_groups=groups,
             reverse=True,
         ),
+        dtype,
     )
 
 
@@ -120,12 +139,15 @@ def convolution(
     output_padding: Ints,
     groups: int,
 ) -> Value:
-    """A convolution, or a transposed one, and its bias."""
+    """A convolution, or a transposed one, and its bias; f16 and bf16 are summed in f32 and rounded once."""
+    wide = WIDE_SUM.get(x.dtype, x.dtype)
     if transposed:
-        y = spread(e, x, kernel, e.result.shape[2:], stride, padding, dilation, groups)
+        y = spread(e, x, kernel, e.result.shape[2:], stride, padding, dilation, groups, wide)
     else:
-        y = forward(e, x, kernel, stride, padding, dilation, groups)
-    return y if bias is None else e.binary("add", y, e.broadcast_in_dim(bias, y.shape, [1]))
+        y = forward(e, x, kernel, stride, padding, dilation, groups, wide)
+    if bias is not None:
+        y = e.binary("add", y, e.broadcast_in_dim(e.convert(bias, wide), y.shape, [1]))
+    return e.convert(y, e.result.dtype)
 
 
 @aten("convolution_backward.default")

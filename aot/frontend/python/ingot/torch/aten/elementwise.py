@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ingot.stablehlo import TensorType, Value
-from ingot.torch.lowering import Lowering, Operand, Rule, aten
+from ingot.torch.lowering import Lowering, Operand, Rule, aten, rounded_once
 
 UNARY = {
     "acos": "chlo.acos",
@@ -76,7 +76,7 @@ def _binary(name: str) -> Rule:
         return e.binary(name, *e.like_result(x, y))
 
     write.__doc__ = f"`{name}`."
-    return write
+    return rounded_once(write)
 
 
 for _op, _name in UNARY.items():
@@ -93,6 +93,7 @@ def scaled(e: Lowering, x: Value, factor: Operand) -> Value:
 
 
 @aten("add.Tensor", "add.Scalar")
+@rounded_once
 def add(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """X + alpha y."""
     x, y = e.like_result(x, y)
@@ -100,6 +101,7 @@ def add(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
 
 
 @aten("sub.Tensor", "sub.Scalar")
+@rounded_once
 def sub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """X - alpha y."""
     x, y = e.like_result(x, y)
@@ -107,6 +109,7 @@ def sub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
 
 
 @aten("rsub.Tensor", "rsub.Scalar")
+@rounded_once
 def rsub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """Y - alpha x."""
     x, y = e.like_result(x, y)
@@ -114,6 +117,7 @@ def rsub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
 
 
 @aten("div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode")
+@rounded_once
 def div(e: Lowering, x: Operand, y: Operand, rounding_mode: str | None = None) -> Value:
     """X / y; rounded toward zero (``trunc``) or down (``floor``)."""
     x, y = e.like_result(x, y)
@@ -124,12 +128,14 @@ def div(e: Lowering, x: Operand, y: Operand, rounding_mode: str | None = None) -
 
 
 @aten("floor_divide.default")
+@rounded_once
 def floor_divide(e: Lowering, x: Operand, y: Operand) -> Value:
     """The greatest whole number at or below x / y."""
     return floored_quotient(e, *e.like_result(x, y))
 
 
 @aten("remainder.Scalar", "remainder.Tensor", "remainder.Scalar_Tensor")
+@rounded_once
 def remainder(e: Lowering, x: Operand, y: Operand) -> Value:
     """X modulo y, with the sign of y."""
     x, y = e.like_result(x, y)
@@ -177,6 +183,7 @@ def reciprocal(e: Lowering, x: Value) -> Value:
 
 
 @aten("exp2.default")
+@rounded_once
 def exp2(e: Lowering, x: Value) -> Value:
     """2^x."""
     (x,) = e.like_result(x)
@@ -184,6 +191,7 @@ def exp2(e: Lowering, x: Value) -> Value:
 
 
 @aten("log2.default")
+@rounded_once
 def log2(e: Lowering, x: Value) -> Value:
     """The logarithm to base 2."""
     (x,) = e.like_result(x)
@@ -191,6 +199,7 @@ def log2(e: Lowering, x: Value) -> Value:
 
 
 @aten("log10.default")
+@rounded_once
 def log10(e: Lowering, x: Value) -> Value:
     """The logarithm to base 10."""
     (x,) = e.like_result(x)

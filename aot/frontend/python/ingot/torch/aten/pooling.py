@@ -11,7 +11,7 @@ from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.types import lowest
 from ingot.torch.aten.indexing import rows, scattered
 from ingot.torch.aten.resampling import cell_bounds
-from ingot.torch.lowering import Lowering, aten
+from ingot.torch.lowering import Lowering, aten, rounded_once
 
 Ints = Sequence[int]
 
@@ -199,6 +199,7 @@ def window_counts(
 
 
 @aten("avg_pool2d.default", "avg_pool3d.default", "avg_pool1d.default")
+@rounded_once
 def avg_pool(
     e: Lowering,
     x: Value,
@@ -218,6 +219,7 @@ def avg_pool(
 
 
 @aten("avg_pool2d_backward.default", "avg_pool3d_backward.default")
+@rounded_once
 def avg_pool_backward(
     e: Lowering,
     gradient: Value,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
-from ingot.torch.lowering import Lowering, aten
+from ingot.torch.lowering import Lowering, aten, rounded_once
 
 Dimensions = Sequence[int] | int | None
 
@@ -141,6 +141,7 @@ def first_position(e: Lowering, combine: str, x: Value, dim: int | None, keepdim
 
 
 @aten("linalg_vector_norm.default")
+@rounded_once
 def vector_norm(
     e: Lowering, x: Value, ord: float = 2, dims: Dimensions = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:

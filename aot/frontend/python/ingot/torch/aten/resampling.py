@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.aten.indexing import rows
-from ingot.torch.lowering import Lowering, Rule, aten
+from ingot.torch.lowering import Lowering, Rule, aten, rounded_once
 
 Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -189,7 +189,7 @@ def mix(make: Callable[[int, int, Scale, bool], Matrix]) -> Rule:
             x = mixed(e, x, first + i, make(outputs, x.shape[first + i], scale, align_corners))
         return x
 
-    return write
+    return rounded_once(write)
 
 
 def mix_backward(make: Callable[[int, int, Scale, bool], Matrix]) -> Rule:
@@ -203,7 +203,7 @@ def mix_backward(make: Callable[[int, int, Scale, bool], Matrix]) -> Rule:
             gradient = mixed(e, gradient, first + i, matrix.T.copy())
         return gradient
 
-    return write
+    return rounded_once(write)
 
 
 PICKS = {"upsample_nearest": nearest(0), "_upsample_nearest_exact": nearest(0.5)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ingot.stablehlo import TensorType, Value
@@ -22,12 +23,35 @@ def in_memory(e: Lowering, x: Value) -> list[int]:
     return order
 
 
-def positions(e: Lowering, x: Value, size: Ints, stride: Ints, offset: int | None) -> Value:
-    """Where each element of the view is in memory, i64 of its shape."""
+def nesting(size: Ints, stride: Ints) -> list[int] | None:
+    """The order of dimensions in which a view goes through memory without a gap; none where it has gaps or overlaps."""
+    order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d]))
+    step = 1
+    for d in reversed(order):
+        if size[d] == 1 or stride[d] == 0:
+            continue
+        if stride[d] != step:
+            return None
+        step *= size[d]
+    return order
+
+
+def inverse(order: Ints) -> list[int]:
+    """The order that undoes a permutation."""
+    return sorted(range(len(order)), key=lambda d: order[d])
+
+
+def start(e: Lowering, x: Value, size: Ints, stride: Ints, offset: int | None) -> int:
+    """Where in x's memory a view starts; raises TraceError where it reaches beyond."""
     first = 0 if offset is None else offset - e.offset
     last = first + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if min(size, default=1) and not 0 <= first <= last < x.type.elements:
         raise e.refuse("as_strided reaches beyond its tensor", "call it on the whole tensor")
+    return first
+
+
+def positions(e: Lowering, size: Ints, stride: Ints, first: int) -> Value:
+    """Where each element of the view is in memory, i64 of its shape."""
     indices = TensorType("i64", tuple(size))
     place = e.constant(first, indices)
     for d, step in enumerate(stride):
@@ -40,7 +64,12 @@ def positions(e: Lowering, x: Value, size: Ints, stride: Ints, offset: int | Non
 def as_strided(e: Lowering, x: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
     """The elements at storage_offset + i · stride."""
     flat = e.reshape(e.transpose(x, in_memory(e, x)), (x.type.elements,))
-    return rows(e, flat, positions(e, x, size, stride, storage_offset), 0)
+    first, order = start(e, x, size, stride, storage_offset), nesting(size, stride)
+    if order is None:
+        return rows(e, flat, positions(e, size, stride, first), 0)
+    own = [1 if step == 0 else n for n, step in zip(size, stride, strict=True)]
+    part = e.reshape(e.slice_dim(flat, 0, first, first + math.prod(own)), tuple(own[d] for d in order))
+    return e.broadcast(e.transpose(part, inverse(order)), tuple(size))
 
 
 @aten("as_strided_scatter.default")
@@ -48,9 +77,15 @@ def as_strided_scatter(
     e: Lowering, x: Value, source: Value, size: Ints, stride: Ints, storage_offset: int | None = None
 ) -> Value:
     """X with these elements replaced."""
-    order = in_memory(e, x)
-    moved = e.transpose(x, order)
-    at = e.reshape(positions(e, x, size, stride, storage_offset), (source.type.elements, 1))
-    flat, updates = e.reshape(moved, (x.type.elements,)), e.reshape(source, (source.type.elements,))
-    put = e.scatter("set", flat, at, updates, window_dims=[], inserted=[0], index_map=[0])
-    return e.transpose(e.reshape(put, moved.shape), [order.index(d) for d in range(x.type.rank)])
+    dims = in_memory(e, x)
+    moved = e.transpose(x, dims)
+    flat = e.reshape(moved, (x.type.elements,))
+    first, order, count = start(e, x, size, stride, storage_offset), nesting(size, stride), source.type.elements
+    if order is None or 0 in stride:
+        at = e.reshape(positions(e, size, stride, first), (count, 1))
+        put = e.scatter("set", flat, at, e.reshape(source, (count,)), window_dims=[], inserted=[0], index_map=[0])
+    else:
+        new = e.reshape(e.transpose(source, order), (count,))
+        rest = [e.slice_dim(flat, 0, *ends) for ends in ((0, first), (first + count, x.type.elements))]
+        put = e.concatenate([part for part in (rest[0], new, rest[1]) if part.type.elements], 0)
+    return e.transpose(e.reshape(put, moved.shape), inverse(dims))
