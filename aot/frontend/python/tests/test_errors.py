@@ -22,6 +22,24 @@ def selects(x: torch.Tensor) -> torch.Tensor:
     return x[x > 0].sum()
 
 
+def writes_rows(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[x > 0] = x[:2]
+    return y
+
+
+def counts(x: torch.Tensor) -> torch.Tensor:
+    return torch.bincount(x.long(), minlength=3)
+
+
+def distinct(x: torch.Tensor) -> torch.Tensor:
+    return torch.unique(x)
+
+
+def inverts(x: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.inv(x.outer(x))
+
+
 def borrows(x: torch.Tensor) -> torch.Tensor:
     return x * elsewhere
 
@@ -37,6 +55,10 @@ def narrows(x: torch.Tensor) -> torch.Tensor:
 CASES: list[tuple[Callable[[torch.Tensor], torch.Tensor], str]] = [
     (chooses, r"test_errors.py:\d+.*asks for the value of a tensor.*torch.where"),
     (selects, r"test_errors.py:\d+.*shape.*depends on the values.*torch.where"),
+    (writes_rows, r"test_errors.py:\d+.*no shape fits.*torch.where\(mask, values, x\)"),
+    (counts, r"test_errors.py:\d+.*bincount.*scatter_add"),
+    (distinct, r"test_errors.py:\d+.*unique2.*pass it as an argument"),
+    (inverts, r"test_errors.py:\d+.*linalg_inv_ex.*not supported.*exchanged.*cholesky_inverse"),
     (borrows, r"test_errors.py:\d+.*aten::mul.*'elsewhere'.*neither an argument nor state.*capture=True"),
     (decomposes, r"test_errors.py:\d+.*aten.special_airy_ai.default has no row in the table"),
     (narrows, r"torch.float8_e4m3fn is not supported"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 
@@ -16,18 +16,19 @@ from ingot.torch.errors import TraceError
 Operand = Value | bool | int | float | complex
 Results = Value | tuple[Value | None, ...]
 Rule = Callable[..., Results]
+SomeRule = TypeVar("SomeRule", bound=Rule)
 
 TABLE: dict[str, Rule] = {}
 
 
-def aten(*overloads: str) -> Callable[[Rule], Rule]:
+def aten(*overloads: str) -> Callable[[SomeRule], SomeRule]:
     """Enters a function into the table for overloads: ``@aten("add.Tensor", "add.Scalar")``.
 
     The function takes a Lowering, then the op's own arguments: tensors as values, numbers as they are, or as f64 or
     i64 scalars where a program computes them.
     """
 
-    def enter(rule: Rule) -> Rule:
+    def enter(rule: SomeRule) -> SomeRule:
         for overload in overloads:
             TABLE[overload] = rule
         return rule
@@ -35,7 +36,7 @@ def aten(*overloads: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def rounded_once(rule: Rule) -> Rule:
+def rounded_once(rule: SomeRule) -> SomeRule:
     """A rule whose f16 and bf16 tensors are f32 until its result is rounded, as they are in PyTorch's kernels."""
 
     @wraps(rule)
@@ -51,7 +52,7 @@ def rounded_once(rule: Rule) -> Rule:
         assert isinstance(made, Value)
         return e.convert(made, narrow.dtype)
 
-    return widened
+    return cast(SomeRule, widened)
 
 
 class Lowering(Ops):

@@ -49,6 +49,15 @@ OPTIMIZER_NAMES: dict[str, Any] = {
 # It warns of every comparison with a changeable number.
 SHAPES_LOG = logging.getLogger("torch.fx.experimental.symbolic_shapes")
 
+# What to do instead of ops whose shapes depend on values.
+BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
+OF_FIXED_SHAPE: dict[Any, str] = {
+    torch.ops.aten.bincount.default: "count with torch.zeros(n).scatter_add(0, x, torch.ones(x.shape))",
+    torch.ops.aten.repeat_interleave.Tensor: "give it output_size",
+    torch.ops.aten._unique2.default: "find what is unique before, and pass it as an argument",
+    torch.ops.aten.unique_dim.default: "find what is unique before, and pass it as an argument",
+}
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -267,7 +276,7 @@ def explained(places: Places) -> Iterator[None]:
         raise TraceError(
             f"the shape of what {error.func} gives depends on the values in a tensor",
             places.last,
-            "shapes are fixed when the function is traced: mask with torch.where instead of selecting",
+            f"shapes are fixed when the function is traced: {OF_FIXED_SHAPE.get(error.func, BY_MASK)}",
         ) from error
 
 

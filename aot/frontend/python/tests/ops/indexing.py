@@ -24,6 +24,7 @@ CASES: Cases = {
     "assign": (lambda x, i: put(x, i, 7.0), (X, ROWS)),
     "assign_mask": (lambda x, c: put(x, c, 7.0), (X, truths(4, 5))),
     "assign_mask_rows": (lambda x, c: put(x, c, 0.0), (X, truths(4))),
+    "assign_mask_row": (lambda x, c, v: put(x, c, v.detach()), (X, truths(4), normal(5))),
     "mask_column": (lambda x, c: put(x, (slice(None), c), 2.0), (X, truths(5))),
     "where_mask": (lambda x, c: torch.where(c[:, None], x, x * 2), (X, truths(4))),
     "gather": (lambda x, i: x.gather(0, i), (X, AT)),

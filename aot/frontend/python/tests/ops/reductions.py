@@ -50,6 +50,7 @@ CASES: Cases = {
     "sort": (lambda x: (*x.sort(1), *x.sort(0, descending=True)), (X,)),
     "sort_ties": (lambda x: (*x.sort(dim=1, stable=True), *x.sort(dim=0, descending=True, stable=True)), (TIES,)),
     "argsort": (lambda x: (x.argsort(1), x.argsort(0, descending=True)), (X,)),
+    "orders_of_scalars": (lambda x: (*x.sort(), *x.topk(1), *x.median(0), *x.kthvalue(1), *x.mode()), (normal(),)),
     "msort": (torch.msort, (X,)),
     "topk": (lambda x: (*x.topk(2, 1), *x.topk(2, 0, largest=False)), (X,)),
     "topk_int": (lambda x: x.topk(2, 1).values, (WHOLE,)),

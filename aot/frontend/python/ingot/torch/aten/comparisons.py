@@ -50,7 +50,7 @@ def isnan(e: Lowering, x: Value) -> Value:
 def isinf(e: Lowering, x: Value) -> Value:
     """Whether x is infinite."""
     if x.type.is_complex:
-        return e.binary("or", *(isinf(e, part(e, name, x)) for name in ("real", "imag")))  # type: ignore[arg-type]
+        return e.binary("or", *(isinf(e, part(e, name, x)) for name in ("real", "imag")))
     if not x.type.is_float:
         return e.constant(False, x.type.with_dtype("i1"))
     return e.compare("EQ", e.unary("abs", x), e.constant(math.inf, x.type))

@@ -46,13 +46,13 @@ def slopes(e: Lowering, gap: Value, distance: Value, p: float) -> Value:
 @aten("_cdist_forward.default")
 def cdist(e: Lowering, x: Value, y: Value, p: float, compute_mode: int | None) -> Value:
     """The distance of each row of x [..., m, k] to each of y [..., n, k]: [..., m, n]."""
-    return vector_norm(e, gaps(e, x, y, e.result.shape), p, -1)  # type: ignore[return-value]
+    return vector_norm(e, gaps(e, x, y, e.result.shape), p, -1)
 
 
 @aten("_euclidean_dist.default")
 def euclidean_dist(e: Lowering, x: Value, y: Value) -> Value:
     """The same for p = 2."""
-    return vector_norm(e, gaps(e, x, y, e.result.shape), 2, -1)  # type: ignore[return-value]
+    return vector_norm(e, gaps(e, x, y, e.result.shape), 2, -1)
 
 
 @aten("_cdist_backward.default")
@@ -73,7 +73,7 @@ def pairs(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 def pdist(e: Lowering, x: Value, p: float = 2) -> Value:
     """The distance of every pair of rows of x [n, k]: [n (n - 1) / 2]."""
     first, second = (rows(e, x, e.dense(at, "i64"), 0) for at in pairs(x.shape[0]))
-    return vector_norm(e, e.binary("subtract", first, second), p, -1)  # type: ignore[return-value]
+    return vector_norm(e, e.binary("subtract", first, second), p, -1)
 
 
 @aten("_pdist_backward.default")

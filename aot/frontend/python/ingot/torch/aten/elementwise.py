@@ -248,7 +248,7 @@ def where(e: Lowering, condition: Value, x: Operand, y: Operand) -> Value:
 @aten("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(e: Lowering, x: Value, mask: Value, value: Operand) -> Value:
     """The value where the mask holds, else x."""
-    return where(e, mask, value, x)  # type: ignore[return-value]
+    return where(e, mask, value, x)
 
 
 @aten("bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar", "__rshift__.Scalar", "__rshift__.Tensor")

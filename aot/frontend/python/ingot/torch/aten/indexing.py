@@ -205,8 +205,11 @@ def gather(e: Lowering, x: Value, dim: int, index: Value, sparse_grad: bool = Fa
 
 def scattered(e: Lowering, combine: str, x: Value, dim: int, index: Value, source: Operand) -> Value:
     """X with the source combined where the index says along one dimension."""
-    axis = e.axis(dim, x.type.rank)
     updates = source if isinstance(source, Value) else e.constant(source, TensorType(x.dtype))
+    if x.type.rank == 0:
+        whole, at, update = (e.reshape(v, (1,)) for v in (x, index, updates))
+        return e.reshape(scattered(e, combine, whole, 0, at, update), ())
+    axis = e.axis(dim, x.type.rank)
     if updates.type.rank == index.type.rank and updates.shape != index.shape:
         updates = e.slice(updates, [0] * index.type.rank, index.shape, [1] * index.type.rank)
     updates = e.tensor(updates, TensorType(x.dtype, index.shape))
@@ -238,8 +241,6 @@ def scatter_reduce(
     e: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
 ) -> Value:
     """X with elements combined (sum, prod, mean, amax, amin); without `include_self`, x's own do not count."""
-    if x.type.rank == 0:
-        x, index, source = (e.reshape(v, (1,)) for v in (x, index, source))
     combine = COMBINE[reduce]
     touched = scattered(e, "set", e.constant(False, x.type.with_dtype("i1")), dim, index, True)
     start = x
@@ -250,7 +251,7 @@ def scatter_reduce(
         counts = scattered(e, "add", e.constant(1 if include_self else 0, x.type), dim, index, 1)
         counts = e.select(touched, counts, e.constant(1, x.type))
         result = floored_quotient(e, result, counts) if x.type.is_integer else e.binary("divide", result, counts)
-    return e.reshape(result, e.result.shape)
+    return result
 
 
 @aten("index_reduce.default")
@@ -260,7 +261,7 @@ def index_reduce(
     """X with rows combined: prod, mean, amax, amin."""
     axis = e.axis(dim, x.type.rank)
     wide = e.broadcast_in_dim(index, source.shape, [axis])
-    return scatter_reduce(e, x, dim, wide, source, reduce, include_self)  # type: ignore[return-value]
+    return scatter_reduce(e, x, dim, wide, source, reduce, include_self)
 
 
 @aten("put.default")

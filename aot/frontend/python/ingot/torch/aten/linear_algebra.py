@@ -66,4 +66,4 @@ def cholesky_inverse(e: Lowering, factor: Value, upper: bool = False) -> Value:
     """The inverse of A, for its Cholesky factor."""
     square = factor.type.with_dtype("i64")
     diagonal = e.compare("EQ", e.iota(square.rank - 2, square), e.iota(square.rank - 1, square))
-    return cholesky_solve(e, e.convert(diagonal, factor.dtype), factor, upper)  # type: ignore[return-value]
+    return cholesky_solve(e, e.convert(diagonal, factor.dtype), factor, upper)

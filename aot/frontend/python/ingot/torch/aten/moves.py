@@ -123,7 +123,7 @@ def select_scatter(e: Lowering, x: Value, source: Value, dim: int, index: int) -
     axis = e.axis(dim, x.type.rank)
     at = index + x.shape[axis] if index < 0 else index
     row = e.reshape(source, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
-    return slice_scatter(e, x, row, axis, at, at + 1)  # type: ignore[return-value]
+    return slice_scatter(e, x, row, axis, at, at + 1)
 
 
 @aten("split_with_sizes.default")
@@ -141,7 +141,7 @@ def split(e: Lowering, x: Value, size: int, dim: int = 0) -> tuple[Value, ...]:
     """Parts of one size along a dimension; the last may be smaller."""
     extent = x.shape[e.axis(dim, x.type.rank)]
     sizes = [min(size, extent - start) for start in range(0, extent, size)]
-    return split_with_sizes(e, x, sizes, dim)  # type: ignore[return-value]
+    return split_with_sizes(e, x, sizes, dim)
 
 
 @aten("unbind.int")

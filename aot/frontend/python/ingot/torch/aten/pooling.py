@@ -9,7 +9,7 @@ import numpy as np
 
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.types import lowest
-from ingot.torch.aten.indexing import rows, scattered
+from ingot.torch.aten.indexing import gather, rows, scattered
 from ingot.torch.aten.resampling import cell_bounds
 from ingot.torch.lowering import Lowering, aten, rounded_once
 
@@ -133,7 +133,7 @@ def adaptive_max_pool(e: Lowering, x: Value, size: Ints) -> tuple[Value, Value]:
     first = x.type.rank - len(size)
     extents = x.shape[first:]
     if all(n % cells == 0 for n, cells in zip(extents, size, strict=True)):
-        return max_pool(e, x, [n // cells for n, cells in zip(extents, size, strict=True)])  # type: ignore[return-value]
+        return max_pool(e, x, [n // cells for n, cells in zip(extents, size, strict=True)])
     parts, index, split = x, np.zeros((), np.int64), list(x.shape[:first])
     for axis, (cells, n) in enumerate(zip(size, extents, strict=True), first):
         bounds = [cell_bounds(i, cells, n) for i in range(cells)]
@@ -143,13 +143,58 @@ def adaptive_max_pool(e: Lowering, x: Value, size: Ints) -> tuple[Value, Value]:
         index = index[..., None, None] * n + places
         split += [cells, each]
     parts = e.reshape(parts, tuple(split))
-    dims = [*range(first + 1, len(split), 2)]
-    kept = [d for d in range(len(split)) if d not in dims]
+    at = e.broadcast(e.dense(index, "i64"), parts.shape)
+    return greatest_of(e, parts, at, [*range(first + 1, len(split), 2)])
+
+
+def greatest_of(e: Lowering, parts: Value, index: Value, dims: Ints) -> tuple[Value, Value]:
+    """The greatest element along dimensions, and its index: of equal ones, the least; NaN is the greatest."""
+    kept = [d for d in range(parts.type.rank) if d not in dims]
     greatest = e.reduce("maximum", parts, dims)
     everywhere = e.broadcast_in_dim(greatest, parts.shape, kept)
     hit = e.binary("or", e.compare("EQ", parts, everywhere), e.compare("NE", parts, parts))
-    at = e.broadcast(e.dense(index, "i64"), parts.shape)
-    return greatest, e.reduce("minimum", e.select(hit, at, e.constant(2**62, at.type)), dims)
+    return greatest, e.reduce("minimum", e.select(hit, index, e.constant(2**62, index.type)), dims)
+
+
+@aten("fractional_max_pool2d.default")
+def fractional_max_pool(e: Lowering, x: Value, kernel: Ints, size: Ints, samples: Value) -> tuple[Value, Value]:
+    """The greatest element of windows whose places are random, and its index within the image.
+
+    Source: Graham, "Fractional max-pooling", 2014. Samples in [0, 1) are [..., 2], for the width, then the height.
+    """
+    *lead, height, width = x.shape
+    planes = math.prod(lead)
+    flat, samples = e.reshape(x, (planes, height * width)), e.reshape(samples, (planes, 2))
+    windows = TensorType("i64", (planes, size[0], kernel[0], size[1], kernel[1]))
+    index = e.constant(0, windows)
+    for d, extent in enumerate((height, width)):
+        starts = window_starts(e, e.slice_dim(samples, 1, 1 - d, 2 - d), extent, size[d], kernel[d])
+        start = e.broadcast_in_dim(starts, windows.shape, [0, 1 + 2 * d])
+        rest = e.binary("multiply", index, e.constant(extent, windows))
+        index = e.binary("add", rest, e.binary("add", start, e.iota(2 + 2 * d, windows)))
+    parts = gather(e, flat, -1, e.reshape(index, (planes, math.prod(windows.shape[1:]))))
+    found = greatest_of(e, e.reshape(parts, windows.shape), index, [2, 4])
+    greatest, at = (e.reshape(v, (*lead, *size)) for v in found)
+    return greatest, at
+
+
+def window_starts(e: Lowering, sample: Value, extent: int, count: int, window: int) -> Value:
+    """Where windows start, i64 of [planes, count]: by about equal steps, the last at the end."""
+    type_ = TensorType(sample.dtype, (sample.shape[0], count))
+    place = e.iota(1, type_)
+    step = e.constant((extent - window) / max(1, count - 1), type_)
+    sample = e.broadcast(sample, type_.shape)
+    stop, begin = (e.unary("floor", e.binary("multiply", v, step)) for v in (e.binary("add", place, sample), sample))
+    is_last = e.compare("EQ", place, e.constant(count - 1, type_))
+    return e.convert(e.select(is_last, e.constant(extent - window, type_), e.binary("subtract", stop, begin)), "i64")
+
+
+@aten("fractional_max_pool2d_backward.default")
+def fractional_max_pool_backward(
+    e: Lowering, gradient: Value, x: Value, kernel: Ints, size: Ints, indices: Value
+) -> Value:
+    """Each gradient added at the index of its window's greatest element."""
+    return at_indices(e, gradient, x.type, indices, 2)
 
 
 @aten("adaptive_max_pool2d_backward.default")

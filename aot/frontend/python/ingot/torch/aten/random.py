@@ -142,14 +142,14 @@ def randperm(e: Lowering, count: int, **_: Any) -> Value:
 @aten("normal_functional.default")
 def normal(e: Lowering, _: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Value:
     """Normal, of a mean and a deviation."""
-    spread = e.binary("multiply", randn(e), e.constant(std, e.result))  # type: ignore[arg-type]
+    spread = e.binary("multiply", randn(e), e.constant(std, e.result))
     return e.binary("add", spread, e.constant(mean, e.result))
 
 
 @aten("prims::normal.default")
 def normal_of_shape(e: Lowering, _: Any, *, mean: float, std: float, **__: Any) -> Value:
     """Normal, of a mean and a deviation."""
-    return normal(e, None, mean, std)  # type: ignore[return-value]
+    return normal(e, None, mean, std)
 
 
 @aten("multinomial.default")
@@ -185,5 +185,5 @@ def rrelu(
     """X where positive, else x times a random slope; and the slopes."""
     one, mean = e.constant(1, x.type), e.constant((lower + upper) / 2, x.type)
     slope = mean if not training else uniform_between(e, x, lower, upper)
-    slopes = e.select(e.compare("GT", x, e.constant(0, x.type)), one, slope)  # type: ignore[arg-type]
+    slopes = e.select(e.compare("GT", x, e.constant(0, x.type)), one, slope)
     return e.binary("multiply", x, slopes), slopes if training else noise

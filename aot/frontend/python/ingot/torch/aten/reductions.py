@@ -173,7 +173,7 @@ def safe_softmax(e: Lowering, x: Value, dim: int, dtype: Any = None) -> Value:
     weights = softmax(e, x, dim)
     greatest = e.broadcast(reduced(e, "maximum", x, dim, True), x.shape)
     is_masked = e.compare("EQ", greatest, e.constant(-math.inf, x.type))
-    return e.select(is_masked, e.constant(0, weights.type), weights)  # type: ignore[union-attr,arg-type]
+    return e.select(is_masked, e.constant(0, weights.type), weights)
 
 
 @aten("_log_softmax.default")

@@ -22,7 +22,7 @@ def searchsorted(
 ) -> Value:
     """How many elements of sorted rows are below x, or at most x (``right``); rows [..., n], x [..., m]."""
     if sorter is not None:
-        sorted_sequence = gather(e, sorted_sequence, -1, sorter)  # type: ignore[assignment]
+        sorted_sequence = gather(e, sorted_sequence, -1, sorter)
     return place_among(e, sorted_sequence, x, right or side == "right")
 
 
@@ -43,7 +43,7 @@ def place_among(e: Lowering, ordered: Value, x: Operand, right: bool) -> Value:
         next_ = e.binary("add", found, e.constant(step, places))
         last = e.binary("minimum", e.binary("subtract", next_, e.constant(1, places)), e.constant(extent - 1, places))
         element = rows(e, ordered, last, 0) if ordered.type.rank == 1 else gather(e, ordered, -1, last)
-        is_before = e.compare("LE" if right else "LT", *promoted_pair(e, element, x))  # type: ignore[arg-type]
+        is_before = e.compare("LE" if right else "LT", *promoted_pair(e, element, x))
         inside = e.compare("LE", next_, e.constant(extent, places))
         found = e.select(e.binary("and", is_before, inside), next_, found)
         step //= 2

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 from ingot.stablehlo import Value
 from ingot.torch.aten.reductions import reduced
 from ingot.torch.aten.scans import scanned
 from ingot.torch.lowering import Lowering, aten
 
 
+def of_rows(rule: Callable[..., tuple[Value, Value]]) -> Callable[..., tuple[Value, Value]]:
+    """A rule that takes a scalar for a row of one."""
+
+    @functools.wraps(rule)
+    def write(e: Lowering, x: Value, *args: Any, **kwargs: Any) -> tuple[Value, Value]:
+        if x.type.rank:
+            return rule(e, x, *args, **kwargs)
+        values, indices = rule(e, e.reshape(x, (1,)), *args, **kwargs)
+        return e.reshape(values, ()), e.reshape(indices, ())
+
+    return write
+
+
 @aten("sort.default", "sort.stable")
+@of_rows
 def sort(
     e: Lowering, x: Value, *arguments: object, stable: bool = False, dim: int = -1, descending: bool = False
 ) -> tuple[Value, Value]:
@@ -20,6 +38,7 @@ def sort(
 
 
 @aten("topk.default")
+@of_rows
 def topk(
     e: Lowering, x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Value, Value]:
@@ -50,18 +69,16 @@ def at_rank(e: Lowering, x: Value, rank: int | Value, axis: int, keepdim: bool) 
 
 
 @aten("kthvalue.default")
+@of_rows
 def kthvalue(e: Lowering, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
     """The k-th least element along a dimension, from 1 on, and where it was."""
-    if x.type.rank == 0:
-        return x, e.constant(0, x.type.with_dtype("i64"))
     return at_rank(e, x, k - 1, e.axis(dim, x.type.rank), keepdim)
 
 
 @aten("median.dim")
+@of_rows
 def median_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
     """The middle of each sorted row, the lower of two, and where it was; NaN where there is one."""
-    if x.type.rank == 0:
-        return x, e.constant(0, x.type.with_dtype("i64"))
     axis = e.axis(dim, x.type.rank)
     middle = (x.shape[axis] - 1) // 2
     if not x.type.is_float:
@@ -72,10 +89,9 @@ def median_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> t
 
 
 @aten("nanmedian.dim")
+@of_rows
 def nanmedian_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
     """The middle of the numbers of each sorted row, the lower of two, and where it was; NaN if there is none."""
-    if x.type.rank == 0:
-        return x, e.constant(0, x.type.with_dtype("i64"))
     axis = e.axis(dim, x.type.rank)
     numbers = reduced(e, "add", e.convert(e.compare("EQ", x, x), "i64"), axis, True)
     one, zero = e.constant(1, numbers.type), e.constant(0, numbers.type)
@@ -86,20 +102,19 @@ def nanmedian_dim(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -
 @aten("median.default")
 def median(e: Lowering, x: Value) -> Value:
     """The middle of all elements, the lower of two; NaN where there is one."""
-    return median_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]  # type: ignore[index,return-value]
+    return median_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]
 
 
 @aten("nanmedian.default")
 def nanmedian(e: Lowering, x: Value) -> Value:
     """The middle of all numbers, the lower of two."""
-    return nanmedian_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]  # type: ignore[index,return-value]
+    return nanmedian_dim(e, e.reshape(x, (x.type.elements,)), 0)[0]
 
 
 @aten("mode.default")
+@of_rows
 def mode(e: Lowering, x: Value, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
     """The most frequent element of each row, the least of equally frequent ones, and where it was last."""
-    if x.type.rank == 0:
-        return x, e.constant(0, x.type.with_dtype("i64"))
     axis = e.axis(dim, x.type.rank)
     values, indices = ordered(e, x, axis, descending=False)
     low, high = [0] * x.type.rank, [0] * x.type.rank

@@ -28,7 +28,7 @@ def copysign(e: Lowering, x: Value, sign: Operand) -> Value:
     """The size of x, the sign of another."""
     x, sign = e.like_result(x, sign)
     size = e.unary("abs", x)
-    return e.select(signbit(e, sign), e.unary("negate", size), size)  # type: ignore[arg-type]
+    return e.select(signbit(e, sign), e.unary("negate", size), size)
 
 
 def _extreme_of_numbers(e: Lowering, name: str, x: Operand, y: Operand) -> Value:
