@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "aot/graph/evaluate.h"
 #include "aot/graph/op.h"
@@ -128,11 +129,12 @@ void move_products(const Op& op, std::span<const RefTensor> inputs, std::vector<
   }
 }
 
-// How many terms each element was summed of, about.
-double terms_of(std::span<const RefTensor> inputs, const RefTensor& result) {
-  int64_t most = 0;
+// How many terms each element was summed of, about; that of a normalisation is made of sums that are results too.
+double terms_of(std::span<const RefTensor> inputs, std::span<const RefTensor> results) {
+  int64_t most = 0, least = std::numeric_limits<int64_t>::max();
   for (const RefTensor& input : inputs) most = std::max(most, input.elements());
-  return static_cast<double>(most) / static_cast<double>(std::max<int64_t>(result.elements(), 1));
+  for (const RefTensor& result : results) least = std::min(least, std::max<int64_t>(result.elements(), 1));
+  return static_cast<double>(most) / static_cast<double>(least);
 }
 
 // A conversion of bf16 may be of what was not rounded to it (the pass widen_results).
@@ -159,20 +161,22 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
   const bool takes_complex = is_of_complex(op);
   if (const double error = operand_error(op); error > 0) move_operands(op, inputs, error, results, random);
   const bool sums = is_sum(*op.def) || is_bound_by_largest(*op.def);
+  const double terms = terms_of(inputs, results);
   const bool is_exact_sum = std::ranges::all_of(inputs, is_integral);
   for (size_t r = 0; r < results.size(); ++r) {
     if (results[r].f.empty()) continue;
     const DType dtype = part_of(results[r].type.dtype);
     const size_t parts = results[r].is_complex() ? 2 : 1;
-    // Evaluation sums f64 in f64 as well, one after the other.
-    const double own_error = sums && dtype == DType::kF64 ? std::sqrt(terms_of(inputs, results[r])) : 0;
+    // Evaluation sums f64 in f64 as well, one after the other; of equal terms each may err the same way.
+    const double own_error = sums && dtype == DType::kF64 ? std::max(std::sqrt(terms), terms / 4) : 0;
     const double allowed = std::max({allowed_ulps(op, dtype), takes_complex ? complex_ulps(dtype) : 0, own_error});
     const double most = greatest_finite(dtype);
     for (size_t k = 0; k < results[r].f.size(); ++k) {
       double& value = results[r].f[k];
       // Sums overflow in one order, and meet the other infinity in another.
       if (sums && std::abs(sizes[r].f[k]) > most && random.chance(0.5)) value = INFINITY;
-      if (std::isnan(value)) value = std::copysign(value, random.chance(0.5) ? 1 : -1);
+      // A start value of 0 that is left out leaves a sum of -0 as it is.
+      if (std::isnan(value) || (sums && value == 0)) value = std::copysign(value, random.chance(0.5) ? 1 : -1);
       if (!std::isfinite(value)) continue;
       double size = std::max(std::abs(value), std::abs(sizes[r].f[k]));
       if (parts == 2) size = std::max(size, std::abs(sizes[r].f[k ^ 1]));  // a complex number's error is one of both

@@ -15,6 +15,7 @@
 #include "aot/codegen/emit_llvm.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/machine.h"
+#include "aot/codegen/narrow_selects.h"
 #include "aot/loops/expand_math.h"
 
 namespace ingot::codegen {
@@ -86,6 +87,7 @@ class Compilation {
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
     machine.optimize(module);
+    select_narrow_floats_by_bits(module);
     if (options_.dump) {
       dump("optimized.llvm", text_of(module));
       const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);

@@ -119,6 +119,7 @@ void TextReader::skip_definition() {
 }
 
 void TextReader::skip_group() {
+  if (!at('(') && !at('[') && !at('{') && !at('<')) fail_expected("a bracket");
   std::string closers;
   do {
     if (at(TokenKind::kEnd)) fail_expected(fmt::format("'{}'", closers.back()));

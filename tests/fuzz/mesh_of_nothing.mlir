@@ -1,0 +1,2 @@
+module {
+  sdy.mesh @mesh = 
