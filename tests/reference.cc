@@ -144,6 +144,13 @@ bool may_widen(const Op& op) {
   return from->type.dtype == DType::kBF16 && from->op && (from->op->def->is_elementwise || from->op->def->contraction);
 }
 
+// A sum of products with others may be one sum, in another order (the pass join_products).
+bool may_join(const Op& op) {
+  return op.is("stablehlo.add") && std::ranges::any_of(op.operands, [](const Value* from) {
+           return from->op && (from->op->def->contraction || from->op->is("stablehlo.add"));
+         });
+}
+
 void unround(RefTensor& result, Random& random) {
   for (double& value : result.f) {
     if (std::isfinite(value)) value += (random.uniform() - 0.5) * unit_at(DType::kBF16, std::abs(value));
@@ -161,6 +168,7 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
   const bool takes_complex = is_of_complex(op);
   if (const double error = operand_error(op); error > 0) move_operands(op, inputs, error, results, random);
   const bool sums = is_sum(*op.def) || is_bound_by_largest(*op.def);
+  const bool is_joined = may_join(op);
   const double terms = terms_of(inputs, results);
   const bool is_exact_sum = std::ranges::all_of(inputs, is_integral);
   for (size_t r = 0; r < results.size(); ++r) {
@@ -181,7 +189,7 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
       double size = std::max(std::abs(value), std::abs(sizes[r].f[k]));
       if (parts == 2) size = std::max(size, std::abs(sizes[r].f[k ^ 1]));  // a complex number's error is one of both
       const bool is_exact = sums ? is_exact_sum && size * unit_at(dtype, 1) <= 1 && value == std::nearbyint(value)
-                                 : allowed < 1 && round_to(dtype, value) == value;
+                                 : !is_joined && allowed < 1 && round_to(dtype, value) == value;
       if (!is_exact) {
         value += (2 * random.uniform() - 1) * amplitude * std::max(allowed, 1.0) * unit_at(dtype, size);
       }
