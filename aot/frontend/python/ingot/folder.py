@@ -11,6 +11,8 @@ from typing import Any
 
 from ingot.stablehlo import TensorType
 
+INPUTS = "inputs.json"
+
 
 class EntryPoints(ABC):
     """Entry points by name: the text of each, and what is said of its inputs."""
@@ -20,17 +22,28 @@ class EntryPoints(ABC):
         self.inputs: dict[str, list[dict[str, Any]]] = {}
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``."""
+        """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
+
+        Entry points of a program that was saved there before go.
+        """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
+        for name in saved_entries(path):
+            (path / f"{name}.mlir").unlink(missing_ok=True)
         for name, text in self.texts.items():
             (path / f"{name}.mlir").write_text(text)
-        (path / "inputs.json").write_text(json.dumps(self.inputs, indent=2) + "\n")
+        (path / INPUTS).write_text(json.dumps(self.inputs, indent=2) + "\n")
         self.save_state(path / "state.safetensors")
 
     @abstractmethod
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state that the entry points share, by name."""
+
+
+def saved_entries(folder: Path) -> list[str]:
+    """The names of the entry points that a folder has; none where no program was saved."""
+    file = folder / INPUTS
+    return list(json.loads(file.read_text())) if file.exists() else []
 
 
 def input_row(name: str, tensor: TensorType, default: float | None = None) -> dict[str, Any]:

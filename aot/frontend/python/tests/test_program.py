@@ -125,3 +125,12 @@ def test_two_models_and_two_optimizers(tmp_path: Path) -> None:
         for name, value in step(z, x).items():
             assert abs(row[name] - value.item()) < 1e-5
     assert all(distance(final[name], value) < 1e-5 for name, value in program.state.tensors.items())
+
+
+def test_saving_again_leaves_no_entry_of_before(tmp_path: Path) -> None:
+    model = nn.Linear(2, 2)
+    for name in ("old", "new"):
+        program = ingot.torch.Program(model)
+        program.add(name, model, (torch.ones(1, 2),), training=False)
+        program.save(tmp_path)
+    assert [file.name for file in tmp_path.glob("*.mlir")] == ["new.mlir"]
