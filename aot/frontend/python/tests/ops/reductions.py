@@ -69,6 +69,7 @@ CASES: Cases = {
         lambda s, v: (torch.searchsorted(s.cumsum(1), v), torch.searchsorted(s.cumsum(1), v, right=True)),
         (POSITIVE, between(0, 6, 3, 5)),
     ),
+    "searchsorted_number": (lambda s: torch.searchsorted(s.cumsum(1)[0], 2.5), (POSITIVE,)),
     "bucketize": (
         lambda x: (
             torch.bucketize(x, torch.tensor([-1.0, 0, 1], dtype=x.dtype)),

@@ -154,8 +154,8 @@ def masked_put(e: Lowering, x: Value, axis: int, mask: Value, values: Value, acc
             "a mask selects as many elements as its values say, so that no shape fits the values put there",
             "put one value, or use torch.where(mask, values, x) with values of x's shape, or masked_scatter",
         )
-    rows_ = e.reshape(values, (*sizes[:axis], *[1] * mask.type.rank, *sizes[axis + 1 :]))
-    put = e.broadcast(e.convert(rows_, x.dtype), x.shape)
+    one = e.reshape(values, (*sizes[:axis], *[1] * mask.type.rank, *sizes[axis + 1 :]))
+    put = e.broadcast(e.convert(one, x.dtype), x.shape)
     chosen = e.broadcast_in_dim(mask, x.shape, range(axis, end))
     return e.select(chosen, e.binary("add", x, put) if accumulate else put, x)
 

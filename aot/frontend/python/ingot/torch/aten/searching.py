@@ -36,23 +36,17 @@ def place_among(e: Lowering, ordered: Value, x: Operand, right: bool) -> Value:
     """By halving: the number of elements known to be before x grows by powers of two."""
     extent = ordered.shape[-1]
     places = e.result.with_dtype("i64")
-    x = e.tensor(x, TensorType(ordered.dtype, e.result.shape)) if not isinstance(x, Value) else x
     found = e.constant(0, places)
     step = 1 << max(0, extent.bit_length() - 1)
-    while step and extent:
+    while extent and step:
         next_ = e.binary("add", found, e.constant(step, places))
         last = e.binary("minimum", e.binary("subtract", next_, e.constant(1, places)), e.constant(extent - 1, places))
         element = rows(e, ordered, last, 0) if ordered.type.rank == 1 else gather(e, ordered, -1, last)
-        is_before = e.compare("LE" if right else "LT", *promoted_pair(e, element, x))
+        is_before = e.compare("LE" if right else "LT", *e.promoted(element, x))
         inside = e.compare("LE", next_, e.constant(extent, places))
         found = e.select(e.binary("and", is_before, inside), next_, found)
         step //= 2
     return e.convert(found, e.result.dtype)
-
-
-def promoted_pair(e: Lowering, x: Value, y: Value) -> list[Value]:
-    """Two values in the element type that PyTorch compares in."""
-    return e.promoted(x, y) if x.dtype != y.dtype else [x, y]
 
 
 @aten("histc.default")
