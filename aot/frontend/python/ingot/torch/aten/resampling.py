@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ Positions = npt.NDArray[np.int64]
 Ints = Sequence[int]
 Scale = float | None
 Kernel = Callable[[float], float]
+
+# How much emptier than full a matrix is before products with it give way to elements picked one by one.
+SPARSITY = 32
 
 
 def cell_bounds(i: int, cells: int, extent: int) -> tuple[int, int]:
@@ -108,13 +112,34 @@ def antialiased(kernel: Kernel, reach: int) -> Callable[[int, int, Scale, bool],
     return matrix
 
 
+def taps(matrix: Matrix) -> list[tuple[Positions, Matrix]]:
+    """A matrix by columns of what is not zero: which input each output takes, and how much of it."""
+    count = (matrix != 0).sum(1).max(initial=0)
+    order = np.argsort(matrix == 0, axis=1, kind="stable")[:, :count]
+    weights = np.take_along_axis(matrix, order, 1)
+    return list(zip(order.T, weights.T, strict=True))
+
+
 def mixed(e: Lowering, x: Value, axis: int, matrix: Matrix) -> Value:
-    """X with a matrix applied along an axis."""
+    """X with a matrix applied along an axis; of a matrix that is nearly empty, only what is not."""
     wide = e.convert(x, WIDE_SUM.get(x.dtype, x.dtype))
+    parts = taps(matrix)
+    if 0 < len(parts) * SPARSITY < matrix.shape[1]:
+        return e.convert(tapped(e, wide, axis, parts), x.dtype)
     weights = e.convert(e.dense(matrix, "f64"), wide.dtype)
     product = e.dot_general(wide, weights, ([axis], [1]))
     last = x.type.rank - 1
     return e.convert(e.transpose(product, [*range(axis), last, *range(axis, last)]), x.dtype)
+
+
+def tapped(e: Lowering, x: Value, axis: int, parts: Sequence[tuple[Positions, Matrix]]) -> Value:
+    """The sum of elements at positions along an axis, each weighted."""
+    products = []
+    for positions, weights in parts:
+        taken = picked(e, x, axis, positions)
+        factors = e.convert(e.dense(weights, "f64"), x.dtype)
+        products.append(e.binary("multiply", taken, e.broadcast_in_dim(factors, taken.shape, [axis])))
+    return reduce(partial(e.binary, "add"), products)
 
 
 def repeats(positions: Positions, extent: int) -> int:
