@@ -73,7 +73,7 @@ CASES: Cases = {
     "linear1d": (resize(13, "linear"), (LINE,)),
     "bilinear2d": (resize((9, 11), "bilinear"), (IMAGE,)),
     "bilinear2d_corners": (resize((9, 11), "bilinear", align_corners=True), (IMAGE,)),
-    "bilinear2d_large": (resize(2.0, "bilinear"), (normal(1, 2, 70, 3),)),
+    "bilinear2d_large": (resize(2.0, "bilinear"), (normal(1, 2, 40, 3),)),
     "bilinear2d_antialias": (resize((3, 4), "bilinear", antialias=True), (IMAGE,)),
     "trilinear3d": (resize((7, 3, 9), "trilinear"), (VOLUME,)),
     "bicubic2d": (resize((9, 11), "bicubic"), (IMAGE,)),

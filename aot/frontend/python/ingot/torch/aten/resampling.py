@@ -25,7 +25,7 @@ Scale = float | None
 Kernel = Callable[[float], float]
 
 # How much emptier than full a matrix is before products with it give way to elements picked one by one.
-SPARSITY = 32
+SPARSITY = 8
 
 
 def cell_bounds(i: int, cells: int, extent: int) -> tuple[int, int]:
