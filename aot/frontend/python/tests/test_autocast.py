@@ -44,6 +44,7 @@ def test_steps_in_bf16_autocast(tmp_path: Path) -> None:
 
 
 FUNCTIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "add_alpha": lambda x, y: torch.add(x, y, alpha=0.3),
     "sub_alpha": lambda x, y: torch.sub(x, y, alpha=0.25),
     "scaled": lambda x, y: 0.7 * x + y / 3,
     "power": lambda x, y: x**3 + x.abs() ** 1.7,

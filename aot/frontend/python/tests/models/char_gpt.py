@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from agreement import Training, classifier_step
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 STEPS, BATCH, LENGTH, CHARACTERS, WIDTH, HEADS, BLOCKS = 6, 3, 12, 31, 32, 4, 2
 WARM_UP = 4
@@ -60,7 +61,8 @@ def loss_of(model: nn.Module, text: torch.Tensor) -> torch.Tensor:
 
 
 def loss_in_bf16(model: nn.Module, text: torch.Tensor) -> torch.Tensor:
-    with torch.autocast("cpu", torch.bfloat16):
+    """In plain ops, as programs have it: PyTorch's fast attention rounds to bf16 in other places."""
+    with torch.autocast("cpu", torch.bfloat16), sdpa_kernel(SDPBackend.MATH):
         return loss_of(model, text)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ingot.stablehlo import TensorType, Value
+from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.lowering import Lowering, Operand, Rule, aten, rounded_once
 
 UNARY = {
@@ -92,28 +93,34 @@ def scaled(e: Lowering, x: Value, factor: Operand) -> Value:
     return e.binary("multiply", x, e.tensor(factor, x.type))
 
 
-@aten("add.Tensor", "add.Scalar")
+def alpha_of(e: Lowering, alpha: Operand) -> Operand:
+    """The factor in the result's type, as PyTorch's kernels of f16 and bf16 have it."""
+    return alpha if e.result.dtype not in WIDE_SUM or alpha == 1 else e.tensor(alpha, TensorType(e.result.dtype))
+
+
 @rounded_once
+def with_multiple(e: Lowering, name: str, x: Operand, y: Operand, alpha: Operand) -> Value:
+    """X and alpha y, added or subtracted."""
+    x, y = e.like_result(x, y)
+    return e.binary(name, x, scaled(e, y, alpha))
+
+
+@aten("add.Tensor", "add.Scalar")
 def add(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """X + alpha y."""
-    x, y = e.like_result(x, y)
-    return e.binary("add", x, scaled(e, y, alpha))
+    return with_multiple(e, "add", x, y, alpha_of(e, alpha))
 
 
 @aten("sub.Tensor", "sub.Scalar")
-@rounded_once
 def sub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """X - alpha y."""
-    x, y = e.like_result(x, y)
-    return e.binary("subtract", x, scaled(e, y, alpha))
+    return with_multiple(e, "subtract", x, y, alpha_of(e, alpha))
 
 
 @aten("rsub.Tensor", "rsub.Scalar")
-@rounded_once
 def rsub(e: Lowering, x: Operand, y: Operand, alpha: Operand = 1) -> Value:
     """Y - alpha x."""
-    x, y = e.like_result(x, y)
-    return e.binary("subtract", y, scaled(e, x, alpha))
+    return with_multiple(e, "subtract", y, x, alpha_of(e, alpha))
 
 
 @aten("div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode")
