@@ -239,7 +239,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, Any, type[Exception], str]] 
 ]
 
 
-@pytest.mark.parametrize(("function", "state", "batch", "kind", "message"), REFUSED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("function", "state", "batch", "kind", "message"), REFUSED, ids=[case[-1] for case in REFUSED])
 def test_what_is_refused(function: Any, state: Any, batch: Any, kind: type[Exception], message: str) -> None:
     program = ingot.jax.Program()
     with pytest.raises(kind) as caught:
