@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "aot/base/error.h"
@@ -104,6 +105,9 @@ class Separator {
     Value* value() const { return node->operand(operand); }
   };
 
+  // Of arguments whose place holds what replaces them all along: the node that is the first to write there.
+  using Heirs = std::map<const Value*, const Op*>;
+
   // Nobody reads an operand after the node that overwrites it, and it may be written at all: else the node gets a copy.
   void own_operands(Block& block, const Replaced& replaced) {
     Dependencies dependencies(block);
@@ -119,20 +123,22 @@ class Separator {
       }
     }
     if (takeovers.empty()) return;
-    std::set<const Value*> kept;  // arguments whose place holds what replaces them all along
+    Heirs heirs;
     for (size_t i = 0; i < replaced.size(); ++i) {
       const Value* result = block.terminator()->operand(static_cast<int>(i));
-      if (replaced[i] && first_in_place(result, lowering_) == replaced[i]) kept.insert(replaced[i]);
+      if (!replaced[i] || result == replaced[i] || first_in_place(result, lowering_) != replaced[i]) continue;
+      while (predecessor(result, lowering_) != replaced[i]) result = predecessor(result, lowering_);
+      heirs[replaced[i]] = result->op;
     }
     std::vector<Takeover> refused;
     std::set<const Value*> taken;
     for (const Takeover& takeover : takeovers) {
-      if (!may_take(takeover, block, kept, taken, dependencies)) refused.push_back(takeover);
+      if (!may_take(takeover, block, heirs, taken, dependencies)) refused.push_back(takeover);
     }
     // An argument that is copied somewhere on the way to what replaces it is copied at the start.
     for (const Takeover& takeover : refused) {
       const Value* first = first_in_place(takeover.value(), lowering_);
-      if (!kept.erase(first) || first == takeover.value()) continue;
+      if (!heirs.erase(first) || first == takeover.value()) continue;
       for (const Takeover& other : takeovers) {
         if (other.value() == first) other.node->set_operand(other.operand, copy(other.value(), *other.node));
       }
@@ -142,10 +148,12 @@ class Separator {
     }
   }
 
-  static bool may_take(const Takeover& takeover, const Block& block, const std::set<const Value*>& kept,
-                       std::set<const Value*>& taken, Dependencies& dependencies) {
+  static bool may_take(const Takeover& takeover, const Block& block, const Heirs& heirs, std::set<const Value*>& taken,
+                       Dependencies& dependencies) {
     const Value* value = takeover.value();
-    const bool may_be_written = value->op ? value->op->block == &block && is_node(*value->op) : kept.contains(value);
+    const auto heir = heirs.find(value);
+    const bool may_be_written = value->op ? value->op->block == &block && is_node(*value->op)
+                                          : heir != heirs.end() && heir->second == takeover.node;
     if (!may_be_written || taken.contains(value) || std::ranges::count(takeover.node->operands, value) != 1)
       return false;
     const auto is_captured = [&](const auto& region) {
