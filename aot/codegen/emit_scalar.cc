@@ -1,5 +1,6 @@
 #include "aot/codegen/emit_scalar.h"
 
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Intrinsics.h>
@@ -41,7 +42,7 @@ Value* extremum(Builder& b, bool greatest, Value* x, Value* y) {
   return b.CreateBinaryIntrinsic(greatest ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
 }
 
-Value* each_lane(Builder& b, Value* x, Value* y, Value* (*emit)(Builder&, Value*, Value*)) {
+Value* each_lane(Builder& b, Value* x, Value* y, llvm::function_ref<Value*(Builder&, Value*, Value*)> emit) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   if (!vector) return emit(b, x, y);
   Value* result = llvm::PoisonValue::get(x->getType());
@@ -120,6 +121,14 @@ Value* divide(Builder& b, bool is_signed, bool remainder, Value* x, Value* y) {
   return b.CreateSelect(by_zero, all_ones, quotient);
 }
 
+// Processors divide no vectors of integers, and a vector's lanes that nobody reads must not take part: LLVM may make
+// their divisors poison, and concludes from that what the other lanes divide by. Constants become multiplications.
+Value* divide_lanes(Builder& b, bool is_signed, bool remainder, Value* x, Value* y) {
+  if (llvm::isa<Constant>(y)) return divide(b, is_signed, remainder, x, y);
+  return each_lane(b, x, y,
+                   [&](Builder& lane, Value* from, Value* by) { return divide(lane, is_signed, remainder, from, by); });
+}
+
 // Amounts from the width on (negative ones too, read as unsigned) shift everything out. From i2 on a
 // type can hold its width.
 Value* shift(Builder& b, ScalarOp op, Value* x, Value* amount) {
@@ -148,9 +157,9 @@ Value* emit_integer(Builder& b, ScalarOp op, DType dtype, llvm::ArrayRef<Value*>
     case ScalarOp::kMultiply:
       return b.CreateMul(a[0], a[1]);
     case ScalarOp::kDivide:
-      return divide(b, is_signed, false, a[0], a[1]);
+      return divide_lanes(b, is_signed, false, a[0], a[1]);
     case ScalarOp::kRemainder:
-      return divide(b, is_signed, true, a[0], a[1]);
+      return divide_lanes(b, is_signed, true, a[0], a[1]);
     case ScalarOp::kMaximum:
       return binary(llvm::Intrinsic::smax, llvm::Intrinsic::umax);
     case ScalarOp::kMinimum:
