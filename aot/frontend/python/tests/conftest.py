@@ -14,14 +14,10 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure() -> None:
+    if not TOOL.exists():
+        raise pytest.UsageError(f"{TOOL} is not built: ./dev build; INGOT may name another")
     if importlib.util.find_spec("torch"):
         import torch
 
         torch.set_num_threads(1)
         warnings.filterwarnings("ignore", category=UserWarning, module="torch")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not TOOL.exists():
-        for item in items:
-            item.add_marker(pytest.mark.skip(f"{TOOL} is not built; INGOT may name another"))
