@@ -87,9 +87,12 @@ void move_operands(const Op& op, std::span<const RefTensor> inputs, double error
   results = evaluate(op, moved, {.round = false});
 }
 
-// Padding that meets an infinite weight is zero times infinity, or nothing: neither is wrong.
-bool may_meet_padding(const Op& op, std::span<const RefTensor> inputs) {
-  return op.is("stablehlo.convolution") && std::ranges::any_of(inputs, [](const RefTensor& input) {
+// Padding that meets an infinite weight is zero times infinity, or nothing: neither is wrong. Nor is either of the
+// parts of a complex product with an infinity.
+bool may_meet_infinity(const Op& op, std::span<const RefTensor> inputs) {
+  const bool is_complex_product = op.def->contraction && is_complex(op.result()->type.dtype);
+  return (op.is("stablehlo.convolution") || is_complex_product) &&
+         std::ranges::any_of(inputs, [](const RefTensor& input) {
            return !std::ranges::all_of(input.f, [](double value) { return std::isfinite(value); });
          });
 }
@@ -161,7 +164,7 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
                   double amplitude) {
   if (!computes(op) || is_inside(op) || std::ranges::all_of(results, [](const RefTensor& it) { return it.f.empty(); }))
     return;
-  if (may_meet_padding(op, inputs) || takes_bits_apart(op)) spread_nan(results, random);
+  if (may_meet_infinity(op, inputs) || takes_bits_apart(op)) spread_nan(results, random);
   if (multiplies(op)) move_products(op, inputs, results, random);
   if (may_widen(op)) unround(results[0], random);
   const std::vector<RefTensor> sizes = magnitudes(op, inputs, results);
@@ -175,8 +178,10 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
     if (results[r].f.empty()) continue;
     const DType dtype = part_of(results[r].type.dtype);
     const size_t parts = results[r].is_complex() ? 2 : 1;
-    // Evaluation sums f64 in f64 as well, one after the other; of equal terms each may err the same way.
-    const double own_error = sums && dtype == DType::kF64 ? std::max(std::sqrt(terms), terms / 4) : 0;
+    // Evaluation sums f64 in f64 as well, and a scatter sums, one after the other; equal terms may all err the same
+    // way.
+    const bool goes_along = sums && (dtype == DType::kF64 || op.is("stablehlo.scatter"));
+    const double own_error = goes_along ? std::max(std::sqrt(terms), terms / 4) : 0;
     const double allowed = std::max({allowed_ulps(op, dtype), takes_complex ? complex_ulps(dtype) : 0, own_error});
     const double most = greatest_finite(dtype);
     for (size_t k = 0; k < results[r].f.size(); ++k) {
