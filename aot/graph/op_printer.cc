@@ -67,8 +67,7 @@ bool fits(const AssemblyItem& item, const Attr& attr) {
 bool names_operands(const Assembly& assembly, const Op& op) {
   if (assembly.size() == 1 && assembly[0].kind == Kind::kCustom) return true;
   const auto count = [&](Kind kind) { return std::ranges::count(assembly, kind, &AssemblyItem::kind); };
-  return count(Kind::kOperands) > 0 ||
-         count(Kind::kOperand) == static_cast<std::ptrdiff_t>(op.operands.size());
+  return count(Kind::kOperands) > 0 || count(Kind::kOperand) == static_cast<std::ptrdiff_t>(op.operands.size());
 }
 
 // Whether the pretty form can say everything about the op.

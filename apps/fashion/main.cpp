@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <ingot/engine.hpp>
 #include <numeric>
 #include <random>
@@ -94,13 +95,12 @@ double accuracy(ingot::engine::Session& session, const Images& images) {
   return static_cast<double>(right) / static_cast<double>(seen);
 }
 
-// The learning rate is f32 in one bundle and f64 in another.
-void set_lr(const ingot::engine::Bundle& bundle, const ingot::engine::Entry& step, double lr) {
+// Sets the learning rate, which is f32 in one bundle and f64 in another.
+std::function<void(double)> lr_setter(const ingot::engine::Bundle& bundle, const ingot::engine::Entry& step) {
   if (bundle.input(step.index(), bundle.find_input(step.index(), "lr")).dtype == INGOT_F64) {
-    step.input<double>("lr")[0] = lr;
-  } else {
-    step.input<float>("lr")[0] = static_cast<float>(lr);
+    return [lr = step.input<double>("lr")](double value) { lr[0] = value; };
   }
+  return [lr = step.input<float>("lr")](double value) { lr[0] = static_cast<float>(value); };
 }
 
 void start_state(const ingot::engine::Bundle& bundle, ingot::engine::Session& session, const Options& options) {
@@ -154,6 +154,7 @@ void train(const Options& options) {
   const auto step = session.entry("train_step");
   const std::span<float> images = step.input<float>("images");
   const std::span<int32_t> labels = step.input<int32_t>("labels");
+  const auto set_lr = lr_setter(bundle, step);
   const auto loss = step.output<float>("loss");
   std::vector<size_t> order(training.count());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -172,7 +173,7 @@ void train(const Options& options) {
       }
       const double done =
           static_cast<double>(static_cast<size_t>(epoch) * steps_per_epoch + i) / static_cast<double>(steps);
-      set_lr(bundle, step, options.lr * 0.5 * (1 + std::cos(done * M_PI)));
+      set_lr(options.lr * 0.5 * (1 + std::cos(done * M_PI)));
       const auto before = std::chrono::steady_clock::now();
       step.run();
       step_seconds += seconds_since(before);

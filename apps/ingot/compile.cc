@@ -63,9 +63,7 @@ void run_compile(const CompileCommand& command) {
     Progress progress;
     options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
     std::vector<std::unique_ptr<Module>> modules;
-    for (const std::string& input : command.inputs) {
-      for (const std::string& file : program_files(input)) modules.push_back(load_program(file));
-    }
+    for (const std::string& file : program_files(command.inputs)) modules.push_back(load_program(file));
     return compile(std::move(modules), options);
   }();
   if (!command.explain.empty()) fmt::print("{}", to_string(compiled.fuse_notes));

@@ -34,14 +34,6 @@ std::optional<FailingPass> find_failing_pass(const std::string& program, std::sp
   return std::nullopt;
 }
 
-std::vector<std::string> all_files(const std::vector<std::string>& programs) {
-  std::vector<std::string> files;
-  for (const std::string& program : programs) {
-    for (const std::string& file : program_files(program)) files.push_back(file);
-  }
-  return files;
-}
-
 std::filesystem::path new_folder(const std::string& name) {
   std::filesystem::path folder = "ingot-reproducer-" + name;
   for (int count = 2; !std::filesystem::create_directory(folder); ++count) {
@@ -53,15 +45,15 @@ std::filesystem::path new_folder(const std::string& name) {
 }  // namespace
 
 std::string write_reproducer(const Failure& failure, std::span<const PassRow> passes) {
-  const std::filesystem::path folder =
-      new_folder(failure.programs.empty() ? "run" : program_name(failure.programs.front()).entry);
+  const std::vector<std::string> programs = program_files(failure.programs);
+  const std::filesystem::path folder = new_folder(programs.empty() ? "run" : program_name(programs.front()).entry);
   const auto write = [&](const std::string& name, const std::string& text) {
     write_file((folder / name).string(), text);
   };
   const std::string command = join(failure.command, " ");
   std::string again = command;
   std::string missing;
-  for (const std::string& program : all_files(failure.programs)) {
+  for (const std::string& program : programs) {
     const ProgramName name = program_name(program);
     try {
       write(name.entry + ".mlir", read_text(name.path));

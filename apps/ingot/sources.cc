@@ -73,14 +73,20 @@ ProgramName program_name(const std::string& argument) {
   return {std::filesystem::path(argument).stem().string(), argument};
 }
 
-std::vector<std::string> program_files(const std::string& argument) {
-  if (!std::filesystem::is_directory(argument)) return {argument};
+std::vector<std::string> program_files(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
-  for (const auto& file : std::filesystem::directory_iterator(argument)) {
-    if (file.path().extension() == ".mlir") files.push_back(file.path().string());
+  for (const std::string& argument : arguments) {
+    if (!std::filesystem::is_directory(argument)) {
+      files.push_back(argument);
+      continue;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(files.size());
+    for (const auto& file : std::filesystem::directory_iterator(argument)) {
+      if (file.path().extension() == ".mlir") files.push_back(file.path().string());
+    }
+    if (std::ssize(files) == first) throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
+    std::sort(files.begin() + first, files.end());
   }
-  if (files.empty()) throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
-  std::ranges::sort(files);
   return files;
 }
 

@@ -19,8 +19,8 @@ struct ProgramName {
 };
 ProgramName program_name(const std::string& argument);
 
-// What `[ENTRY=]FILE.mlir` or `FOLDER` stands for: itself, or the folder's FILE.mlir in the order of their names.
-std::vector<std::string> program_files(const std::string& argument);
+// `[ENTRY=]FILE.mlir` as they are; in the place of a FOLDER its FILE.mlir, in the order of their names.
+std::vector<std::string> program_files(const std::vector<std::string>& arguments);
 
 // Parses and imports `[ENTRY=]FILE.mlir`. The function @main is named ENTRY, or else after the file. A mistake is
 // thrown as an Error whose message shows the line of the text.

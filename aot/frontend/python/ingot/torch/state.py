@@ -62,10 +62,6 @@ class State:
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 
-    def name_of(self, tensor: torch.Tensor) -> str | None:
-        """What a tensor is called; None when it is no state."""
-        return self._names.get(id(tensor))
-
     def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
         for prefix, model in self.models.items():

@@ -84,36 +84,6 @@ def divisors(e: Lowering, sizes: Value, dtype: str) -> Value:
     return e.binary("maximum", sizes, e.constant(1, sizes.type))
 
 
-def dense_gradient(
-    e: Lowering,
-    gradient: Value,
-    indices: Value,
-    bag_of: Value,
-    sizes: Value,
-    maxima: Value,
-    scale_by_frequency: bool,
-    mode: int,
-    per_sample_weights: Value | None,
-    padding_idx: int,
-) -> Value:
-    """The gradient of the weight, of the result's type."""
-    indices = e.convert(indices, "i64")
-    if mode == MAX:
-        columns = [maxima, e.iota(1, maxima.type)]
-        vectors = e.concatenate([e.reshape(c, (*c.shape, 1)) for c in columns], 2)
-        zeros = e.constant(0, e.result)
-        return e.scatter("add", zeros, vectors, gradient, window_dims=[], inserted=[0, 1], index_map=[0, 1])
-    if mode == MEAN:
-        shares = e.broadcast_in_dim(divisors(e, sizes, gradient.dtype), gradient.shape, [0])
-        gradient = e.binary("divide", gradient, shares)
-    each = rows(e, gradient, bag_of, 0)
-    if per_sample_weights is not None:
-        each = e.binary("multiply", each, e.broadcast_in_dim(per_sample_weights, each.shape, [0]))
-    if scale_by_frequency:
-        each = e.binary("divide", each, frequencies(e, indices, e.result.shape[0], each.type))
-    return added_rows(e, e.result, without_padding(e, indices, indices, padding_idx, e.result.shape[0]), each)
-
-
 @aten("_embedding_bag_dense_backward.default")
 def embedding_bag_dense_backward(
     e: Lowering,
@@ -129,9 +99,21 @@ def embedding_bag_dense_backward(
     padding_idx: int = -1,
 ) -> Value:
     """Each bag's gradient added to the rows that it is made of."""
-    return dense_gradient(
-        e, gradient, indices, bag_of, sizes, maxima, scale_grad_by_freq, mode, per_sample_weights, padding_idx
-    )
+    indices = e.convert(indices, "i64")
+    if mode == MAX:
+        columns = [maxima, e.iota(1, maxima.type)]
+        vectors = e.concatenate([e.reshape(c, (*c.shape, 1)) for c in columns], 2)
+        zeros = e.constant(0, e.result)
+        return e.scatter("add", zeros, vectors, gradient, window_dims=[], inserted=[0, 1], index_map=[0, 1])
+    if mode == MEAN:
+        shares = e.broadcast_in_dim(divisors(e, sizes, gradient.dtype), gradient.shape, [0])
+        gradient = e.binary("divide", gradient, shares)
+    each = rows(e, gradient, bag_of, 0)
+    if per_sample_weights is not None:
+        each = e.binary("multiply", each, e.broadcast_in_dim(per_sample_weights, each.shape, [0]))
+    if scale_grad_by_freq:
+        each = e.binary("divide", each, frequencies(e, indices, e.result.shape[0], each.type))
+    return added_rows(e, e.result, without_padding(e, indices, indices, padding_idx, e.result.shape[0]), each)
 
 
 @aten("_embedding_bag_backward.default")
@@ -151,8 +133,8 @@ def embedding_bag_backward_of_offsets(
     padding_idx: int = -1,
 ) -> Value:
     """The same of a call that could ask for a sparse gradient: it is dense here."""
-    return dense_gradient(
-        e, gradient, indices, bag_of, sizes, maxima, scale_grad_by_freq, mode, per_sample_weights, padding_idx
+    return embedding_bag_dense_backward(
+        e, gradient, indices, bag_of, sizes, maxima, count, scale_grad_by_freq, mode, per_sample_weights, padding_idx
     )
 
 
