@@ -130,12 +130,12 @@ def test_rates_are_those_of_pytorch(case: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not cases("schedules"), reason="no goldens")
 def test_goldens_at_once(tmp_path: Path) -> None:
     models, optimizers, all_schedulers, expected = {}, {}, {}, {}
-    for case in cases("schedules"):
-        name, kwargs = case["name"], arguments(case)
+    for name, case in cases("schedules").items():
+        kwargs = arguments(case)
         models[name] = nn.Linear(1, 1)
         optimizers[name] = torch.optim.SGD(models[name].parameters(), lr=kwargs.pop("lr"))
         all_schedulers[name] = getattr(schedulers, case["class"])(optimizers[name], **kwargs)
-        expected[name] = data("schedules", case)["lr"].tolist()
+        expected[name] = data("schedules", name)["lr"].tolist()
 
     def train_step(x: torch.Tensor) -> dict[str, Any]:
         rates = {name: scheduler.get_last_lr()[0] for name, scheduler in all_schedulers.items()}
