@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from typing import Any
 
+import pytest
 import torch
 import torch.nn.functional as F
 from bundle import Bundle, distance
@@ -82,6 +84,17 @@ def test_outputs_are_called_by_their_keys_in_a_record(tmp_path: Path) -> None:
     expected = {"logits": model(x), "hidden_states.0": x, "hidden_states.1": -model(x)}
     assert outputs.keys() == expected.keys()
     assert all(distance(outputs[name], value) < 1e-6 for name, value in expected.items())
+
+
+def test_an_output_that_is_no_tensor_is_said_to_be_left_out() -> None:
+    model = nn.Linear(3, 2)
+
+    def predict(x: torch.Tensor) -> dict[str, Any]:
+        return {"y": model(x), "labels": None, "cache": object()}
+
+    program = ingot.torch.Program(model)
+    with pytest.warns(UserWarning, match="the output 'cache' is left out.*object"):
+        program.add("predict", predict, (torch.ones(4, 3),), training=False)
 
 
 def test_functions_hear_that_they_are_compiled() -> None:

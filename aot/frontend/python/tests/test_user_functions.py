@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -263,12 +264,46 @@ def loss_scale() -> Training:
     return Training(model, optimizer, step)
 
 
+def cleared_by_hand() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        for parameter in model.parameters():
+            parameter.grad = None
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
+def rate_in_a_tensor() -> Training:
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=torch.tensor(0.01))
+    return Training(model, optimizer, functools.partial(usual_step, model, optimizer))
+
+
+def rate_in_the_function() -> Training:
+    """The rate is set in each call anew, of nothing that the call before left."""
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.param_groups[0]["lr"] = 0.03
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
 CASES: dict[str, Callable[[], Training]] = {
     "micro_batches": micro_batches,
     "several_losses": several_losses,
     "gradient_penalty": gradient_penalty,
     "gradients_cleared_last": cleared_last(to_none=True),
     "gradients_zeroed_last": cleared_last(to_none=False),
+    "gradients_cleared_by_hand": cleared_by_hand,
+    "rate_in_a_tensor": rate_in_a_tensor,
+    "rate_in_the_function": rate_in_the_function,
     "frozen": frozen,
     "part_without_gradient": part_without_gradient,
     "head_alone": head_alone,
@@ -384,10 +419,23 @@ def steps_a_strange_scheduler() -> Training:
     return Training(model, optimizer, step)
 
 
+def lowers_its_rate() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = usual_step(model, optimizer, x)
+        for group in optimizer.param_groups:
+            group["lr"] *= 0.99
+        return loss
+
+    return Training(model, optimizer, step)
+
+
 REFUSED: list[tuple[Callable[[], Training], str]] = [
     (carries_gradients, r"py:\d+.*gradient of 'weight' lives on.*zero_grad\(\) before backward.*keep_gradients=True"),
     (scales_losses, r"py:\d+.*GradScaler looks at gradients.*GradScaler\(enabled=False\)"),
     (searches_lines, r"py:\d+.*LBFGS looks at losses.*Adam"),
+    (lowers_its_rate, r"changes 'lr' for the next call.*scheduler.*input 'lr' for each step"),
     (steps_a_strange_scheduler, r"py:\d+.*scheduler is not the program's.*Program\(model, optimizer, scheduler"),
 ]
 

@@ -2,6 +2,6 @@
 
 from ingot.stablehlo.ops import Ops
 from ingot.stablehlo.types import TensorType
-from ingot.stablehlo.writer import Place, Port, Value, function_text
+from ingot.stablehlo.writer import Place, Port, Value, function_text, module_text
 
-__all__ = ["Ops", "Place", "Port", "TensorType", "Value", "function_text"]
+__all__ = ["Ops", "Place", "Port", "TensorType", "Value", "function_text", "module_text"]

@@ -382,3 +382,12 @@ class Ops(Writer):
 
     def _return(self, value: Value) -> None:
         self.ops("stablehlo.return", [value], [])
+
+    def composite(
+        self, name: str, decomposition: str, operands: Sequence[Value], result_types: Sequence[TensorType]
+    ) -> tuple[Value, ...]:
+        """An op that a function of the module spells out."""
+        attributes = (
+            f'composite_attributes = {{}}, decomposition = @{decomposition}, name = "{name}", version = 0 : i32'
+        )
+        return self.ops("stablehlo.composite", operands, result_types, attributes)

@@ -72,6 +72,7 @@ class Writer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.place: Place | None = None
+        self.is_located = True  # whether ops are written with their places
         self._count = 0
         self._depth = 2
 
@@ -101,7 +102,7 @@ class Writer:
         types = [str(type_) for type_ in result_types]
         given = types[0] if count == 1 else f"({', '.join(types)})"
         tail = f" : ({', '.join(str(value.type) for value in operands)}) -> {given}"
-        if self.place:
+        if self.place and self.is_located:
             tail += f" {self.place.location()}"
         if region is None:
             self._line(head + tail)
@@ -135,28 +136,37 @@ class Writer:
         self.lines.append(INDENT * self._depth + text)
 
 
+def module_text(name: str, functions: Sequence[str]) -> str:
+    """A module of functions."""
+    return "\n".join([f"module @{name} {{", *functions, "}", ""])
+
+
 def function_text(
-    name: str, arguments: Sequence[tuple[Value, Port]], body: Writer, results: Sequence[tuple[Value, Port]]
+    head: str,
+    arguments: Sequence[tuple[Value, Port | None]],
+    body: Writer,
+    results: Sequence[tuple[Value, Port | None]],
 ) -> str:
-    """A module with one public function that returns `results`."""
-    types = ", ".join(str(value.type) for value, _ in results)
-    takes = (f"{value.name}: {value.type} {port.attributes(value.type)}" for value, port in arguments)
-    gives = (f"{value.type} {port.attributes(value.type)}" for value, port in results)
+    """A function, ``public @main`` or ``private @gelu``, that returns `results`."""
+    takes = (f"{value.name}: {_declared(value, port)}" for value, port in arguments)
+    gives = (_declared(value, port) for value, port in results)
     separator = ",\n" + INDENT * 3
+    types = ", ".join(str(value.type) for value, _ in results)
     leave = f"return {', '.join(value.name for value, _ in results)} : {types}" if results else "return"
     return "\n".join(
         [
-            f"module @{name} {{",
-            f"{INDENT}func.func public @main(\n{INDENT * 3}{separator.join(takes)}",
+            f"{INDENT}func.func {head}(\n{INDENT * 3}{separator.join(takes)}",
             f"{INDENT}) -> (\n{INDENT * 3}{separator.join(gives)}",
             f"{INDENT}) {{",
             *body.lines,
             f"{INDENT * 2}{leave}",
             f"{INDENT}}}",
-            "}",
-            "",
         ]
     )
+
+
+def _declared(value: Value, port: Port | None) -> str:
+    return f"{value.type} {port.attributes(value.type)}" if port else str(value.type)
 
 
 def _quoted(text: str) -> str:

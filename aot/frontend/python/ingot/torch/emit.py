@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves, tree_map_only
 
-from ingot.stablehlo import Port, TensorType, Value, function_text
+from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.scalars import SCALAR_OPS
-from ingot.torch.trace import draw_of, place_of
+from ingot.torch.trace import composite_of, draw_of, place_of
 
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
 
 
+class Decompositions:
+    """Private functions, what composites are made of; equal ones are one."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._names: dict[tuple[str, str], str] = {}
+
+    def add(self, composite: str, arguments: Sequence[Value], body: Lowering, results: Sequence[Value]) -> str:
+        """The name of the function with that body."""
+        takes, gives = [(value, None) for value in arguments], [(value, None) for value in results]
+        same = (composite, function_text("", takes, body, gives))
+        if same not in self._names:
+            self._names[same] = f"{composite.rpartition('.')[2]}_{len(self.texts)}"
+            self.texts.append(function_text(f"private @{self._names[same]}", takes, body, gives))
+        return self._names[same]
+
+
 class Emitter:
     """Writes a graph's nodes in order."""
 
-    def __init__(self, graph: torch.fx.GraphModule):
+    def __init__(self, graph: torch.fx.GraphModule, decompositions: Decompositions):
         self.graph = graph
+        self.decompositions = decompositions
         self.lowering = Lowering()
         self.values: dict[torch.fx.Node, Any] = {}
 
@@ -43,10 +64,38 @@ class Emitter:
         for node in self.graph.graph.nodes:
             if node.op == "get_attr":
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
-            elif node.op == "call_function":
-                self.lowering.place = place_of(node)
-                self.lowering.draw_for(*draw_of(node))
-                self.values[node] = self._call(node)
+        for composite, nodes in stretches(self.graph.graph):
+            if composite:
+                self._write_composite(composite, nodes)
+            else:
+                self._write(nodes)
+
+    def _write(self, nodes: Sequence[torch.fx.Node]) -> None:
+        for node in nodes:
+            self.lowering.place = place_of(node)
+            self.lowering.draw_for(*draw_of(node))
+            self.values[node] = self._call(node)
+
+    def _write_composite(self, name: str, nodes: Sequence[torch.fx.Node]) -> None:
+        """Writes nodes into a function of their own, and here a composite that stands for it."""
+        inside = set(nodes)
+        read = [n for n in dict.fromkeys(n for node in nodes for n in node.all_input_nodes) if n not in inside]
+        made = [node for node in nodes if not inside.issuperset(node.users)]
+        body = Emitter(self.graph, self.decompositions)
+        body.lowering.is_located = False
+        operands = _values([self.values[node] for node in read])
+        arguments = [body.lowering.argument(value.type) for value in operands]
+        body.values = dict(zip(read, _replaced([self.values[n] for n in read], operands, arguments), strict=True))
+        body._write(nodes)
+        if body.lowering.random:
+            operands += self.lowering.random_state()
+            arguments += body.lowering.random
+        inner = [body.values[node] for node in made]
+        results = _values(inner)
+        callee = self.decompositions.add(name, arguments, body.lowering, results)
+        self.lowering.place = place_of(nodes[0])
+        outer = self.lowering.composite(name, callee, operands, [value.type for value in results])
+        self.values |= zip(made, _replaced(inner, results, outer), strict=True)
 
     def results(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
         """What the graph returns; state that stays as it was is no result."""
@@ -98,8 +147,9 @@ class Emitter:
 def emit(
     graph: torch.fx.GraphModule, name: str, arguments: Sequence[Port], results: Sequence[Port]
 ) -> tuple[str, bool]:
-    """The text of a module with the graph as its only function, and whether it reads the random state."""
-    emitter = Emitter(graph)
+    """The text of a module whose main function the graph is, and whether it reads the random state."""
+    decompositions = Decompositions()
+    emitter = Emitter(graph, decompositions)
     takes = emitter.arguments(arguments)
     emitter.run()
     gives = emitter.results(results)
@@ -108,7 +158,27 @@ def emit(
         takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
         one = emitter.lowering.constant(1, step.type)
         gives.append((emitter.lowering.binary("add", step, one), Port(STEP, is_state=True)))
-    return function_text(name, takes, emitter.lowering, gives), emitter.lowering.random is not None
+    main = function_text("public @main", takes, emitter.lowering, gives)
+    return module_text(name, [main, *decompositions.texts]), emitter.lowering.random is not None
+
+
+def stretches(graph: torch.fx.Graph) -> Iterator[tuple[str, list[torch.fx.Node]]]:
+    """The ops in order, those of one composite together with its name; others, and such as lie apart, without one."""
+    ops = [node for node in graph.nodes if node.op == "call_function"]
+    groups = [(composite, list(nodes)) for composite, nodes in groupby(ops, composite_of)]
+    count = Counter(composite for composite, _ in groups)
+    for composite, nodes in groups:
+        yield composite[0] if composite and count[composite] == 1 else "", nodes
+
+
+def _values(tree: Any) -> list[Value]:
+    """The values in a tree, each once."""
+    return list(dict.fromkeys(leaf for leaf in tree_leaves(tree) if isinstance(leaf, Value)))
+
+
+def _replaced(tree: Any, old: Sequence[Value], new: Sequence[Value]) -> Any:
+    """A tree with other values."""
+    return tree_map_only(Value, dict(zip(old, new, strict=True)).__getitem__, tree)
 
 
 def is_repeatable(op: Any) -> bool:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
@@ -52,15 +53,17 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
         if id(parameter) not in cleared:
             added_first.setdefault(id(parameter), user_place())
 
-    def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
-        def clear(self: Any, *args: Any, **kwargs: Any) -> None:
-            zero_grad(self, *args, **kwargs)
-            groups = self.param_groups if isinstance(self, torch.optim.Optimizer) else [{"params": self.parameters()}]
-            now = {id(parameter) for group in groups for parameter in group["params"]}
-            cleared.update(now)
-            left.difference_update(now)
+    def clear(parameter: torch.Tensor) -> None:
+        cleared.add(id(parameter))
+        left.discard(id(parameter))
 
-        return clear
+    def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
+        def zero_and_clear(self: Any, *args: Any, **kwargs: Any) -> None:
+            zero_grad(self, *args, **kwargs)
+            for parameter in parameters_of(self) if isinstance(self, torch.optim.Optimizer) else self.parameters():
+                clear(parameter)
+
+        return zero_and_clear
 
     with ExitStack() as undo:
         for parameter in parameters.values():
@@ -68,6 +71,7 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
         for owner in (torch.optim.Optimizer, torch.nn.Module):
             undo.callback(setattr, owner, "zero_grad", owner.zero_grad)
             owner.zero_grad = noting(owner.zero_grad)
+        undo.enter_context(_ClearedByHand(clear))
         yield
     for name, parameter in parameters.items():
         if id(parameter) in left.intersection(added_first) and parameter.grad is not None:
@@ -76,3 +80,18 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
                 added_first[id(parameter)],
                 "call zero_grad() before backward(), or keep gradients as state: Program(..., keep_gradients=True)",
             )
+
+
+class _ClearedByHand(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Notes ``parameter.grad = None``."""
+
+    SET_GRADIENT = torch.Tensor.grad.__set__
+
+    def __init__(self, clear: Callable[[torch.Tensor], None]):
+        super().__init__()
+        self._clear = clear
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func == self.SET_GRADIENT and args[1] is None:
+            self._clear(args[0])
+        return func(*args, **(kwargs or {}))

@@ -31,10 +31,14 @@ class Hyperparameter:
     key: str
     index: int | None
 
+    def held(self, groups: list[dict[str, Any]]) -> Any:
+        """What an optimizer's groups have there: a number, or a tensor of one."""
+        held = groups[self.group][self.key]
+        return held if self.index is None else held[self.index]
+
     def get(self, groups: list[dict[str, Any]]) -> float:
         """The number in an optimizer's groups."""
-        held = groups[self.group][self.key]
-        return float(held if self.index is None else held[self.index])
+        return float(self.held(groups))
 
     def set(self, value: Any) -> None:
         """Puts a number into the group."""
@@ -60,8 +64,7 @@ def hyperparameters(optimizers: Mapping[str, torch.optim.Optimizer]) -> list[Hyp
                 held = group[key]
                 values = held if isinstance(held, (tuple, list)) else (held,)
                 for index, (name, value) in enumerate(zip(names, values, strict=False)):
-                    if isinstance(value, torch.Tensor) or not (value or key == "lr"):
-                        continue
-                    at = index if isinstance(held, (tuple, list)) else None
-                    found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
+                    if value or key == "lr":
+                        at = index if isinstance(held, (tuple, list)) else None
+                        found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
     return found

@@ -62,6 +62,8 @@ def lent(
         def read_all() -> dict[str, torch.Tensor]:
             for optimizer in state.optimizers.values():
                 _refuse_new_slots(optimizer, known[optimizer])
+            for hyperparameter in changeable:
+                _refuse_new_number(hyperparameter, numbers[hyperparameter.name])
             return {name: read() for name, read in readers.items()}
 
         yield read_all
@@ -90,6 +92,18 @@ def _refuse_new_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.Ten
                     f"{type(optimizer).__name__} makes {slot!r} of its first gradients",
                     fix="take one step in PyTorch before tracing, so that it exists",
                 )
+
+
+def _refuse_new_number(hyperparameter: Hyperparameter, before: Any) -> None:
+    """Refuses a number that the function made of the one before, as ``group["lr"] *= 0.99`` does."""
+    after = hyperparameter.held(hyperparameter.optimizer.param_groups)
+    if after is before or not isinstance(after, torch.SymFloat):
+        return
+    if before.node.expr in after.node.expr.free_symbols:
+        raise TraceError(
+            f"the function changes {hyperparameter.name!r} for the next call, which would start from its input again",
+            fix=f"give the program a scheduler, or set the input {hyperparameter.name!r} for each step",
+        )
 
 
 def _settings(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> dict[str, bool]:

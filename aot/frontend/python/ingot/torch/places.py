@@ -20,7 +20,7 @@ from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.streams import next_stream
 
-KEY, DRAW = "ingot_place", "ingot_draw"
+KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 FRAMEWORK_FILES = (
     os.path.dirname(torch.__file__) + os.sep,
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
@@ -31,7 +31,8 @@ FRAMEWORK_FILES = (
 class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op.
 
-    Of random ops it also notes the stream, and which of them it is: what they are taken apart into belongs together.
+    Of random ops it also notes the stream, and which of them it is: what they are taken apart into belongs together;
+    of ops within a composite, its name and which of them it is.
     """
 
     def __init__(self, capture: bool) -> None:
@@ -41,13 +42,32 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self._capture = capture
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
+        self._composites = itertools.count(1)
+        self._composite: tuple[str, int] | None = None
+
+    @contextmanager
+    def composite(self, name: str) -> Iterator[None]:
+        """Ops until it is left are of one composite; within another they are of that one."""
+        if self._composite:
+            yield
+            return
+        self._composite = (name, next(self._composites))
+        self._note()
+        try:
+            yield
+        finally:
+            self._composite = None
+            self._note()
+
+    def _note(self, draw: tuple[int, int] | None = None) -> None:
+        """Says what the nodes that follow come from; also those of arithmetic with numbers, which are no ops here."""
+        fx_traceback.current_meta["custom"] = {KEY: self.last, DRAW: draw, COMPOSITE: self._composite}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         place = self._place()
         self.last = place or self.last
-        fx_traceback.current_meta["custom"] = {KEY: self.last}
-        if torch.Tag.nondeterministic_seeded in func.tags:
-            fx_traceback.current_meta["custom"][DRAW] = (next_stream(), next(self._draws))
+        is_random = torch.Tag.nondeterministic_seeded in func.tags
+        self._note((next_stream(), next(self._draws)) if is_random else None)
         if not self._capture and func.name() != "aten::lift_fresh":
             for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
                 if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):

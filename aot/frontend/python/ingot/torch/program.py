@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import torch
@@ -24,6 +25,9 @@ from ingot.torch.trace import trace
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
 Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
+
+# What a function may return beside tensors: it is known when the function is traced, and no output.
+FIXED = (type(None), bool, int, float, complex, str)
 
 
 class Program(EntryPoints):
@@ -81,9 +85,9 @@ class Program(EntryPoints):
         Its inputs are the tensors of `example_args`, of their shapes and dtypes, called as the function's parameters,
         then the optimizer's changeable numbers (``lr``, ...; f64 scalars) that no scheduler moves. Everything else in
         `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
-        (or ``output`` where not training), or named by the keys of a dict. With `training` models are in the mode that
-        they are in, and gradients are on; without, in ``eval()`` and ``no_grad()``. `capture` makes other tensors that
-        the function reads constants.
+        (or ``output`` where not training), or named by the keys of a dict; objects without tensors are left out, with
+        a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
+        ``eval()`` and ``no_grad()``. `capture` makes other tensors that the function reads constants.
 
         Raises TraceError with the place in the user's source.
         """
@@ -157,17 +161,19 @@ def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[st
     return dict(inspect.signature(called).bind(*example_args).arguments)
 
 
-def _named_leaves(tree: Any, before: str = "") -> list[tuple[str, torch.Tensor]]:
-    """The tensors of a tree and their dotted paths."""
-    leaves, _ = pytree.tree_flatten_with_path(tree, is_leaf=_is_record)
-    named = []
-    for path, leaf in leaves:
+def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a tree and their dotted paths."""
+    for path, leaf in pytree.tree_flatten_with_path(tree, is_leaf=_is_record)[0]:
         name = ".".join(filter(None, (before, dotted(path))))
         if _is_record(leaf):
-            named += _named_leaves(dict(leaf), name)
-        elif isinstance(leaf, torch.Tensor):
-            named.append((name, leaf))
-    return named
+            yield from _leaves(dict(leaf), name)
+        else:
+            yield name, leaf
+
+
+def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
+    """The tensors of a tree and their dotted paths."""
+    return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def _is_record(tree: Any) -> bool:
@@ -177,4 +183,8 @@ def _is_record(tree: Any) -> bool:
 
 def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:
     """The tensors that a function returned, by name; one without a path is called `only`."""
+    for path, leaf in _leaves(outputs):
+        if not isinstance(leaf, (torch.Tensor, *FIXED)):
+            what = f"the output {output_name(path, only)!r} is left out: it is no tensor ({type(leaf).__name__})"
+            warnings.warn(what, stacklevel=3)
     return [(output_name(path, only), leaf) for path, leaf in _named_leaves(outputs)]

@@ -24,14 +24,16 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.stablehlo import Place
 from ingot.torch.averaging import traceable_averages
 from ingot.torch.checks import passing_checks
+from ingot.torch.composites import composites
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
 from ingot.torch.gradients import gradients
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import Exchange, lent
-from ingot.torch.places import DRAW, KEY, Places, module_paths
+from ingot.torch.places import COMPOSITE, DRAW, KEY, Places, module_paths
 from ingot.torch.refusals import refused
 from ingot.torch.schedules import Schedule
 from ingot.torch.state import Optimizers, State, counter_name
@@ -128,6 +130,7 @@ def trace(
         tracing_settings(state, training),
         refused(),
         traceable_averages(),
+        composites(state.optimizers, places.composite),
         module_paths(state.models, places.modules),
         explained(places),
     ):
@@ -280,12 +283,23 @@ def explained(places: Places) -> Iterator[None]:
         ) from error
 
 
-def place_of(node: torch.fx.Node) -> Any:
+def place_of(node: torch.fx.Node) -> Place | None:
     """Where a node comes from; None when it is not known."""
-    return node.meta.get("custom", {}).get(KEY)
+    place: Place | None = _noted(node, KEY)
+    return place
 
 
 def draw_of(node: torch.fx.Node) -> tuple[int, int]:
     """The stream of the random op that a node comes from, and the op's number; zeros for others."""
-    draw: tuple[int, int] = node.meta.get("custom", {}).get(DRAW, (0, 0))
+    draw: tuple[int, int] = _noted(node, DRAW) or (0, 0)
     return draw
+
+
+def composite_of(node: torch.fx.Node) -> tuple[str, int] | None:
+    """The name of the composite that a node belongs to, and its number; None for others."""
+    composite: tuple[str, int] | None = _noted(node, COMPOSITE)
+    return composite
+
+
+def _noted(node: torch.fx.Node, key: str) -> Any:
+    return node.meta.get("custom", {}).get(key)

@@ -1,0 +1,90 @@
+"""What stays whole in the text: some functions of torch.nn, and optimizers' updates, each with what it is made of.
+
+They become ``stablehlo.composite`` ops of their names in PyTorch; what is made of the same ops shares a decomposition.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, TypeAlias
+from unittest import mock
+
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from ingot.torch.state import Optimizers
+
+# Says that what is traced until it is left belongs to one composite of that name.
+Mark: TypeAlias = Callable[[str], AbstractContextManager[None]]
+Function: TypeAlias = Callable[..., Any]
+
+FUNCTIONS = (
+    "batch_norm",
+    "cross_entropy",
+    "gelu",
+    "group_norm",
+    "layer_norm",
+    "rms_norm",
+    "scaled_dot_product_attention",
+)
+# What begins the names of the functions in torch.optim that update lists of parameters.
+UPDATE = "_single_tensor_"
+
+
+@contextmanager
+def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
+    """Marks FUNCTIONS, whoever calls them, and each parameter's update."""
+    names = {getattr(functional, name): f"torch.nn.functional.{name}" for name in FUNCTIONS}
+    stepping = ""
+
+    def note(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        nonlocal stepping
+        stepping = f"torch.optim.{type(optimizer).__name__}"
+
+    def one_by_one(update: Function) -> Function:
+        def updates(*lists: Any, **settings: Any) -> None:
+            for i in range(len(lists[0])):
+                ones = [x[i : i + 1] if isinstance(x, list) else x for x in lists]
+                with mark(stepping):
+                    update(*ones, **settings)
+                for every, one in zip(lists, ones, strict=True):
+                    if isinstance(every, list):
+                        every[i : i + 1] = one
+
+        return updates
+
+    with ExitStack() as undo:
+        undo.enter_context(_Marking(names, mark))
+        for function, name in names.items():
+            undo.enter_context(mock.patch.object(functional, function.__name__, _marked(function, name, mark)))
+        for optimizer in optimizers.values():
+            undo.callback(optimizer.register_step_pre_hook(note).remove)
+        for source in {sys.modules[type(optimizer).step.__module__] for optimizer in optimizers.values()}:
+            for name in [name for name in vars(source) if name.startswith(UPDATE)]:
+                undo.enter_context(mock.patch.object(source, name, one_by_one(getattr(source, name))))
+        yield
+
+
+class _Marking(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Marks functions that are called by other names than those that torch.nn.functional has for them."""
+
+    def __init__(self, names: dict[Function, str], mark: Mark):
+        super().__init__()
+        self._names, self._mark = names, mark
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        run = _marked(func, self._names[func], self._mark) if func in self._names else func
+        return run(*args, **(kwargs or {}))
+
+
+def _marked(function: Function, name: str, mark: Mark) -> Function:
+    @functools.wraps(function)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with mark(name):
+            return function(*args, **kwargs)
+
+    return whole
