@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.optim.swa_utils import AveragedModel, get_swa_multi_avg_fn
@@ -12,15 +13,9 @@ from torch.optim.swa_utils import AveragedModel, get_swa_multi_avg_fn
 Average = Callable[[list[torch.Tensor], list[torch.Tensor], torch.Tensor], None]
 
 
-@contextmanager
-def traceable_averages() -> Iterator[None]:
+def traceable_averages() -> AbstractContextManager[Any]:
     """Lets ``update_parameters`` be traced."""
-    before = AveragedModel.update_parameters
-    AveragedModel.update_parameters = update_parameters
-    try:
-        yield
-    finally:
-        AveragedModel.update_parameters = before
+    return patch.object(AveragedModel, "update_parameters", update_parameters)
 
 
 def update_parameters(self: Any, model: torch.nn.Module) -> None:

@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from types import FrameType
+from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 
-@contextmanager
-def passing_checks() -> Iterator[None]:
+def passing_checks() -> AbstractContextManager[Any]:
     """Answers for tensors whose values are not known, where one of the two answers would only raise."""
-    FakeTensor.__bool__ = _truth
-    try:
-        yield
-    finally:
-        del FakeTensor.__bool__
+    return patch.object(FakeTensor, "__bool__", _truth, create=True)
 
 
 def _truth(tensor: torch.Tensor) -> bool:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, TypeAlias
-from unittest import mock
+from unittest.mock import patch
 
 import torch
 from torch.nn import functional
@@ -60,12 +60,12 @@ def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
     with ExitStack() as undo:
         undo.enter_context(_Marking(names, mark))
         for function, name in names.items():
-            undo.enter_context(mock.patch.object(functional, function.__name__, _marked(function, name, mark)))
+            undo.enter_context(patch.object(functional, function.__name__, _marked(function, name, mark)))
         for optimizer in optimizers.values():
             undo.callback(optimizer.register_step_pre_hook(note).remove)
         for source in {sys.modules[type(optimizer).step.__module__] for optimizer in optimizers.values()}:
             for name in [name for name in vars(source) if name.startswith(UPDATE)]:
-                undo.enter_context(mock.patch.object(source, name, one_by_one(getattr(source, name))))
+                undo.enter_context(patch.object(source, name, one_by_one(getattr(source, name))))
         yield
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -69,8 +70,7 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
         for parameter in parameters.values():
             undo.callback(parameter.register_post_accumulate_grad_hook(note).remove)
         for owner in (torch.optim.Optimizer, torch.nn.Module):
-            undo.callback(setattr, owner, "zero_grad", owner.zero_grad)
-            owner.zero_grad = noting(owner.zero_grad)
+            undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
         undo.enter_context(_ClearedByHand(clear))
         yield
     for name, parameter in parameters.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.optim.lr_scheduler import LRScheduler
@@ -36,8 +37,7 @@ def refused() -> Iterator[None]:
         for (base, name), (what, fix) in REFUSED.items():
             for owner in _with_subclasses(base):
                 if name in vars(owner):
-                    undo.callback(setattr, owner, name, vars(owner)[name])
-                    setattr(owner, name, _refusing(vars(owner)[name], what, fix))
+                    undo.enter_context(patch.object(owner, name, _refusing(vars(owner)[name], what, fix)))
         yield
 
 

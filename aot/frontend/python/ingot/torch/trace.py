@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -223,16 +223,13 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
         SHAPES_LOG.setLevel(logging.ERROR)
         for module, mode in modes:
-            undo.callback(setattr, module, "training", mode)
-            module.training = mode and training
+            undo.enter_context(patch.object(module, "training", mode and training))
         for name, made_of_ops in SUBSTITUTES.items():
-            undo.callback(_put_back, torch, name, vars(torch)[name])
-            setattr(torch, name, made_of_ops)
+            undo.enter_context(patch.object(torch, name, made_of_ops))
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():
-                undo.callback(_put_back, source, name, vars(source).get(name))
-                setattr(source, name, traceable)
+                undo.enter_context(patch.object(source, name, traceable, create=True))
         yield
 
 
@@ -253,13 +250,6 @@ def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
             undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
             undo.callback(optimizer.register_step_post_hook(say(True)).remove)
         yield
-
-
-def _put_back(module: ModuleType, name: str, value: Any) -> None:
-    if value is None:
-        delattr(module, name)
-    else:
-        setattr(module, name, value)
 
 
 @contextmanager
