@@ -47,8 +47,8 @@ def saved_entries(folder: Path) -> list[str]:
 
 
 def input_row(name: str, tensor: TensorType, default: float | None = None) -> dict[str, Any]:
-    """What ``inputs.json`` says of an input."""
-    row = {"name": name, "dtype": tensor.dtype, "shape": list(tensor.shape)}
+    """What ``inputs.json`` says of an input: what the host gives."""
+    row = {"name": name, "dtype": tensor.stored.dtype, "shape": list(tensor.stored.shape)}
     return row if default is None else row | {"default": default}
 
 

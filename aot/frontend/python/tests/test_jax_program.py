@@ -48,6 +48,7 @@ def state() -> Any:
             "keys": (jax.random.split(jax.random.key(1), 4), jax.random.key(2, impl="rbg"), jax.random.PRNGKey(3)),
             "layer/0": {"w": np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3)), "none": None},
             "mask": np.array([True, False]),
+            "wave": np.array([[1 + 2j], [-3j]], np.complex64),
         },
     )
 
@@ -62,6 +63,7 @@ NAMES = {
     "state.parts.keys.2": "uint32",
     "state.parts.layer/0.w": "float32",
     "state.parts.mask": "bool",
+    "state.parts.wave": "float32",
 }
 
 
@@ -105,7 +107,7 @@ def test_state_comes_back(tmp_path: Path) -> None:
         for mine, theirs in zip(after.parts["keys"][:2], before.parts["keys"][:2], strict=True):
             assert mine.dtype == theirs.dtype
             assert np.array_equal(words(mine), words(theirs))
-        for part in ("pair", "layer/0", "mask"):
+        for part in ("pair", "layer/0", "mask", "wave"):
             pairs = zip(jax.tree.leaves(after.parts[part]), jax.tree.leaves(before.parts[part]), strict=True)
             assert all(mine.dtype == theirs.dtype and np.array_equal(mine, theirs) for mine, theirs in pairs)
 

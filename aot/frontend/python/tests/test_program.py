@@ -86,6 +86,44 @@ def test_outputs_are_called_by_their_keys_in_a_record(tmp_path: Path) -> None:
     assert all(distance(outputs[name], value) < 1e-6 for name, value in expected.items())
 
 
+def test_complex_state_comes_back(tmp_path: Path) -> None:
+    """Files have complex numbers as pairs of real ones."""
+
+    class Filter(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.response = nn.Parameter(torch.randn(5, dtype=torch.complex64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.fft.irfft(torch.fft.rfft(x) * self.response, n=8)
+
+    def make() -> tuple[Filter, torch.optim.Optimizer]:
+        torch.manual_seed(0)
+        model = Filter()
+        return model, torch.optim.Adam(model.parameters(), lr=0.1)
+
+    model, optimizer = make()
+    xs = torch.randn(STEPS, 3, 8)
+
+    def step(x: torch.Tensor, wave: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (model(x) - x.roll(1, -1)).square().mean() + 0 * wave.real.sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    program = ingot.torch.Program(model, optimizer)
+    waves = torch.randn(STEPS, 2, dtype=torch.complex64)
+    program.add("train_step", step, (xs[0], waves[0]))
+    assert program.inputs["train_step"][1] == {"name": "wave", "dtype": "f32", "shape": [2, 2]}
+    Bundle(program, tmp_path).train({"x": xs, "wave": torch.view_as_real(waves)})
+    for x, wave in zip(xs, waves, strict=True):
+        step(x, wave)
+    other, other_optimizer = make()
+    ingot.torch.load_state(other, other_optimizer, tmp_path / "final.safetensors")
+    assert distance(torch.view_as_real(other.response), torch.view_as_real(model.response)) < 1e-6
+
+
 def test_an_output_that_is_no_tensor_is_said_to_be_left_out() -> None:
     model = nn.Linear(3, 2)
 

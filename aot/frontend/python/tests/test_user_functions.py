@@ -295,6 +295,24 @@ def rate_in_the_function() -> Training:
     return Training(model, optimizer, step)
 
 
+def masked_transformer() -> Training:
+    """The causal mask is made in the function; the module would look at its values to find that out."""
+    model = nn.ModuleDict({"transformer": nn.Transformer(4, 2, 1, 1, 8, dropout=0.0, batch_first=True)})
+    model["into"] = nn.Linear(3, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        words = model["into"](x)[None]
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[0])
+        loss = model["transformer"](words, words, tgt_mask=mask, src_mask=mask).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
 CASES: dict[str, Callable[[], Training]] = {
     "micro_batches": micro_batches,
     "several_losses": several_losses,
@@ -307,6 +325,7 @@ CASES: dict[str, Callable[[], Training]] = {
     "frozen": frozen,
     "part_without_gradient": part_without_gradient,
     "head_alone": head_alone,
+    "masked_transformer": masked_transformer,
     "groups": groups,
     "parameters_outside_of_modules": parameters_outside_of_modules,
     "average_by_hand": average_by_hand,

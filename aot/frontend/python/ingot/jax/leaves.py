@@ -85,16 +85,24 @@ def type_of(like: jax.ShapeDtypeStruct) -> TensorType:
 
 
 def to_numpy(leaf: Any, like: jax.ShapeDtypeStruct) -> np.ndarray:
-    """The value of a leaf, as it is stored; raises TypeError for a ``jax.ShapeDtypeStruct``, which has none."""
+    """The value of a leaf, as files have it; raises TypeError for a ``jax.ShapeDtypeStruct``, which has none."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         raise TypeError(f"the state has {leaf} in the place of an array; its values are saved, so they must be there")
     words = jax.random.key_data(leaf) if is_key(like) else leaf
-    return np.array(words, dtype=stored(like).dtype, order="C")
+    array = np.array(words, dtype=stored(like).dtype, order="C")
+    return np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
+
+
+def in_file(like: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+    """What a file has in the place of a leaf: complex numbers are pairs of real ones, in one more, last dimension."""
+    held = stored(like)
+    real = np.finfo(held.dtype).dtype if jax.numpy.iscomplexobj(held) else None
+    return jax.ShapeDtypeStruct((*held.shape, 2), real) if real else held
 
 
 def from_numpy(value: np.ndarray, like: jax.ShapeDtypeStruct) -> jax.Array:
-    """The array, or the random keys, that were stored."""
-    array = jax.numpy.asarray(value)
+    """The array, or the random keys, that a file has."""
+    array = jax.numpy.asarray(value.view(like.dtype)[..., 0] if jax.numpy.iscomplexobj(like) else value)
     return jax.random.wrap_key_data(array, impl=_implementation(like)) if is_key(like) else array
 
 

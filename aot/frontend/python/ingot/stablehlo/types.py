@@ -46,6 +46,11 @@ class TensorType:
         """Whether elements are integers; truth values are not."""
         return not self.is_float and not self.is_complex and self.dtype != "i1"
 
+    @property
+    def stored(self) -> TensorType:
+        """The type outside of a program, where a complex number is two real ones: one more, last dimension of 2."""
+        return TensorType(COMPLEX_PARTS[self.dtype], (*self.shape, 2)) if self.is_complex else self
+
     def with_dtype(self, dtype: str) -> TensorType:
         """The type of the same shape with other elements."""
         return TensorType(dtype, self.shape)

@@ -19,7 +19,7 @@ from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.schedules import schedules_of
-from ingot.torch.state import State
+from ingot.torch.state import State, stored
 from ingot.torch.trace import trace
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
@@ -126,7 +126,8 @@ class Program(EntryPoints):
 
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state as it is now, by name."""
-        tensors = {name: tensor.detach().clone().contiguous() for name, tensor in self.state.tensors.items()}
+        held = {name: stored(tensor.detach()) for name, tensor in self.state.tensors.items()}
+        tensors = {name: tensor.clone().contiguous() for name, tensor in held.items()}
         if self._is_random:
             tensors |= {SEED: torch.tensor(self.seed), STEP: torch.tensor(0)}
         save_file(tensors, os.fspath(file))

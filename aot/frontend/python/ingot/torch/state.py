@@ -83,19 +83,24 @@ class State:
         Raises KeyError for a tensor that is missing, ValueError for one of another type and for a scheduler that is
         further already; then nothing is copied.
         """
-        values = {name: saved_tensor(tensors, name, mine) for name, mine in self.tensors.items()}
+        values = {name: saved_tensor(tensors, name, stored(mine)) for name, mine in self.tensors.items()}
         for name, scheduler in self.schedulers.items():
             made, given = counter(scheduler), int(values[counter_name(name)])
             if made > given:
                 raise ValueError(f"{name} has made {made} steps, the file's {given}; it cannot go back: make it anew")
         with torch.no_grad():
             for name, mine in self.tensors.items():
-                mine.copy_(values[name])
+                stored(mine).copy_(values[name])
         if self.keep_gradients:
             for name, parameter in self.trained.items():
                 parameter.grad = self.tensors[gradient_name(name)]
         for name, scheduler in self.schedulers.items():
             advance(scheduler, int(values[counter_name(name)]))
+
+
+def stored(tensor: torch.Tensor) -> torch.Tensor:
+    """The same memory as files have it: complex numbers as pairs of real ones."""
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def gradient_name(parameter: str) -> str:

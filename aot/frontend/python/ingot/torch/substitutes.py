@@ -1,9 +1,13 @@
-"""Functions of torch whose gradient is one op without a row: while tracing they are made of ops that have rows."""
+"""What torch finds in the place of its own functions while it is traced.
+
+Functions whose gradient is one op without a row are made of ops that have rows; none looks at tensors' values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
@@ -65,5 +69,14 @@ def ctc_loss(
     return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
 
 
-# What torch's own modules look up in torch, and find instead.
-SUBSTITUTES: dict[str, Callable[..., torch.Tensor]] = {"ctc_loss": ctc_loss, "grid_sampler": grid_sampler}
+def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
+    """Whether a transformer's mask is causal, by what its caller says; of others the mask itself is used."""
+    return bool(is_causal)
+
+
+# Where torch's own modules look functions up, and what they find.
+SUBSTITUTES: dict[tuple[ModuleType, str], Callable[..., Any]] = {
+    (torch, "ctc_loss"): ctc_loss,
+    (torch, "grid_sampler"): grid_sampler,
+    (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
+}

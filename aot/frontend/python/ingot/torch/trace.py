@@ -224,8 +224,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         SHAPES_LOG.setLevel(logging.ERROR)
         for module, mode in modes:
             undo.enter_context(patch.object(module, "training", mode and training))
-        for name, made_of_ops in SUBSTITUTES.items():
-            undo.enter_context(patch.object(torch, name, made_of_ops))
+        for (where, name), substitute in SUBSTITUTES.items():
+            undo.enter_context(patch.object(where, name, substitute))
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():
