@@ -50,6 +50,18 @@ def test_a_check_passes(function: Callable[[torch.Tensor], torch.Tensor]) -> Non
     assert "stablehlo" in program.texts["f"]
 
 
+@pytest.mark.parametrize(("probability", "kept"), [(0.0, True), (1.0, False)])
+def test_layers_that_never_or_always_drop_out(probability: float, kept: bool) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x if torch.rand([]) < probability else x.tanh()
+
+    program = ingot.torch.Program(nn.Identity())
+    program.add("f", f, (torch.ones(3),))
+    assert ("stablehlo.tanh" in program.texts["f"]) == kept
+    with pytest.raises(ingot.torch.TraceError, match="asks for the value of a tensor"):
+        program.add("g", lambda x: x if torch.rand([]) < 0.5 else x.tanh(), (torch.ones(3),))
+
+
 def test_a_choice_is_refused() -> None:
     def chooses(x: torch.Tensor) -> torch.Tensor:
         if x.sum() > 0:

@@ -1,6 +1,8 @@
-"""Checks of values in traced functions: what only guards a ``raise`` is taken to pass, as programs raise nothing.
+"""Questions about values in traced functions that have an answer.
 
-So are the checks that PyTorch's losses and distributions make of their arguments, and a user's ``assert``.
+What only guards a ``raise`` is taken to pass, as programs raise nothing: the checks that PyTorch's losses and
+distributions make of their arguments, a user's ``assert``. And random numbers in [0, 1) are not below 0, which models
+ask whose layers drop out with probability 0.
 """
 
 from __future__ import annotations
@@ -14,11 +16,15 @@ from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
+from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+aten = torch.ops.aten
+UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 
 def passing_checks() -> AbstractContextManager[Any]:
-    """Answers for tensors whose values are not known, where one of the two answers would only raise."""
+    """Answers for tensors whose values are not known, where one answer would only raise, or cannot be."""
     return patch.object(FakeTensor, "__bool__", _truth, create=True)
 
 
@@ -26,10 +32,21 @@ def _truth(tensor: torch.Tensor) -> bool:
     try:
         return torch.Tensor.__bool__(tensor)  # type: ignore[no-any-return]
     except (GuardOnDataDependentSymNode, DataDependentOutputException):
-        passing = passing_answer(sys._getframe(1))
-        if passing is None:
+        answers = (passing_answer(sys._getframe(1)), answer_of_range(tensor))
+        known = next((answer for answer in answers if answer is not None), None)
+        if known is None:
             raise
-        return passing
+        return known
+
+
+def answer_of_range(tensor: torch.Tensor) -> bool | None:
+    """Whether a uniform random number is below another, where all or none are; None if that is not what is asked."""
+    mode = get_proxy_mode()
+    asked = mode and get_proxy_slot(tensor, mode.tracer, None)
+    node = asked and asked.proxy.node
+    if not node or node.target is not aten.lt.Scalar or node.args[0].target not in UNIFORM or 0 < node.args[1] < 1:
+        return None
+    return bool(node.args[1] >= 1)
 
 
 def passing_answer(frame: FrameType) -> bool | None:
