@@ -313,6 +313,24 @@ def masked_transformer() -> Training:
     return Training(model, optimizer, step)
 
 
+@torch.jit.script
+def scripted_loss(y: torch.Tensor) -> torch.Tensor:
+    return (y * torch.sqrt(torch.tensor(y.size(-1) * 2, dtype=y.dtype))).square().mean()
+
+
+def scripted() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = scripted_loss(model(x))
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
 CASES: dict[str, Callable[[], Training]] = {
     "micro_batches": micro_batches,
     "several_losses": several_losses,
@@ -325,6 +343,7 @@ CASES: dict[str, Callable[[], Training]] = {
     "frozen": frozen,
     "part_without_gradient": part_without_gradient,
     "head_alone": head_alone,
+    "scripted": scripted,
     "masked_transformer": masked_transformer,
     "groups": groups,
     "parameters_outside_of_modules": parameters_outside_of_modules,

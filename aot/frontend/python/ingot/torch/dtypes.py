@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import TensorType
 from ingot.torch.errors import TraceError
@@ -32,5 +33,10 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def type_of(tensor: torch.Tensor) -> TensorType:
-    """The type of a tensor, real or fake, of fixed shape."""
-    return TensorType(dtype_name(tensor.dtype), tuple(int(size) for size in tensor.shape))
+    """The type of a tensor, real or fake; raises TraceError where its shape depends on values."""
+    try:
+        shape = tuple(int(size) for size in tensor.shape)
+    except GuardOnDataDependentSymNode as error:
+        fix = "take lengths and ranges from shapes, which are fixed when the function is traced, not from tensors"
+        raise TraceError("a shape depends on the values in a tensor", fix=fix) from error
+    return TensorType(dtype_name(tensor.dtype), shape)

@@ -74,7 +74,10 @@ class Emitter:
         for node in nodes:
             self.lowering.place = place_of(node)
             self.lowering.draw_for(*draw_of(node))
-            self.values[node] = self._call(node)
+            try:
+                self.values[node] = self._call(node)
+            except TraceError as error:
+                raise error.at(self.lowering.place) from error.__cause__
 
     def _write_composite(self, name: str, nodes: Sequence[torch.fx.Node]) -> None:
         """Writes nodes into a function of their own, and here a composite that stands for it."""

@@ -11,4 +11,8 @@ class TraceError(Exception):
     def __init__(self, what: str, place: Place | None = None, fix: str = ""):
         where = f"{place}: " if place else ""
         super().__init__(f"{where}{what}{f'; {fix}' if fix else ''}")
-        self.place = place
+        self.what, self.place, self.fix = what, place, fix
+
+    def at(self, place: Place | None) -> TraceError:
+        """The same error with a place, where it has none."""
+        return self if self.place else TraceError(self.what, place, self.fix)

@@ -6,7 +6,6 @@ Functions whose gradient is one op without a row are made of ops that have rows;
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import torch
@@ -74,9 +73,19 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
+run_script = torch.jit.ScriptFunction.__call__
+
+
+def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> Any:
+    """The Python function that TorchScript compiled, whose ops are seen."""
+    source = getattr(script, "_torchdynamo_inline", None)
+    return source(*args, **kwargs) if source else run_script(script, *args, **kwargs)
+
+
 # Where torch's own modules look functions up, and what they find.
-SUBSTITUTES: dict[tuple[ModuleType, str], Callable[..., Any]] = {
+SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "ctc_loss"): ctc_loss,
     (torch, "grid_sampler"): grid_sampler,
+    (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }

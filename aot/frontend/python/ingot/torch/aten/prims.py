@@ -50,6 +50,12 @@ def iota(e: Lowering, length: int, *, start: int = 0, step: int = 1, **_: Any) -
     return e.binary("add", index, e.constant(start, e.result))
 
 
+@aten("prims::copy_strided.default")
+def copy_strided(e: Lowering, x: Value, stride: Sequence[int]) -> Value:
+    """The same in another order in memory, which values have not."""
+    return x
+
+
 @aten("prims::broadcast_in_dim.default")
 def broadcast_in_dim(e: Lowering, x: Value, shape: Sequence[int], dimensions: Sequence[int]) -> Value:
     """Operand dimension i becomes result dimension `dimensions[i]`; the others repeat."""
