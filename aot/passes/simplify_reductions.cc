@@ -88,11 +88,46 @@ Value* reduce_window_of_spread(GraphBuilder& b, const Op& op) {
   return ops::reshape(b, spread, op.result()->type.shape);
 }
 
+// Windows of fewer elements are combined as they are.
+constexpr int64_t kFewestToDouble = 32;
+
+// Windows that begin, or end, with the tensor: after round k each element is combined with 2^k - 1 before it, or after.
+Value* reduce_window_that_runs(GraphBuilder& b, const Op& op) {
+  if (op.operands.size() != 2) return nullptr;
+  const std::string_view applied = ops::binary_region_op(op.region());
+  const ops::Window window = ops::read_window(op.attrs());
+  Value* x = op.operand(0);
+  const auto is_wide = [](const ops::WindowDim& dim) { return !dim.is_trivial(); };
+  if (applied.empty() || std::count_if(window.begin(), window.end(), is_wide) != 1 ||
+      !is_neutral(op.operand(1), applied)) {
+    return nullptr;
+  }
+  const auto wide = std::find_if(window.begin(), window.end(), is_wide);
+  const size_t along = wide - window.begin();
+  const int64_t extent = x->type.shape[along];
+  const bool is_forward = wide->low == wide->size - 1 && wide->high == 0;
+  const bool is_backward = wide->high == wide->size - 1 && wide->low == 0;
+  if (wide->stride != 1 || wide->dilation != 1 || wide->base_dilation != 1 || !(is_forward || is_backward) ||
+      wide->size < extent || extent < kFewestToDouble) {
+    return nullptr;
+  }
+  for (int64_t step = 1; step < extent; step *= 2) {
+    Shape before(window.size()), after(window.size());
+    before[along] = is_forward ? step : -step;
+    after[along] = -before[along];
+    Value* moved = ops::pad(b, x, op.operand(1), before, after, Shape(window.size()));
+    x = is_forward ? ops::binary(b, applied, moved, x) : ops::binary(b, applied, x, moved);
+  }
+  return x;
+}
+
 constexpr SimplifyRule kRules[] = {
     {"stablehlo.reduce", "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
      reduce_unit_dims},
     {"stablehlo.reduce_window", "windows' sums over elements as far apart as windows are wide == each element repeated",
      reduce_window_of_spread},
+    {"stablehlo.reduce_window", "running sums, products and extremes == rounds in which twice as many are combined",
+     reduce_window_that_runs},
 };
 
 }  // namespace
