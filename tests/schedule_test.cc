@@ -61,6 +61,23 @@ TEST(Elementwise, HalfAndIntegers) {
   }
 }
 
+// Along an outer dimension each operand is walked by itself: operands of any length (also none, and those that are
+// made), two concatenations with other joints, few elements and many tasks.
+TEST(Elementwise, JoinedOperands) {
+  for (const int64_t inner : {3, 16, 700}) {
+    for (const int64_t dim : {0, 1}) {
+      const auto part = [&](int64_t extent) {
+        return f32(dim == 0 ? Shape{extent, 5, inner} : Shape{5, extent, inner});
+      };
+      const std::vector<TensorType> types = {part(1), part(0), part(4), part(2), part(3), part(4)};
+      check_kernel(kernel_function(types, [&](GraphBuilder& b, const Values& x) {
+        Value* four = ops::concatenate(b, {x[0], x[1], ops::multiply(b, x[2], x[2]), x[3]}, dim);
+        return Values{ops::add(b, ops::unary(b, "negate", four), ops::concatenate(b, {x[4], x[5]}, dim))};
+      }));
+    }
+  }
+}
+
 TEST(Reduce, RowsColumnsAndBetween) {
   const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
       {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}},      {{3, 5, 17}, {1}},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace ingot::schedule {
 
@@ -51,6 +50,26 @@ int strided_dim(const Draft& draft, const Value* value, const Values& given, std
     if (const int dim = strided_dim(draft, operand, given, seen); dim >= 0) return dim;
   }
   return -1;
+}
+
+// Finds the first dimension along which `value` is concatenated, through elementwise ops, and every joint along it.
+void find_joints(const Draft& draft, const Value* value, const Values& given, std::set<const Value*>& seen,
+                 SweepSpace& space) {
+  if (draft.is_made(value) || contains(given, value) || !seen.insert(value).second) return;
+  const Op& op = *value->op;
+  if (op.def->is_elementwise) {
+    for (const Value* operand : op.operands) find_joints(draft, operand, given, seen, space);
+  }
+  if (!op.is("stablehlo.concatenate")) return;
+  const int dim = static_cast<int>(op.attrs().integer("dimension"));
+  if (space.joined_dim < 0) space.joined_dim = dim;
+  if (space.joined_dim != dim) return;
+  int64_t start = 0;
+  for (const Value* operand : op.operands) {
+    if (start > 0) space.joints.insert(start);
+    start += operand->type.shape[dim];
+  }
+  space.joints.erase(start);
 }
 
 // merged_dims of each value once, however many read it.
@@ -116,8 +135,9 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& g
   const Shape& shape = draft.source(values[0])->type.shape;
   SweepSpace space{shape, static_cast<int>(shape.size())};
   MergedDims merged(draft, given);
-  std::set<const Value*> seen;
+  std::set<const Value*> seen, seen_joints;
   for (const Value* value : values) {
+    find_joints(draft, draft.source(value), given, seen_joints, space);
     space.merged = std::min(space.merged, merged.of(value));
     space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), given, seen));
   }
@@ -144,6 +164,9 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
   }
   const bool is_strided = space.strided_dim >= 0 && space.strided_dim != run_dim;
   if (is_strided) std::erase(dims, space.strided_dim);
+  const auto joined = std::ranges::find(dims, space.joined_dim);
+  const bool is_joined = joined != dims.end();
+  if (is_joined) std::rotate(dims.begin(), joined, joined + 1);
   Shape outer_shape;
   for (const int d : dims) outer_shape.push_back(shape[d]);
   const int64_t outer = element_count(outer_shape);
@@ -179,13 +202,23 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
     const TaskSplit split = split_tasks(units, wanted);
     b.set_task_count(split.tasks);
     const Index first = b.task() * split.each;
-    b.loop("unit", first, first + split.each, 1,
-           [&](Index unit) {
-             Pull::Scope scope(step.pull());
-             emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), 0, run, b.modulo(unit, blocks),
-                      nullptr);
-           },
-           {Index(units)});
+    const auto walk = [&](int64_t from, int64_t to) {
+      const Expr later = b.apply(loops::ScalarOp::kMaximum, {b.index_value(first), b.constant_int(DType::kI64, from)});
+      b.loop("unit", from == 0 ? first : b.let_index("from", later, from, units), first + split.each, 1,
+             [&](Index unit) {
+               Pull::Scope scope(step.pull());
+               emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), 0, run, b.modulo(unit, blocks),
+                        nullptr);
+             },
+             {Index(to)});
+    };
+    int64_t from = 0;
+    for (const int64_t joint : is_joined ? space.joints : std::set<int64_t>{}) {
+      const int64_t to = joint * (units / shape[space.joined_dim]);
+      walk(from, to);
+      from = to;
+    }
+    walk(from, units);
     return;
   }
   // Few runs: each is cut into pieces.

@@ -1,6 +1,8 @@
 // A sweep: every element of a shape once, a vector at a time along the innermost dimension, split into tasks.
 #pragma once
 
+#include <set>
+
 #include "aot/schedule/step.h"
 
 namespace ingot::schedule {
@@ -14,6 +16,10 @@ struct SweepSpace {
   // A dimension that some operand has innermost (-1: none). It is walked in short blocks inside the vector dimension,
   // so that strided reads use their cache lines whole.
   int strided_dim = -1;
+  // A dimension along which operands are concatenated (-1: none), and where each but the first begins: outside of the
+  // vectors it is walked operand by operand, so that none is asked which it is.
+  int joined_dim = -1;
+  std::set<int64_t> joints = {};
 };
 
 // The space in which `values`, all of one shape, can be made. `given` values answer at any index.
