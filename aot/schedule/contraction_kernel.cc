@@ -80,8 +80,8 @@ void ContractionKernel::declare_scratch() {
     const int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
     rows_pitch_ = odd_lines(depth + plan_.lanes);
-    const int64_t elements = plan_.rows_lie_across ? (rows + plan_.tile_rows) * depth : rows * rows_pitch_;
-    packed_rows_ = b_.scratch("rows", held_, elements + 2 * plan_.lanes);
+    const int64_t tiles = plan_.rows_lie_across ? rows + plan_.tile_rows : rows;
+    packed_rows_ = b_.scratch("rows", held_, tiles * rows_pitch_ + 2 * plan_.lanes);
   }
   if (plan_.depth.count() > 1) {
     sums_pitch_ = odd_lines(padded);
@@ -113,8 +113,7 @@ ContractionKernel::Panel ContractionKernel::rows_panel(const Stretch& stretch, c
     const Index local = row - packed_first;
     const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
     if (!plan_.rows_lie_across) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
-    const int64_t depth_count = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
-    return {packed_rows_, local * depth_count + k * plan_.tile_rows, 1, plan_.tile_rows};
+    return {packed_rows_, local * rows_pitch_ + k * plan_.tile_rows, 1, plan_.tile_rows};
   }
   const ContractionSide& side = stretch.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);

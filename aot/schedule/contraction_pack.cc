@@ -188,22 +188,22 @@ void ContractionKernel::pack_rows(const Index& first, int64_t count, const Block
             {Index(rows) - first});
     return;
   }
-  // A tile of rows after the other, each [depth][tile rows]; vectors run past a tile's rows, and are overwritten there.
+  // Tiles of rows, each [depth][tile rows], all of them side by side, as the operand lies; vectors run past a tile's
+  // rows and are overwritten there.
   const int64_t tile = plan_.tile_rows;
-  const int64_t depth_count = whole ? plan_.depth.total() : plan_.depth.width();
-  b_.loop("row", 0, count, tile,
-          [&](Index row) {
-            for (const Stretch& stretch : packed) {
-              walk_depth(depth, stretch, whole, false, [&](const Index& k, const Expr& mask) {
+  for (const Stretch& stretch : packed) {
+    walk_depth(depth, stretch, whole, false, [&](const Index& k, const Expr& mask) {
+      b_.loop("row", 0, count, tile,
+              [&](Index row) {
                 for (int64_t v = 0; v < tile; v += plan_.lanes) {
                   const Index i = first + row + v + b_.lane();
                   point_[plan_.rows[0]] = i;
-                  copy(stretch, row * depth_count + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
+                  copy(stretch, row * rows_pitch_ + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
                 }
-              });
-            }
-          },
-          {Index(rows) - first});
+              },
+              {Index(rows) - first});
+    });
+  }
 }
 
 }  // namespace ingot::schedule

@@ -339,9 +339,8 @@ class Planner {
       const auto row_stride = side.linear(plan_.rows, plan_.space.dims);
       const auto depth_step = side.linear(plan_.depth_dims, plan_.space.dims);
       const bool steps = is_plain(side) && row_stride && depth_step && !plan_.depth.is_ragged();
-      const bool shares_sets = rows > 1 && std::abs(row_stride.value_or(0)) * bytes % kPageBytes == 0;
       const bool walks_pages = depth_step && std::abs(*depth_step) * bytes >= kPageBytes / 8;
-      stretch.rows_in_place = steps && (panels <= 2 || (!shares_sets && !walks_pages));
+      stretch.rows_in_place = steps && (panels <= 2 || !walks_pages);
     }
     const bool all_in_place = std::ranges::all_of(plan_.stretches, &Stretch::rows_in_place);
     plan_.pack_rows = all_in_place ? Packing::kNone : Packing::kBlock;
