@@ -164,8 +164,18 @@ class Planner {
     using Kind = ContractionDim::Kind;
     const std::vector<int> m = dims_of(Kind::kM), n = dims_of(Kind::kN);
     const ContractionSide lhs{plan_.op->operand(0), plan_.space.lhs}, rhs{plan_.op->operand(1), plan_.space.rhs};
-    const auto cost = [&](const std::vector<int>& rows, const std::vector<int>& columns, const ContractionSide& side,
-                          bool is_prepared) {
+    // Whether tiles of rows are packed by gathers: neither their depth nor they themselves follow each other, in a
+    // buffer or in what is made of it element by element.
+    const auto gathers = [&](const std::vector<int>& rows, const ContractionSide& side) {
+      const std::vector<int> depth = dims_of(Kind::kK);
+      const bool depth_in_line = std::ranges::any_of(depth, [&](int d) { return std::abs(side.stride(d)) == 1; });
+      const bool rows_in_line = rows.size() == 1 && side.stride(rows[0]) == 1;
+      const bool is_moved = !draft_.is_made(side.value) && side.value->op->def->only_moves &&
+                            merged_dims(draft_, side.value) < std::ssize(long_dims(side.value->type.shape));
+      return !rows.empty() && !depth_in_line && (!rows_in_line || is_moved);
+    };
+    const auto cost = [&](const std::vector<int>& rows, const ContractionSide& rows_side,
+                          const std::vector<int>& columns, const ContractionSide& side, bool is_prepared) {
       const double row_count = static_cast<double>(plan_.extent(rows)),
                    column_count = static_cast<double>(plan_.extent(columns));
       const double depth = static_cast<double>(plan_.extent(dims_of(Kind::kK)));
@@ -175,9 +185,10 @@ class Planner {
           !columns.empty() && result_stride(plan_.space, result_->type.shape, columns.back()) == 1;
       const int load = is_prepared ? 0 : loads_in_line ? 1 : 8;
       return 0.5 * row_count * padded * depth + depth * column_count * load +
+             depth * row_count * (gathers(rows, rows_side) ? 8 : 0) +
              row_count * column_count * (stores_in_line ? 1 : 12);
     };
-    const bool swap = cost(n, m, lhs, can_be_prepared(0)) < cost(m, n, rhs, can_be_prepared(1));
+    const bool swap = cost(n, rhs, m, lhs, can_be_prepared(0)) < cost(m, lhs, n, rhs, can_be_prepared(1));
     plan_.rows_side = swap ? rhs : lhs;
     plan_.columns_side = swap ? lhs : rhs;
     plan_.rows = swap ? n : m;
