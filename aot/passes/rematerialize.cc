@@ -77,6 +77,26 @@ class Rematerializer {
     return last;
   }
 
+  // Until what is made of it by moves is read, too.
+  int last_reader_of_moves(const Value* value) const {
+    int last = last_reader(value);
+    for (const Value::Use& use : value->uses) {
+      if (moved_by(*use.op)) last = std::max(last, last_reader_of_moves(use.op->result()));
+    }
+    return last;
+  }
+
+  // The operand whose place a move reads; null for other ops.
+  static const Value* moved_by(const Op& op) {
+    return op.def->only_moves && op.operands.size() == 1 ? op.operand(0) : nullptr;
+  }
+
+  // What is in memory for a value: itself, or what it is moved from where that is not larger.
+  static const Value* source_of(const Value* value) {
+    const Value* moved = value->op ? moved_by(*value->op) : nullptr;
+    return moved && moved->type.bytes() <= value->type.bytes() ? source_of(moved) : value;
+  }
+
   // In the arena: arguments, constants and results of the function are elsewhere.
   static int64_t bytes_to_keep(const Value* value) {
     if (!value->op || constant_of(value)) return 0;
@@ -91,7 +111,7 @@ class Rematerializer {
       if (ops_[i]->def->only_moves || ops_[i]->operands.empty()) continue;
       for (const auto& result : ops_[i]->results) {
         alive[i] += bytes_to_keep(result.get());
-        alive[std::max(last_reader(result.get()), static_cast<int>(i)) + 1] -= bytes_to_keep(result.get());
+        alive[std::max(last_reader_of_moves(result.get()), static_cast<int>(i)) + 1] -= bytes_to_keep(result.get());
       }
     }
     std::partial_sum(alive.begin(), alive.end(), alive.begin());
@@ -127,7 +147,7 @@ class Rematerializer {
     std::vector<Value*> wanted;
     for (int i = 0; i <= moment; ++i) {
       for (const auto& result : ops_[i]->results) {
-        const int64_t bytes = bytes_to_keep(result.get());
+        const int64_t bytes = bytes_to_keep(source_of(result.get()));
         const bool is_large = bytes >= std::min(kLargeBytes, peak_bytes_ / kSmallestPart + 1);
         if (is_large && last_reader(result.get()) > moment) {
           wanted.push_back(result.get());
@@ -156,9 +176,10 @@ class Rematerializer {
       }
       return at->second;
     };
+    std::set<const Value*> without, with;  // what is in memory
     for (const Value* value : cut.wanted) {
       network.add_edge(place_of(value).out, sink, MinCut::kUnlimited);
-      cut.gain_bytes += bytes_to_keep(value);
+      if (without.insert(source_of(value)).second) cut.gain_bytes += bytes_to_keep(source_of(value));
     }
     while (!open.empty()) {
       const Value* value = open.back();
@@ -178,7 +199,7 @@ class Rematerializer {
     for (const auto& [value, place] : places) {
       if (!is_source_side[place.in] || is_source_side[place.out]) continue;
       cut.kept.insert(value);
-      cut.gain_bytes -= bytes_to_keep(value);
+      if (with.insert(source_of(value)).second) cut.gain_bytes -= bytes_to_keep(source_of(value));
     }
     return cut;
   }

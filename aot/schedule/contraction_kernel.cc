@@ -77,11 +77,17 @@ void ContractionKernel::declare_scratch() {
     packed_columns_ = b_.scratch("columns", held_, block_elements(plan_) + plan_.lanes);
   }
   if (plan_.pack_rows != Packing::kNone) {
-    const int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
+    int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
-    rows_pitch_ = odd_lines(depth + plan_.lanes);
-    const int64_t tiles = plan_.rows_lie_across ? rows + plan_.tile_rows : rows;
-    packed_rows_ = b_.scratch("rows", held_, tiles * rows_pitch_ + 2 * plan_.lanes);
+    if (plan_.rows_lie_across) {
+      // Tiles are apart by what vectors run past their rows, and so not by whole pages.
+      const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
+      rows_pitch_ = depth + std::max<int64_t>(1, (past + plan_.tile_rows - 1) / plan_.tile_rows);
+      rows += plan_.tile_rows;
+    } else {
+      rows_pitch_ = odd_lines(depth + plan_.lanes);
+    }
+    packed_rows_ = b_.scratch("rows", held_, rows * rows_pitch_ + 2 * plan_.lanes);
   }
   if (plan_.depth.count() > 1) {
     sums_pitch_ = odd_lines(padded);
