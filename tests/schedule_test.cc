@@ -61,13 +61,15 @@ TEST(Elementwise, HalfAndIntegers) {
   }
 }
 
-// Along an outer dimension each operand is walked by itself: operands of any length (also none, and those that are
-// made), two concatenations with other joints, few elements and many tasks.
+// Each operand is walked by itself, of any length (also none, and one that is made), where vectors are of one operand;
+// two concatenations with other joints.
 TEST(Elementwise, JoinedOperands) {
-  for (const int64_t inner : {3, 16, 700}) {
-    for (const int64_t dim : {0, 1}) {
+  for (const int64_t unit : {1, 3, 16}) {
+    for (const int64_t dim : {0, 1, 2}) {
       const auto part = [&](int64_t extent) {
-        return f32(dim == 0 ? Shape{extent, 5, inner} : Shape{5, extent, inner});
+        Shape shape{5, 7, 24};
+        shape[dim] = extent * unit;
+        return f32(shape);
       };
       const std::vector<TensorType> types = {part(1), part(0), part(4), part(2), part(3), part(4)};
       check_kernel(kernel_function(types, [&](GraphBuilder& b, const Values& x) {

@@ -18,7 +18,7 @@ namespace {
 constexpr double kFlopsPerNs = 80;
 constexpr int64_t kColumnBlockBytes = 160 << 10;  // of a packed block of columns: stays in the second-level cache
 constexpr int64_t kWholeRowsBytes = 2 << 20;      // rows packed whole are read again from the outer caches at worst
-constexpr int64_t kLongestSinglePass = 768;       // a depth up to this is not cut
+constexpr int64_t kLongestSinglePass = 1024;       // a depth up to this is not cut
 static_assert(kJoinedDepthMax <= kLongestSinglePass, "operands that are joined are not packed in blocks");
 constexpr int64_t kMostRowsEach = 768;
 constexpr int64_t kPageBytes = 4096;

@@ -117,6 +117,19 @@ class MergedDims {
   std::map<const Value*, int> known_;
 };
 
+// Calls walk(from, to) for each stretch of 0 .. end between joints, which are `each` apart, from `first` on.
+void between(loops::KernelBuilder& b, const std::set<int64_t>& joints, int64_t each, const Index& first, int64_t end,
+             const std::function<void(const Index& from, int64_t to)>& walk) {
+  Index from = first;
+  for (const int64_t joint : joints) {
+    const int64_t to = std::min(joint * each, end);
+    walk(from, to);
+    const Expr later = b.apply(loops::ScalarOp::kMaximum, {b.index_value(first), b.constant_int(DType::kI64, to)});
+    from = first.is_constant() && first.constant <= to ? Index(to) : b.let_index("from", later, to, end);
+  }
+  walk(from, end);
+}
+
 }  // namespace
 
 std::vector<int> long_dims(const Shape& shape) {
@@ -165,8 +178,11 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
   const bool is_strided = space.strided_dim >= 0 && space.strided_dim != run_dim;
   if (is_strided) std::erase(dims, space.strided_dim);
   const auto joined = std::ranges::find(dims, space.joined_dim);
-  const bool is_joined = joined != dims.end();
-  if (is_joined) std::rotate(dims.begin(), joined, joined + 1);
+  const bool units_are_joined = joined != dims.end();
+  if (units_are_joined) std::rotate(dims.begin(), joined, joined + 1);
+  const bool run_is_joined = space.joined_dim == run_dim && merged == 1 &&
+                             std::ranges::all_of(space.joints, [&](int64_t joint) { return joint % lanes == 0; });
+  const std::set<int64_t> none;
   Shape outer_shape;
   for (const int d : dims) outer_shape.push_back(shape[d]);
   const int64_t outer = element_count(outer_shape);
@@ -189,7 +205,9 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
       b.loop("s", first, first + kStridedBlock, 1, [&](Index s) { emit(at, i, s, mask); }, {Index(strided)});
     };
     if (run == 1) return vector_at(0, nullptr);
-    b.loop("i", lower, upper, lanes, [&](Index i) { vector_at(i + b.lane(), nullptr); }, {Index(whole)});
+    between(b, run_is_joined ? space.joints : none, 1, lower, whole, [&](const Index& from, int64_t to) {
+      b.loop("i", from, upper, lanes, [&](Index i) { vector_at(i + b.lane(), nullptr); }, {Index(to)});
+    });
     if (whole == run) return;
     b.if_then(owns_end, [&] {
       const Index i = Index(whole) + b.lane();
@@ -202,23 +220,16 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
     const TaskSplit split = split_tasks(units, wanted);
     b.set_task_count(split.tasks);
     const Index first = b.task() * split.each;
-    const auto walk = [&](int64_t from, int64_t to) {
-      const Expr later = b.apply(loops::ScalarOp::kMaximum, {b.index_value(first), b.constant_int(DType::kI64, from)});
-      b.loop("unit", from == 0 ? first : b.let_index("from", later, from, units), first + split.each, 1,
+    const int64_t each = units_are_joined ? units / shape[space.joined_dim] : 1;
+    between(b, units_are_joined ? space.joints : none, each, first, units, [&](const Index& from, int64_t to) {
+      b.loop("unit", from, first + split.each, 1,
              [&](Index unit) {
                Pull::Scope scope(step.pull());
                emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), 0, run, b.modulo(unit, blocks),
                         nullptr);
              },
              {Index(to)});
-    };
-    int64_t from = 0;
-    for (const int64_t joint : is_joined ? space.joints : std::set<int64_t>{}) {
-      const int64_t to = joint * (units / shape[space.joined_dim]);
-      walk(from, to);
-      from = to;
-    }
-    walk(from, units);
+    });
     return;
   }
   // Few runs: each is cut into pieces.

@@ -16,8 +16,8 @@ struct SweepSpace {
   // A dimension that some operand has innermost (-1: none). It is walked in short blocks inside the vector dimension,
   // so that strided reads use their cache lines whole.
   int strided_dim = -1;
-  // A dimension along which operands are concatenated (-1: none), and where each but the first begins: outside of the
-  // vectors it is walked operand by operand, so that none is asked which it is.
+  // A dimension along which operands are concatenated (-1: none), and where each but the first begins: it is walked
+  // operand by operand where no vector has elements of two, so that none is asked which it is.
   int joined_dim = -1;
   std::set<int64_t> joints = {};
 };
