@@ -166,6 +166,45 @@ func.func public @main(%a: tensor<2x4x4xf32>, %b: tensor<2x4x3xf32>) -> (tensor<
   EXPECT_EQ(results[1].i, (std::vector<int64_t>{0, 1}));
 }
 
+// P A = L U with pivots that count from 1, and the first that is zero.
+TEST(Import, LibraryCallsOfLu) {
+  const auto module = parse_module(R"(
+func.func public @main(%a: tensor<2x2x2xf64>) -> (tensor<2x2x2xf64>, tensor<2x2xi32>, tensor<2xi32>, tensor<2x2xi32>) {
+  %0:3 = stablehlo.custom_call @lapack_dgetrf_ffi(%a) : (tensor<2x2x2xf64>) -> (tensor<2x2x2xf64>, tensor<2x2xi32>, tensor<2xi32>)
+  %one = stablehlo.constant dense<1> : tensor<2x2xi32>
+  %pivots = stablehlo.subtract %0#1, %one : tensor<2x2xi32>
+  %1 = stablehlo.custom_call @lu_pivots_to_permutation(%pivots) : (tensor<2x2xi32>) -> tensor<2x2xi32>
+  return %0#0, %0#1, %0#2, %1 : tensor<2x2x2xf64>, tensor<2x2xi32>, tensor<2xi32>, tensor<2x2xi32>
+})",
+                                   "library.mlir", all_ops());
+  import_stablehlo(*module);
+  verify(*module);
+  RefTensor a({DType::kF64, {2, 2, 2}});
+  a.f = {2, 3, 4, 8, 1, 2, 1, 2};
+  const std::vector<RefTensor> results = evaluate(*module->functions[0], {a});
+  EXPECT_EQ(results[0].f, (std::vector<double>{4, 8, 0.5, -1, 1, 2, 1, 0}));
+  EXPECT_EQ(results[1].i, (std::vector<int64_t>{2, 2, 1, 2}));
+  EXPECT_EQ(results[2].i, (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(results[3].i, (std::vector<int64_t>{1, 0, 0, 1}));
+}
+
+TEST(Import, LibraryCallsOfOtherTypesAreErrors) {
+  const auto module = parse_module(R"(
+func.func public @main(%a: tensor<2x2xf32>) -> tensor<3xi32> {
+  %0:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<3xi32>, tensor<i32>)
+  return %0#1 : tensor<3xi32>
+})",
+                                   "library.mlir", all_ops());
+  try {
+    import_stablehlo(*module);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "library.mlir:3:10: error: custom_call @lapack_sgetrf_ffi: result 1 is tensor<2xi32>, not tensor<3xi32>");
+  }
+}
+
 TEST(Import, JaxTrainingSteps) {
   const std::filesystem::path folder = std::filesystem::path(INGOT_SHARED_DIR) / "goldens/jax";
   const auto file = folder / "mlp_adamw/step.mlir";

@@ -82,7 +82,7 @@ bool cannot_take_part(std::string_view op) {
 }
 
 TEST(RandomGraph, EveryOpTakesPart) {
-  constexpr int kGraphsMax = 10000;
+  constexpr int kGraphsMax = 20000;
   std::set<std::string_view> missing;
   for (const OpDef* def : all_ops().all()) {
     if (!cannot_take_part(def->name)) missing.insert(def->name);

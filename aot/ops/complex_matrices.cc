@@ -1,7 +1,7 @@
 #include "aot/ops/complex_matrices.h"
 
-#include "aot/ops/algebra.h"
 #include "aot/ops/index.h"
+#include "aot/ops/matrices.h"
 
 namespace ingot::ops {
 namespace {
@@ -39,14 +39,6 @@ Value* blocks(GraphBuilder& b, const Parts& a) {
 
 Value* complex_of(GraphBuilder& b, Value* re, Value* im) { return binary(b, "complex", re, im); }
 
-// Whether an element of x stands on the diagonal.
-Term is_diagonal(GraphBuilder& b, const Value* x) {
-  const int rank = x->type.rank();
-  const TensorType positions{DType::kI32, x->type.shape};
-  const Term row(b, iota(b, positions, rank - 2)), column(b, iota(b, positions, rank - 1));
-  return equal(row, column);
-}
-
 }  // namespace
 
 // The diagonal of the factor is real, so that its blocks are triangular, too.
@@ -65,7 +57,7 @@ Value* complex_cholesky(GraphBuilder& b, Value* a, bool lower) {
 Value* complex_triangular_solve(GraphBuilder& b, Value* a, Value* right, const TriangularSolve& solve) {
   const int rank = a->type.rank();
   const int64_t along = solve.left_side ? rank - 2 : rank - 1;  // of the unknowns in `right`
-  const Term diagonal = is_diagonal(b, a);
+  const Term diagonal = is_diagonal(b, a->type.shape);
   if (!solve.unit_diagonal) {
     const int64_t scaled =
         solve.left_side != solve.transposed ? rank - 2 : rank - 1;  // the dimension of A that D goes by

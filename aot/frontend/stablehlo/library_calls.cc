@@ -1,15 +1,24 @@
 #include "aot/frontend/stablehlo/library_calls.h"
 
-#include "aot/ops/algebra.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/ops/lu.h"
+#include "aot/ops/matrices.h"
 #include "aot/ops/triangular_solve.h"
 #include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
 
-// An option of the library: a letter.
+const std::string& target_of(const Op& op) { return op.attrs().string("call_target_name"); }
+
+// An option of the library: a letter. JAX writes options in an attribute of its own, beside an empty backend_config.
 char letter(const Op& call, std::string_view name) {
-  return static_cast<char>(call.attrs().dict("mhlo.backend_config").integer(name));
+  const std::string_view config =
+      call.attr_map.contains("mhlo.backend_config") ? "mhlo.backend_config" : "backend_config";
+  return static_cast<char>(call.attrs().dict(config).integer(name));
 }
 
 Values triangular_solve(GraphBuilder& b, const Op& call) {
@@ -34,27 +43,59 @@ Values cholesky(GraphBuilder& b, const Op& call) {
   return {y, ops::convert(b, is_positive.unary("not"), status.dtype)};
 }
 
+// The third result is the number, from 1 on, of the first pivot that is 0; else 0.
+Values lu(GraphBuilder& b, const Op& call) {
+  const Op* made = b.create("ingot.lu", {call.operand(0)});
+  const Term factors(b, made->result()), pivots(b, made->result(1));
+  const Shape& shape = factors.shape();
+  const int64_t rank = std::ssize(shape);
+  const Term is_zero = both(ops::is_diagonal(b, shape), equal(factors, factors.like(0)));
+  const Term none(b, ops::constant(b, {DType::kI32, shape}, static_cast<double>(shape.back() + 1)));
+  const Term numbers = where(is_zero, ops::row_numbers(b, shape) + 1, none);
+  const Term first(b, ops::reduce(b, "minimum", numbers, {rank - 2, rank - 1}));
+  return {factors, pivots + 1, where(first > first.like(static_cast<double>(shape.back())), 0.0, first)};
+}
+
+// Pivots from 0 on.
+Values permutation_of_pivots(GraphBuilder& b, const Op& call) {
+  return {ops::permutation_of_pivots(b, call.operand(0), call.result()->type.shape.back())};
+}
+
+// A function of LAPACK goes by its name without the letter of the element type.
 struct LibraryCall {
-  std::string_view target;
+  std::string_view name;
+  int rank;  // of the first operand and the first result, at least
   size_t operands, results;
   Values (*made)(GraphBuilder& b, const Op& call);
 };
 constexpr LibraryCall kLibraryCalls[] = {
-    {"lapack_strsm_ffi", 2, 1, triangular_solve},
-    {"lapack_dtrsm_ffi", 2, 1, triangular_solve},
-    {"lapack_spotrf_ffi", 1, 2, cholesky},
-    {"lapack_dpotrf_ffi", 1, 2, cholesky},
+    {"trsm", 2, 2, 1, triangular_solve},
+    {"potrf", 2, 1, 2, cholesky},
+    {"getrf", 2, 1, 3, lu},
+    {"lu_pivots_to_permutation", 1, 1, 1, permutation_of_pivots},
 };
 
-const LibraryCall* find_library_call(const Op& op) {
-  if (!op.is("stablehlo.custom_call") || op.operands.empty()) return nullptr;
-  const TensorType& matrices = op.operand(0)->type;
-  if (matrices.rank() < 2 || !matrices.is_static() || matrices.elements() == 0) return nullptr;
-  for (const LibraryCall& call : kLibraryCalls) {
-    const bool fits = call.operands == op.operands.size() && call.results == op.results.size();
-    if (fits && call.target == op.attrs().string("call_target_name")) return &call;
+// "getrf" of "lapack_sgetrf_ffi" and "lapack_dgetrf_ffi"; other targets as they are.
+std::string_view name_of(std::string_view target) {
+  constexpr std::string_view kEnd = "_ffi";
+  for (const std::string_view start : {"lapack_s", "lapack_d"}) {
+    if (!target.starts_with(start) || !target.ends_with(kEnd)) continue;
+    target.remove_prefix(start.size());
+    target.remove_suffix(kEnd.size());
+    break;
   }
-  return nullptr;
+  return target;
+}
+
+const LibraryCall* find_library_call(const Op& op) {
+  if (!op.is("stablehlo.custom_call")) return nullptr;
+  const auto* call = std::ranges::find(kLibraryCalls, name_of(target_of(op)), &LibraryCall::name);
+  if (call == std::end(kLibraryCalls)) return nullptr;
+  if (call->operands != op.operands.size() || call->results != op.results.size()) return nullptr;
+  const auto is_known = [&](const TensorType& type) {
+    return type.rank() >= call->rank && type.is_static() && type.elements() > 0;
+  };
+  return is_known(op.operand(0)->type) && is_known(op.result()->type) ? call : nullptr;
 }
 
 }  // namespace
@@ -68,7 +109,13 @@ void replace_library_calls(Module& module) {
       if (!call) continue;
       b.before(*op);
       b.location = op->location;
-      replace_op(op, call->made(b, *op));
+      const Values made = call->made(b, *op);
+      for (size_t i = 0; i < made.size(); ++i) {
+        if (made[i]->type == op->result(i)->type) continue;
+        throw_error(op->location, fmt::format("custom_call @{}: result {} is {}, not {}", target_of(*op), i,
+                                              to_string(made[i]->type), to_string(op->result(i)->type)));
+      }
+      replace_op(op, made);
     }
   });
 }

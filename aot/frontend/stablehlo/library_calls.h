@@ -8,6 +8,8 @@ namespace ingot {
 // Puts these ops in their place:
 //   lapack_?trsm_ffi   triangular_solve
 //   lapack_?potrf_ffi  cholesky, and whether it failed
+//   lapack_?getrf_ffi  ingot.lu, with pivots that count from 1, and which of them is 0
+//   lu_pivots_to_permutation    the loop that exchanges row numbers
 void replace_library_calls(Module& module);
 
 }  // namespace ingot
