@@ -56,6 +56,15 @@ Values lu(GraphBuilder& b, const Op& call) {
   return {factors, pivots + 1, where(first > first.like(static_cast<double>(shape.back())), 0.0, first)};
 }
 
+Values qr(GraphBuilder& b, const Op& call) {
+  const Op* made = b.create("ingot.qr", {call.operand(0)});
+  return {made->result(0), made->result(1)};
+}
+
+Values householder_product(GraphBuilder& b, const Op& call) {
+  return {b.make("ingot.householder_product", call.operands)};
+}
+
 // Pivots from 0 on.
 Values permutation_of_pivots(GraphBuilder& b, const Op& call) {
   return {ops::permutation_of_pivots(b, call.operand(0), call.result()->type.shape.back())};
@@ -72,6 +81,8 @@ constexpr LibraryCall kLibraryCalls[] = {
     {"trsm", 2, 2, 1, triangular_solve},
     {"potrf", 2, 1, 2, cholesky},
     {"getrf", 2, 1, 3, lu},
+    {"geqrf", 2, 1, 2, qr},
+    {"orgqr", 2, 2, 1, householder_product},
     {"lu_pivots_to_permutation", 1, 1, 1, permutation_of_pivots},
 };
 

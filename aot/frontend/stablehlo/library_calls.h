@@ -9,6 +9,8 @@ namespace ingot {
 //   lapack_?trsm_ffi   triangular_solve
 //   lapack_?potrf_ffi  cholesky, and whether it failed
 //   lapack_?getrf_ffi  ingot.lu, with pivots that count from 1, and which of them is 0
+//   lapack_?geqrf_ffi  ingot.qr
+//   lapack_?orgqr_ffi  ingot.householder_product
 //   lu_pivots_to_permutation    the loop that exchanges row numbers
 void replace_library_calls(Module& module);
 
