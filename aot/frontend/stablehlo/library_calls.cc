@@ -65,6 +65,12 @@ Values householder_product(GraphBuilder& b, const Op& call) {
   return {b.make("ingot.householder_product", call.operands)};
 }
 
+// The last result says that all went well: what does not converge, NaN, stays NaN.
+Values eigh(GraphBuilder& b, const Op& call) {
+  const Op* made = b.create("ingot.eigh", {call.operand(0)}, {{"lower", letter(call, "uplo") == 'L'}});
+  return {made->result(1), made->result(0), ops::constant(b, call.result(2)->type, 0)};
+}
+
 // Pivots from 0 on.
 Values permutation_of_pivots(GraphBuilder& b, const Op& call) {
   return {ops::permutation_of_pivots(b, call.operand(0), call.result()->type.shape.back())};
@@ -83,6 +89,7 @@ constexpr LibraryCall kLibraryCalls[] = {
     {"getrf", 2, 1, 3, lu},
     {"geqrf", 2, 1, 2, qr},
     {"orgqr", 2, 2, 1, householder_product},
+    {"syevd", 2, 1, 3, eigh},
     {"lu_pivots_to_permutation", 1, 1, 1, permutation_of_pivots},
 };
 

@@ -11,6 +11,7 @@ namespace ingot {
 //   lapack_?getrf_ffi  ingot.lu, with pivots that count from 1, and which of them is 0
 //   lapack_?geqrf_ffi  ingot.qr
 //   lapack_?orgqr_ffi  ingot.householder_product
+//   lapack_?syevd_ffi  ingot.eigh
 //   lu_pivots_to_permutation    the loop that exchanges row numbers
 void replace_library_calls(Module& module);
 

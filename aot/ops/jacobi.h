@@ -1,0 +1,53 @@
+// Jacobi's method: pairs of rows are turned in their plane until every pair is as it should be. Each round turns
+// disjoint pairs, all rows at once; after a sweep of n or n + 1 rounds every two rows have met.
+// Brent & Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays" (1985).
+#pragma once
+
+#include <functional>
+
+#include "aot/ops/algebra.h"
+
+namespace ingot::ops {
+
+// How each row x turns with its partner y: to cosine (x - tangent y). [..., n, 1]
+struct Turn {
+  Value* partner;  // numbers of rows [..., n], each other's; a row's own when it rests
+  Term cosine, tangent;
+  Term is_turned;  // i1
+};
+
+// The turn that makes the symmetric matrices [[own, between], [between, other]] diagonal, of each row and its partner;
+// none where |between| is within the bound. All [..., n, 1]; `between` is the same for both.
+Turn turn_of(GraphBuilder& b, Value* partner, Term own, Term between, Term bound);
+
+// The rows of matrices [..., n, c], turned.
+Term turned(GraphBuilder& b, Value* rows, const Turn& turn);
+
+// What `starts` become in the sweeps, where a round is what `round(b, partner, carried, turn)` gives; the first has the
+// rows. Ends after a sweep in which nothing turned, and after kSweepsMax anyway: NaN never turns.
+inline constexpr int64_t kSweepsMax = 30;
+struct Round {
+  Values next;
+  Term is_turned;
+};
+using MakeRound = std::function<Round(GraphBuilder& b, Value* partner, const Values& carried)>;
+Values sweep(GraphBuilder& b, const Values& starts, const MakeRound& round);
+
+// x with each row's largest element positive, and -1 for the rows [..., n, 1] whose sign changed, else 1.
+Term signs_of_rows(GraphBuilder& b, Term x);
+
+// The same of two numbers x and y: of a row and its partner, for what the ops mean.
+class PairTurn {
+ public:
+  PairTurn(double own, double other, double between);
+  void operator()(double& x, double& y) const {
+    const double old = x;
+    x = cosine_ * (old - tangent_ * y);
+    y = cosine_ * (y + tangent_ * old);
+  }
+
+ private:
+  double cosine_, tangent_;
+};
+
+}  // namespace ingot::ops
