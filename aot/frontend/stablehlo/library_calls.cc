@@ -71,6 +71,33 @@ Values eigh(GraphBuilder& b, const Op& call) {
   return {made->result(1), made->result(0), ops::constant(b, call.result(2)->type, 0)};
 }
 
+// Orthonormal columns [..., m, n] and more of them: [..., m, m].
+Value* completed(GraphBuilder& b, Value* q) {
+  const int rank = q->type.rank();
+  const int64_t rows = q->type.shape[rank - 2], columns = q->type.shape[rank - 1];
+  if (rows == columns) return q;
+  const Op* qr = b.create("ingot.qr", {q});
+  const TensorType missing = ops::with_extents(q->type, {rows, rows - columns}, q->type.dtype);
+  Value* wide = ops::concatenate(b, {qr->result(0), ops::constant(b, missing, 0)}, rank - 1);
+  Value* all = b.make("ingot.householder_product", {wide, qr->result(1)});
+  return ops::concatenate(b, {q, ops::block(b, all, {0, rows}, {columns, rows})}, rank - 1);
+}
+
+// The first result is what is left of the operand, which nobody reads; with job N nobody reads the vectors either.
+Values svd(GraphBuilder& b, const Op& call) {
+  const Op* made = b.create("ingot.svd", {call.operand(0)});
+  Value *u = made->result(0), *vt = made->result(2);
+  const char job = letter(call, "mode");
+  if (job == 'A') {
+    u = completed(b, u);
+    vt = ops::transposed(b, completed(b, ops::transposed(b, vt)));
+  } else if (job == 'N') {
+    u = ops::constant(b, call.result(2)->type, 0);
+    vt = ops::constant(b, call.result(3)->type, 0);
+  }
+  return {call.operand(0), made->result(1), u, vt, ops::constant(b, call.result(4)->type, 0)};
+}
+
 // Pivots from 0 on.
 Values permutation_of_pivots(GraphBuilder& b, const Op& call) {
   return {ops::permutation_of_pivots(b, call.operand(0), call.result()->type.shape.back())};
@@ -90,6 +117,7 @@ constexpr LibraryCall kLibraryCalls[] = {
     {"geqrf", 2, 1, 2, qr},
     {"orgqr", 2, 2, 1, householder_product},
     {"syevd", 2, 1, 3, eigh},
+    {"gesdd", 2, 1, 5, svd},
     {"lu_pivots_to_permutation", 1, 1, 1, permutation_of_pivots},
 };
 

@@ -12,6 +12,7 @@ namespace ingot {
 //   lapack_?geqrf_ffi  ingot.qr
 //   lapack_?orgqr_ffi  ingot.householder_product
 //   lapack_?syevd_ffi  ingot.eigh
+//   lapack_?gesdd_ffi  ingot.svd, for job A with more columns
 //   lu_pivots_to_permutation    the loop that exchanges row numbers
 void replace_library_calls(Module& module);
 
