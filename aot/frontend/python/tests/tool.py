@@ -69,13 +69,14 @@ class Compiled(ABC, Generic[Tensor]):
     def run(self, inputs: dict[str, Tensor], entry: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """Runs an entry point once; gives its outputs and the state afterwards."""
         file, last = self.folder / "inputs.safetensors", self.folder / "last.safetensors"
+        made = self.folder / f"{entry}.outputs"
         if inputs:
             self.write(inputs, file)
         given = [word for name in inputs for word in ("--input", f"{name}=@{file}:{name}")]
         call(
             *("run", self.folder / "bundle.ingot", entry, *given),
             *(("--save-state", last) if self.has_state else ()),
-            *("--save-outputs", self.folder / "outputs"),
+            *("--save-outputs", made),
         )
-        outputs = {f.stem: self.from_numpy(np.load(f)) for f in (self.folder / "outputs").glob("*.npy")}
+        outputs = {f.stem: self.from_numpy(np.load(f)) for f in made.glob("*.npy")}
         return outputs, self.read(last) if self.has_state else {}
