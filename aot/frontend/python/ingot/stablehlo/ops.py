@@ -323,11 +323,18 @@ class Ops(Writer):
         index_map: Sequence[int],
         slice_sizes: Sequence[int],
         shape: Shape,
+        batch: int = 0,
     ) -> Value:
-        """Windows of x that start where index vectors, the last dimension of `indices`, say."""
+        """Windows of x that start where index vectors, the last dimension of `indices`, say.
+
+        The first `batch` dimensions of x and of the indices go together.
+        """
+        dims = f"[{', '.join(map(str, range(batch)))}]"
+        together = f"operand_batching_dims = {dims}, start_indices_batching_dims = {dims}, " if batch else ""
         fields = (
             f"offset_dims = [{', '.join(map(str, offset_dims))}], "
             f"collapsed_slice_dims = [{', '.join(map(str, collapsed))}], "
+            f"{together}"
             f"start_index_map = [{', '.join(map(str, index_map))}], index_vector_dim = {indices.type.rank - 1}"
         )
         attributes = (

@@ -14,6 +14,34 @@ def definite(x: torch.Tensor) -> torch.Tensor:
     return x @ x.mT + torch.eye(x.shape[-1], dtype=x.dtype)
 
 
+def lu_factors(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Packed and unpacked factors, and the solutions that they give."""
+    packed, pivots = torch.linalg.lu_factor(x)
+    b = x[..., :2] ** 2
+    return (
+        packed,
+        pivots,
+        *torch.lu_unpack(packed, pivots),
+        torch.linalg.lu_solve(packed, pivots, b),
+        torch.linalg.lu_solve(packed, pivots, b, adjoint=True),
+        torch.linalg.lu_solve(packed, pivots, b.mT, left=False),
+    )
+
+
+def eigenvectors(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What the signs of eigenvectors drop out of."""
+    values, vectors = torch.linalg.eigh(x)
+    upper = torch.linalg.eigh(x, UPLO="U")
+    return values, vectors**2, (vectors * values.exp()[..., None, :]) @ vectors.mT, *upper[:1], upper[1] ** 2
+
+
+def singular_vectors(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What the signs of singular vectors drop out of, and those that nothing determines."""
+    u, s, vt = torch.linalg.svd(x, full_matrices=False)
+    whole_u, _, whole_vt = torch.linalg.svd(x.detach())
+    return u**2, s, vt**2, u @ vt, whole_u @ whole_u.mT, whole_vt @ whole_vt.mT
+
+
 CASES: Cases = {
     "products": (lambda x, y, v: (x @ y, torch.mm(x, y), x @ v, v @ y, v @ v), (X, Y, VECTOR)),
     "batched": (lambda x, y, v: (x @ y, torch.bmm(x, y), x @ v, torch.matmul(x[0], y)), (B1, B2, VECTOR)),
@@ -54,6 +82,43 @@ CASES: Cases = {
             torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True),
         ),
         (SQUARE, normal(2, 4, 3)),
+    ),
+    "solve": (
+        lambda a, b: (
+            torch.linalg.solve(a, b),
+            torch.linalg.solve(a[0], b),
+            torch.linalg.solve(a, b[..., 0]),
+            torch.linalg.solve(a, b.mT, left=False),
+            torch.linalg.solve(a.mT, b),
+        ),
+        (SQUARE, normal(2, 4, 3)),
+    ),
+    "solve_broadcast": (lambda a, b: torch.linalg.solve(a[:, None], b), (SQUARE, normal(3, 4, 2))),
+    "inverse": (lambda a: (torch.linalg.inv(a), torch.linalg.inv_ex(a.mT)), (SQUARE,)),
+    "determinant": (
+        lambda a: (torch.det(a), torch.det(-a.mT), torch.logdet(a), *torch.linalg.slogdet(-a[:, :3, :3])),
+        (SQUARE,),
+    ),
+    "lu_factors": (lu_factors, (normal(2, 5, 5),)),
+    "lu": (lambda x: (*torch.linalg.lu(x), *torch.linalg.lu(x.mT)), (normal(2, 5, 3),)),
+    "qr": (lambda x: (*torch.linalg.qr(x), torch.linalg.qr(x.detach(), "r")[1]), (normal(2, 5, 3),)),
+    "qr_complete": (lambda x: (*torch.linalg.qr(x, "complete"), *torch.linalg.qr(x.mT.detach(), "complete")), (B1,)),
+    "householder_product": (lambda x: torch.linalg.householder_product(*torch.geqrf(x.detach())), (normal(2, 5, 3),)),
+    "eigh": (eigenvectors, (SQUARE,)),
+    "eigvalsh": (lambda x: torch.linalg.eigvalsh(x), (SQUARE,)),
+    "svd": (singular_vectors, (normal(2, 5, 3),)),
+    "svd_wide": (singular_vectors, (normal(3, 5),)),
+    "by_singular_values": (
+        lambda x: (
+            torch.linalg.svdvals(x),
+            torch.linalg.matrix_norm(x, 2),
+            torch.linalg.matrix_norm(x, "nuc"),
+            torch.linalg.pinv(x),
+            torch.linalg.pinv(x, atol=torch.tensor(1.0)),
+            torch.linalg.cond(x),
+            torch.linalg.matrix_rank(x),
+        ),
+        (normal(2, 5, 3),),
     ),
     "logdet_by_cholesky": (lambda x: 2 * torch.linalg.cholesky(definite(x)).diagonal(0, 1, 2).log().sum(-1), (SQUARE,)),
     "bilinear": (torch.nn.functional.bilinear, (normal(3, 4), normal(3, 5), normal(2, 4, 5), normal(2))),

@@ -13,6 +13,7 @@ from ingot.torch.aten import (
     indexing,
     linear_algebra,
     losses,
+    lu,
     moves,
     normalisation,
     padding,
@@ -26,6 +27,7 @@ from ingot.torch.aten import (
     searching,
     sorting,
     special,
+    spectra,
     strides,
 )
 
@@ -42,6 +44,7 @@ __all__ = [
     "indexing",
     "linear_algebra",
     "losses",
+    "lu",
     "moves",
     "normalisation",
     "padding",
@@ -55,5 +58,6 @@ __all__ = [
     "searching",
     "sorting",
     "special",
+    "spectra",
     "strides",
 ]

@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
-from ingot.stablehlo import Value
+from collections.abc import Sequence
+
+from ingot.stablehlo import TensorType, Value
 from ingot.torch.aten.creation import triangle
 from ingot.torch.lowering import Lowering, aten
+
+LETTERS = {"f32": "s", "f64": "d"}  # LAPACK's
+
+
+def lapack(
+    e: Lowering, name: str, operands: Sequence[Value], results: Sequence[TensorType], **options: str
+) -> tuple[Value, ...]:
+    """What a function of LAPACK gives, called as JAX calls it: ``lapack(e, "syevd", [x], types, uplo="L")``."""
+    dtype = operands[0].dtype
+    if dtype not in LETTERS:
+        raise e.refuse(f"{name} of {dtype} matrices is not supported", "use torch.float32 or torch.float64")
+    config = ", ".join(f"{key} = {ord(letter)} : ui8" for key, letter in options.items())
+    attributes = (
+        f'api_version = 4 : i32, backend_config = {{{config}}}, call_target_name = "lapack_{LETTERS[dtype]}{name}_ffi"'
+    )
+    return e.ops("stablehlo.custom_call", operands, results, attributes)
+
+
+def with_extents(x: Value, *extents: int, dtype: str | None = None) -> TensorType:
+    """A type with these extents after the batch dimensions of x."""
+    return TensorType(dtype or x.dtype, (*x.shape[:-2], *extents))
+
+
+def transposed(e: Lowering, x: Value) -> Value:
+    """Each matrix with rows and columns exchanged."""
+    return e.transpose(x, [*range(x.type.rank - 2), x.type.rank - 1, x.type.rank - 2])
+
+
+def product(e: Lowering, x: Value, y: Value) -> Value:
+    """Matrix products x y; equal batch dimensions."""
+    batch = range(x.type.rank - 2)
+    return e.dot_general(x, y, ([x.type.rank - 1], [x.type.rank - 2]), (batch, batch))
+
+
+def is_diagonal(e: Lowering, x: Value) -> Value:
+    """Whether each element stands on the diagonal."""
+    numbers = x.type.with_dtype("i64")
+    return e.compare("EQ", e.iota(numbers.rank - 2, numbers), e.iota(numbers.rank - 1, numbers))
+
+
+def identity(e: Lowering, type_: TensorType) -> Value:
+    """Ones on the diagonal of each matrix."""
+    return e.convert(is_diagonal(e, e.constant(0, type_)), type_.dtype)
 
 
 @aten("linalg_cholesky_ex.default", "cholesky.default")
@@ -25,10 +70,18 @@ def check_errors(e: Lowering, *_: object, **__: object) -> tuple[Value, ...]:
 
 
 def solved(
-    e: Lowering, a: Value, b: Value, *, upper: bool, left: bool, unit: bool, transpose: str = "NO_TRANSPOSE"
+    e: Lowering,
+    a: Value,
+    b: Value,
+    *,
+    upper: bool,
+    left: bool,
+    unit: bool,
+    transpose: str = "NO_TRANSPOSE",
+    batch: tuple[int, ...] | None = None,
 ) -> Value:
-    """X of A X = B, or of X A = B, for a triangular matrix; batches broadcast."""
-    batch = e.result.shape[:-2]
+    """X of A X = B, or of X A = B, for a triangular matrix; batches broadcast, to the result's if none is given."""
+    batch = e.result.shape[:-2] if batch is None else batch
     a, b = (e.broadcast(v, (*batch, *v.shape[-2:])) for v in (a, b))
     flags = {"left_side": left, "lower": not upper, "unit_diagonal": unit}
     attributes = ", ".join(f"{name} = {'true' if value else 'false'}" for name, value in flags.items())
@@ -64,6 +117,4 @@ def cholesky_solve(e: Lowering, b: Value, factor: Value, upper: bool = False) ->
 @aten("cholesky_inverse.default")
 def cholesky_inverse(e: Lowering, factor: Value, upper: bool = False) -> Value:
     """The inverse of A, for its Cholesky factor."""
-    square = factor.type.with_dtype("i64")
-    diagonal = e.compare("EQ", e.iota(square.rank - 2, square), e.iota(square.rank - 1, square))
-    return cholesky_solve(e, e.convert(diagonal, factor.dtype), factor, upper)
+    return cholesky_solve(e, identity(e, factor.type), factor, upper)
