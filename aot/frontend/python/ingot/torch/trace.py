@@ -223,7 +223,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
         SHAPES_LOG.setLevel(logging.ERROR)
         for module, mode in modes:
-            undo.enter_context(patch.object(module, "training", mode and training))
+            undo.callback(setattr, module, "training", mode)
+            module.training = mode and training
         for (where, name), substitute in SUBSTITUTES.items():
             undo.enter_context(patch.object(where, name, substitute))
         for optimizer in state.optimizers.values():
