@@ -25,7 +25,7 @@ Value* any(GraphBuilder& b, Value* truths) { return reduce(b, "or", truths, iota
 
 }  // namespace
 
-// t = sign(τ) / (|τ| + √(1 + τ²)),  τ = (other - own) / (2 between);  cosine = 1 / √(1 + t²)
+// tan θ = sign(τ) / (|τ| + √(1 + τ²)),  τ = (other - own) / (2 between)
 // Golub & Van Loan, Matrix Computations, 4th edition, section 8.5.2. A row and its partner get tangents of opposite
 // signs, where τ is zero by their order.
 Turn turn_of(GraphBuilder& b, Value* partner, Term own, Term between, Term bound) {
@@ -36,13 +36,16 @@ Turn turn_of(GraphBuilder& b, Value* partner, Term own, Term between, Term bound
   const Term order = where(row < met, 1.0, tau.like(-1));
   const Term direction = where(equal(tau, tau.like(0)), order, sign(tau));
   const Term t = where(is_turned, direction / (abs(tau) + (1.0 + square(tau)).unary("sqrt")), 0.0);
-  return {partner, (1.0 + square(t)).unary("rsqrt"), t, is_turned};
+  const Term cosine = 1.0 / (1.0 + square(t)).unary("sqrt"), sine = t * cosine;
+  return {partner, sine, sine / (1.0 + cosine), is_turned};
 }
 
+// x cos θ - y sin θ = x - sin θ (y + x tan θ/2), where what small angles take from x is not lost in a cosine near 1:
+// rows would grow with each of them. Rutishauser, "The Jacobi method for real symmetric matrices" (1966).
 Term turned(GraphBuilder& b, Value* rows, const Turn& turn) {
   const Shape& shape = rows->type.shape;
   const Term x(b, rows), y(b, take_rows(b, rows, turn.partner));
-  return spread(b, turn.cosine, shape) * (x - spread(b, turn.tangent, shape) * y);
+  return x - spread(b, turn.sine, shape) * (y + spread(b, turn.half_tangent, shape) * x);
 }
 
 Values sweep(GraphBuilder& b, const Values& starts, const MakeRound& round) {

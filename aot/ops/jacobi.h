@@ -9,11 +9,11 @@
 
 namespace ingot::ops {
 
-// How each row x turns with its partner y: to cosine (x - tangent y). [..., n, 1]
+// How each row x turns with its partner y, by an angle θ: to x cos θ - y sin θ. [..., n, 1]
 struct Turn {
-  Value* partner;  // numbers of rows [..., n], each other's; a row's own when it rests
-  Term cosine, tangent;
-  Term is_turned;  // i1
+  Value* partner;           // numbers of rows [..., n], each other's; a row's own when it rests
+  Term sine, half_tangent;  // of θ, and of θ / 2
+  Term is_turned;           // i1
 };
 
 // The turn that makes the symmetric matrices [[own, between], [between, other]] diagonal, of each row and its partner;

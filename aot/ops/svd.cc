@@ -206,7 +206,7 @@ extern const OpDef kSvd = {
     .expand = expand,
     .samples = samples,
     .root = KernelRoot::kNone,
-    .ulp = {.f32 = 256, .f64 = 256},
+    .ulp = {.f32 = 64, .f64 = 64},
 };
 
 }  // namespace ingot

@@ -6,6 +6,7 @@ What LAPACK leaves free, the signs of singular vectors and eigenvectors, drops o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def dtype(request: pytest.FixtureRequest) -> type:
     return request.param
 
 
+@cache
 def outputs_of(name: str) -> Callable[..., dict[str, Any]]:
     """A case's arrays, and the gradients of their sum with weights."""
     function, arguments = CASES[name]
@@ -86,7 +88,7 @@ def outputs_of(name: str) -> Callable[..., dict[str, Any]]:
         gradients = jax.grad(weighted, argnums=tuple(range(len(arguments))))(*xs)
         return values | {f"gradient{i}": y for i, y in enumerate(gradients)}
 
-    return whole
+    return jax.jit(whole)
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +118,33 @@ def test_decomposition(name: str, dtype: type, bundle: Bundle) -> None:
         else:
             assert outputs[key].dtype == dtype
             assert distance(outputs[key], reference) <= TOLERANCE[dtype], (key, distance(outputs[key], reference))
+
+
+def test_hard_spectra(dtype: type, tmp_path: Path) -> None:
+    """Vectors are orthonormal and give the matrix back to a few roundings: graded, clustered and absent values."""
+    size, epsilon = 33, np.finfo(dtype).eps
+    basis = np.linalg.qr(normal(size, size))[0]
+    order = np.arange(size)
+    spectra = [10.0 ** -(order / 2), 1 + 1e-7 * order, order < 5, np.where(order % 2, 1, -1), order - 16.0]
+    a = np.stack([basis * spectrum @ basis.T for spectrum in spectra]).astype(dtype)
+    a = (a + a.mT) / 2
+
+    def f(state: Any, batch: Any) -> Any:
+        return {"eigh": tuple(jnp.linalg.eigh(batch)), "svd": tuple(jnp.linalg.svd(batch))}
+
+    program = ingot.jax.Program()
+    with jax.enable_x64(dtype is np.float64):
+        program.add("f", f, (), a, training=False)
+    outputs, _ = Bundle(program, tmp_path).run({"batch": a}, "f")
+    values, vectors, u, s, vt = (outputs[n].astype(np.float64) for n in ("eigh.0", "eigh.1", "svd.0", "svd.1", "svd.2"))
+    for left, middle, right in ((vectors, values, vectors.mT), (u, s, vt)):
+        for orthonormal in (left, right):
+            assert np.abs(orthonormal @ orthonormal.mT - np.eye(size)).max() < 20 * epsilon
+        scale = np.abs(middle).max(axis=1)[:, None, None]
+        assert (np.abs(left * middle[:, None] @ right - a) < 20 * epsilon * scale).all()
+    assert (np.diff(values) >= 0).all()
+    assert (np.diff(s) <= 0).all()
+    assert (s >= 0).all()
 
 
 def test_singular_matrices_end(tmp_path: Path) -> None:
