@@ -402,22 +402,44 @@ TEST(Window, PoolsForwardAndBackward) {
       }));
     }
   }
-  for (const ops::Window& window : {same, apart}) {
-    const Shape x{2, 3, 8, 9};
-    check_kernel(kernel_function({f32(x), f32(ops::positions(window, x))}, [&](GraphBuilder& b, const Values& a) {
-      auto select = std::make_unique<Block>();
-      Value* p = select->add_argument(f32({}));
-      Value* q = select->add_argument(f32({}));
-      GraphBuilder inner(b.table());
-      inner.at_end(*select);
-      inner.create("stablehlo.return", {ops::compare(inner, "GE", p, q)});
-      std::vector<std::unique_ptr<Block>> regions;
-      regions.push_back(std::move(select));
-      regions.push_back(ops::binary_region(b, "add", DType::kF32));
-      return Values{b.create("stablehlo.select_and_scatter", {a[0], a[1], ops::constant(b, f32({}), 0)},
-                             ops::window_attrs(window), {}, std::move(regions))
-                        ->result()};
-    }));
+}
+
+// Vectors of channels, of windows, of windows apart; windows over little and over nothing; ties.
+TEST(Window, SendsSourcesToWinners) {
+  const ops::WindowDim pool{.size = 3, .stride = 2, .low = 1, .high = 1}, apart{.size = 2, .stride = 2};
+  const ops::WindowDim holes{.size = 3, .low = 1, .base_dilation = 2}, wide{.size = 2, .low = -1, .dilation = 2};
+  const ops::WindowDim beyond{.size = 2, .low = 3, .high = 2}, whole{.size = 7};
+  const std::vector<std::pair<Shape, ops::Window>> cases = {
+      {{}, {}},
+      {{1}, {beyond}},
+      {{37}, {pool}},
+      {{4, 16, 24, 25}, {{}, {}, pool, pool}},
+      {{3, 25, 24, 20}, {{}, pool, pool, {}}},
+      {{2, 3, 8, 9}, {{}, {}, apart, apart}},
+      {{2, 9, 8, 3}, {{}, apart, apart, {}}},
+      {{2, 3, 8, 9}, {{}, {}, holes, wide}},
+      {{2, 8, 9, 10}, {{}, wide, holes, {}}},
+      {{2, 3, 17, 3}, {beyond, {}, wide, apart}},
+      {{5, 20, 7, 7}, {{}, {}, whole, whole}},
+      {{7, 6, 5, 2, 3}, {pool, {}, pool, {}, {}}},
+      {{6, 0, 5}, {pool, {}, pool}},
+      {{6, 4}, {{.size = 9}, {}}},
+  };
+  for (const auto& [x, window] : cases) {
+    for (const auto& [key, direction] : {std::pair(DType::kF32, "GE"), std::pair(DType::kI8, "GT")}) {
+      const TensorType sources{key == DType::kI8 ? DType::kF64 : DType::kF32, ops::positions(window, x)};
+      SCOPED_TRACE(to_string(TensorType{key, x}) + " " + direction);
+      check_kernel(kernel_function({{key, x}, sources}, [&](GraphBuilder& b, const Values& a) {
+        std::vector<std::unique_ptr<Block>> regions;
+        regions.push_back(ops::compare_region(b, direction, key));
+        regions.push_back(ops::binary_region(b, "add", sources.dtype));
+        Value* start = ops::constant(b, {sources.dtype, {}}, 1);
+        const Op* sent = b.create("stablehlo.select_and_scatter", {a[0], ops::negate(b, a[1]), start},
+                                  ops::window_attrs(window), {}, std::move(regions));
+        return Values{sent->result(), ops::negate(b, sent->result())};
+      }));
+      if (HasFailure()) return;
+    }
   }
 }
 

@@ -176,11 +176,12 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
     case KernelRoot::kSort:
     case KernelRoot::kTopK:
       return elsewhere(operand->type.elements(), false);  // each element once, in another order than the result's
+    case KernelRoot::kSelectScatter:
+      return elsewhere(operand->type.elements(), i == 0);  // of the sources, each once
     case KernelRoot::kNone:
     case KernelRoot::kControlFlow:
     case KernelRoot::kContraction:
     case KernelRoot::kWindow:
-    case KernelRoot::kSelectScatter:
     case KernelRoot::kSequential:
       return elsewhere(operand->type.elements(), true);
   }

@@ -70,14 +70,8 @@ class Scatter {
   // body(i, mask) for the elements first .. first + each of the slice dimension, which has `extent`.
   void walk_slice(const Index& first, int64_t each, int64_t extent,
                   const std::function<void(const Index&, const Expr&)>& body) {
-    loops::KernelBuilder& b = step_.b();
     if (slice_ < 0) return body(0, nullptr);
-    const int64_t lanes = b.vector_lanes();
-    const int64_t whole = extent / lanes * lanes;
-    b.loop("i", first, first + each, lanes, [&](Index i) { body(i + b.lane(), nullptr); }, {Index(whole)});
-    if (whole == extent) return;
-    const Index rest = Index(whole) + b.lane();
-    b.if_then(b.in_range(Index(whole) - first, 0, each), [&] { body(rest, b.in_range(rest, 0, extent)); });
+    walk_run(step_.b(), first, each, extent, body);
   }
 
   void walk(const Shape& shape, int without, std::vector<Index>& at, const std::function<void()>& body, size_t d = 0) {

@@ -174,4 +174,14 @@ TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
   return {(units + each - 1) / each, each};
 }
 
+void walk_run(loops::KernelBuilder& b, const Index& first, int64_t each, int64_t extent,
+              const std::function<void(const Index&, const Expr&)>& body) {
+  const int64_t lanes = b.vector_lanes();
+  const int64_t whole = extent / lanes * lanes;
+  b.loop("i", first, first + each, lanes, [&](Index i) { body(i + b.lane(), nullptr); }, {Index(whole)});
+  if (whole == extent) return;
+  const Index rest = Index(whole) + b.lane();
+  b.if_then(b.in_range(Index(whole) - first, 0, each), [&] { body(rest, b.in_range(rest, 0, extent)); });
+}
+
 }  // namespace ingot::schedule

@@ -65,4 +65,9 @@ struct TaskSplit {
 };
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple = 1);
 
+// body(i, mask) for the elements first .. first + each of a run of `extent`, a vector at a time. The mask is for the
+// end of the run, where elements fill no vector.
+void walk_run(loops::KernelBuilder& b, const loops::Index& first, int64_t each, int64_t extent,
+              const std::function<void(const loops::Index& i, const loops::Expr& mask)>& body);
+
 }  // namespace ingot::schedule
