@@ -33,8 +33,8 @@ loops::Expr element(loops::ElementArgs& args) {
   const Scalar x(args.b, args.operand(0)), y(args.b, args.operand(1));
   const DType dtype = x.dtype();
   const bool has_sign = is_signed(dtype);
-  const DType wide = has_sign ? DType::kI64 : DType::kUI64;
   const int bits = info(dtype).bits;
+  const DType wide = bits < 32 ? (has_sign ? DType::kI32 : DType::kUI32) : (has_sign ? DType::kI64 : DType::kUI64);
   if (bits < 64) return ((x.convert(wide) * y.convert(wide)) >> bits).convert(dtype);
   const Scalar high = high_of_product(x, y);
   return has_sign ? high - where(x < 0, y, 0) - where(y < 0, x, 0) : high;

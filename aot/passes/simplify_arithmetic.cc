@@ -223,6 +223,42 @@ Value* convert_converted(GraphBuilder& b, const Op& op) {
   return ops::convert(b, inner->operand(0), to);
 }
 
+// The value of `dtype` that a wider integer is a convert of, or equal to, being a constant; null when there is none.
+Value* before_widening(GraphBuilder& b, const Value* wide, DType dtype) {
+  if (const Op* convert = made_by(wide, "stablehlo.convert")) {
+    return convert->operand(0)->type.dtype == dtype ? convert->operand(0) : nullptr;
+  }
+  const LiteralRef literal = constant_of(wide);
+  if (!literal || !literal->is_splat) return nullptr;
+  const auto number = static_cast<double>(literal->int_at(0));
+  if (number < extreme(dtype, true) || number > extreme(dtype, false)) return nullptr;
+  return ops::constant(b, splat_int({dtype, wide->type.shape}, literal->int_at(0)));
+}
+
+// op_name(x, y) where `product`, of at least `bits` bits, is that of integers x and y of `dtype`, widened; else null.
+Value* half_of_product(GraphBuilder& b, std::string_view op_name, const Value* product, DType dtype, int bits) {
+  const Op* multiply = made_by(product, "stablehlo.multiply");
+  if (!multiply || !is_integer(dtype) || is_bool(dtype) || !is_integer(product->type.dtype) ||
+      info(product->type.dtype).bits < bits) {
+    return nullptr;
+  }
+  Value* x = before_widening(b, multiply->operand(0), dtype);
+  Value* y = x ? before_widening(b, multiply->operand(1), dtype) : nullptr;
+  return y ? b.make(op_name, {x, y}) : nullptr;
+}
+
+Value* convert_product(GraphBuilder& b, const Op& op) {
+  const DType dtype = op.result()->type.dtype;
+  return half_of_product(b, "stablehlo.multiply", op.operand(0), dtype, info(dtype).bits + 1);
+}
+
+Value* convert_shifted_product(GraphBuilder& b, const Op& op) {
+  const DType dtype = op.result()->type.dtype;
+  const Op* shift = made_by(op.operand(0), "stablehlo.shift_right_logical");
+  if (!shift || !is_all(shift->operand(1), info(dtype).bits)) return nullptr;
+  return half_of_product(b, "chlo.mulhi", shift->operand(0), dtype, 2 * info(dtype).bits);
+}
+
 // The operand of a broadcast that makes elements equal, when `value` is one.
 const Op* growing_broadcast(const Value* value) {
   const Op* broadcast = made_by(value, "stablehlo.broadcast_in_dim");
@@ -315,6 +351,9 @@ constexpr SimplifyRule kRules[] = {
     {"stablehlo.select", "select(not p, x, y) == select(p, y, x)", select_negated},
     {"stablehlo.convert", "convert x to its own type == x", convert_nothing},
     {"stablehlo.convert", "convert(convert x) == convert x, when the inner one loses nothing", convert_converted},
+    {"stablehlo.convert", "convert(convert x * convert y) == x * y, integers, in the type of x and y", convert_product},
+    {"stablehlo.convert", "convert(convert x * convert y >> n) == mulhi(x, y), integers of n bits",
+     convert_shifted_product},
 };
 
 }  // namespace
