@@ -23,8 +23,8 @@ Turn turn_of(GraphBuilder& b, Value* partner, Term own, Term between, Term bound
 // The rows of matrices [..., n, c], turned.
 Term turned(GraphBuilder& b, Value* rows, const Turn& turn);
 
-// What `starts` become in the sweeps, where a round is what `round(b, partner, carried, turn)` gives; the first has the
-// rows. Ends after a sweep in which nothing turned, and after kSweepsMax anyway: NaN never turns.
+// What `starts`, of which the first has the rows, become in sweeps whose rounds are what `round(b, partner, carried)`
+// makes of them. Ends after a sweep in which nothing turned, and after kSweepsMax anyway: NaN never turns.
 inline constexpr int64_t kSweepsMax = 30;
 struct Round {
   Values next;
@@ -33,10 +33,10 @@ struct Round {
 using MakeRound = std::function<Round(GraphBuilder& b, Value* partner, const Values& carried)>;
 Values sweep(GraphBuilder& b, const Values& starts, const MakeRound& round);
 
-// x with each row's largest element positive, and -1 for the rows [..., n, 1] whose sign changed, else 1.
+// 1 or -1 for each row [..., n, 1]: times it, the row's largest element is positive.
 Term signs_of_rows(GraphBuilder& b, Term x);
 
-// The same of two numbers x and y: of a row and its partner, for what the ops mean.
+// The turn of one pair of numbers, x and its partner y: what the ops mean.
 class PairTurn {
  public:
   PairTurn(double own, double other, double between);
