@@ -301,6 +301,22 @@ KernelTolerance sums_of(int64_t n) {
 const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
 constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
 
+// Images of fewer pixels than a tile has columns: tiles cross images. Tasks share the columns, which a step packs.
+TEST(Contraction, ConvolutionsOfTinyImages) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({5, 90, 4, 4}, {100, 90, 3, 3}, nchw(strided), {5, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({3, 8, 4, 4}, {100, 8, 3, 3}, nchw(same), {3, 100, 4, 4}, gradients), {.relative = 1e-5});
+  }
+  const KernelFunction tiny = convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, false);
+  EXPECT_EQ(lower(*tiny.kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
+}
+
 TEST(Contraction, RandomDotGenerals) {
   RandomContraction random(1, kExtents);
   for (int round = 0; round < 60; ++round) {

@@ -66,14 +66,14 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
 // A step that packs the columns: the temporary, or -1 where the plan has none.
 int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   if (!plan.prepare_columns) return -1;
-  Value* columns = root.operand(root.operand(0) == plan.columns_side.value ? 0 : 1);
+  Value* columns = root.operand(plan.columns_operand);
   const DType held = loops::register_dtype(plan.space.accumulate);
   const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
   Step step(draft, plan.lanes);
   step.read({columns});
   ContractionKernel::emit_packing(step, plan, step.write_temporary(temporary));
   step.finish();
-  draft.set_prepared(1);
+  if (plan.columns_are_hoisted) draft.set_prepared(1);
   return temporary;
 }
 
@@ -90,8 +90,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   const ContractionPlan plan = plan_contraction(draft, root);
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
-  const Values given =
-      prepared < 0 ? Values{} : Values{root.operand(root.operand(0) == plan.columns_side.value ? 0 : 1)};
+  const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};
   Step step(draft, plan.lanes);
   step.read(plan.depth_parts > 1 ? roots : makes, given);
   const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);

@@ -35,19 +35,19 @@ int64_t ContractionKernel::packed_elements(const ContractionPlan& plan) {
 void ContractionKernel::emit_packing(Step& step, const ContractionPlan& plan, BufferId packed) {
   ContractionKernel kernel(step, plan, {}, packed);
   loops::KernelBuilder& b = step.b();
-  const TaskSplit split = split_tasks(plan.columns.count(), plan.column_parts);
+  const Shape blocks{plan.columns.count(), plan.depth.count()};
+  const TaskSplit split = split_tasks(element_count(blocks), plan.column_parts * plan.row_parts * plan.depth_parts);
   b.set_task_count(split.tasks);
   const Index first = b.task() * split.each;
   b.loop("block", first, first + split.each, 1,
          [&](Index block) {
-           b.loop("depth", 0, plan.depth.count(), 1, [&](Index depth_block) {
-             const BlockAt columns = kernel.enter_block(plan.columns, block);
-             const BlockAt depth = kernel.enter_block(plan.depth, depth_block);
-             kernel.set_packed_block(block, depth_block);
-             kernel.pack_columns(columns, depth);
-           });
+           const std::vector<Index> at = loops::unflatten(b, block, blocks);
+           const BlockAt columns = kernel.enter_block(plan.columns, at[0]);
+           const BlockAt depth = kernel.enter_block(plan.depth, at[1]);
+           kernel.set_packed_block(at[0], at[1]);
+           kernel.pack_columns(columns, depth);
          },
-         {Index(plan.columns.count())});
+         {Index(element_count(blocks))});
 }
 
 void ContractionKernel::set_packed_block(const Index& columns, const Index& depth) {

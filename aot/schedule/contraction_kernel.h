@@ -71,8 +71,23 @@ class ContractionKernel {
   loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
   // Whether the operand has elements at the current point as far as that does not depend on `along`; null when always.
   loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
-  void walk_depth(const BlockAt& block, const Stretch& stretch, bool whole, bool vectors,
-                  const std::function<void(const loops::Index& k, const loops::Expr& mask)>& body);
+  // A block of the depth: one range after the other, outermost first; never empty.
+  struct DepthRange {
+    Axis axis;
+    loops::Index start;
+    int64_t count;
+    bool is_cut;
+  };
+  using DepthWalk = std::vector<DepthRange>;
+  using DepthBody = std::function<void(const loops::Index& k, const loops::Expr& mask)>;
+  DepthWalk depth_walk(const BlockAt& block, bool whole) const;
+  // With ranges that lie in line in an operand walked as one.
+  DepthWalk merged(const DepthWalk& walk, const ContractionSide& side) const;
+  loops::Expr enter_depth(const DepthRange& range, const loops::Index& i);  // whether there is such a place
+  void walk_outer_depth(const DepthWalk& walk, const DepthBody& body);      // all ranges but the last
+  void walk_last_depth(const DepthWalk& walk, const Stretch& stretch, bool vectors, const loops::Index& position,
+                       const loops::Expr& mask, const DepthBody& body);
+  void walk_depth(const DepthWalk& walk, const Stretch& stretch, const DepthBody& body);
   void pack_columns(const BlockAt& columns, const BlockAt& depth);
   void pack_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
   void pack_rows(const loops::Index& first, int64_t count, const BlockAt& depth, bool whole);

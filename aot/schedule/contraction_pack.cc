@@ -59,29 +59,71 @@ Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr&
   return mask && !is_zero_outside ? b_.apply(ScalarOp::kSelect, {mask, element, b_.constant_int(held_, 0)}) : element;
 }
 
-void ContractionKernel::walk_depth(const BlockAt& block, const Stretch& stretch, bool whole, bool vectors,
-                                   const std::function<void(const Index&, const Expr&)>& body) {
+ContractionKernel::DepthWalk ContractionKernel::depth_walk(const BlockAt& block, bool whole) const {
   const Blocked& depth = plan_.depth;
-  const size_t first = whole ? 0 : depth.cut;
-  const auto walk = [&](const auto& self, size_t at, const Index& position, const Expr& mask) -> void {
-    if (at == depth.axes.size()) return body(position, mask);
-    const Axis& axis = depth.axes[at];
-    const bool is_cut = !whole && static_cast<int>(at) == depth.cut;
-    const int64_t count = is_cut ? depth.chunk : axis.extent;
-    const Index start = is_cut ? block.start : Index(0);
-    const auto enter = [&](const Index& i, Expr more) {
-      set_axis(axis, start + i);
-      if (is_cut && depth.is_ragged()) more = b_.both(more, b_.in_range(start + i, 0, axis.extent));
-      self(self, at + 1, position * count + i, b_.both(mask, more));
-    };
-    const bool is_part = plan_.stretches.size() > 1;
-    const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : count;
-    if (at + 1 < depth.axes.size() || !vectors) return b_.loop("k", from, to, 1, [&](Index i) { enter(i, nullptr); });
-    const int64_t filled = from + (to - from) / plan_.lanes * plan_.lanes;
-    b_.loop("k", from, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
-    if (filled < to) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), from, to));
+  DepthWalk walk;
+  for (size_t k = whole ? 0 : depth.cut; k < depth.axes.size(); ++k) {
+    const Axis& axis = depth.axes[k];
+    const bool is_cut = !whole && static_cast<int>(k) == depth.cut;
+    walk.push_back({axis, is_cut ? block.start : Index(0), is_cut ? depth.chunk : axis.extent, is_cut});
+  }
+  return walk;
+}
+
+ContractionKernel::DepthWalk ContractionKernel::merged(const DepthWalk& walk, const ContractionSide& side) const {
+  if (!side.is_affine() || !step_.draft().is_made(side.value)) return walk;
+  DepthWalk result;
+  for (const DepthRange& range : walk) {
+    const bool follows = !result.empty() && !result.back().is_cut && !range.axis.dims.empty() &&
+                         side.stride(result.back().axis.dims.back()) == side.stride(range.axis.dims[0]) * range.count;
+    if (!follows) {
+      result.push_back(range);
+      continue;
+    }
+    DepthRange& last = result.back();
+    last.axis.dims.insert(last.axis.dims.end(), range.axis.dims.begin(), range.axis.dims.end());
+    last.axis.extent *= range.axis.extent;
+    last.count *= range.count;
+  }
+  return result;
+}
+
+Expr ContractionKernel::enter_depth(const DepthRange& range, const Index& i) {
+  set_axis(range.axis, range.start + i);
+  const bool is_ragged = range.is_cut && plan_.depth.is_ragged();
+  return is_ragged ? b_.in_range(range.start + i, 0, range.axis.extent) : nullptr;
+}
+
+void ContractionKernel::walk_outer_depth(const DepthWalk& walk, const DepthBody& body) {
+  const auto enter = [&](const auto& self, size_t at, const Index& position, const Expr& mask) -> void {
+    if (at + 1 == walk.size()) return body(position, mask);
+    b_.loop("k", 0, walk[at].count, 1, [&](Index i) {
+      const Expr more = enter_depth(walk[at], i);
+      self(self, at + 1, position * walk[at].count + i, b_.both(mask, more));
+    });
   };
-  walk(walk, first, 0, nullptr);
+  enter(enter, 0, 0, nullptr);
+}
+
+void ContractionKernel::walk_last_depth(const DepthWalk& walk, const Stretch& stretch, bool vectors,
+                                        const Index& position, const Expr& mask, const DepthBody& body) {
+  const DepthRange& range = walk.back();
+  const auto enter = [&](const Index& i, const Expr& edge) {
+    const Expr more = b_.both(edge, enter_depth(range, i));
+    body(position * range.count + i, b_.both(mask, more));
+  };
+  const bool is_part = plan_.stretches.size() > 1;
+  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : range.count;
+  if (!vectors) return b_.loop("k", from, to, 1, [&](Index i) { enter(i, nullptr); });
+  const int64_t filled = from + (to - from) / plan_.lanes * plan_.lanes;
+  b_.loop("k", from, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
+  if (filled < to) enter(Index(filled) + b_.lane(), b_.in_range(Index(filled) + b_.lane(), from, to));
+}
+
+void ContractionKernel::walk_depth(const DepthWalk& walk, const Stretch& stretch, const DepthBody& body) {
+  walk_outer_depth(walk, [&](const Index& position, const Expr& mask) {
+    walk_last_depth(walk, stretch, false, position, mask, body);
+  });
 }
 
 void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth) {
@@ -113,7 +155,7 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth,
   if (plan_.columns_in_panels) {
     // Panel after panel; each is [depth][tile columns].
     emit_panels(block, [&](const Index& column, int64_t count) {
-      walk_depth(depth, stretch, false, false, [&](const Index& k, const Expr& mask) {
+      walk_depth(depth_walk(depth, false), stretch, [&](const Index& k, const Expr& mask) {
         copy_all([&](const Copy& copy) {
           b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
             const Index i = v * lanes + b_.lane();
@@ -126,7 +168,7 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth,
     return;
   }
   // [depth][all columns of the block]. Vectors may run past an axis' end: what follows overwrites what they leave.
-  walk_depth(depth, stretch, false, false, [&](const Index& k, const Expr& mask) {
+  walk_depth(depth_walk(depth, false), stretch, [&](const Index& k, const Expr& mask) {
     const auto walk = [&](const auto& self, size_t at, const Index& position) -> void {
       const Axis& axis = columns.axes[at];
       const int64_t count = static_cast<int>(at) == columns.cut ? columns.chunk : axis.extent;
@@ -177,22 +219,41 @@ void ContractionKernel::pack_rows(const Index& first, int64_t count, const Block
     b_.store(packed_rows_, at, operand_element(stretch.rows_side, mask));
   };
   if (!plan_.rows_lie_across) {
-    b_.loop("row", 0, count, 1,
-            [&](Index row) {
-              enter_row(first + row);
-              for (const Stretch& stretch : packed) {
-                walk_depth(depth, stretch, whole, true,
-                           [&](const Index& k, const Expr& mask) { copy(stretch, row * rows_pitch_ + k, mask); });
-              }
-            },
-            {Index(rows) - first});
+    const auto each_row = [&](const std::function<void(const Index&)>& body) {
+      b_.loop("row", 0, count, 1,
+              [&](Index row) {
+                enter_row(first + row);
+                body(row);
+              },
+              {Index(rows) - first});
+    };
+    for (const Stretch& stretch : packed) {
+      const DepthWalk walk = merged(depth_walk(depth, whole), stretch.rows_side);
+      const auto copy_last = [&](const Index& row, const Index& position, const Expr& outer) {
+        walk_last_depth(walk, stretch, true, position, outer,
+                        [&](const Index& k, const Expr& mask) { copy(stretch, row * rows_pitch_ + k, mask); });
+      };
+      // Memory is walked in its own order.
+      const bool rows_inside = plan_.rows.size() == 1 && walk.size() > 1 && !walk[0].axis.dims.empty() &&
+                               std::abs(stretch.rows_side.stride(plan_.rows[0])) <
+                                   std::abs(stretch.rows_side.stride(walk[0].axis.dims.back()));
+      if (rows_inside) {
+        walk_outer_depth(walk, [&](const Index& position, const Expr& mask) {
+          each_row([&](const Index& row) { copy_last(row, position, mask); });
+        });
+      } else {
+        each_row([&](const Index& row) {
+          walk_outer_depth(walk, [&](const Index& position, const Expr& mask) { copy_last(row, position, mask); });
+        });
+      }
+    }
     return;
   }
   // Tiles of rows, each [depth][tile rows], all of them side by side, as the operand lies; vectors run past a tile's
   // rows and are overwritten there.
   const int64_t tile = plan_.tile_rows;
   for (const Stretch& stretch : packed) {
-    walk_depth(depth, stretch, whole, false, [&](const Index& k, const Expr& mask) {
+    walk_depth(depth_walk(depth, whole), stretch, [&](const Index& k, const Expr& mask) {
       b_.loop("row", 0, count, tile,
               [&](Index row) {
                 for (int64_t v = 0; v < tile; v += plan_.lanes) {

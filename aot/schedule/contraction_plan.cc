@@ -151,12 +151,15 @@ class Planner {
     return dims;
   }
 
+  // A step of its own can pack the operand.
+  bool can_be_prepared(int operand) const {
+    return dims_of(ContractionDim::Kind::kBatch).empty() && plan_.op->operand(operand)->uses.size() == 1;
+  }
+
   // The operand is the same in every round of a loop. What packs it has to be the first step, so that it can go before
   // the loop.
-  bool can_be_prepared(int operand) const {
-    Value* value = plan_.op->operand(operand);
-    return dims_of(ContractionDim::Kind::kBatch).empty() && draft_.step_count() == 0 && draft_.is_invariant(value) &&
-           value->uses.size() == 1;
+  bool can_be_hoisted(int operand) const {
+    return can_be_prepared(operand) && draft_.step_count() == 0 && draft_.is_invariant(plan_.op->operand(operand));
   }
 
   // Which operand gives the columns, the side of vectors: whichever needs less work to pack, pad and store.
@@ -188,9 +191,10 @@ class Planner {
              depth * row_count * (gathers(rows, rows_side) ? 8 : 0) +
              row_count * column_count * (stores_in_line ? 1 : 12);
     };
-    const bool swap = cost(n, rhs, m, lhs, can_be_prepared(0)) < cost(m, lhs, n, rhs, can_be_prepared(1));
+    const bool swap = cost(n, rhs, m, lhs, can_be_hoisted(0)) < cost(m, lhs, n, rhs, can_be_hoisted(1));
     plan_.rows_side = swap ? rhs : lhs;
     plan_.columns_side = swap ? lhs : rhs;
+    plan_.columns_operand = swap ? 0 : 1;
     plan_.rows = swap ? n : m;
     columns_ = swap ? m : n;
     plan_.batch = dims_of(Kind::kBatch);
@@ -286,14 +290,18 @@ class Planner {
         width, std::min<int64_t>(draft_.target().tile(held_).nc, kColumnBlockBytes / (bytes * plan_.depth.width())) /
                    width * width);
     columns.cut = static_cast<int>(columns.axes.size()) - 1;
-    // Short inner axes are taken whole, several times over, as long as the result's elements follow each other.
+    // Short inner axes are taken whole, several times over, as long as the result's elements follow each other, or do
+    // so within each vector, or there are not enough of them for a tile.
     const auto step_of = [&](int axis) {
       return columns.axes[axis].dims.empty() ? 1 : result_stride(plan_.space, shape, columns.axes[axis].dims.back());
     };
-    while (columns.cut > 0 && columns.width_of_cut() * 2 <= most && columns.width_of_cut() < 4 * width &&
-           step_of(columns.cut - 1) == columns.width_of_cut() * step_of(static_cast<int>(columns.axes.size()) - 1)) {
+    const auto may_cross = [&] {
+      const int64_t inner = columns.width_of_cut();
+      const bool follows = step_of(columns.cut - 1) == inner * step_of(static_cast<int>(columns.axes.size()) - 1);
+      return follows || inner % plan_.lanes == 0 || inner < width;
+    };
+    while (columns.cut > 0 && columns.width_of_cut() * 2 <= most && columns.width_of_cut() < 4 * width && may_cross())
       --columns.cut;
-    }
     const int64_t inner = columns.inner();
     if (columns.cut == static_cast<int>(columns.axes.size()) - 1) {
       const int64_t panels = divide_up(columns.extent(), width);
@@ -339,8 +347,7 @@ class Planner {
     const bool few_columns = column_count <= 64 && depth_stride && *depth_stride * bytes < kPageBytes;
     const bool few_rows = rows <= 2 * plan_.tile_rows;
     plan_.pack_columns = !(in_line && !plan_.depth.is_ragged() && (few_columns || few_rows));
-    plan_.prepare_columns =
-        plan_.pack_columns && can_be_prepared(plan_.op->operand(0) == plan_.columns_side.value ? 0 : 1);
+    plan_.columns_are_hoisted = plan_.pack_columns && can_be_hoisted(plan_.columns_operand);
     plan_.columns_in_panels = plan_.columns.cut == static_cast<int>(plan_.columns.axes.size()) - 1;
     // Rows: read in place when a row's neighbours are one stride apart and that stride does not make them share cache
     // sets.
@@ -394,10 +401,17 @@ class Planner {
     plan_.rows_each = round_up(divide_up(rows, row_parts), plan_.tile_rows);
     plan_.row_parts = divide_up(rows, plan_.rows_each);
     plan_.row_block = std::min(plan_.rows_each, round_up(tile.mc, plan_.tile_rows));
-    if (plan_.pack_rows == Packing::kBlock && plan_.depth_parts == 1 &&
+    if (plan_.pack_rows == Packing::kBlock && plan_.depth_parts == 1 && plan_.column_blocks_each > 1 &&
         plan_.rows_each * plan_.depth.total() * info(held_).bytes <= kWholeRowsBytes && !plan_.depth.is_ragged()) {
       plan_.pack_rows = Packing::kWhole;
     }
+    // Tasks that share columns which are hard to pack read them from one place.
+    const bool is_copied_in_line =
+        plan_.columns_side.is_affine() && !columns_.empty() && plan_.columns_side.stride(columns_.back()) == 1;
+    const int64_t packed_bytes = columns.total() * plan_.depth.total() * info(held_).bytes;
+    plan_.prepare_columns =
+        plan_.columns_are_hoisted || (plan_.pack_columns && plan_.row_parts > 1 && packed_bytes <= kWholeRowsBytes &&
+                                      !is_copied_in_line && can_be_prepared(plan_.columns_operand));
   }
 
   const Draft& draft_;

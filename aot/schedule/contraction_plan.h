@@ -61,6 +61,7 @@ struct ContractionPlan {
   loops::Contraction space;
   const Op* op = nullptr;
   ContractionSide rows_side, columns_side;
+  int columns_operand = 1;                   // of `op`
   std::vector<int> batch, rows, depth_dims;  // iteration dimensions longer than 1, outermost first
   Blocked columns, depth;
   std::vector<Stretch> stretches;  // of a block of the depth, in order
@@ -72,7 +73,8 @@ struct ContractionPlan {
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
   bool rows_lie_across = false;        // packed with rows, not depth, contiguous
   bool pack_columns = false;
-  bool prepare_columns = false;    // packed by a step of its own, once for all rounds of a loop
+  bool prepare_columns = false;      // packed by a step of its own, once for all tasks; ...
+  bool columns_are_hoisted = false;  // ... and for all rounds of a loop
   bool columns_in_panels = false;  // packed as panels of one tile's width; else as rows of a whole block's
 
   // Tasks: batch x row_parts x column_parts x depth_parts.
