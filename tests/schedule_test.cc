@@ -317,6 +317,26 @@ TEST(Contraction, ConvolutionsOfTinyImages) {
   EXPECT_EQ(lower(*tiny.kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
 }
 
+// Slices are read where they lie, in steps and backwards.
+TEST(Contraction, OperandsThatAreSlices) {
+  for (const int64_t step : {1, 2}) {
+    check_kernel(kernel_function({f32({40, 50}), f32({50, 60})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* lhs = ops::slice(b, x[0], {3, 5}, {40, 45}, {1, step});
+                                   Value* rhs = ops::slice(b, x[1], {10, 2}, {50, 58}, {step, step});
+                                   return Values{ops::dot_general(b, lhs, rhs, {{}, {}, {1}, {0}})};
+                                 }),
+                 {.relative = 1e-5});
+    const ops::Window window{{.size = 2, .high = 1, .reversed = true}, {.size = 2, .high = 1, .reversed = true}};
+    check_kernel(kernel_function({f32({8, 20, 2, 2}), f32({9, 20, 3, 3})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* w = ops::slice(b, x[1], {0, 0, 0, 1}, {9, 20, 1 + step, 3}, {1, 1, step, 1});
+                                   return Values{ops::convolution(b, x[0], w, nchw(window))};
+                                 }),
+                 {.relative = 1e-5});
+  }
+}
+
 TEST(Contraction, RandomDotGenerals) {
   RandomContraction random(1, kExtents);
   for (int round = 0; round < 60; ++round) {

@@ -97,11 +97,13 @@ Value* move_dim(GraphBuilder& b, Value* x, int64_t from, int64_t to) {
   return ops::transpose(b, x, order);
 }
 
-Value* slice_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t start, int64_t limit) {
-  Shape starts(x->type.rank()), limits = x->type.shape;
+// `count` elements along a dimension, `step` apart.
+Value* slice_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t start, int64_t step, int64_t count) {
+  Shape starts(x->type.rank()), limits = x->type.shape, steps(starts.size(), 1);
   starts[dim] = start;
-  limits[dim] = limit;
-  return ops::slice(b, x, starts, limits, Shape(starts.size(), 1));
+  limits[dim] = start + step * (count - 1) + 1;
+  steps[dim] = step;
+  return ops::slice(b, x, starts, limits, steps);
 }
 
 // Dimension `dim` as two, of extents extent / inner and inner; and the other way round.
@@ -173,9 +175,19 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
 
   const int64_t most = divide_up(size, s);  // kernel elements of a phase; ...
   const int64_t shorter = most * s - size;  // ... the first phases have one less
-  Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
-  kernel = split_dim(b, pad_dim(b, kernel, tap, 0, shorter, 0), tap, s);
-  kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
+  // The `count` kernel elements of one phase, as they lie.
+  const auto kernel_of_phase = [&](int64_t phase, int64_t count) {
+    const int64_t last = s - 1 - phase + s * (count - 1);
+    return slice_dim(b, op.operand(1), tap, found->reversed ? size - 1 - last : s - 1 - phase, s, count);
+  };
+  // Those of phases from .. to, as output features (feature, phase).
+  const auto kernel_of_phases = [&](int64_t from, int64_t to, int64_t count) {
+    Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
+    kernel = split_dim(b, pad_dim(b, kernel, tap, 0, shorter, 0), tap, s);
+    kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
+    kernel = slice_dim(b, slice_dim(b, kernel, tap, 0, 1, count), tap + 1, from, 1, to - from);
+    return merge_dims(b, move_dim(b, kernel, tap + 1, kernel_feature + 1), kernel_feature);
+  };
 
   // Outputs s q + p for phases p = from .. to and q = first_q .. first_q + rows: [..., q, p, ...].
   const auto phases = [&](int64_t from, int64_t to, int64_t first_q) -> Value* {
@@ -186,10 +198,13 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
       none.shape.insert(none.shape.begin() + out + 1, to - from);
       return ops::constant(b, none, 0);
     }
-    Value* part = slice_dim(b, slice_dim(b, kernel, tap, 0, count), tap + 1, from, to);
-    part = merge_dims(b, move_dim(b, part, tap + 1, kernel_feature + 1), kernel_feature);
+    const bool is_one = to - from == 1;
+    Value* part = is_one ? kernel_of_phase(from, count) : kernel_of_phases(from, to, count);
     ops::Convolution dense = old;
-    dense.window[k] = {.size = count, .low = -first_q, .high = first_q + rows - 1 + count - x->type.shape[in]};
+    dense.window[k] = {.size = count,
+                       .low = -first_q,
+                       .high = first_q + rows - 1 + count - x->type.shape[in],
+                       .reversed = is_one && found->reversed};
     Value* y = make_convolution(b, op, x, part, dense, type_of(op, x, part, dense));
     return move_dim(b, split_dim(b, y, feature, to - from), feature + 1, out + 1);
   };
@@ -205,7 +220,7 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
   }
   parts.insert(parts.end(), wrapped.begin(), wrapped.end());
   Value* all = merge_dims(b, parts.size() == 1 ? parts[0] : ops::concatenate(b, parts, out + 1), out);
-  return slice_dim(b, all, out, 0, outputs);
+  return slice_dim(b, all, out, 0, 1, outputs);
 }
 
 constexpr SimplifyRule kRules[] = {

@@ -18,7 +18,7 @@ namespace {
 constexpr double kFlopsPerNs = 80;
 constexpr int64_t kColumnBlockBytes = 160 << 10;  // of a packed block of columns: stays in the second-level cache
 constexpr int64_t kWholeRowsBytes = 2 << 20;      // rows packed whole are read again from the outer caches at worst
-constexpr int64_t kLongestSinglePass = 1024;       // a depth up to this is not cut
+constexpr int64_t kLongestSinglePass = 1024;      // a depth up to this is not cut
 static_assert(kJoinedDepthMax <= kLongestSinglePass, "operands that are joined are not packed in blocks");
 constexpr int64_t kMostRowsEach = 768;
 constexpr int64_t kPageBytes = 4096;
@@ -151,6 +151,22 @@ class Planner {
     return dims;
   }
 
+  // Where the elements of a slice lie in what it is of.
+  ContractionSide beneath_slices(ContractionSide side) const {
+    while (side.is_affine() && !draft_.is_made(side.value) && side.value->op->is("stablehlo.slice")) {
+      const Op& slice = *side.value->op;
+      const std::vector<int64_t> starts = slice.attrs().ints("start_indices");
+      const std::vector<int64_t> steps = slice.attrs().ints("strides", std::vector<int64_t>(starts.size(), 1));
+      for (size_t d = 0; d < side.accesses.size(); ++d) {
+        ContractionAccess& access = side.accesses[d];
+        for (int64_t& coefficient : access.coefficients) coefficient *= steps[d];
+        access.constant = starts[d] + access.constant * steps[d];
+      }
+      side.value = slice.operand(0);
+    }
+    return side;
+  }
+
   // A step of its own can pack the operand.
   bool can_be_prepared(int operand) const {
     return dims_of(ContractionDim::Kind::kBatch).empty() && plan_.op->operand(operand)->uses.size() == 1;
@@ -166,7 +182,8 @@ class Planner {
   void orient() {
     using Kind = ContractionDim::Kind;
     const std::vector<int> m = dims_of(Kind::kM), n = dims_of(Kind::kN);
-    const ContractionSide lhs{plan_.op->operand(0), plan_.space.lhs}, rhs{plan_.op->operand(1), plan_.space.rhs};
+    const ContractionSide lhs = beneath_slices({plan_.op->operand(0), plan_.space.lhs});
+    const ContractionSide rhs = beneath_slices({plan_.op->operand(1), plan_.space.rhs});
     // Whether tiles of rows are packed by gathers: neither their depth nor they themselves follow each other, in a
     // buffer or in what is made of it element by element.
     const auto gathers = [&](const std::vector<int>& rows, const ContractionSide& side) {
