@@ -80,6 +80,31 @@ TEST(Elementwise, JoinedOperands) {
   }
 }
 
+// Nor is a vector asked along the last dimension, also behind a slice and a reshape of a joined line, but where it has
+// elements of two operands.
+TEST(Elementwise, JoinedOperandsAlongVectors) {
+  const auto joined = [](const std::vector<int64_t>& extents, int64_t first, const Shape& shape) {
+    std::vector<TensorType> arguments{f32(shape)};
+    for (const int64_t extent : extents) arguments.push_back(f32({extent}));
+    return kernel_function(arguments, [&](GraphBuilder& b, const Values& a) {
+      Value* line = ops::negate(b, ops::concatenate(b, {a.begin() + 1, a.end()}, 0));
+      Value* part = ops::slice(b, line, {first}, {first + element_count(shape)}, {1});
+      return Values{ops::multiply(b, ops::reshape(b, part, shape), a[0])};
+    });
+  };
+  const KernelFunction of_whole_vectors[] = {joined({64, 64}, 0, {4, 32}), joined({64, 40, 200}, 24, {2, 100}),
+                                             joined({40000, 8000, 32000}, 0, {80000})};
+  for (const KernelFunction& f : of_whole_vectors) {
+    check_kernel(f);
+    const std::string text = print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel);
+    EXPECT_EQ(text.find("select"), std::string::npos) << text;
+  }
+  check_kernel(joined({100, 100, 100, 100}, 0, {397}));
+  check_kernel(joined({33, 70, 90}, 5, {2, 3, 30}));
+  check_kernel(joined({30001, 20003, 0, 9000}, 7, {100, 500}));
+  check_kernel(joined({1, 2, 3}, 1, {5}));
+}
+
 TEST(Reduce, RowsColumnsAndBetween) {
   const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
       {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}},      {{3, 5, 17}, {1}},

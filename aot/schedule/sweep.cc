@@ -53,23 +53,34 @@ int strided_dim(const Draft& draft, const Value* value, const Values& given, std
 }
 
 // Finds the first dimension along which `value` is concatenated, through elementwise ops, and every joint along it.
-void find_joints(const Draft& draft, const Value* value, const Values& given, std::set<const Value*>& seen,
-                 SweepSpace& space) {
+// `flat_from` >= 0: `value` has one dimension longer than 1, whose elements from this one on are read in the order of
+// the space's.
+void find_joints(const Draft& draft, const Value* value, const Values& given, int64_t flat_from,
+                 std::set<const Value*>& seen, SweepSpace& space) {
   if (draft.is_made(value) || contains(given, value) || !seen.insert(value).second) return;
   const Op& op = *value->op;
   if (op.def->is_elementwise) {
-    for (const Value* operand : op.operands) find_joints(draft, operand, given, seen, space);
+    for (const Value* operand : op.operands) find_joints(draft, operand, given, flat_from, seen, space);
+  } else if (op.is("stablehlo.reshape") || op.is("stablehlo.slice")) {
+    const std::vector<int> dims = long_dims(op.operand(0)->type.shape);
+    const auto at = [&](std::string_view attr) {
+      return op.attrs().ints(attr, Shape(dims.back() + 1, 1))[dims.back()];
+    };
+    if (dims.size() != 1 || (op.is("stablehlo.slice") && at("strides") != 1)) return;
+    const int64_t start = op.is("stablehlo.slice") ? at("start_indices") : 0;
+    find_joints(draft, op.operand(0), given, std::max<int64_t>(flat_from, 0) + start, seen, space);
+  } else if (op.is("stablehlo.concatenate") && !long_dims(space.shape).empty()) {
+    const auto along = static_cast<int>(op.attrs().integer("dimension"));
+    const int dim = flat_from < 0 ? along : long_dims(space.shape).back();
+    if (space.joined_dim < 0) space.joined_dim = dim;
+    if (space.joined_dim != dim) return;
+    int64_t start = -std::max<int64_t>(flat_from, 0);
+    for (const Value* operand : op.operands) {
+      if (start > 0 && start < element_count(space.shape)) space.joints.insert(start);
+      start += operand->type.shape[along];
+    }
+    space.joints.erase(start);
   }
-  if (!op.is("stablehlo.concatenate")) return;
-  const int dim = static_cast<int>(op.attrs().integer("dimension"));
-  if (space.joined_dim < 0) space.joined_dim = dim;
-  if (space.joined_dim != dim) return;
-  int64_t start = 0;
-  for (const Value* operand : op.operands) {
-    if (start > 0) space.joints.insert(start);
-    start += operand->type.shape[dim];
-  }
-  space.joints.erase(start);
 }
 
 // merged_dims of each value once, however many read it.
@@ -117,17 +128,27 @@ class MergedDims {
   std::map<const Value*, int> known_;
 };
 
-// Calls walk(from, to) for each stretch of 0 .. end between joints, which are `each` apart, from `first` on.
-void between(loops::KernelBuilder& b, const std::set<int64_t>& joints, int64_t each, const Index& first, int64_t end,
+// Calls walk(from, to) for each stretch of 0 .. end between joints, from `first` on.
+void between(loops::KernelBuilder& b, const std::set<int64_t>& joints, const Index& first, int64_t end,
              const std::function<void(const Index& from, int64_t to)>& walk) {
   Index from = first;
   for (const int64_t joint : joints) {
-    const int64_t to = std::min(joint * each, end);
+    const int64_t to = std::min(joint, end);
     walk(from, to);
     const Expr later = b.apply(loops::ScalarOp::kMaximum, {b.index_value(first), b.constant_int(DType::kI64, to)});
     from = first.is_constant() && first.constant <= to ? Index(to) : b.let_index("from", later, to, end);
   }
   walk(from, end);
+}
+
+// The joints along a run in vectors: one across a joint is a stretch by itself. None where stretches would be short.
+std::set<int64_t> in_vectors(const std::set<int64_t>& joints, int64_t run, int64_t lanes) {
+  constexpr int64_t kVectorsMin = 4;
+  const bool are_whole = std::ranges::all_of(joints, [&](int64_t joint) { return joint % lanes == 0; });
+  if (!are_whole && run < kVectorsMin * lanes * static_cast<int64_t>(joints.size() + 1)) return {};
+  std::set<int64_t> vectors;
+  for (const int64_t joint : joints) vectors.insert({joint / lanes, (joint + lanes - 1) / lanes});
+  return vectors;
 }
 
 }  // namespace
@@ -150,7 +171,7 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& g
   MergedDims merged(draft, given);
   std::set<const Value*> seen, seen_joints;
   for (const Value* value : values) {
-    find_joints(draft, draft.source(value), given, seen_joints, space);
+    find_joints(draft, draft.source(value), given, -1, seen_joints, space);
     space.merged = std::min(space.merged, merged.of(value));
     space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), given, seen));
   }
@@ -180,15 +201,18 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
   const auto joined = std::ranges::find(dims, space.joined_dim);
   const bool units_are_joined = joined != dims.end();
   if (units_are_joined) std::rotate(dims.begin(), joined, joined + 1);
-  const bool run_is_joined = space.joined_dim == run_dim && merged == 1 &&
-                             std::ranges::all_of(space.joints, [&](int64_t joint) { return joint % lanes == 0; });
-  const std::set<int64_t> none;
   Shape outer_shape;
   for (const int d : dims) outer_shape.push_back(shape[d]);
   const int64_t outer = element_count(outer_shape);
   const int64_t strided = is_strided ? shape[space.strided_dim] : 1;
   const int64_t blocks = (strided + kStridedBlock - 1) / kStridedBlock;
   const int64_t whole = run / lanes * lanes;
+  std::set<int64_t> unit_joints, run_joints;
+  if (units_are_joined) {
+    for (const int64_t joint : space.joints) unit_joints.insert(joint * (outer / shape[space.joined_dim]) * blocks);
+  } else if (space.joined_dim == run_dim) {
+    run_joints = in_vectors(space.joints, run, lanes);
+  }
 
   const auto emit = [&](const std::vector<Index>& at, Index i, Index s, const Expr& mask) {
     std::vector<Index> index(shape.size(), Index(0));
@@ -205,8 +229,10 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
       b.loop("s", first, first + kStridedBlock, 1, [&](Index s) { emit(at, i, s, mask); }, {Index(strided)});
     };
     if (run == 1) return vector_at(0, nullptr);
-    between(b, run_is_joined ? space.joints : none, 1, lower, whole, [&](const Index& from, int64_t to) {
-      b.loop("i", from, upper, lanes, [&](Index i) { vector_at(i + b.lane(), nullptr); }, {Index(to)});
+    const int64_t unit = run_joints.empty() ? 1 : lanes;  // of the loop's variable: joints are then in its range
+    between(b, run_joints, b.divide(lower, unit), whole / unit, [&](const Index& from, int64_t to) {
+      b.loop("i", from, b.divide(upper, unit), lanes / unit, [&](Index i) { vector_at(i * unit + b.lane(), nullptr); },
+             {Index(to)});
     });
     if (whole == run) return;
     b.if_then(owns_end, [&] {
@@ -220,8 +246,7 @@ void sweep(Step& step, const SweepSpace& space, int64_t wanted,
     const TaskSplit split = split_tasks(units, wanted);
     b.set_task_count(split.tasks);
     const Index first = b.task() * split.each;
-    const int64_t each = units_are_joined ? units / shape[space.joined_dim] : 1;
-    between(b, units_are_joined ? space.joints : none, each, first, units, [&](const Index& from, int64_t to) {
+    between(b, unit_joints, first, units, [&](const Index& from, int64_t to) {
       b.loop("unit", from, first + split.each, 1,
              [&](Index unit) {
                Pull::Scope scope(step.pull());

@@ -17,7 +17,7 @@ struct SweepSpace {
   // so that strided reads use their cache lines whole.
   int strided_dim = -1;
   // A dimension along which operands are concatenated (-1: none), and where each but the first begins: it is walked
-  // operand by operand where no vector has elements of two, so that none is asked which it is.
+  // operand by operand, so that none is asked which it is. Or the dimension has elements of all, in order.
   int joined_dim = -1;
   std::set<int64_t> joints = {};
 };
