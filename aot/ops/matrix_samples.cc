@@ -6,6 +6,15 @@
 
 namespace ingot::ops {
 
+const std::vector<SampleMatrix>& factored_matrices() {
+  static const std::vector<SampleMatrix> matrices = {
+      {"", 1, 1, "f32"},   {"", 5, 5, "f64"},      {"2x3x", 4, 4, "f32"},  {"2x", 6, 3, "f32"},
+      {"2x", 3, 6, "f64"}, {"", 17, 17, "f32", 9}, {"", 90, 70, "f32", 9}, {"2x", 66, 70, "f64", 9},
+      {"0x", 3, 3, "f32"}, {"2x", 0, 3, "f32"},    {"2x", 3, 0, "f32"},
+  };
+  return matrices;
+}
+
 Sample decomposition_sample(const SampleMatrix& matrix, const std::string& op,
                             const std::vector<std::string>& results) {
   const std::string shape = fmt::format("{}{}x{}x", matrix.batch, matrix.rows, matrix.columns);

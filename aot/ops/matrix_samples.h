@@ -17,6 +17,9 @@ struct SampleMatrix {
   double gap = 0;
 };
 
+// What factors that are made column by column are tried with: of any proportions, of several blocks, and empty.
+const std::vector<SampleMatrix>& factored_matrices();
+
 // `op` reads %a; `results` are its results' types after the batch dimensions: "4x3xf32".
 Sample decomposition_sample(const SampleMatrix& matrix, const std::string& op, const std::vector<std::string>& results);
 

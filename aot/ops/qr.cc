@@ -92,19 +92,7 @@ Values expand(ExpandArgs& args) {
 
 std::vector<Sample> samples() {
   std::vector<Sample> samples;
-  for (const ops::SampleMatrix& a : std::initializer_list<ops::SampleMatrix>{
-           {"", 1, 1, "f32"},
-           {"", 5, 5, "f64"},
-           {"2x3x", 4, 4, "f32"},
-           {"2x", 6, 3, "f32"},
-           {"2x", 3, 6, "f64"},
-           {"", 17, 17, "f32", 9},
-           {"", 90, 70, "f32", 9},
-           {"2x", 66, 70, "f64", 9},
-           {"0x", 3, 3, "f32"},
-           {"2x", 0, 3, "f32"},
-           {"2x", 3, 0, "f32"},
-       }) {
+  for (const ops::SampleMatrix& a : ops::factored_matrices()) {
     samples.push_back(ops::decomposition_sample(a, "\"ingot.qr\"(%a)",
                                                 {fmt::format("{}x{}x{}", a.rows, a.columns, a.dtype),
                                                  fmt::format("{}x{}", std::min(a.rows, a.columns), a.dtype)}));
