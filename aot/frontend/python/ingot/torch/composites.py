@@ -38,7 +38,8 @@ UPDATE = "_single_tensor_"
 @contextmanager
 def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
     """Marks FUNCTIONS, whoever calls them, and each parameter's update."""
-    names = {getattr(functional, name): f"torch.nn.functional.{name}" for name in FUNCTIONS}
+    functions = [getattr(functional, name) for name in FUNCTIONS]
+    marked = {f: _marked(f, f"torch.nn.functional.{f.__name__}", mark) for f in functions}
     stepping = ""
 
     def note(optimizer: torch.optim.Optimizer, *_: Any) -> None:
@@ -58,9 +59,9 @@ def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
         return updates
 
     with ExitStack() as undo:
-        undo.enter_context(_Marking(names, mark))
-        for function, name in names.items():
-            undo.enter_context(patch.object(functional, function.__name__, _marked(function, name, mark)))
+        undo.enter_context(_Marking(marked))
+        for function, whole in marked.items():
+            undo.enter_context(patch.object(functional, function.__name__, whole))
         for optimizer in optimizers.values():
             undo.callback(optimizer.register_step_pre_hook(note).remove)
         for source in {sys.modules[type(optimizer).step.__module__] for optimizer in optimizers.values()}:
@@ -72,13 +73,12 @@ def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
 class _Marking(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
     """Marks functions that are called by other names than those that torch.nn.functional has for them."""
 
-    def __init__(self, names: dict[Function, str], mark: Mark):
+    def __init__(self, marked: dict[Function, Function]):
         super().__init__()
-        self._names, self._mark = names, mark
+        self._marked = marked
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        run = _marked(func, self._names[func], self._mark) if func in self._names else func
-        return run(*args, **(kwargs or {}))
+        return self._marked.get(func, func)(*args, **(kwargs or {}))
 
 
 def _marked(function: Function, name: str, mark: Mark) -> Function:
