@@ -41,15 +41,15 @@ def product(e: Lowering, x: Value, y: Value) -> Value:
     return e.dot_general(x, y, ([x.type.rank - 1], [x.type.rank - 2]), (batch, batch))
 
 
-def is_diagonal(e: Lowering, x: Value) -> Value:
+def is_diagonal(e: Lowering, type_: TensorType) -> Value:
     """Whether each element stands on the diagonal."""
-    numbers = x.type.with_dtype("i64")
+    numbers = type_.with_dtype("i64")
     return e.compare("EQ", e.iota(numbers.rank - 2, numbers), e.iota(numbers.rank - 1, numbers))
 
 
 def identity(e: Lowering, type_: TensorType) -> Value:
     """Ones on the diagonal of each matrix."""
-    return e.convert(is_diagonal(e, e.constant(0, type_)), type_.dtype)
+    return e.convert(is_diagonal(e, type_), type_.dtype)
 
 
 @aten("linalg_cholesky_ex.default", "cholesky.default")

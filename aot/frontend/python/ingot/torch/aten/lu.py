@@ -142,7 +142,7 @@ def unpack(
     if not unpack_data:
         return p, nothing, nothing
     left = e.slice_dim(lu, lu.type.rank - 1, 0, count)
-    lower = e.select(is_diagonal(e, left), e.constant(1, left.type), triangle(e, left, "LE", 0))
+    lower = e.select(is_diagonal(e, left.type), e.constant(1, left.type), triangle(e, left, "LE", 0))
     return p, lower, triangle(e, e.slice_dim(lu, lu.type.rank - 2, 0, count), "GE", 0)
 
 
@@ -161,7 +161,7 @@ def factorised_for_gradient(e: Lowering, a: Value) -> Lu:
 def diagonal_and_sign(e: Lowering, lu: Lu) -> tuple[Value, Value]:
     """U's diagonal, and for each row -1 where it was exchanged, else 1: [..., n]."""
     rank = lu.factors.type.rank
-    on_diagonal = e.select(is_diagonal(e, lu.factors), lu.factors, e.constant(0, lu.factors.type))
+    on_diagonal = e.select(is_diagonal(e, lu.factors.type), lu.factors, e.constant(0, lu.factors.type))
     diagonal = e.reduce("add", on_diagonal, [rank - 2])
     own = e.binary("add", e.iota(rank - 2, lu.pivots.type), e.constant(1, lu.pivots.type))
     stays = e.compare("EQ", lu.pivots, own)
