@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tests/sample_kernels.h"
+#include "tests/support/sample_kernels.h"
 
 namespace ingot {
 namespace {

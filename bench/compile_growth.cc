@@ -6,7 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include "aot/graph/builder.h"
-#include "aot/ops/algebra.h"
+#include "aot/ops/support/algebra.h"
 #include "aot/pipeline/compile.h"
 
 namespace ingot {

@@ -6,7 +6,7 @@
 
 #include "schema/checksum.h"
 #include "schema/kernel_abi.h"
-#include "tests/engine_fixture.h"
+#include "tests/engine/engine_fixture.h"
 
 namespace ingot {
 namespace {

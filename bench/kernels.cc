@@ -8,10 +8,10 @@
 #include <ctime>
 
 #include "aot/codegen/compile.h"
-#include "aot/ops/build.h"
-#include "aot/ops/dimension_numbers.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/dimension_numbers.h"
 #include "bench/multiply_adds.h"
-#include "tests/schedule_fixture.h"
+#include "tests/support/schedule_fixture.h"
 
 namespace ingot {
 namespace {

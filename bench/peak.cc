@@ -13,7 +13,7 @@
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/execute.h"
 #include "bench/multiply_adds.h"
-#include "tests/sample_kernels.h"
+#include "tests/support/sample_kernels.h"
 
 namespace ingot {
 namespace {

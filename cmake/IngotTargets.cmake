@@ -27,11 +27,11 @@ set(INGOT_COMMON_HEADERS <algorithm> <functional> <list> <map> <memory> <optiona
                          <string_view> <variant> <vector> <fmt/format.h>)
 
 # ingot_folder(NAME [DEPENDS folder...] [LINK library...] [PRECOMPILE header...])
-#   The library ingot_NAME from the current folder's *.cc. DEPENDS names the folders it may include. Without PRECOMPILE it
+#   The library ingot_NAME from every *.cc in the current folder and below it. DEPENDS names the folders it may include. Without PRECOMPILE it
 #   shares the precompiled headers of ops, or of base if it comes before ops.
 function(ingot_folder name)
   cmake_parse_arguments(arg "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   if(sources)
     set(scope PUBLIC)
     add_library(ingot_${name} STATIC ${sources})

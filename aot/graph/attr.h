@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aot/base/location.h"
+#include "aot/graph/attributes.h"
 #include "aot/graph/literal.h"
 
 namespace ingot {
@@ -78,7 +79,8 @@ struct Attr {
 };
 bool operator==(const DictAttr& a, const DictAttr& b);
 
-// The string that attributes have under `key`: an argument's or a result's "ingot.state", "ingot.name"; or "".
+// The string that attributes have under `key`: an argument's or a result's attributes::kState, attributes::kName; or
+// "".
 std::string attr_text(const AttrMap& attrs, std::string_view key);
 
 // A read-only view of an attribute map, with errors that name the op and the attribute. A missing attribute without a

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "aot/graph/print_attr.h"
+#include "aot/graph/text/print_attr.h"
 
 namespace ingot {
 namespace {

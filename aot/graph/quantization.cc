@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "aot/base/error.h"
-#include "aot/graph/print_attr.h"
+#include "aot/graph/text/print_attr.h"
 
 namespace ingot {
 namespace {

@@ -2,8 +2,8 @@
 //
 // Every function is right over its whole range: denormals, overflow, infinities and NaN included, for any number of
 // lanes. There are no branches, but for arguments that are rare. No bound depends on the machine: only correctly
-// rounded primitives are used. Worst errors in units in the last place are measured by tests/math_test.cc and promised
-// by the op rows (OpDef::ulp).
+// rounded primitives are used. Worst errors in units in the last place are measured by tests/compiler/math_test.cc and
+// promised by the op rows (OpDef::ulp).
 #pragma once
 
 #include "aot/loops/builder.h"

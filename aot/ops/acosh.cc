@@ -1,4 +1,4 @@
-#include "aot/ops/complex_arcs.h"
+#include "aot/ops/support/complex/complex_arcs.h"
 
 namespace ingot {
 namespace {

@@ -1,7 +1,7 @@
 // stablehlo.after_all and create_token: a token that comes after others. ingot runs a program's ops in an order in
 // which each has what it reads; nothing else happens outside, so the pass drop_tokens removes all tokens.
 #include "aot/graph/op.h"
-#include "aot/ops/token.h"
+#include "aot/ops/support/token.h"
 
 namespace ingot {
 namespace {

@@ -3,11 +3,11 @@
 // Ioffe and Szegedy, "Batch Normalization" (2015), algorithm 1.
 #include <cmath>
 
-#include "aot/ops/algebra.h"
-#include "aot/ops/batch_norm.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/algebra.h"
+#include "aot/ops/support/batch_norm.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,5 +1,5 @@
 #include "aot/base/special_functions.h"
-#include "aot/ops/elementwise.h"
+#include "aot/ops/support/elementwise.h"
 
 namespace ingot {
 namespace {

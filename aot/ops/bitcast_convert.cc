@@ -5,8 +5,8 @@
 #include "aot/graph/quantization.h"
 #include "aot/graph/result_types.h"
 #include "aot/loops/float_bits.h"
-#include "aot/ops/elementwise.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/elementwise.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

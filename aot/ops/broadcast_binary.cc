@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "aot/ops/elementwise.h"
-#include "aot/ops/index.h"
+#include "aot/ops/support/elementwise.h"
+#include "aot/ops/support/index.h"
 
 namespace ingot {
 namespace {

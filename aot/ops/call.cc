@@ -1,5 +1,5 @@
 // func.call: the results of a function of the same module. A pass inlines it.
-#include "aot/ops/callee.h"
+#include "aot/ops/support/callee.h"
 
 namespace ingot {
 namespace {

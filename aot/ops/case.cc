@@ -1,8 +1,8 @@
 // stablehlo.case: the results of one of several regions, by an index; the last one where the index names none.
 #include <fmt/format.h>
 
-#include "aot/ops/infer.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

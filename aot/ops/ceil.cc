@@ -1,4 +1,4 @@
-#include "aot/ops/elementwise.h"
+#include "aot/ops/support/elementwise.h"
 
 namespace ingot {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "aot/ops/algebra.h"
-#include "aot/ops/complex_matrices.h"
-#include "aot/ops/contraction.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/triangular_solve.h"
+#include "aot/ops/support/algebra.h"
+#include "aot/ops/support/contraction.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/matrices/complex_matrices.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/matrices/triangular_solve.h"
 
 namespace ingot {
 namespace {

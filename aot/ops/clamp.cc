@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "aot/ops/elementwise.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/elementwise.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "aot/ops/elementwise.h"
-#include "aot/ops/split.h"
-#include "aot/ops/total_order.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/elementwise.h"
+#include "aot/ops/support/total_order.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 // stablehlo.complex, real, imag: complex numbers from parts and back.
 #include <fmt/format.h>
 
-#include "aot/ops/complex_term.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/complex/complex_term.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

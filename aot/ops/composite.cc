@@ -1,5 +1,5 @@
 // stablehlo.composite: an op that a function spells out. A back end may implement it whole; a pass inlines the others.
-#include "aot/ops/callee.h"
+#include "aot/ops/support/callee.h"
 
 namespace ingot {
 namespace {

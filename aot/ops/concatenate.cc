@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "aot/loops/element.h"
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "aot/ops/elementwise.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/elementwise.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

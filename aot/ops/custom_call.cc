@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aot/ops/build.h"
-#include "aot/ops/callee.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/known_value.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/callee.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/known_value.h"
 
 namespace ingot {
 namespace {

@@ -1,11 +1,11 @@
 // stablehlo.dot: vectors and matrices multiplied; what dot_general was before it was general.
 #include <fmt/format.h>
 
-#include "aot/ops/build.h"
-#include "aot/ops/contraction.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/product.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/contraction.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/product.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,6 +1,6 @@
 // stablehlo.dynamic_broadcast_in_dim: broadcast_in_dim to the shape that an operand says.
-#include "aot/ops/dynamic.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

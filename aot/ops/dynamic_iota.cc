@@ -1,8 +1,8 @@
 // stablehlo.dynamic_iota: 0, 1, 2, ... along a dimension of the shape that the operand says.
 #include <fmt/format.h>
 
-#include "aot/ops/dynamic.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

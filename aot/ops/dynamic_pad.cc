@@ -1,6 +1,6 @@
 // stablehlo.dynamic_pad: pad by amounts that operands say.
-#include "aot/ops/dynamic.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

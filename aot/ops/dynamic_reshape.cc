@@ -1,8 +1,8 @@
 // stablehlo.dynamic_reshape: the same elements in the shape that an operand says.
 #include <fmt/format.h>
 
-#include "aot/ops/dynamic.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <numeric>
 
-#include "aot/ops/infer.h"
-#include "aot/ops/jacobi.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/matrix_samples.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/matrices/jacobi.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/matrices/matrix_samples.h"
 
 namespace ingot {
 namespace {

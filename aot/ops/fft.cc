@@ -5,11 +5,11 @@
 #include <complex>
 #include <numbers>
 
-#include "aot/ops/build.h"
-#include "aot/ops/fourier.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/fourier.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,9 @@
 // stablehlo.get_dimension_size: how many elements a tensor has along a dimension.
 #include <fmt/format.h>
 
-#include "aot/ops/build.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,10 +1,10 @@
 // ingot.householder_product: the columns of an orthogonal matrix from its reflections; LAPACK's orgqr.
 #include <fmt/format.h>
 
-#include "aot/ops/householder.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/matrices/householder.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,6 +1,6 @@
 // stablehlo.if: the results of one of two regions, by a truth value.
-#include "aot/ops/infer.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

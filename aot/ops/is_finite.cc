@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "aot/ops/elementwise.h"
+#include "aot/ops/support/elementwise.h"
 
 namespace ingot {
 namespace {

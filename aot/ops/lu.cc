@@ -1,16 +1,16 @@
 // ingot.lu: matrices as products of a permutation, a lower and an upper triangular matrix, with partial pivoting.
 // Golub & Van Loan, Matrix Computations, 4th edition, sections 3.2 and 3.4.
-#include "aot/ops/lu.h"
+#include "aot/ops/support/matrices/lu.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "aot/ops/infer.h"
-#include "aot/ops/loop.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/matrix_samples.h"
-#include "aot/ops/triangular_solve.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/loop.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/matrices/matrix_samples.h"
+#include "aot/ops/support/matrices/triangular_solve.h"
 
 namespace ingot {
 namespace ops {

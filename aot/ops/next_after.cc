@@ -1,6 +1,6 @@
 #include "aot/graph/float_bits.h"
 #include "aot/loops/float_bits.h"
-#include "aot/ops/elementwise.h"
+#include "aot/ops/support/elementwise.h"
 
 namespace ingot {
 namespace {

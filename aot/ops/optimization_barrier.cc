@@ -1,5 +1,5 @@
 #include "aot/graph/op.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/complex/split.h"
 
 namespace ingot {
 namespace {

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "aot/loops/element.h"
-#include "aot/ops/build.h"
-#include "aot/ops/clamped_start.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
-#include "aot/ops/window.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/clamped_start.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
+#include "aot/ops/support/window.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 // interpreter.probe and interpreter.print: they show a value to whoever debugs a program in an interpreter of
 // StableHLO. Here they show nothing.
-#include "aot/ops/build.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

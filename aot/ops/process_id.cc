@@ -1,7 +1,7 @@
 // stablehlo.partition_id and replica_id: which process this is. There is one.
-#include "aot/ops/build.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -2,11 +2,11 @@
 // Golub & Van Loan, Matrix Computations, 4th edition, sections 5.1 and 5.2; signs and packing are LAPACK's geqrf.
 #include <fmt/format.h>
 
-#include "aot/ops/householder.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/loop.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/matrix_samples.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/loop.h"
+#include "aot/ops/support/matrices/householder.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/matrices/matrix_samples.h"
 
 namespace ingot {
 namespace {

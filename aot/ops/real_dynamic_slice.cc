@@ -1,9 +1,9 @@
 // stablehlo.real_dynamic_slice: the elements from a start to a limit by a stride, all of which operands say.
 #include <algorithm>
 
-#include "aot/ops/dynamic.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/known_value.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/known_value.h"
 
 namespace ingot {
 namespace {

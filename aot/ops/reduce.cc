@@ -1,13 +1,13 @@
 // stablehlo.reduce: combines the elements along some dimensions by a region.
 #include <algorithm>
 
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/product.h"
-#include "aot/ops/region.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/product.h"
+#include "aot/ops/support/region.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "aot/loops/float_bits.h"
-#include "aot/ops/elementwise.h"
+#include "aot/ops/support/elementwise.h"
 
 namespace ingot {
 namespace {

@@ -1,12 +1,12 @@
 // stablehlo.reduce_window: combines the elements in each position of a sliding window by a region. Padding and the
 // holes of a dilated operand hold the start value.
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/reduce_window_gradient.h"
-#include "aot/ops/region.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/reduce_window_gradient.h"
+#include "aot/ops/support/region.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

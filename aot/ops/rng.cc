@@ -12,10 +12,10 @@
 
 #include <numbers>
 
-#include "aot/ops/counter_random.h"
-#include "aot/ops/dynamic.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
+#include "aot/ops/support/counter_random.h"
+#include "aot/ops/support/dynamic.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

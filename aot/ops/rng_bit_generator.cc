@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aot/ops/counter_random.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/counter_random.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {
@@ -54,7 +54,8 @@ std::vector<TensorType> infer(const InferArgs& args) {
   if (!fits) args.fail(fmt::format("the state of {} cannot be a {}", algorithm, to_string(state)));
   if (args.declared.size() != 2) args.fail("gives the state after and the bits: two results");
   const TensorType& bits = args.declared[1];
-  if (is_bool(bits.dtype) || is_token(bits.dtype) || is_complex(bits.dtype)) args.fail("cannot give a " + to_string(bits));
+  if (is_bool(bits.dtype) || is_token(bits.dtype) || is_complex(bits.dtype))
+    args.fail("cannot give a " + to_string(bits));
   return {state, bits};
 }
 

@@ -1,13 +1,13 @@
 // stablehlo.scatter: combines updates into windows of tensors, at places that an index tensor gives.
 #include <fmt/format.h>
 
-#include "aot/ops/algebra.h"
-#include "aot/ops/clamped_start.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/region.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/algebra.h"
+#include "aot/ops/support/clamped_start.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/region.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

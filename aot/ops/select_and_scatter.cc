@@ -1,11 +1,11 @@
 // stablehlo.select_and_scatter: sends each source element to the element that its window selects; pooling's gradient.
 #include <fmt/format.h>
 
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/region.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/region.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,16 +1,16 @@
 // stablehlo.sort: the rows along one dimension, put in the order that a comparator says. Always stable.
-#include "aot/ops/sort.h"
+#include "aot/ops/support/sort.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/region.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/region.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace ops {

@@ -1,4 +1,4 @@
-#include "aot/ops/complex_term.h"
+#include "aot/ops/support/complex/complex_term.h"
 
 namespace ingot {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "aot/ops/build.h"
-#include "aot/ops/index.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
-#include "aot/ops/total_order.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/index.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
+#include "aot/ops/support/total_order.h"
 
 namespace ingot {
 namespace {

@@ -1,13 +1,13 @@
 // stablehlo.triangular_solve: systems of linear equations with triangular matrices.
-#include "aot/ops/triangular_solve.h"
+#include "aot/ops/support/matrices/triangular_solve.h"
 
 #include <fmt/format.h>
 
-#include "aot/ops/algebra.h"
-#include "aot/ops/complex_matrices.h"
-#include "aot/ops/contraction.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/matrices.h"
+#include "aot/ops/support/algebra.h"
+#include "aot/ops/support/contraction.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/matrices/complex_matrices.h"
+#include "aot/ops/support/matrices/matrices.h"
 
 namespace ingot {
 namespace ops {

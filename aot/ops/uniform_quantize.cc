@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "aot/graph/quantization.h"
-#include "aot/ops/infer.h"
-#include "aot/ops/samples.h"
+#include "aot/ops/support/infer.h"
+#include "aot/ops/support/samples.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 // stablehlo.while: carries values through a body for as long as a condition on them holds.
 #include <fmt/format.h>
 
-#include "aot/ops/infer.h"
-#include "aot/ops/split.h"
+#include "aot/ops/support/complex/split.h"
+#include "aot/ops/support/infer.h"
 
 namespace ingot {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "aot/analysis/walk.h"
 #include "aot/graph/quantization.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

@@ -2,9 +2,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "aot/analysis/walk.h"
 #include "aot/graph/equal.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

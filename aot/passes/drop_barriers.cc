@@ -1,5 +1,5 @@
+#include "aot/analysis/walk.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 

@@ -1,6 +1,6 @@
+#include "aot/analysis/walk.h"
 #include "aot/graph/builder.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

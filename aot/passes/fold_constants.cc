@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/analysis/walk.h"
 #include "aot/graph/builder.h"
 #include "aot/graph/evaluate.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

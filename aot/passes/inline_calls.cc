@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/analysis/walk.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "aot/ops/build.h"
-#include "aot/ops/contraction.h"
-#include "aot/passes/joined_depth.h"
+#include "aot/analysis/joined_depth.h"
+#include "aot/analysis/walk.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/contraction.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/simplify_rules.h"
-#include "aot/passes/walk.h"
+#include "aot/passes/simplify/simplify_rules.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,10 @@
 #include <algorithm>
 
+#include "aot/analysis/regions.h"
+#include "aot/analysis/replaced.h"
+#include "aot/analysis/walk.h"
+#include "aot/graph/attributes.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/regions.h"
-#include "aot/passes/replaced.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -24,13 +25,13 @@ bool mark(Block& block) {
     if (!op || !op->is("ingot.kernel") || op->block != &block) continue;
     const auto operand = std::ranges::find(op->operands, replaced[i]);
     if (operand == op->operands.end()) continue;
-    std::vector<int64_t> pairs = op->attrs().ints(kReplacedOperands, {});
+    std::vector<int64_t> pairs = op->attrs().ints(attributes::kReplacedOperands, {});
     bool is_known = false;
     for (size_t k = 0; k < pairs.size(); k += 2) is_known |= pairs[k] == results[i]->index;
     if (is_known) continue;
     pairs.push_back(results[i]->index);
     pairs.push_back(operand - op->operands.begin());
-    op->attr_map.insert_or_assign(kReplacedOperands, Attr(std::move(pairs)));
+    op->attr_map.insert_or_assign(attributes::kReplacedOperands, Attr(std::move(pairs)));
     changed = true;
   }
   return changed;

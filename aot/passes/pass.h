@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
 
 namespace ingot {
@@ -19,13 +20,12 @@ struct FuseNote {
 };
 
 // A size or shape that the user gives for what a program leaves open: of a dimension by the name that
-// kDimNames gives it, of an argument of an entry point, or the value of such a scalar integer.
+// attributes::kDims gives it, of an argument of an entry point, or the value of such a scalar integer.
 struct GivenShape {
   std::string name;
   Shape sizes;           // one, or one for each dimension
   bool is_used = false;  // set by refine_shapes: there is something of that name
 };
-inline constexpr const char* kDimNames = "ingot.dims";  // of an argument: a list of strings, "" for a dimension without
 
 // What passes share: options in, notes out.
 struct PassContext {
@@ -110,26 +110,22 @@ bool canonicalize(Module& module, PassContext& context);
 
 // Computes again, where it is read late, what follows by cheap ops from other values that are kept: of all that lives
 // through the moment of most bytes, as few bytes as can be. Only where that is felt; notes on the copies what they are.
-inline constexpr const char* kRecomputed = "ingot.recomputed";
-inline bool is_recomputed(const Op& op) { return op.attr_map.contains(kRecomputed); }
+inline bool is_recomputed(const Op& op) { return op.attr_map.contains(attributes::kRecomputed); }
 bool rematerialize(Module& module, PassContext& context);
 
-// Makes one product of those that a sum adds up: x y + u v is [x, u] times y over v (joined_depth.h). Floats are added in
-// another order.
+// Makes one product of those that a sum adds up: x y + u v is [x, u] times y over v (joined_depth.h). Floats are added
+// in another order.
 bool join_products(Module& module, PassContext& context);
 
 // Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
-inline constexpr const char* kTripCount = "ingot.trip_count";
 bool count_trips(Module& module, PassContext& context);
-
-// On the kernel of a contraction in a loop's body: which of its operands are the same in every round.
-inline constexpr const char* kInvariantOperands = "invariant";
 
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
 //
 //   elementwise  any elementwise ops of one shape
-//   contraction  a dot_general or convolution, renamings of its operands and what joins them along a dot_general's depth,
+//   contraction  a dot_general or convolution, renamings of its operands and what joins them along a dot_general's
+//   depth,
 //                elementwise ops on its result
 //   rows         reductions over the last dimensions with everything elementwise around them, back to the full shape:
 //                softmax, normalisations, cross-entropy
@@ -143,7 +139,6 @@ bool fuse(Module& module, PassContext& context);
 
 // Notes on kernels which result takes the place of which operand when the plan has its way: of state, and of what a
 // loop carries. Pairs of indices.
-inline constexpr const char* kReplacedOperands = "replaces";
 bool mark_replaced(Module& module, PassContext& context);
 
 }  // namespace ingot

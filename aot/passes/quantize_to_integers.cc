@@ -5,7 +5,7 @@
 
 #include "aot/graph/quantization.h"
 #include "aot/loops/contraction.h"
-#include "aot/ops/algebra.h"
+#include "aot/ops/support/algebra.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/store_elements.h"
 

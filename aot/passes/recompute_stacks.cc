@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <set>
 
-#include "aot/ops/build.h"
-#include "aot/ops/update.h"
+#include "aot/analysis/regions.h"
+#include "aot/analysis/trip_count.h"
+#include "aot/analysis/walk.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/regions.h"
-#include "aot/passes/trip_count.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

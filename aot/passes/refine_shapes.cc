@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "aot/analysis/walk.h"
 #include "aot/base/join.h"
+#include "aot/graph/attributes.h"
 #include "aot/graph/builder.h"
 #include "aot/graph/result_types.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -162,8 +163,8 @@ class Arguments {
 
   std::string name(int i) const {
     const AttrMap& attrs = function_.argument_attrs[i];
-    const auto found = attrs.find("ingot.name");
-    if (found != attrs.end()) return Attrs(attrs, function_.name, function_.location).string("ingot.name");
+    const auto found = attrs.find(attributes::kName);
+    if (found != attrs.end()) return Attrs(attrs, function_.name, function_.location).string(attributes::kName);
     const std::string& written = function_.body.argument(i)->name;
     return written.empty() ? fmt::format("arg{}", i) : written;
   }
@@ -171,7 +172,7 @@ class Arguments {
   // One for each dimension, "" where it has none; or nothing.
   std::vector<std::string> dim_names(int i) const {
     std::vector<std::string> names;
-    const auto found = function_.argument_attrs[i].find(kDimNames);
+    const auto found = function_.argument_attrs[i].find(attributes::kDims);
     const auto* list = found == function_.argument_attrs[i].end() ? nullptr : found->second.as<std::vector<Attr>>();
     for (size_t d = 0; list && d < list->size(); ++d) {
       const auto* dim_name = (*list)[d].as<std::string>();

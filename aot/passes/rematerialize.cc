@@ -5,9 +5,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "aot/passes/min_cut.h"
+#include "aot/analysis/min_cut.h"
+#include "aot/analysis/walk.h"
+#include "aot/graph/attributes.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {
@@ -230,7 +231,7 @@ class Rematerializer {
     for (Value* operand : value->op->operands) map[operand] = copy_chain(operand, at);
     Op* copy = copy_op(*value->op, block_, map);
     block_.ops.splice(ops_[at]->self, block_.ops, copy->self);
-    copy->attr_map[kRecomputed] = UnitAttr{};
+    copy->attr_map[attributes::kRecomputed] = UnitAttr{};
     index_[copy] = at;
     copies_[value] = {copy->result(), at};
     return copy->result();

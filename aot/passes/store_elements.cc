@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "aot/ops/build.h"
-#include "aot/ops/region.h"
-#include "aot/passes/walk.h"
+#include "aot/analysis/walk.h"
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/region.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "aot/analysis/regions.h"
+#include "aot/analysis/trip_count.h"
+#include "aot/analysis/walk.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/regions.h"
-#include "aot/passes/trip_count.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

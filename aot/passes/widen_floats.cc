@@ -1,6 +1,6 @@
 // f8, f6 and f4 lie in memory as the bits that they are; integer arithmetic makes f32 of them, and rounds to them.
 #include "aot/graph/narrow_float.h"
-#include "aot/ops/algebra.h"
+#include "aot/ops/support/algebra.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/store_elements.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "aot/ops/build.h"
+#include "aot/analysis/walk.h"
+#include "aot/ops/support/build.h"
 #include "aot/passes/pass.h"
-#include "aot/passes/walk.h"
 
 namespace ingot {
 namespace {

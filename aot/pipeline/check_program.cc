@@ -1,6 +1,6 @@
 #include "aot/pipeline/check_program.h"
 
-#include "aot/ops/build.h"
+#include "aot/ops/support/build.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {

@@ -5,8 +5,8 @@
 #include <map>
 #include <sstream>
 
-#include "aot/ops/build.h"
-#include "aot/passes/flops.h"
+#include "aot/analysis/flops.h"
+#include "aot/ops/support/build.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"

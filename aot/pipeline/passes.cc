@@ -8,7 +8,7 @@
 
 #include "aot/base/file.h"
 #include "aot/base/join.h"
-#include "aot/graph/print.h"
+#include "aot/graph/text/print.h"
 #include "aot/graph/verify.h"
 #include "aot/passes/checks.h"
 

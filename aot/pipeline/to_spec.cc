@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
 
@@ -45,17 +46,17 @@ bundle::Entry entry_signature(const Function& function) {
   bundle::Entry entry;
   entry.name = function.name;
   for (int i = 0; i < function.argument_count(); ++i) {
-    if (!attr_text(function.argument_attrs[i], "ingot.state").empty()) continue;
-    std::string name = attr_text(function.argument_attrs[i], "ingot.name");
+    if (!attr_text(function.argument_attrs[i], attributes::kState).empty()) continue;
+    std::string name = attr_text(function.argument_attrs[i], attributes::kName);
     if (name.empty()) name = "arg" + std::to_string(i);
     bundle::Tensor& input = entry.inputs.emplace_back(tensor_spec(name, function.body.argument(i)->type));
-    const auto otherwise = function.argument_attrs[i].find("ingot.default");
+    const auto otherwise = function.argument_attrs[i].find(attributes::kDefault);
     if (otherwise == function.argument_attrs[i].end()) continue;
     input.default_value = std::get<LiteralRef>(otherwise->second.value)->dense_bytes();
   }
   for (size_t i = 0; i < function.results.size(); ++i) {
-    if (!attr_text(function.results[i].attrs, "ingot.state").empty()) continue;
-    std::string name = attr_text(function.results[i].attrs, "ingot.name");
+    if (!attr_text(function.results[i].attrs, attributes::kState).empty()) continue;
+    std::string name = attr_text(function.results[i].attrs, attributes::kName);
     if (name.empty()) name = "result" + std::to_string(entry.outputs.size());
     entry.outputs.push_back(tensor_spec(name, function.results[i].type));
   }
@@ -66,7 +67,7 @@ std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::
   std::set<std::string> initialised;
   for (const Function* entry : entries) {
     if (entry->name != "init") continue;
-    for (const FunctionResult& result : entry->results) initialised.insert(attr_text(result.attrs, "ingot.state"));
+    for (const FunctionResult& result : entry->results) initialised.insert(attr_text(result.attrs, attributes::kState));
   }
   std::vector<bundle::State> states;
   for (const plan::StateSlot& slot : state.slots()) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/analysis/walk.h"
 #include "aot/base/error.h"
-#include "aot/passes/walk.h"
 
 namespace ingot::plan {
 

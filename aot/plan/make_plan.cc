@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "aot/analysis/replaced.h"
+#include "aot/analysis/walk.h"
 #include "aot/base/error.h"
-#include "aot/passes/replaced.h"
-#include "aot/passes/walk.h"
+#include "aot/graph/attributes.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"
-#include "aot/plan/schedule_order.h"
+#include "aot/plan/order.h"
 
 namespace ingot::plan {
 namespace {
@@ -55,9 +56,9 @@ class Planner {
     const Op* end = function_.body.terminator();
     for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
       const Value* value = first_in_place(end->operand(i), lowering_);
-      const std::string name = attr_text(function_.results[i].attrs, "ingot.state");
+      const std::string name = attr_text(function_.results[i].attrs, attributes::kState);
       if (name.empty()) {
-        destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, "ingot.name")};
+        destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, attributes::kName)};
       } else if (value != replaced_[i]) {
         destinations_[value] = {Space::kState, state_.find(name), name};
       }
@@ -83,12 +84,12 @@ class Planner {
   void add_arguments() {
     int inputs = 0;
     for (int i = 0; i < function_.argument_count(); ++i) {
-      const std::string state = attr_text(function_.argument_attrs[i], "ingot.state");
+      const std::string state = attr_text(function_.argument_attrs[i], attributes::kState);
       Buffer buffer;
       buffer.space = state.empty() ? Space::kInput : Space::kState;
       buffer.index = state.empty() ? inputs++ : state_.find(state);
       if (!state.empty()) buffer.offset_bytes = state_.slots()[buffer.index].offset_bytes;
-      buffer.name = state.empty() ? attr_text(function_.argument_attrs[i], "ingot.name") : state;
+      buffer.name = state.empty() ? attr_text(function_.argument_attrs[i], attributes::kName) : state;
       add_buffer(buffer, function_.body.argument(i));
     }
   }

@@ -5,7 +5,7 @@
 #include <climits>
 #include <map>
 
-#include "aot/graph/text_reader.h"
+#include "aot/graph/text/text_reader.h"
 
 namespace ingot::plan {
 namespace {

@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
+#include "aot/analysis/replaced.h"
+#include "aot/analysis/walk.h"
 #include "aot/base/error.h"
-#include "aot/passes/replaced.h"
-#include "aot/passes/walk.h"
 #include "aot/plan/dependencies.h"
 
 namespace ingot::plan {

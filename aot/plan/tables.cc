@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "aot/base/error.h"
+#include "aot/graph/attributes.h"
 #include "aot/plan/plan.h"
 
 namespace ingot::plan {
@@ -16,11 +17,11 @@ void StateTable::add(const Function& entry) {
 }
 
 void StateTable::add(const Function& entry, const AttrMap& attrs, const TensorType& type, const Location& location) {
-  const std::string name = attr_text(attrs, "ingot.state");
+  const std::string name = attr_text(attrs, attributes::kState);
   if (name.empty()) return;
   const auto [at, is_new] = by_name_.emplace(name, static_cast<int>(slots_.size()));
   if (is_new) {
-    slots_.push_back({name, type, attr_text(attrs, "ingot.role"), bytes_});
+    slots_.push_back({name, type, attr_text(attrs, attributes::kRole), bytes_});
     bytes_ += align_up(type.bytes());
   } else if (slots_[at->second].type != type) {
     throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name,

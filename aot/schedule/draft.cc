@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
-#include "aot/ops/update.h"
+#include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
 
 namespace ingot::schedule {
@@ -97,7 +98,7 @@ std::vector<int> Draft::results_of(const Value* value) const {
 
 const Value* Draft::replaced(const Value* value) const {
   const std::vector<int> results = results_of(value);
-  const std::vector<int64_t> pairs = kernel_->attrs().ints(kReplacedOperands, {});
+  const std::vector<int64_t> pairs = kernel_->attrs().ints(attributes::kReplacedOperands, {});
   for (size_t k = 0; k < pairs.size(); k += 2) {
     if (!results.empty() && pairs[k] == results[0]) return body().argument(static_cast<int>(pairs[k + 1]));
   }
@@ -105,7 +106,7 @@ const Value* Draft::replaced(const Value* value) const {
 }
 
 bool Draft::is_invariant(Value* value) const {
-  const std::vector<int64_t> operands = kernel_->attrs().ints(kInvariantOperands, {});
+  const std::vector<int64_t> operands = kernel_->attrs().ints(attributes::kInvariantOperands, {});
   return std::ranges::all_of(inputs_of({value}), [&](const Value* input) {
     return input->block == &body() && std::ranges::find(operands, input->index) != operands.end();
   });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aot/ops/clamped_start.h"
+#include "aot/ops/support/clamped_start.h"
 
 namespace ingot::schedule {
 

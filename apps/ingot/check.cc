@@ -8,9 +8,9 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
-#include "aot/graph/parse.h"
 #include "aot/graph/quantization.h"
-#include "aot/ops/build.h"
+#include "aot/graph/text/parse.h"
+#include "aot/ops/support/build.h"
 #include "aot/pipeline/check_program.h"
 #include "aot/pipeline/compile.h"
 #include "apps/ingot/command.h"

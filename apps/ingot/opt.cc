@@ -3,10 +3,10 @@
 
 #include <iostream>
 
+#include "aot/analysis/traffic.h"
 #include "aot/base/file.h"
-#include "aot/graph/print.h"
-#include "aot/ops/build.h"
-#include "aot/passes/traffic.h"
+#include "aot/graph/text/print.h"
+#include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/sources.h"

@@ -8,8 +8,8 @@
 #include "aot/base/file.h"
 #include "aot/base/join.h"
 #include "aot/base/version.h"
-#include "aot/graph/print.h"
-#include "aot/ops/build.h"
+#include "aot/graph/text/print.h"
+#include "aot/ops/support/build.h"
 #include "apps/ingot/sources.h"
 
 namespace ingot {

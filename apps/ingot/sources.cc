@@ -6,14 +6,14 @@
 #include <charconv>
 #include <filesystem>
 
+#include "aot/analysis/walk.h"
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/bundle/check_spec.h"
 #include "aot/bundle/read_bundle.h"
 #include "aot/frontend/stablehlo/import.h"
-#include "aot/graph/parse.h"
-#include "aot/ops/build.h"
-#include "aot/passes/walk.h"
+#include "aot/graph/text/parse.h"
+#include "aot/ops/support/build.h"
 
 namespace ingot {
 namespace {

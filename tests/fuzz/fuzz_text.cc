@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tests/front_door.h"
-#include "tests/mutate_text.h"
+#include "tests/support/front_door.h"
+#include "tests/support/mutate_text.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t byte_count, size_t byte_count_max);
 

@@ -7,6 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/stablehlo/library_calls.h"
 #include "aot/frontend/stablehlo/names.h"
+#include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
 #include "aot/passes/pass.h"
 
@@ -73,10 +74,10 @@ class Importer {
 
   void match_named_state() {
     for (int i = 0; i < function_.argument_count(); ++i) {
-      const std::string* name = find_string(function_.argument_attrs[i], kStateAttr);
+      const std::string* name = find_string(function_.argument_attrs[i], attributes::kState);
       if (!name) continue;
       for (size_t r = 0; r < function_.results.size(); ++r) {
-        const std::string* other = find_string(function_.results[r].attrs, kStateAttr);
+        const std::string* other = find_string(function_.results[r].attrs, attributes::kState);
         if (other && *other == *name) claim(i, static_cast<int>(r));
       }
     }
@@ -117,7 +118,7 @@ class Importer {
 
   std::string argument_name(int i) const {
     const AttrMap& attrs = function_.argument_attrs[i];
-    for (const std::string_view attr : {kStateAttr, kNameAttr}) {
+    for (const std::string_view attr : {attributes::kState, attributes::kName}) {
       if (const std::string* name = find_string(attrs, attr)) return *name;
     }
     const Location& location = function_.body.argument(i)->location;
@@ -139,7 +140,7 @@ class Importer {
   ResultName result_name(size_t i) const {
     const AttrMap& attrs = function_.results[i].attrs;
     if (argument_of_[i] != kNone) return {argument_names_[argument_of_[i]], argument_names_[argument_of_[i]]};
-    for (const std::string_view attr : {kStateAttr, kNameAttr}) {
+    for (const std::string_view attr : {attributes::kState, attributes::kName}) {
       if (const std::string* name = find_string(attrs, attr)) return {*name, *name};
     }
     const std::string otherwise = fmt::format("result{}", i);
@@ -189,23 +190,24 @@ class Importer {
     const Value& argument = *size->op->operand(0);
     if (argument.block != &function_.body) return;
     AttrMap& attrs = function_.argument_attrs[argument.index];
-    Attr& dims = attrs.try_emplace(kDimNames, std::vector<Attr>(argument.type.rank(), Attr(""))).first->second;
+    Attr& dims = attrs.try_emplace(attributes::kDims, std::vector<Attr>(argument.type.rank(), Attr(""))).first->second;
     std::get<std::vector<Attr>>(dims.value)[size->op->attrs().integer("dimension")] = name;
   }
 
   void check_defaults() const {
     for (int i = 0; i < function_.argument_count(); ++i) {
       const AttrMap& attrs = function_.argument_attrs[i];
-      const auto found = attrs.find(kDefaultAttr);
+      const auto found = attrs.find(attributes::kDefault);
       if (found == attrs.end()) continue;
       const auto* literal = found->second.as<LiteralRef>();
       const TensorType& type = function_.body.argument(i)->type;
       if (!literal || (*literal)->type != type) {
-        fail(i, fmt::format("its {} must be of its own type, as in dense<0.1> : {}", kDefaultAttr, to_string(type)));
+        fail(i, fmt::format("its {} must be of its own type, as in dense<0.1> : {}", attributes::kDefault,
+                            to_string(type)));
       }
-      if (find_string(attrs, kStateAttr) || result_of_[i] != kNone) {
-        fail(i,
-             fmt::format("is state, which has no {}; state starts from a file or the entry point init", kDefaultAttr));
+      if (find_string(attrs, attributes::kState) || result_of_[i] != kNone) {
+        fail(i, fmt::format("is state, which has no {}; state starts from a file or the entry point init",
+                            attributes::kDefault));
       }
     }
   }
@@ -213,15 +215,16 @@ class Importer {
   void write() {
     for (int i = 0; i < function_.argument_count(); ++i) {
       AttrMap& attrs = function_.argument_attrs[i];
-      attrs.insert_or_assign(std::string(kNameAttr), argument_names_[i]);
-      if (result_of_[i] != kNone) attrs.insert_or_assign(std::string(kStateAttr), argument_names_[i]);
+      attrs.insert_or_assign(std::string(attributes::kName), argument_names_[i]);
+      if (result_of_[i] != kNone) attrs.insert_or_assign(std::string(attributes::kState), argument_names_[i]);
       erase(attrs, kAliasAttr);
       erase(attrs, kDonorAttr);
     }
     for (size_t i = 0; i < function_.results.size(); ++i) {
       AttrMap& attrs = function_.results[i].attrs;
-      attrs.insert_or_assign(std::string(kNameAttr), result_names_[i]);
-      if (argument_of_[i] != kNone) attrs.insert_or_assign(std::string(kStateAttr), argument_names_[argument_of_[i]]);
+      attrs.insert_or_assign(std::string(attributes::kName), result_names_[i]);
+      if (argument_of_[i] != kNone)
+        attrs.insert_or_assign(std::string(attributes::kState), argument_names_[argument_of_[i]]);
       erase(attrs, kResultInfoAttr);
     }
   }
@@ -233,7 +236,7 @@ class Importer {
 };
 
 std::string given_name(const AttrMap& attrs) {
-  const std::string* name = find_string(attrs, kNameAttr);
+  const std::string* name = find_string(attrs, attributes::kName);
   return name ? *name : "";
 }
 

@@ -8,13 +8,6 @@
 
 namespace ingot {
 
-// Attributes of a public function's arguments and results:
-inline constexpr std::string_view kStateAttr = "ingot.state";      // the state's name, on an argument and on the result
-                                                                   // that replaces it
-inline constexpr std::string_view kNameAttr = "ingot.name";        // the name of every argument and result
-inline constexpr std::string_view kDefaultAttr = "ingot.default";  // of an argument that is no state: a literal of its
-                                                                   // type, its value until the host gives another
-
 // Names the arguments and results of public functions, and finds their state. Calls of linear algebra libraries become
 // the ops that they stand for (library_calls.h).
 //
@@ -27,9 +20,11 @@ inline constexpr std::string_view kDefaultAttr = "ingot.default";  // of an argu
 //   Names, in this order:
 //     ingot.state or ingot.name as given
 //     an argument's loc("state['opt'][0].mu")            state.opt.0.mu
-//     a result's jax.result_info = "result[1]['loss']"   loss: without `result` and its index, unless two would be the
-//     same a result that is state has its argument's name arg2, result0
-//   A dimension that JAX's program reads as `batch` has that name, in the argument's kDimNames.
+//     a result's jax.result_info = "result[1]['loss']"   loss: without `result` and its index, unless two would be
+//                                                        the same
+//     a result that is state has its argument's name
+//     else arg2, result0
+//   A dimension that JAX's program reads as `batch` has that name, in the argument's attributes::kDims.
 //   Names are unique among a function's arguments, and among its results: a second `x` becomes `x_1`.
 //
 // Throws an error for a donation that cannot be: no such result, another type, two arguments for one result, a state

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "aot/ops/lu.h"
-#include "aot/ops/matrices.h"
-#include "aot/ops/triangular_solve.h"
-#include "aot/passes/walk.h"
+#include "aot/analysis/walk.h"
+#include "aot/ops/support/matrices/lu.h"
+#include "aot/ops/support/matrices/matrices.h"
+#include "aot/ops/support/matrices/triangular_solve.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "aot/frontend/trace/functions.h"
 #include "aot/frontend/trace/trace.h"
-#include "aot/ops/counter_random.h"
+#include "aot/ops/support/counter_random.h"
 
 namespace ingot {
 namespace {

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "aot/base/join.h"
-#include "aot/passes/gradients.h"
+#include "aot/graph/attributes.h"
+#include "aot/passes/gradients/gradients.h"
 
 namespace ingot {
 namespace {
@@ -255,11 +256,12 @@ void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
     const Slot& state = slots_.at(variable.get());
     if (!state.is_written) continue;
     results.push_back(state.latest);
-    function_.results.push_back({variable->type, {{"ingot.state", variable->name()}, {"ingot.role", variable->role}}});
+    function_.results.push_back(
+        {variable->type, {{attributes::kState, variable->name()}, {attributes::kRole, variable->role}}});
   }
   for (const auto& [name, tensor] : outputs) {
     results.push_back(value(tensor));
-    function_.results.push_back({results.back()->type, {{"ingot.name", name}}});
+    function_.results.push_back({results.back()->type, {{attributes::kName, name}}});
   }
   b.create("func.return", results);
 
@@ -268,9 +270,9 @@ void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
     Value* argument = slots_.at(variable.get()).argument;
     argument->name = variable->name();
     argument->location = named_location(argument->name);
-    order.emplace_back(argument, AttrMap{{"ingot.state", argument->name}, {"ingot.role", variable->role}});
+    order.emplace_back(argument, AttrMap{{attributes::kState, argument->name}, {attributes::kRole, variable->role}});
   }
-  for (const auto& [argument, name] : inputs_) order.emplace_back(argument, AttrMap{{"ingot.name", name}});
+  for (const auto& [argument, name] : inputs_) order.emplace_back(argument, AttrMap{{attributes::kName, name}});
   std::vector<std::unique_ptr<Value>> sorted;
   for (auto& [argument, attrs] : order) {
     sorted.push_back(std::move(function_.body.arguments[argument->index]));

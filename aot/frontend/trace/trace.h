@@ -5,7 +5,7 @@
 #include <set>
 
 #include "aot/frontend/trace/variable.h"
-#include "aot/ops/build.h"
+#include "aot/ops/support/build.h"
 
 namespace ingot {
 

@@ -1,0 +1,75 @@
+#include "aot/ops/support/contraction.h"
+
+#include <fmt/format.h>
+
+namespace ingot::ops {
+namespace {
+
+void finish(std::vector<loops::ContractionAccess>& accesses, const std::vector<loops::ContractionDim>& dims,
+            const Shape& shape) {
+  for (size_t d = 0; d < accesses.size(); ++d) {
+    loops::ContractionAccess& access = accesses[d];
+    access.coefficients.resize(dims.size());
+    int64_t low = access.constant, high = access.constant;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t reach = access.coefficients[i] * (dims[i].extent - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    access.always = access.divisor == 1 && low >= 0 && high < shape[d];
+  }
+}
+
+}  // namespace
+
+DType product_dtype(const InferArgs& args) {
+  const DType x = args.operands[0].dtype, y = args.operands[1].dtype;
+  if (info(x).dtype_class != info(y).dtype_class) {
+    args.fail(fmt::format("cannot multiply {} by {}", to_string(args.operands[0]), to_string(args.operands[1])));
+  }
+  if (args.declared.empty()) {
+    if (x != y)
+      args.fail(fmt::format("the result's type must be given for operands of {} and {}", to_string(x), to_string(y)));
+    return x;
+  }
+  const DType result = args.declared_result().dtype;
+  if (is_float(result) != is_float(x) || is_bool(result) != is_bool(x) || is_complex(result) != is_complex(x)) {
+    args.fail(fmt::format("sums of {} cannot be {}", to_string(x), to_string(result)));
+  }
+  return result;
+}
+
+DType accumulate_dtype(DType result) {
+  if (is_complex(result)) return part_of(result);
+  if (is_float(result)) return info(result).bits < 32 ? DType::kF32 : result;
+  if (is_bool(result) || info(result).bits >= 32) return result;
+  return is_unsigned(result) ? DType::kUI32 : DType::kI32;
+}
+
+std::vector<std::complex<double>> complex_values(const RefTensor& tensor) {
+  std::vector<std::complex<double>> values;
+  for (int64_t k = 0; k < tensor.elements(); ++k) values.push_back(tensor.complex_at(k));
+  return values;
+}
+
+void set_complex_values(RefTensor& tensor, const std::vector<std::complex<double>>& values) {
+  for (size_t k = 0; k < values.size(); ++k) tensor.set_complex(static_cast<int64_t>(k), values[k]);
+}
+
+int add_dim(loops::Contraction& c, loops::ContractionDim::Kind kind, int64_t extent) {
+  c.dims.push_back({kind, extent});
+  return static_cast<int>(c.dims.size()) - 1;
+}
+
+std::vector<int64_t> unit(int dim) {
+  std::vector<int64_t> coefficients(dim + 1);
+  coefficients[dim] = 1;
+  return coefficients;
+}
+
+void finish(loops::Contraction& c, const Shape& lhs, const Shape& rhs, const Shape& out) {
+  finish(c.lhs, c.dims, lhs);
+  finish(c.rhs, c.dims, rhs);
+  finish(c.out, c.dims, out);
+}
+
+}  // namespace ingot::ops

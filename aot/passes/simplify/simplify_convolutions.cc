@@ -1,0 +1,242 @@
+// Convolutions. Every dimension has a number, so transposes are renumbering.
+#include <algorithm>
+#include <utility>
+
+#include "aot/base/divide.h"
+#include "aot/ops/support/index.h"
+#include "aot/passes/simplify/simplify_rules.h"
+
+namespace ingot {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+ops::Convolution read(const Op& op) { return ops::read_convolution(op.attrs(), op.operand(1)->type.shape); }
+
+// A convolution like `like` with another geometry.
+Value* make_convolution(GraphBuilder& b, const Op& like, Value* x, Value* w, const ops::Convolution& geometry,
+                        const TensorType& type) {
+  AttrMap attrs = like.attr_map;
+  for (auto& [name, attr] : ops::to_attrs(geometry)) attrs[name] = attr;
+  return b.make(like.name(), {x, w}, std::move(attrs), {type});
+}
+
+void renumber(std::initializer_list<int64_t*> singles, Ints& spatial, const Ints& to) {
+  for (int64_t* dim : singles) *dim = to[*dim];
+  for (int64_t& dim : spatial) dim = to[dim];
+}
+
+Value* convolution_of_transposed(GraphBuilder& b, const Op& op) {
+  ops::Convolution geometry = read(op);
+  ops::ConvDims& dims = geometry.dims;
+  if (const Op* x = made_by(op.operand(0), "stablehlo.transpose")) {
+    renumber({&dims.input_batch, &dims.input_feature}, dims.input_spatial, x->attrs().ints("permutation"));
+    return make_convolution(b, op, x->operand(0), op.operand(1), geometry, op.result()->type);
+  }
+  if (const Op* w = made_by(op.operand(1), "stablehlo.transpose")) {
+    renumber({&dims.kernel_input_feature, &dims.kernel_output_feature}, dims.kernel_spatial,
+             w->attrs().ints("permutation"));
+    return make_convolution(b, op, op.operand(0), w->operand(0), geometry, op.result()->type);
+  }
+  return nullptr;
+}
+
+Value* transposed_convolution(GraphBuilder& b, const Op& op) {
+  const Op* inner = made_by(op.operand(0), "stablehlo.convolution");
+  if (!inner || inner->result()->uses.size() != 1) return nullptr;
+  const Ints permutation = op.attrs().ints("permutation");
+  Ints place(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) place[permutation[i]] = static_cast<int64_t>(i);
+  ops::Convolution geometry = read(*inner);
+  ops::ConvDims& dims = geometry.dims;
+  renumber({&dims.output_batch, &dims.output_feature}, dims.output_spatial, place);
+  return make_convolution(b, *inner, inner->operand(0), inner->operand(1), geometry, op.result()->type);
+}
+
+Value* convolution_of_reversed(GraphBuilder& b, const Op& op) {
+  const Op* reverse = made_by(op.operand(1), "stablehlo.reverse");
+  if (!reverse) return nullptr;
+  ops::Convolution geometry = read(op);
+  const Ints& spatial = geometry.dims.kernel_spatial;
+  for (int64_t dim : reverse->attrs().ints("dimensions")) {
+    const auto found = std::find(spatial.begin(), spatial.end(), dim);
+    if (found == spatial.end()) return nullptr;
+    bool& reversed = geometry.window[found - spatial.begin()].reversed;
+    reversed = !reversed;
+  }
+  return make_convolution(b, op, op.operand(0), reverse->operand(0), geometry, op.result()->type);
+}
+
+Value* convolution_of_padded(GraphBuilder& b, const Op& op) {
+  const Op* pad = made_by(op.operand(0), "stablehlo.pad");
+  if (!pad || !is_all(pad->operand(1), 0)) return nullptr;
+  ops::Convolution geometry = read(op);
+  const Ints low = pad->attrs().ints("edge_padding_low"), high = pad->attrs().ints("edge_padding_high");
+  const Ints interior = pad->attrs().ints("interior_padding");
+  for (size_t d = 0; d < low.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    const auto found = std::find(geometry.dims.input_spatial.begin(), geometry.dims.input_spatial.end(), dim);
+    if (low[d] == 0 && high[d] == 0 && interior[d] == 0) continue;
+    if (found == geometry.dims.input_spatial.end() || low[d] < 0 || high[d] < 0) return nullptr;
+    ops::WindowDim& window = geometry.window[found - geometry.dims.input_spatial.begin()];
+    if (window.base_dilation != 1 || window.low < 0 || window.high < 0) return nullptr;
+    window.low += low[d];
+    window.high += high[d];
+    window.base_dilation = interior[d] + 1;
+  }
+  return make_convolution(b, op, pad->operand(0), op.operand(1), geometry, op.result()->type);
+}
+
+// --- base dilation ---
+
+// `to` counts the dimensions without the one that moves.
+Value* move_dim(GraphBuilder& b, Value* x, int64_t from, int64_t to) {
+  Ints order = ops::iota_dims(x->type.rank());
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return ops::transpose(b, x, order);
+}
+
+// `count` elements along a dimension, `step` apart.
+Value* slice_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t start, int64_t step, int64_t count) {
+  Shape starts(x->type.rank()), limits = x->type.shape, steps(starts.size(), 1);
+  starts[dim] = start;
+  limits[dim] = start + step * (count - 1) + 1;
+  steps[dim] = step;
+  return ops::slice(b, x, starts, limits, steps);
+}
+
+// Dimension `dim` as two, of extents extent / inner and inner; and the other way round.
+Value* split_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t inner) {
+  Shape shape = x->type.shape;
+  shape[dim] /= inner;
+  shape.insert(shape.begin() + dim + 1, inner);
+  return ops::reshape(b, x, shape);
+}
+Value* merge_dims(GraphBuilder& b, Value* x, int64_t dim) {
+  Shape shape = x->type.shape;
+  shape[dim] *= shape[dim + 1];
+  shape.erase(shape.begin() + dim + 1);
+  return ops::reshape(b, x, shape);
+}
+
+Value* pad_dim(GraphBuilder& b, Value* x, int64_t dim, int64_t low, int64_t high, int64_t interior) {
+  const size_t rank = x->type.shape.size();
+  Shape lows(rank), highs(rank), interiors(rank);
+  lows[dim] = low;
+  highs[dim] = high;
+  interiors[dim] = interior;
+  return ops::pad(b, x, ops::constant(b, {x->type.dtype, {}}, 0), lows, highs, interiors);
+}
+
+// The result of `convolution` of x and w, whose type is like the old result's but for window and output features.
+TensorType type_of(const Op& old, Value* x, Value* w, const ops::Convolution& convolution) {
+  TensorType type = old.result()->type;
+  const ops::ConvDims& dims = convolution.dims;
+  type.shape[dims.output_feature] = w->type.shape[dims.kernel_output_feature];
+  const Shape spatial = ops::positions(convolution.window, ops::extents(x->type.shape, dims.input_spatial));
+  for (size_t k = 0; k < spatial.size(); ++k) type.shape[dims.output_spatial[k]] = spatial[k];
+  return type;
+}
+
+// A window of one element over holes gives holes: they are put into the result instead.
+Value* convolution_of_spread(GraphBuilder& b, const Op& op) {
+  if (op.result()->type.elements() == 0) return nullptr;
+  ops::Convolution geometry = read(op);
+  for (size_t k = 0; k < geometry.window.size(); ++k) {
+    ops::WindowDim& window = geometry.window[k];
+    if (window.base_dilation == 1 || window.size != 1 || window.stride != 1) continue;
+    const ops::WindowDim spread = std::exchange(window, {});
+    Value* dense = make_convolution(b, op, op.operand(0), op.operand(1), geometry,
+                                    type_of(op, op.operand(0), op.operand(1), geometry));
+    return pad_dim(b, dense, geometry.dims.output_spatial[k], spread.low, spread.high, spread.base_dilation - 1);
+  }
+  return nullptr;
+}
+
+// Along one spatial dimension of dilation s, output s q + p + low - (s - 1) reads, through the kernel elements
+// s m + s - 1 - p, which do not meet holes, the input elements q + m. So each phase p is a convolution without holes,
+// of a part of the kernel; phases with equally many kernel elements are output features of one. (Shi et al. 2016, "Is
+// the deconvolution layer the same as a convolutional layer?", arXiv:1609.07009.)
+Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
+  const ops::Convolution old = read(op);
+  const auto is_dilated = [](const ops::WindowDim& dim) {
+    return dim.base_dilation > 1 && dim.size > 1 && dim.stride == 1 && dim.dilation == 1;
+  };
+  const auto found = std::ranges::find_if(old.window, is_dilated);
+  Value* x = op.operand(0);
+  if (found == old.window.end() || op.result()->type.elements() == 0 || x->type.elements() == 0) return nullptr;
+  const size_t k = found - old.window.begin();
+  const int64_t s = found->base_dilation, size = found->size;
+  const int64_t in = old.dims.input_spatial[k], tap = old.dims.kernel_spatial[k], out = old.dims.output_spatial[k];
+  const int64_t kernel_feature = old.dims.kernel_output_feature, feature = old.dims.output_feature;
+  const int64_t outputs = op.result()->type.shape[out];
+  const int64_t rows = divide_up(outputs, s);  // of outputs of one phase
+
+  const int64_t most = divide_up(size, s);  // kernel elements of a phase; ...
+  const int64_t shorter = most * s - size;  // ... the first phases have one less
+  // The `count` kernel elements of one phase, as they lie.
+  const auto kernel_of_phase = [&](int64_t phase, int64_t count) {
+    const int64_t last = s - 1 - phase + s * (count - 1);
+    return slice_dim(b, op.operand(1), tap, found->reversed ? size - 1 - last : s - 1 - phase, s, count);
+  };
+  // Those of phases from .. to, as output features (feature, phase).
+  const auto kernel_of_phases = [&](int64_t from, int64_t to, int64_t count) {
+    Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
+    kernel = split_dim(b, pad_dim(b, kernel, tap, 0, shorter, 0), tap, s);
+    kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
+    kernel = slice_dim(b, slice_dim(b, kernel, tap, 0, 1, count), tap + 1, from, 1, to - from);
+    return merge_dims(b, move_dim(b, kernel, tap + 1, kernel_feature + 1), kernel_feature);
+  };
+
+  // Outputs s q + p for phases p = from .. to and q = first_q .. first_q + rows: [..., q, p, ...].
+  const auto phases = [&](int64_t from, int64_t to, int64_t first_q) -> Value* {
+    const int64_t count = from < shorter ? most - 1 : most;
+    if (count == 0) {
+      TensorType none = op.result()->type;
+      none.shape[out] = rows;
+      none.shape.insert(none.shape.begin() + out + 1, to - from);
+      return ops::constant(b, none, 0);
+    }
+    const bool is_one = to - from == 1;
+    Value* part = is_one ? kernel_of_phase(from, count) : kernel_of_phases(from, to, count);
+    ops::Convolution dense = old;
+    dense.window[k] = {.size = count,
+                       .low = -first_q,
+                       .high = first_q + rows - 1 + count - x->type.shape[in],
+                       .reversed = is_one && found->reversed};
+    Value* y = make_convolution(b, op, x, part, dense, type_of(op, x, part, dense));
+    return move_dim(b, split_dim(b, y, feature, to - from), feature + 1, out + 1);
+  };
+  // The first output is of phase `start`; after the last phase, those before it follow, of the next q.
+  const int64_t first_q = floor_divide(s - 1 - found->low, s), start = s - 1 - found->low - s * first_q;
+  std::vector<int64_t> cuts = {0, start, shorter, s};
+  std::ranges::sort(cuts);
+  Values parts, wrapped;
+  for (size_t c = 0; c + 1 < cuts.size(); ++c) {
+    if (cuts[c] == cuts[c + 1]) continue;
+    const bool is_wrapped = cuts[c] < start;
+    (is_wrapped ? wrapped : parts).push_back(phases(cuts[c], cuts[c + 1], is_wrapped ? first_q + 1 : first_q));
+  }
+  parts.insert(parts.end(), wrapped.begin(), wrapped.end());
+  Value* all = merge_dims(b, parts.size() == 1 ? parts[0] : ops::concatenate(b, parts, out + 1), out);
+  return slice_dim(b, all, out, 0, 1, outputs);
+}
+
+constexpr SimplifyRule kRules[] = {
+    {"stablehlo.convolution", "conv(transpose x, w) == conv(x, w) with renumbered dimensions",
+     convolution_of_transposed},
+    {"stablehlo.transpose", "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
+    {"stablehlo.convolution", "conv(pad x, w) == conv(x, w) with more padding and base dilation",
+     convolution_of_padded},
+    {"stablehlo.convolution", "conv(x, reverse w) == conv(x, w) with window_reversal", convolution_of_reversed},
+    {"stablehlo.convolution", "conv(dilated x, w of one element) == pad(conv(x, w))", convolution_of_spread},
+    {"stablehlo.convolution", "conv(dilated x, w) == convolutions of x with parts of w, interleaved",
+     convolution_of_dilated},
+};
+
+}  // namespace
+
+std::span<const SimplifyRule> convolution_rules() { return kRules; }
+
+}  // namespace ingot

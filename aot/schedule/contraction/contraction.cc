@@ -1,0 +1,119 @@
+// dot_general and convolution, with the elementwise ops that follow.
+#include <algorithm>
+
+#include "aot/schedule/contraction/contraction_kernel.h"
+#include "aot/schedule/sweep.h"
+#include "aot/schedule/templates.h"
+
+namespace ingot::schedule {
+namespace {
+
+using loops::Expr;
+using loops::Index;
+
+constexpr int64_t kFewOps = 8;
+
+// Answers for the contraction's result with a sum in the accumulators' dtype.
+void answer_with(Step& step, const Value* result, const Expr& sum) {
+  loops::KernelBuilder& b = step.b();
+  const DType dtype = result->type.dtype;
+  Expr value = b.convert(loops::register_dtype(dtype), sum);
+  if (loops::register_dtype(dtype) != dtype) value = b.round(dtype, value);
+  step.pull().answer(result, [value = b.let("sum", value)](const auto&, const Expr&) { return value; });
+}
+
+// Whether everything that is made can be made at an index that runs past its extent in the innermost dimension.
+bool is_linear(const Draft& draft, const ContractionPlan& plan, const Values& makes, const Values& roots) {
+  size_t dims = 0;
+  for (size_t k = plan.columns.cut; k < plan.columns.axes.size(); ++k) dims += plan.columns.axes[k].dims.size();
+  for (const Value* value : makes) {
+    if (merged_dims(draft, value, roots) < static_cast<int>(dims)) return false;
+  }
+  return true;
+}
+
+// Whether what follows the contraction is many operations: an optimizer's update, not a bias and an activation.
+bool is_long(const Op& root) {
+  const auto computes = [](const auto& op) { return op->def->is_elementwise && op->def->flops > 0; };
+  return std::ranges::count_if(root.block->ops, computes) > kFewOps;
+}
+
+// The partial sums of the parts of the depth, added in order (0 where there are none), then what follows.
+void add_parts(Draft& draft, const Value* result, const Values& makes, const Values& roots, int temporary,
+               int64_t parts, DType held) {
+  Step step(draft, draft.target().lanes(held));
+  step.read(makes, roots);
+  const loops::BufferId partial = parts > 0 ? step.read_temporary(temporary) : loops::BufferId{};
+  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
+  loops::KernelBuilder& b = step.b();
+  const int64_t elements = result->type.elements();
+  const SweepSpace space = sweep_space(draft, makes, roots);
+  const double work = static_cast<double>(parts * elements);
+  sweep(step, space, wanted_tasks(work), [&](const std::vector<Index>& index, const Expr& mask) {
+    const Index at = loops::flatten(index, result->type.shape);
+    Expr sum = nullptr;
+    for (int64_t part = 0; part < parts; ++part) {
+      const Expr more = b.load(partial, at + part * elements, mask);
+      sum = sum ? b.apply(loops::ScalarOp::kAdd, {sum, more}) : more;
+    }
+    if (!sum) sum = b.constant_int(held, 0);
+    answer_with(step, result, sum);
+    step.store_pulled(makes, index, mask);
+  });
+  step.finish();
+}
+
+// A step that packs the columns: the temporary, or -1 where the plan has none.
+int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
+  if (!plan.prepare_columns) return -1;
+  Value* columns = root.operand(plan.columns_operand);
+  const DType held = loops::register_dtype(plan.space.accumulate);
+  const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
+  Step step(draft, plan.lanes);
+  step.read({columns});
+  ContractionKernel::emit_packing(step, plan, step.write_temporary(temporary));
+  step.finish();
+  if (plan.columns_are_hoisted) draft.set_prepared(1);
+  return temporary;
+}
+
+}  // namespace
+
+void lower_contraction(Draft& draft, const Op& root) {
+  const Value* result = root.result();
+  const Values roots{root.result()};
+  const Values makes = with_epilogue(draft, roots);
+  const loops::Contraction space = root.def->contraction(root);
+  const DType held = loops::register_dtype(space.accumulate);
+  if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
+    return add_parts(draft, result, makes, roots, -1, 0, held);
+  const ContractionPlan plan = plan_contraction(draft, root);
+  const int prepared = prepare_columns(draft, root, plan);
+  // What is packed already is not read again.
+  const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};
+  Step step(draft, plan.lanes);
+  step.read(plan.depth_parts > 1 ? roots : makes, given);
+  const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);
+  if (plan.depth_parts > 1) {
+    Shape shape{plan.depth_parts};
+    shape.insert(shape.end(), result->type.shape.begin(), result->type.shape.end());
+    const int temporary = draft.add_temporary({held, shape});
+    const loops::BufferId partial = step.write_temporary(temporary);
+    ContractionKernel kernel(step, plan, {.is_linear = true}, packed);
+    kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+      const Index at = loops::flatten(index, result->type.shape);
+      step.b().store(partial, kernel.depth_part() * result->type.elements() + at, sum, mask);
+    });
+    step.finish();
+    return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
+  }
+  step.write(makes, read_in_place(draft, makes));
+  ContractionKernel kernel(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)}, packed);
+  kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+    answer_with(step, result, sum);
+    step.store_pulled(makes, index, mask);
+  });
+  step.finish();
+}
+
+}  // namespace ingot::schedule

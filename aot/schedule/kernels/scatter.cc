@@ -1,0 +1,163 @@
+// scatter: a copy of the operands into which the updates go one after the other, in ascending order. Tasks take slices
+// of the innermost dimension where no index vector points into it; such slices never meet.
+#include <algorithm>
+
+#include "aot/ops/support/dimension_numbers.h"
+#include "aot/schedule/step.h"
+#include "aot/schedule/templates.h"
+
+namespace ingot::schedule {
+namespace {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+class Scatter {
+ public:
+  Scatter(Draft& draft, const Op& root)
+      : root_(root),
+        count_(root.operands.size() / 2),
+        dims_(ops::read_scatter_dims(root.attrs())),
+        shape_(root.operand(0)->type.shape),
+        updates_shape_(root.operand(static_cast<int>(count_) + 1)->type.shape),
+        slice_(find_slice()),
+        step_(draft, slice_ >= 0 ? lanes_for(draft, roots()) : 1) {
+    step_.read(roots());
+    step_.write(roots(), operands_in_place(draft));
+  }
+
+  void build(double work_ns) {
+    loops::KernelBuilder& b = step_.b();
+    if (element_count(shape_) == 0) {
+      b.set_task_count(0);
+    } else if (slice_ < 0) {
+      copy(0, 1);
+      update(0, 1);
+    } else {
+      const TaskSplit split = split_tasks(shape_.back(), wanted_tasks(work_ns), b.vector_lanes());
+      b.set_task_count(split.tasks);
+      copy(b.task() * split.each, split.each);
+      update(b.task() * split.each, split.each);
+    }
+    step_.finish();
+  }
+
+ private:
+  Values roots() const {
+    Values values;
+    for (const auto& result : root_.results) values.push_back(result.get());
+    return values;
+  }
+
+  // The dimension of the updates that runs along the operand's last one, when index vectors leave that alone; else -1.
+  int find_slice() const {
+    const int last = static_cast<int>(shape_.size()) - 1;
+    const std::vector<int64_t> kept = dims_.kept_dims(last + 1);
+    if (kept.empty() || kept.back() != last || std::ranges::find(dims_.index_map, last) != dims_.index_map.end())
+      return -1;
+    return shape_.back() > 1 ? static_cast<int>(dims_.window_dims.back()) : -1;
+  }
+
+  std::set<const Value*> operands_in_place(const Draft& draft) const {
+    const Values operands(root_.operands.begin(), root_.operands.begin() + static_cast<int64_t>(count_));
+    const Values others(root_.operands.begin() + static_cast<int64_t>(count_), root_.operands.end());
+    std::set<const Value*> in_place = read_in_place(draft, operands);
+    for (const Value* value : draft.inputs_of(others)) in_place.erase(value);
+    return in_place;
+  }
+
+  // body(i, mask) for the elements first .. first + each of the slice dimension, which has `extent`.
+  void walk_slice(const Index& first, int64_t each, int64_t extent,
+                  const std::function<void(const Index&, const Expr&)>& body) {
+    if (slice_ < 0) return body(0, nullptr);
+    walk_run(step_.b(), first, each, extent, body);
+  }
+
+  void walk(const Shape& shape, int without, std::vector<Index>& at, const std::function<void()>& body, size_t d = 0) {
+    if (d == shape.size()) return body();
+    if (static_cast<int>(d) == without) return walk(shape, without, at, body, d + 1);
+    step_.b().loop("d", 0, shape[d], 1, [&](Index i) {
+      at[d] = i;
+      walk(shape, without, at, body, d + 1);
+    });
+  }
+
+  void copy(const Index& first, int64_t each) {
+    std::vector<Index> at(shape_.size(), Index(0));
+    walk(shape_, slice_ < 0 ? -1 : static_cast<int>(shape_.size()) - 1, at, [&] {
+      walk_slice(first, each, slice_ < 0 ? 1 : shape_.back(), [&](const Index& i, const Expr& mask) {
+        Pull::Scope scope(step_.pull());
+        if (slice_ >= 0) at.back() = i;
+        std::vector<Expr> elements;  // all read before the first is written, perhaps in place of what another reads
+        for (size_t k = 0; k < count_; ++k) {
+          const Value* operand = root_.operand(static_cast<int>(k));
+          elements.push_back(step_.b().let("old", step_.pull().element(operand, at, mask)));
+        }
+        for (size_t k = 0; k < count_; ++k) step_.store(root_.result(static_cast<int>(k)), at, elements[k], mask);
+      });
+    });
+  }
+
+  void update(const Index& first, int64_t each) {
+    loops::KernelBuilder& b = step_.b();
+    if (element_count(updates_shape_) == 0) return;
+    std::vector<Index> at(updates_shape_.size(), Index(0));
+    walk(updates_shape_, slice_, at, [&] {
+      Pull::Scope scope(step_.pull());
+      std::vector<Index> to = dims_.operand_at(at, static_cast<int>(shape_.size()));
+      const Value* indices = root_.operand(static_cast<int>(count_));
+      Expr inside = nullptr;
+      for (size_t c = 0; c < dims_.index_map.size(); ++c) {
+        const int64_t dim = dims_.index_map[c];
+        const auto where = dims_.indices_at(at, indices->type.rank(), static_cast<int64_t>(c));
+        // Any start beyond the operand is as good as one at its end: both are outside.
+        const int64_t extent = shape_[dim];
+        Expr start = b.convert(DType::kI64, step_.pull().element(indices, where, nullptr));
+        start = b.apply(ScalarOp::kMaximum, {start, b.constant_int(DType::kI64, -extent)});
+        start = b.apply(ScalarOp::kMinimum, {start, b.constant_int(DType::kI64, extent)});
+        to[dim] = to[dim] + b.let_index("start", start, -extent, extent);
+        inside = b.both(inside, b.in_range(to[dim], 0, extent));
+      }
+      b.if_then(inside, [&] {
+        walk_slice(first, each, slice_ < 0 ? 1 : updates_shape_[slice_], [&](const Index& i, const Expr& mask) {
+          Pull::Scope inner(step_.pull());
+          if (slice_ >= 0) at[slice_] = to.back() = i;
+          combine(to, at, mask);
+        });
+      });
+    });
+  }
+
+  void combine(const std::vector<Index>& to, const std::vector<Index>& at, const Expr& mask) {
+    loops::KernelBuilder& b = step_.b();
+    std::vector<Expr> arguments, next;
+    for (size_t k = 0; k < count_; ++k) {
+      const Value* result = root_.result(static_cast<int>(k));
+      arguments.push_back(b.let("old", b.load(step_.output(result), loops::flatten(to, shape_), mask)));
+    }
+    for (size_t k = 0; k < count_; ++k) {
+      arguments.push_back(
+          b.let("update", step_.pull().element(root_.operand(static_cast<int>(count_ + 1 + k)), at, mask)));
+    }
+    for (const Expr& value : run_region(b, root_.region(), arguments)) next.push_back(b.let("new", value));
+    for (size_t k = 0; k < count_; ++k) step_.store(root_.result(static_cast<int>(k)), to, next[k], mask);
+  }
+
+  const Op& root_;
+  size_t count_;
+  ops::IndexedDims dims_;
+  Shape shape_, updates_shape_;
+  int slice_;
+  Step step_;
+};
+
+}  // namespace
+
+void lower_scatter(Draft& draft, const Op& root) {
+  Values roots;
+  for (const auto& result : root.results) roots.push_back(result.get());
+  Scatter(draft, root).build(work_ns(draft, roots));
+}
+
+}  // namespace ingot::schedule

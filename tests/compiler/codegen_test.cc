@@ -1,0 +1,380 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "aot/base/error.h"
+#include "aot/codegen/compile.h"
+#include "aot/codegen/disassemble.h"
+#include "aot/codegen/execute.h"
+#include "aot/codegen/link.h"
+#include "aot/loops/interpret.h"
+#include "aot/loops/scalar.h"
+#include "tests/support/random_kernel.h"
+#include "tests/support/sample_kernels.h"
+
+namespace ingot::codegen {
+namespace {
+
+using namespace loops;  // NOLINT
+
+// Memory at the alignment that kernels are promised.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t bytes) : storage_(bytes + INGOT_BUFFER_ALIGNMENT_BYTES) {}
+  std::byte* data() {
+    const auto address = reinterpret_cast<uintptr_t>(storage_.data());
+    return storage_.data() + (0 - address) % INGOT_BUFFER_ALIGNMENT_BYTES;
+  }
+
+ private:
+  std::vector<std::byte> storage_;
+};
+
+// The operands of a kernel, filled alike for each executor.
+struct Operands {
+  explicit Operands(const Kernel& kernel) {
+    for (const Buffer& buffer : kernel.buffers) {
+      if (buffer.role != BufferRole::kScratch) storage.emplace_back(buffer.elements * info(buffer.dtype).bytes);
+    }
+    for (AlignedBytes& bytes : storage) starts.push_back(bytes.data());
+  }
+  std::vector<AlignedBytes> storage;
+  std::vector<std::byte*> starts;
+};
+
+// Random values among which the special ones are frequent.
+void fill(DType dtype, int64_t elements, std::byte* to, std::mt19937_64& random) {
+  const DType held = register_dtype(dtype);
+  constexpr double kFloats[] = {0.0,    -0.0,   1.0,     -1.0,     0.5,       1.5,    2.5,    -2.5,    127.5,
+                                128.0,  -128.7, 255.9,   65504.0,  1e5,       -1e5,   1e-40,  -1e-40,  3e-45,
+                                1e38,   -3e38,  2.147e9, -2.15e9,  9.3e18,    1.9e19, 1e-310, 1.7e308, 6.1e-5,
+                                5.9e-8, 3.0,    7.0,     INFINITY, -INFINITY, NAN};
+  for (int64_t k = 0; k < elements; ++k) {
+    Bits bits = random();
+    if (is_float(held)) {
+      const uint64_t choice = random() % 4;
+      if (choice < 2) bits = bits_of_float(held, kFloats[random() % std::size(kFloats)]);
+      if (choice == 2) bits = bits_of_float(held, std::uniform_real_distribution<double>(-100, 100)(random));
+      if (choice == 3 && held == DType::kF32) bits &= 0xFFFFFFFF;
+    } else if (random() % 3 == 0) {
+      bits = bits_of_int(held, static_cast<int64_t>(random() % 5) - 2);
+    } else {
+      bits = bits_of_int(held, static_cast<int64_t>(bits) >> (random() % 64));
+    }
+    store_scalar(dtype, bits, to + k * info(dtype).bytes);
+  }
+}
+
+// Equal bits, where any NaN equals any other.
+::testing::AssertionResult equal(DType dtype, int64_t elements, const std::byte* a, const std::byte* b) {
+  for (int64_t k = 0; k < elements; ++k) {
+    const Bits x = load_scalar(dtype, a + k * info(dtype).bytes);
+    const Bits y = load_scalar(dtype, b + k * info(dtype).bytes);
+    const DType held = register_dtype(dtype);
+    if (x == y) continue;
+    if (is_float(held) && std::isnan(float_of_bits(held, x)) && std::isnan(float_of_bits(held, y))) continue;
+    return ::testing::AssertionFailure() << "element " << k << ": interpreted 0x" << std::hex << x << ", compiled 0x"
+                                         << y;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+// Runs a kernel both ways on the same operands and compares every output.
+void expect_same(const Kernel& kernel, const Executable& executable, size_t entry, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Operands interpreted(kernel);
+  Operands compiled(kernel);
+  for (size_t i = 0; i < interpreted.starts.size(); ++i) {
+    const Buffer& buffer = kernel.buffers[i];
+    fill(buffer.dtype, buffer.elements, interpreted.starts[i], random);
+    std::memcpy(compiled.starts[i], interpreted.starts[i], buffer.elements * info(buffer.dtype).bytes);
+  }
+  AlignedBytes scratch(kernel.scratch_bytes);
+  for (int64_t task = 0; task < kernel.task_count; ++task) {
+    interpret(kernel, interpreted.starts, task);
+    executable.run(entry, compiled.starts, task, scratch.data());
+  }
+  for (size_t i = 0; i < interpreted.starts.size(); ++i) {
+    const Buffer& buffer = kernel.buffers[i];
+    ASSERT_TRUE(equal(buffer.dtype, buffer.elements, interpreted.starts[i], compiled.starts[i]))
+        << buffer.name << " of\n"
+        << print(kernel);
+  }
+}
+
+void expect_same(const std::vector<Kernel>& kernels, uint64_t rounds = 1) {
+  const Executable executable(compile(kernels, find_target("host")));
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    for (uint64_t round = 0; round < rounds; ++round) expect_same(kernels[k], executable, k, 1000 * round + k);
+  }
+}
+
+TEST(Codegen, SampleKernels) {
+  expect_same({scale_kernel(1001, 8), scale_kernel(1001, 1), dot_bias_relu({.m = 32, .n = 21, .k = 13}),
+               dot_bias_relu({.m = 12, .n = 32, .k = 64})});
+}
+
+constexpr int64_t kElements = 64;
+
+bool accepts(ScalarOp op, DType dtype) {
+  const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
+  return info(op).is_primitive && info(op).accepts.find(letter) != std::string_view::npos;
+}
+
+std::vector<DType> all_dtypes(bool registers_only) {
+  std::vector<DType> dtypes;
+  for (int k = 0; k < kDTypeCount; ++k) {
+    const auto dtype = static_cast<DType>(k);
+    if (is_complex(dtype) || is_narrow_float(dtype)) continue;  // the graph's alone
+    if (!registers_only || register_dtype(dtype) == dtype) dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+// One output for each primitive operation of one dtype.
+Kernel every_operation(DType dtype, int lanes) {
+  KernelBuilder b("every_" + to_string(dtype), lanes);
+  const BufferId condition = b.input("condition", DType::kI1, kElements);
+  const BufferId inputs[] = {b.input("x", dtype, kElements), b.input("y", dtype, kElements),
+                             b.input("z", dtype, kElements)};
+  std::vector<std::pair<ScalarOp, BufferId>> outputs;
+  for (int k = 0; k <= static_cast<int>(ScalarOp::kSelect); ++k) {
+    const auto op = static_cast<ScalarOp>(k);
+    if (accepts(op, dtype))
+      outputs.emplace_back(op, b.output(std::string(info(op).text), result_dtype(op, dtype), kElements));
+  }
+  for (const auto& [op, output] : outputs) {
+    b.loop("i", 0, kElements, lanes, [&](Index i) {
+      std::vector<Expr> args;
+      for (int k = 0; k < info(op).arity; ++k) args.push_back(b.load(inputs[k], i + b.lane()));
+      if (op == ScalarOp::kSelect) args[0] = b.load(condition, i + b.lane());
+      b.store(output, i + b.lane(), b.apply(op, args));
+    });
+  }
+  return b.finish();
+}
+
+TEST(Codegen, EveryOperation) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : all_dtypes(true)) {
+    for (const int lanes : {1, 8}) kernels.push_back(every_operation(dtype, lanes));
+  }
+  expect_same(kernels, 10);
+}
+
+// Every constant bound takes the short way through maximum and minimum.
+TEST(Codegen, ExtremaWithConstants) {
+  std::vector<Kernel> kernels;
+  for (const double bound : {0.0, -0.0, 1.0, -1.0, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    for (const ScalarOp op : {ScalarOp::kMaximum, ScalarOp::kMinimum}) {
+      KernelBuilder b("extremum", 8);
+      const BufferId x = b.input("x", DType::kF32, kElements);
+      const BufferId y = b.output("y", DType::kF32, kElements);
+      b.loop("i", 0, kElements, 8, [&](Index i) {
+        b.store(y, i + b.lane(), b.apply(op, {b.constant(DType::kF32, bound), b.load(x, i + b.lane())}));
+      });
+      kernels.push_back(b.finish());
+    }
+  }
+  expect_same(kernels);
+}
+
+// Loads, stores, conversions to every dtype, rounding and bit casts from one dtype.
+Kernel every_conversion(DType from, int lanes) {
+  KernelBuilder b("convert_" + to_string(from), lanes);
+  const BufferId x = b.input("x", from, kElements);
+  std::vector<std::function<void(Index)>> stores;
+  const auto add = [&](const std::string& name, DType to, const std::function<Expr(Expr)>& change) {
+    const BufferId y = b.output(name, to, kElements);
+    stores.push_back([&b, x, y, change](Index i) { b.store(y, i + b.lane(), change(b.load(x, i + b.lane()))); });
+  };
+  for (const DType to : all_dtypes(false)) {
+    add("to_" + to_string(to), to, [&b, to](Expr v) { return b.convert(to, v); });
+    if (is_float(from) && is_float(to)) {
+      add("round_" + to_string(to), register_dtype(from), [&b, to](Expr v) { return b.round(to, v); });
+    }
+    if (register_dtype(to) == to && info(to).bits == info(register_dtype(from)).bits) {
+      add("bits_" + to_string(to), to, [&b, to](Expr v) { return b.bitcast(to, v); });
+    }
+  }
+  for (const auto& store : stores) b.loop("i", 0, kElements, lanes, store);
+  return b.finish();
+}
+
+TEST(Codegen, EveryConversion) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : all_dtypes(false)) {
+    for (const int lanes : {1, 8}) kernels.push_back(every_conversion(dtype, lanes));
+  }
+  expect_same(kernels, 10);
+}
+
+// Contiguous, reversed, strided, indexed and repeated places; with and without masks; loads and stores.
+Kernel every_access(DType dtype, int lanes) {
+  KernelBuilder b("access_" + to_string(dtype), lanes);
+  const int64_t elements = 128;
+  const BufferId x = b.input("x", dtype, elements);
+  const BufferId places = b.input("places", DType::kI64, lanes);
+  const BufferId masks = b.input("masks", DType::kI1, lanes);
+  std::vector<BufferId> outputs;
+  for (int k = 0; k < 20; ++k) outputs.push_back(b.output("y" + std::to_string(k), dtype, elements));
+  const Expr mask = b.load(masks, b.lane());
+  const Expr place = b.apply(ScalarOp::kAnd, {b.load(places, b.lane()), b.constant_int(DType::kI64, elements - 1)});
+  const Index indexed = b.let_index("p", place, 0, elements - 1);
+  const Index ways[] = {b.lane() + 3, Index(elements - 1) - b.lane(), b.lane() * 3, indexed, Index(5)};
+  size_t k = 0;
+  for (const Index& way : ways) {
+    b.store(outputs[k++], b.lane(), b.load(x, way));
+    b.store(outputs[k++], b.lane(), b.load(x, way, mask));
+    b.store(outputs[k++], way, b.load(x, b.has_lanes(way) ? b.lane() : Index(0)));
+    const Expr when = b.has_lanes(way) ? mask : b.load(masks, 0);
+    b.store(outputs[k++], way, b.load(x, b.has_lanes(way) ? b.lane() : Index(1)), when);
+  }
+  return b.finish();
+}
+
+TEST(Codegen, EveryAccess) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : all_dtypes(false)) {
+    for (const int lanes : {1, 8, 32}) kernels.push_back(every_access(dtype, lanes));
+  }
+  expect_same(kernels);
+}
+
+// Indices that a program's data gives may be anything: a mask rejects those outside.
+TEST(Codegen, IndicesFromData) {
+  std::vector<Kernel> kernels;
+  for (const int lanes : {1, 8}) {
+    KernelBuilder b("lookup", lanes);
+    const BufferId table = b.input("table", DType::kF32, 40);
+    const BufferId rows = b.input("rows", DType::kI64, kElements);
+    const BufferId y = b.output("y", DType::kF32, kElements);
+    const Var unknown;
+    b.loop("i", 0, kElements, lanes, [&](Index i) {
+      const Index row = b.let_index("row", b.load(rows, i + b.lane()), unknown.low, unknown.high);
+      b.store(y, i + b.lane(), b.load(table, row + 2, b.in_range(row + 2, 0, 40)));
+    });
+    kernels.push_back(b.finish());
+  }
+  expect_same(kernels, 20);
+}
+
+Kernel every_reduction(DType dtype, int lanes) {
+  KernelBuilder b("reduce_" + to_string(dtype), lanes);
+  const BufferId x = b.input("x", dtype, kElements);
+  std::vector<std::pair<ScalarOp, BufferId>> outputs;
+  for (const ScalarOp op :
+       {ScalarOp::kAdd, ScalarOp::kMultiply, ScalarOp::kMaximum, ScalarOp::kMinimum, ScalarOp::kAnd}) {
+    if (accepts(op, dtype)) outputs.emplace_back(op, b.output(std::string(info(op).text), dtype, kElements / lanes));
+  }
+  for (const auto& [op, output] : outputs) {
+    b.loop("i", 0, kElements / lanes, 1,
+           [&](Index i) { b.store(output, i, b.reduce(op, b.load(x, i * lanes + b.lane()))); });
+  }
+  return b.finish();
+}
+
+TEST(Codegen, EveryReduction) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : all_dtypes(true)) {
+    for (const int lanes : {1, 2, 8, 16}) kernels.push_back(every_reduction(dtype, lanes));
+  }
+  expect_same(kernels);
+}
+
+TEST(Codegen, RandomKernels) {
+  std::vector<Kernel> kernels;
+  for (uint64_t seed = 0; seed < 100; ++seed) kernels.push_back(random_kernel(seed, seed % 3 == 0 ? 1 : 8));
+  expect_same(kernels);
+}
+
+// Outputs that replace inputs give the same in their memory as elsewhere.
+TEST(Codegen, InPlace) {
+  const Kernel kernel = adam(10001);
+  const Executable executable(compile(std::span(&kernel, 1), find_target("host")));
+  std::mt19937_64 random(5);
+  Operands apart(kernel);
+  Operands shared(kernel);
+  for (size_t k = 0; k < apart.starts.size(); ++k) {
+    const Buffer& buffer = kernel.buffers[k];
+    fill(buffer.dtype, buffer.elements, apart.starts[k], random);
+    std::memcpy(shared.starts[k], apart.starts[k], buffer.elements * info(buffer.dtype).bytes);
+    if (buffer.may_alias >= 0) shared.starts[k] = shared.starts[buffer.may_alias];
+  }
+  for (int64_t task = 0; task < kernel.task_count; ++task) {
+    interpret(kernel, apart.starts, task);
+    executable.run(0, shared.starts, task);
+  }
+  for (size_t k = 0; k < apart.starts.size(); ++k) {
+    const Buffer& buffer = kernel.buffers[k];
+    if (buffer.role == BufferRole::kInput) continue;
+    EXPECT_TRUE(equal(buffer.dtype, buffer.elements, apart.starts[k], shared.starts[k])) << buffer.name;
+  }
+}
+
+// The micro-kernel as each target's row has it: no spill in the loop that does the work.
+TEST(Codegen, MicroKernelsDoNotSpill) {
+  for (const Target& target : all_targets()) {
+    const int lanes = target.lanes(DType::kF32);
+    const ContractionTile& tile = target.tile(DType::kF32);
+    const Kernel kernels[] = {dot_bias_relu(
+        {.m = 8 * tile.mr, .n = 4 * tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes})};
+    const CodeImage image = compile(kernels, target);
+    const HotLoop loop = find_hot_loop(image, target, entry_symbol(kernels, 0));
+    EXPECT_EQ(loop.stack_references, 0) << target.name << "\n" << loop.text;
+    EXPECT_EQ(loop.multiply_adds, 4 * tile.mr * tile.nr / lanes) << target.name << "\n" << loop.text;
+    EXPECT_LE(loop.instructions, loop.multiply_adds * 7 / 4) << target.name << "\n" << loop.text;
+    const char* const wide = target.name == "aarch64" ? "fmla" : target.name == "x86-64-v4" ? "%zmm" : "%ymm";
+    EXPECT_NE(loop.text.find(wide), std::string::npos) << target.name;
+  }
+}
+
+// Every kind of code that these tests know links without anything from outside, for each target.
+TEST(Codegen, ImagesStandAlone) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : all_dtypes(true)) kernels.push_back(every_operation(dtype, 8));
+  for (const DType dtype : all_dtypes(false)) kernels.push_back(every_conversion(dtype, 8));
+  for (uint64_t seed = 0; seed < 20; ++seed) kernels.push_back(random_kernel(seed, 8));
+  for (const Target& target : all_targets()) {
+    const CodeImage image = compile(kernels, target);
+    EXPECT_EQ(image.entry_offsets.size(), kernels.size());
+    EXPECT_GT(image.text_bytes, 0U);
+    EXPECT_LE(image.text_bytes, image.bytes.size());
+  }
+}
+
+// What a C compiler made of code that needs something from outside must not pass.
+std::string rejection(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string object((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_FALSE(object.empty()) << path;
+  try {
+    link(std::span(&object, 1), {});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBug);
+    return error.message();
+  }
+  return "accepted";
+}
+
+TEST(Codegen, LinkRejectsWhatDoesNotStandAlone) {
+  EXPECT_NE(rejection(INGOT_NEEDS_SYMBOL).find("outside_function"), std::string::npos);
+  EXPECT_NE(rejection(INGOT_NEEDS_RELOCATION).find("dynamic relocations"), std::string::npos);
+  EXPECT_NE(rejection(INGOT_NEEDS_DATA).find("writable data"), std::string::npos);
+}
+
+TEST(Codegen, SameImageForAnyThreads) {
+  const Kernel kernels[] = {scale_kernel(1001, 8), dot_bias_relu({.m = 12, .n = 32, .k = 64}),
+                            dot_bias_relu({.m = 13, .n = 35, .k = 64})};
+  const Target& target = find_target("x86-64-v3");
+  CodegenOptions one;
+  one.threads = 1;
+  EXPECT_EQ(compile(kernels, target).bytes, compile(kernels, target, one).bytes);
+}
+
+}  // namespace
+}  // namespace ingot::codegen

@@ -1,0 +1,139 @@
+// Golden text: every tests/golden/PASS/*.mlir is a program, what to run on it, and what comes out.
+//
+//   // run: cse, dce
+//   func.func @main(...) ...
+//   // ---- expect
+//   ...
+//
+// INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also
+// checked: the passes are idempotent, and the program means the same before and after.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "aot/graph/evaluate.h"
+#include "aot/graph/text/parse.h"
+#include "aot/graph/text/print.h"
+#include "aot/ops/support/build.h"
+#include "aot/pipeline/passes.h"
+#include "tests/support/in_memory.h"
+#include "tests/support/random_tensor.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExpect = "// ---- expect\n";
+
+struct Golden {
+  std::string input;  // with its run line
+  std::string expected;
+  std::vector<PassRow> passes;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<PassRow> passes_of(const std::string& input) {
+  std::string line = input.substr(0, input.find('\n'));
+  const std::string prefix = "// run:";
+  if (!line.starts_with(prefix)) throw std::runtime_error("the first line must be '// run: PASS, ...'");
+  std::replace(line.begin(), line.end(), ',', ' ');
+  std::istringstream names(line.substr(prefix.size()));
+  std::vector<PassRow> rows;
+  for (std::string name; names >> name;) {
+    const PassRow* row = find_pass(name);
+    if (!row) throw std::runtime_error("there is no pass '" + name + "'");
+    rows.push_back(*row);
+  }
+  return rows;
+}
+
+Golden read_golden(const fs::path& path) {
+  const std::string text = read_file(path);
+  const size_t at = text.find(kExpect);
+  Golden golden{text.substr(0, at), at == text.npos ? "" : text.substr(at + kExpect.size()), {}};
+  golden.passes = passes_of(golden.input);
+  return golden;
+}
+
+// The lines that differ, with the first and last common ones left out.
+std::string diff(const std::string& expected, const std::string& actual) {
+  const auto lines = [](const std::string& text) {
+    std::vector<std::string> result;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) result.push_back(line);
+    return result;
+  };
+  std::vector<std::string> a = lines(expected), b = lines(actual);
+  size_t first = 0;
+  while (first < a.size() && first < b.size() && a[first] == b[first]) ++first;
+  while (a.size() > first && b.size() > first && a.back() == b.back()) a.pop_back(), b.pop_back();
+  std::string text;
+  for (size_t i = first; i < a.size(); ++i) text += "- " + a[i] + "\n";
+  for (size_t i = first; i < b.size(); ++i) text += "+ " + b[i] + "\n";
+  return text;
+}
+
+class GoldenTest : public testing::TestWithParam<fs::path> {};
+
+TEST_P(GoldenTest, GivesTheExpectedText) {
+  const fs::path& path = GetParam();
+  const Golden golden = read_golden(path);
+  auto module = parse_module(golden.input, path.filename(), all_ops());
+  const auto before = copy_module(*module);
+  PassContext context(all_ops());
+  run_passes(golden.passes, *module, context);
+  const std::string actual = print(*module);
+
+  if (std::getenv("INGOT_BLESS")) {
+    std::ofstream(path) << golden.input << kExpect << actual;
+  } else {
+    EXPECT_TRUE(actual == golden.expected)
+        << diff(golden.expected, actual) << "To accept: INGOT_BLESS=1 build/release/tests/golden_test";
+  }
+
+  const auto again = copy_module(*module);
+  PassContext fresh(all_ops());
+  run_passes(golden.passes, *again, fresh);
+  EXPECT_EQ(print(*again), actual) << "not idempotent";
+
+  for (const auto& function : before->functions) {
+    const Function* after = module->find(function->name);
+    if (!after) continue;
+    const std::vector<RefTensor> arguments = random_arguments(*function, /*seed=*/1);
+    std::vector<RefTensor> given = arguments, expected = evaluate(*function, arguments);
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (given[i].type != after->body.argument(static_cast<int>(i))->type) given[i] = in_memory(given[i]);
+    }
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (expected[i].type != after->results[i].type) expected[i] = in_memory(expected[i]);
+    }
+    expect_equal(evaluate(*after, given), expected, {.ulp = 4});
+  }
+}
+
+std::vector<fs::path> goldens() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(INGOT_SOURCE_DIR) / "tests/golden")) {
+    if (entry.path().extension() == ".mlir") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenTest, testing::ValuesIn(goldens()), [](const auto& info) {
+  return info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+});
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,614 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/dimension_numbers.h"
+#include "tests/support/random_contraction.h"
+#include "tests/support/random_tensor.h"
+#include "tests/support/schedule_fixture.h"
+
+namespace ingot {
+namespace {
+
+TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
+
+TEST(Elementwise, FlatOverAnyShape) {
+  for (const Shape& shape :
+       std::vector<Shape>{{}, {0}, {1}, {7}, {8}, {3, 5}, {2, 0, 3}, {1000}, {7, 11, 13}, {40, 1}}) {
+    check_kernel(
+        kernel_function({f32(shape), f32(shape)},
+                        [](GraphBuilder& b, const Values& x) {
+                          return Values{ops::add(b, ops::multiply(b, x[0], x[1]), ops::unary(b, "tanh", x[0]))};
+                        }),
+        {});
+  }
+}
+
+TEST(Elementwise, BiasAlongEachDimension) {
+  for (const int64_t dim : {0, 1, 2, 3}) {
+    const Shape shape{3, 5, 4, 7};
+    check_kernel(kernel_function({f32(shape), f32({shape[dim]})}, [&](GraphBuilder& b, const Values& x) {
+      return Values{ops::add(b, x[0], ops::broadcast_in_dim(b, x[1], shape, {dim}))};
+    }));
+  }
+}
+
+TEST(Elementwise, SeveralResultsOfSeveralShapes) {
+  check_kernel(kernel_function({f32({6, 10}), f32({10})}, [](GraphBuilder& b, const Values& x) {
+    Value* sum = ops::add(b, x[0], ops::broadcast_in_dim(b, x[1], {6, 10}, {1}));
+    return Values{sum, ops::multiply(b, sum, x[0]), ops::negate(b, x[1]), x[1], sum};
+  }));
+}
+
+TEST(Elementwise, ReshapesAndTransposes) {
+  check_kernel(kernel_function({f32({6, 35})}, [](GraphBuilder& b, const Values& x) {
+    Value* y = ops::reshape(b, ops::negate(b, x[0]), {2, 3, 5, 7});
+    return Values{ops::reshape(b, ops::add(b, y, y), {42, 5}), ops::transpose(b, y, {3, 1, 0, 2}),
+                  ops::transpose(b, x[0], {1, 0})};
+  }));
+}
+
+TEST(Elementwise, HalfAndIntegers) {
+  for (const DType dtype :
+       {DType::kF16, DType::kBF16, DType::kF64, DType::kI8, DType::kI32, DType::kI64, DType::kUI16}) {
+    check_kernel(kernel_function({{dtype, {5, 19}}, {dtype, {5, 19}}}, [](GraphBuilder& b, const Values& x) {
+      return Values{ops::select(b, ops::compare(b, "LT", x[0], x[1]), ops::add(b, x[0], x[1]), x[1])};
+    }));
+  }
+}
+
+// Each operand is walked by itself, of any length (also none, and one that is made), where vectors are of one operand;
+// two concatenations with other joints.
+TEST(Elementwise, JoinedOperands) {
+  for (const int64_t unit : {1, 3, 16}) {
+    for (const int64_t dim : {0, 1, 2}) {
+      const auto part = [&](int64_t extent) {
+        Shape shape{5, 7, 24};
+        shape[dim] = extent * unit;
+        return f32(shape);
+      };
+      const std::vector<TensorType> types = {part(1), part(0), part(4), part(2), part(3), part(4)};
+      check_kernel(kernel_function(types, [&](GraphBuilder& b, const Values& x) {
+        Value* four = ops::concatenate(b, {x[0], x[1], ops::multiply(b, x[2], x[2]), x[3]}, dim);
+        return Values{ops::add(b, ops::unary(b, "negate", four), ops::concatenate(b, {x[4], x[5]}, dim))};
+      }));
+    }
+  }
+}
+
+// Nor is a vector asked along the last dimension, also behind a slice and a reshape of a joined line, but where it has
+// elements of two operands.
+TEST(Elementwise, JoinedOperandsAlongVectors) {
+  const auto joined = [](const std::vector<int64_t>& extents, int64_t first, const Shape& shape) {
+    std::vector<TensorType> arguments{f32(shape)};
+    for (const int64_t extent : extents) arguments.push_back(f32({extent}));
+    return kernel_function(arguments, [&](GraphBuilder& b, const Values& a) {
+      Value* line = ops::negate(b, ops::concatenate(b, {a.begin() + 1, a.end()}, 0));
+      Value* part = ops::slice(b, line, {first}, {first + element_count(shape)}, {1});
+      return Values{ops::multiply(b, ops::reshape(b, part, shape), a[0])};
+    });
+  };
+  const KernelFunction of_whole_vectors[] = {joined({64, 64}, 0, {4, 32}), joined({64, 40, 200}, 24, {2, 100}),
+                                             joined({40000, 8000, 32000}, 0, {80000})};
+  for (const KernelFunction& f : of_whole_vectors) {
+    check_kernel(f);
+    const std::string text = print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel);
+    EXPECT_EQ(text.find("select"), std::string::npos) << text;
+  }
+  check_kernel(joined({100, 100, 100, 100}, 0, {397}));
+  check_kernel(joined({33, 70, 90}, 5, {2, 3, 30}));
+  check_kernel(joined({30001, 20003, 0, 9000}, 7, {100, 500}));
+  check_kernel(joined({1, 2, 3}, 1, {5}));
+}
+
+TEST(Reduce, RowsColumnsAndBetween) {
+  const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
+      {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}},      {{3, 5, 17}, {1}},
+      {{3, 5, 17}, {0, 2}}, {{4, 1, 9}, {1}}, {{0, 4}, {0}},          {{4, 0}, {0}},
+      {{1}, {0}},           {{5000}, {0}},    {{3000, 5}, {0}},       {{2, 3, 40, 9}, {0, 2, 3}},
+      {{5, 1}, {1}},        {{100000}, {0}},  {{16, 65, 96}, {0, 1}}, {{6, 700, 8}, {0, 1}}};
+  for (const auto& [shape, dims] : cases) {
+    for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
+      KernelTolerance tolerance;
+      if (std::string(op) == "multiply") tolerance = {.relative = 1e-4, .low = 0.9, .high = 1.1};
+      check_kernel(kernel_function({f32(shape)},
+                                   [&](GraphBuilder& b, const Values& x) {
+                                     return Values{ops::reduce(b, op, ops::multiply(b, x[0], x[0]), dims)};
+                                   }),
+                   tolerance);
+    }
+  }
+}
+
+// A sum taken element after element would be off by about 1e-6 here: long sums must be cut into blocks.
+TEST(Reduce, LongSumsOfOneSignStayAccurate) {
+  struct Case {
+    Shape shape;
+    std::vector<int64_t> dims;
+    double relative;
+  };
+  const std::vector<Case> cases = {{{1 << 20}, {0}, 1.5e-7},
+                                   {{2, 200000}, {1}, 1.5e-7},
+                                   {{32, 4, 32, 32}, {0, 2, 3}, 1.5e-7},
+                                   {{100000, 8}, {0}, 3e-7},
+                                   {{2, 9000, 8}, {0, 1}, 3e-7}};
+  for (const auto& [shape, dims, relative] : cases) {
+    check_kernel(
+        kernel_function({f32(shape)},
+                        [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, "add", x[0], dims)}; }),
+        {.relative = relative, .low = 0.5, .high = 1.5});
+  }
+}
+
+// A region of a narrow type rounds each partial sum. Down columns the sums are of blocks of 32 in order, as in XLA:
+// what the rows lack of three blocks is missing at both ends.
+TEST(Reduce, NarrowSumsAreRoundedBlockByBlock) {
+  constexpr int64_t kRows = 70, kColumns = 24, kBlock = 32, kBlocks = 3;
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const TensorType type{dtype, {kRows, kColumns}};
+    const KernelFunction f = kernel_function({type}, [&](GraphBuilder& b, const Values& x) {
+      std::vector<std::unique_ptr<Block>> regions;
+      regions.push_back(ops::binary_region(b, "add", dtype));
+      Value* start = ops::constant(b, {dtype, {}}, 0);
+      const std::vector<int64_t> dims{0};
+      return Values{
+          b.create("stablehlo.reduce", {x[0], start}, {{"dimensions", dims}}, {}, std::move(regions))->result()};
+    });
+    const RefTensor x = random_tensor(type, 1);
+    RefTensor expected({dtype, {kColumns}});
+    for (int64_t column = 0; column < kColumns; ++column) {
+      double& total = expected.f[column];
+      for (int64_t block = -(kBlocks * kBlock - kRows) / 2; block < kRows; block += kBlock) {
+        double sum = 0;
+        for (int64_t row = std::max<int64_t>(block, 0); row < std::min(block + kBlock, kRows); ++row)
+          sum = round_to(dtype, sum + x.f[row * kColumns + column]);
+        total = round_to(dtype, total + sum);
+      }
+    }
+    for (const loops::Target& target : loops::all_targets()) {
+      const Lowering lowering = lower(*f.kernel, target);
+      LoweringRun run(*f.kernel, lowering);
+      run.set_operands({x});
+      run.interpret(false);
+      EXPECT_EQ(run.results()[0].f, expected.f) << target.name;
+    }
+  }
+}
+
+TEST(Reduce, SiblingsAndEpilogue) {
+  for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{{0}, {1}, {0, 1}}) {
+    check_kernel(kernel_function({f32({37, 43})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* sum = ops::reduce(b, "add", x[0], dims);
+                                   Value* squares = ops::reduce(b, "add", ops::multiply(b, x[0], x[0]), dims);
+                                   return Values{ops::multiply(b, sum, squares), sum};
+                                 }),
+                 {.relative = 1e-5});
+  }
+}
+
+TEST(Rows, Softmax) {
+  for (const Shape& shape : std::vector<Shape>{{5, 10}, {3, 4, 65}, {2, 300}, {9, 1}}) {
+    check_kernel(kernel_function({f32(shape)},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   const int64_t last = static_cast<int64_t>(shape.size()) - 1;
+                                   std::vector<int64_t> outer;
+                                   for (int64_t d = 0; d < last; ++d) outer.push_back(d);
+                                   Value* max =
+                                       ops::broadcast_in_dim(b, ops::reduce(b, "maximum", x[0], {last}), shape, outer);
+                                   Value* e = ops::unary(b, "exponential", ops::subtract(b, x[0], max));
+                                   Value* sum = ops::reduce(b, "add", e, {last});
+                                   return Values{ops::divide(b, e, ops::broadcast_in_dim(b, sum, shape, outer)),
+                                                 ops::unary(b, "log", sum)};
+                                 }),
+                 {});
+  }
+}
+
+TEST(Rows, BatchNormOverImages) {
+  const Shape shape{4, 3, 5, 6};
+  check_kernel(kernel_function(
+                   {f32(shape), f32({3})},
+                   [&](GraphBuilder& b, const Values& x) {
+                     const auto wide = [&](Value* v) { return ops::broadcast_in_dim(b, v, shape, {1}); };
+                     const auto mean = [&](Value* v) {
+                       return ops::divide(b, ops::reduce(b, "add", v, {0, 2, 3}), ops::constant(b, f32({3}), 120));
+                     };
+                     Value* centred = ops::subtract(b, x[0], wide(mean(x[0])));
+                     Value* variance = mean(ops::multiply(b, centred, centred));
+                     return Values{ops::multiply(b, ops::multiply(b, centred, wide(ops::unary(b, "rsqrt", variance))),
+                                                 wide(x[1])),
+                                   variance};
+                   }),
+               {.relative = 1e-5});
+}
+
+KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims, DType dtype = DType::kF32) {
+  return kernel_function({{dtype, lhs}, {dtype, rhs}}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::dot_general(b, x[0], x[1], dims)};
+  });
+}
+
+TEST(Contraction, DotShapes) {
+  const int64_t sizes[] = {1, 2, 6, 7, 13, 16, 17, 40, 65};
+  std::mt19937 random(3);
+  for (int round = 0; round < 16; ++round) {
+    const int64_t m = sizes[random() % 9], n = sizes[random() % 9], k = round % 10 == 9 ? 0 : sizes[random() % 9];
+    const bool lhs_t = random() % 2, rhs_t = random() % 2;
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << lhs_t << rhs_t);
+    check_kernel(dot(lhs_t ? Shape{k, m} : Shape{m, k}, rhs_t ? Shape{n, k} : Shape{k, n},
+                     {{}, {}, {lhs_t ? 0 : 1}, {rhs_t ? 1 : 0}}),
+                 {.relative = 1e-5});
+    if (HasFatalFailure() || HasFailure()) return;
+  }
+}
+
+TEST(Contraction, LongDepthAndManyRows) {
+  check_kernel(dot({100, 1100}, {1100, 37}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({9000, 5}, {9000, 9}, {{}, {}, {0}, {0}}), {.relative = 2e-5});
+  check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+}
+
+TEST(Contraction, BatchesAndVectors) {
+  check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
+  check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20}, {20}, {{}, {}, {0}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20, 30}, {30}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({4, 5, 6}, {6, 5, 3}, {{}, {}, {1, 2}, {1, 0}}), {.relative = 1e-5});
+  check_kernel(dot({4}, {5}, {{}, {}, {}, {}}), {.relative = 1e-5});
+}
+
+TEST(Contraction, OtherTypes) {
+  for (const DType dtype : {DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+    check_kernel(dot({13, 21}, {21, 19}, {{}, {}, {1}, {0}}, dtype), {.relative = 1e-2});
+  }
+}
+
+TEST(Contraction, Epilogue) {
+  check_kernel(kernel_function({f32({13, 21}), f32({21, 19}), f32({19}), f32({13, 19})},
+                               [](GraphBuilder& b, const Values& x) {
+                                 Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+                                 Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {13, 19}, {1}));
+                                 return Values{ops::binary(b, "maximum", biased, ops::zeros_like(b, biased)),
+                                               ops::multiply(b, biased, x[3])};
+                               }),
+               {.relative = 1e-5});
+}
+
+ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
+  return {{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}}, window, groups, 1};
+}
+
+// The convolution's result, or its gradients for its result's gradient as a third argument.
+KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y, bool gradients,
+                           DType dtype = DType::kF32) {
+  return kernel_function({{dtype, x}, {dtype, w}, {dtype, y}}, [&](GraphBuilder& b, const Values& a) {
+    Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(conv), {{dtype, y}});
+    if (!gradients) return Values{ops::add(b, op->result(), a[2])};
+    Value* dy[] = {a[2]};
+    const bool needed[] = {true, true};
+    GradientArgs args{b, *op, dy, needed};
+    return op->def->gradient(args);
+  });
+}
+
+TEST(Contraction, Convolutions) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window one{{.size = 1}, {.size = 1}};
+  const ops::Window uneven{{.size = 2, .low = 0, .high = 2, .dilation = 2},
+                           {.size = 3, .stride = 1, .low = -1, .high = 3, .base_dilation = 2}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(same), {2, 5, 9, 10}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(strided), {2, 5, 5, 5}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({3, 4, 6, 7}, {9, 4, 1, 1}, nchw(one), {3, 9, 6, 7}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 4, 6, 6}, {4, 2, 3, 3}, nchw(same, 2), {2, 4, 6, 6}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 6, 5}, {7, 3, 2, 3}, nchw(uneven), {2, 7, 6, 9}, gradients), {.relative = 1e-5});
+  }
+  ops::Convolution nhwc{{0, 3, {1, 2}, 2, 3, {0, 1}, 0, 3, {1, 2}}, same, 1, 1};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({2, 7, 6, 5}, {3, 3, 5, 20}, nhwc, {2, 7, 6, 20}, gradients), {.relative = 1e-5});
+  }
+}
+
+// A sum of n products in any order is within gamma_n * (the sum of their magnitudes) of the exact one; the reference is
+// rounded once.
+KernelTolerance sums_of(int64_t n) {
+  const double error = static_cast<double>(n + 1) * 0x1p-24;
+  return {.relative = error / (1 - error), .of_terms = true};
+}
+
+const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
+constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
+
+// Images of fewer pixels than a tile has columns: tiles cross images. Tasks share the columns, which a step packs.
+TEST(Contraction, ConvolutionsOfTinyImages) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({5, 90, 4, 4}, {100, 90, 3, 3}, nchw(strided), {5, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({3, 8, 4, 4}, {100, 8, 3, 3}, nchw(same), {3, 100, 4, 4}, gradients), {.relative = 1e-5});
+  }
+  const KernelFunction tiny = convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, false);
+  EXPECT_EQ(lower(*tiny.kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
+}
+
+// Slices are read where they lie, in steps and backwards.
+TEST(Contraction, OperandsThatAreSlices) {
+  for (const int64_t step : {1, 2}) {
+    check_kernel(kernel_function({f32({40, 50}), f32({50, 60})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* lhs = ops::slice(b, x[0], {3, 5}, {40, 45}, {1, step});
+                                   Value* rhs = ops::slice(b, x[1], {10, 2}, {50, 58}, {step, step});
+                                   return Values{ops::dot_general(b, lhs, rhs, {{}, {}, {1}, {0}})};
+                                 }),
+                 {.relative = 1e-5});
+    const ops::Window window{{.size = 2, .high = 1, .reversed = true}, {.size = 2, .high = 1, .reversed = true}};
+    check_kernel(kernel_function({f32({8, 20, 2, 2}), f32({9, 20, 3, 3})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* w = ops::slice(b, x[1], {0, 0, 0, 1}, {9, 20, 1 + step, 3}, {1, 1, step, 1});
+                                   return Values{ops::convolution(b, x[0], w, nchw(window))};
+                                 }),
+                 {.relative = 1e-5});
+  }
+}
+
+TEST(Contraction, RandomDotGenerals) {
+  RandomContraction random(1, kExtents);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    const RandomContraction::Dot it = random.dot();
+    int64_t terms = 1;
+    for (const int64_t dim : it.dims.lhs_contract) terms *= it.lhs[dim];
+    if (element_count(it.lhs) > 20000 || element_count(it.rhs) > 20000) continue;
+    const bool is_float = round % 4 != 3;
+    check_kernel(dot(it.lhs, it.rhs, it.dims, is_float ? DType::kF32 : DType::kI32),
+                 is_float ? sums_of(terms) : kWrapping);
+    if (HasFailure()) return;
+  }
+}
+
+// A product of operands that are concatenated along its depth: both, or one of them, at places of their own. Parts in
+// memory are read there; those of a narrow type, or that are made, are packed.
+TEST(Contraction, RandomJoinedOperands) {
+  RandomContraction random(3, {0, 1, 2, 3, 5, 8, 13, 16, 28, 40, 65});
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const int64_t batch = random.between(0, 1), rows = random.extent(), columns = random.extent();
+    const bool lhs_across = random.chance(30), rhs_across = random.chance(30);
+    const DType dtype = std::array{DType::kF32, DType::kF32, DType::kF16, DType::kI32}[round % 4];
+    // Depths of the parts of each operand.
+    Shape lhs, rhs;
+    for (int64_t parts = random.between(1, 3); parts > 0; --parts) lhs.push_back(random.extent());
+    const int64_t depth = std::accumulate(lhs.begin(), lhs.end(), int64_t{0});
+    if (random.chance(50)) rhs = lhs;
+    if (rhs.empty()) rhs.push_back(random.between(0, depth));
+    if (rhs != lhs) rhs.push_back(depth - rhs[0]);
+    const auto shape = [&](int64_t along, int64_t other, bool across) {
+      Shape shape = across ? Shape{along, other} : Shape{other, along};
+      if (batch) shape.insert(shape.begin(), 3);
+      return shape;
+    };
+    std::vector<TensorType> types;
+    for (const int64_t part : lhs) types.push_back({dtype, shape(part, rows, lhs_across)});
+    for (const int64_t part : rhs) types.push_back({dtype, shape(part, columns, !rhs_across)});
+    const auto joined = [&](GraphBuilder& b, Values x) {
+      for (Value*& part : x) part = random.chance(20) ? ops::add(b, part, part) : part;
+      const int64_t lhs_dim = batch + (lhs_across ? 0 : 1), rhs_dim = batch + (rhs_across ? 1 : 0);
+      const auto middle = x.begin() + std::ssize(lhs);
+      ops::DotDims dims{{}, {}, {lhs_dim}, {rhs_dim}};
+      if (batch) dims.lhs_batch = dims.rhs_batch = {0};
+      Value* left = ops::concatenate(b, {x.begin(), middle}, lhs_dim);
+      Value* right = ops::concatenate(b, {middle, x.end()}, rhs_dim);
+      return Values{ops::dot_general(b, left, right, dims)};
+    };
+    check_kernel(kernel_function(types, joined), dtype == DType::kI32   ? kWrapping
+                                                 : dtype == DType::kF32 ? sums_of(depth)
+                                                                        : KernelTolerance{.relative = 1e-2});
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Contraction, RandomConvolutions) {
+  RandomContraction random(2, kExtents);
+  for (int round = 0; round < 90; ++round) {
+    SCOPED_TRACE(round);
+    const auto [x, w, conv] = random.convolution();
+    if (element_count(x) > 4000 || element_count(w) > 4000) continue;
+    const ops::ConvDims& dims = conv.dims;
+    Shape y(x.size());
+    y[dims.output_batch] = x[dims.input_batch] / conv.batch_groups;
+    y[dims.output_feature] = w[dims.kernel_output_feature];
+    for (size_t d = 0; d < conv.window.size(); ++d)
+      y[dims.output_spatial[d]] = conv.window[d].positions(x[dims.input_spatial[d]]);
+    if (element_count(y) > 20000) continue;
+    if (round % 4 == 3) {
+      check_kernel(convolution(x, w, conv, y, false, DType::kI32), kWrapping);
+    } else {
+      const bool gradients = round % 4 == 2;
+      const int64_t terms = gradients ? std::max(element_count(w), element_count(y))
+                                      : 1 + element_count(w) / std::max<int64_t>(w[dims.kernel_output_feature], 1);
+      check_kernel(convolution(x, w, conv, y, gradients), sums_of(terms));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Window, PoolsForwardAndBackward) {
+  const ops::Window same{
+      {}, {}, {.size = 3, .stride = 2, .low = 1, .high = 1}, {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window apart{{}, {}, {.size = 2, .stride = 2}, {.size = 2, .stride = 2}};
+  const ops::Window overlapping{
+      {}, {}, {.size = 3, .low = 1, .high = 0, .base_dilation = 2}, {.size = 2, .dilation = 2}};
+  for (const ops::Window& window : {same, apart, overlapping}) {
+    for (const char* op : {"maximum", "add"}) {
+      const Shape x{2, 3, 8, 9};
+      const Shape y = ops::positions(window, x);
+      check_kernel(kernel_function({f32(x), f32(y)}, [&](GraphBuilder& b, const Values& a) {
+        std::vector<std::unique_ptr<Block>> regions;
+        regions.push_back(ops::binary_region(b, op, DType::kF32));
+        Value* start = ops::constant(b, f32({}), op[0] == 'm' ? -INFINITY : 0);
+        Op* pool =
+            b.create("stablehlo.reduce_window", {a[0], start}, ops::window_attrs(window), {}, std::move(regions));
+        return Values{ops::add(b, pool->result(), a[1])};
+      }));
+    }
+  }
+}
+
+// Vectors of channels, of windows, of windows apart; windows over little and over nothing; ties.
+TEST(Window, SendsSourcesToWinners) {
+  const ops::WindowDim pool{.size = 3, .stride = 2, .low = 1, .high = 1}, apart{.size = 2, .stride = 2};
+  const ops::WindowDim holes{.size = 3, .low = 1, .base_dilation = 2}, wide{.size = 2, .low = -1, .dilation = 2};
+  const ops::WindowDim beyond{.size = 2, .low = 3, .high = 2}, whole{.size = 7};
+  const std::vector<std::pair<Shape, ops::Window>> cases = {
+      {{}, {}},
+      {{1}, {beyond}},
+      {{37}, {pool}},
+      {{4, 16, 24, 25}, {{}, {}, pool, pool}},
+      {{3, 25, 24, 20}, {{}, pool, pool, {}}},
+      {{2, 3, 8, 9}, {{}, {}, apart, apart}},
+      {{2, 9, 8, 3}, {{}, apart, apart, {}}},
+      {{2, 3, 8, 9}, {{}, {}, holes, wide}},
+      {{2, 8, 9, 10}, {{}, wide, holes, {}}},
+      {{2, 3, 17, 3}, {beyond, {}, wide, apart}},
+      {{5, 20, 7, 7}, {{}, {}, whole, whole}},
+      {{7, 6, 5, 2, 3}, {pool, {}, pool, {}, {}}},
+      {{6, 0, 5}, {pool, {}, pool}},
+      {{6, 4}, {{.size = 9}, {}}},
+  };
+  for (const auto& [x, window] : cases) {
+    for (const auto& [key, direction] : {std::pair(DType::kF32, "GE"), std::pair(DType::kI8, "GT")}) {
+      const TensorType sources{key == DType::kI8 ? DType::kF64 : DType::kF32, ops::positions(window, x)};
+      SCOPED_TRACE(to_string(TensorType{key, x}) + " " + direction);
+      check_kernel(kernel_function({{key, x}, sources}, [&](GraphBuilder& b, const Values& a) {
+        std::vector<std::unique_ptr<Block>> regions;
+        regions.push_back(ops::compare_region(b, direction, key));
+        regions.push_back(ops::binary_region(b, "add", sources.dtype));
+        Value* start = ops::constant(b, {sources.dtype, {}}, 1);
+        const Op* sent = b.create("stablehlo.select_and_scatter", {a[0], ops::negate(b, a[1]), start},
+                                  ops::window_attrs(window), {}, std::move(regions));
+        return Values{sent->result(), ops::negate(b, sent->result())};
+      }));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Windows of operands, made along with results of the window's shape, behind contractions, and of what they overwrite.
+TEST(Update, WritesWindows) {
+  const TensorType index{DType::kI32, {}};
+  const auto at = [](GraphBuilder& b, Value* start, int rank) {
+    Values starts(rank, ops::constant(b, {DType::kI32, {}}, 0));
+    starts[0] = start;
+    return starts;
+  };
+  check_kernel(
+      kernel_function({f32({5, 3, 17}), f32({3, 17}), f32({5, 3, 17}), index}, [&](GraphBuilder& b, const Values& a) {
+        Value* row = ops::unary(b, "tanh", a[1]);
+        Value* first = ops::dynamic_update_slice(b, a[0], ops::reshape(b, row, {1, 3, 17}), at(b, a[3], 3));
+        Value* twice = ops::broadcast_in_dim(b, ops::add(b, row, row), {1, 3, 17}, {1, 2});
+        return Values{first, ops::negate(b, row), ops::dynamic_update_slice(b, a[2], twice, at(b, a[3], 3))};
+      }));
+  check_kernel(kernel_function({f32({9, 20}), f32({2, 20}), index}, [&](GraphBuilder& b, const Values& a) {
+    Value* old = ops::dynamic_slice(b, a[0], at(b, a[2], 2), {2, 20});
+    return Values{ops::dynamic_update_slice(b, a[0], ops::add(b, old, a[1]), at(b, a[2], 2))};
+  }));
+  check_kernel(kernel_function({f32({9, 20}), f32({4, 7}), index, index}, [&](GraphBuilder& b, const Values& a) {
+    return Values{ops::dynamic_update_slice(b, a[0], a[1], {a[2], a[3]})};
+  }));
+  check_kernel(
+      kernel_function({f32({6, 30, 40}), f32({30, 50}), f32({50, 40}), index}, [&](GraphBuilder& b, const Values& a) {
+        Value* product = ops::dot_general(b, a[1], a[2], {{}, {}, {1}, {0}});
+        return Values{ops::dynamic_update_slice(b, a[0], ops::reshape(b, product, {1, 30, 40}), at(b, a[3], 3))};
+      }));
+  // Reversed, what is overwritten is read elsewhere; and the window read at another place: both need a copy.
+  for (const bool reversed : {false, true}) {
+    check_kernel(kernel_function({f32({40}), index, index}, [&](GraphBuilder& b, const Values& a) {
+      Value* old = ops::dynamic_slice(b, a[0], {a[reversed ? 1 : 2]}, {16});
+      return Values{ops::dynamic_update_slice(b, a[0], reversed ? ops::reverse(b, old, {0}) : old, {a[1]})};
+    }));
+  }
+}
+
+TEST(Scatter, RowsOfATableAndSingleElements) {
+  ops::IndexedDims rows{.window_dims = {1},
+                        .dropped_dims = {0},
+                        .operand_batch = {},
+                        .indices_batch = {},
+                        .index_map = {0},
+                        .index_vector_dim = 1};
+  ops::IndexedDims points{.window_dims = {},
+                          .dropped_dims = {0, 1},
+                          .operand_batch = {},
+                          .indices_batch = {},
+                          .index_map = {0, 1},
+                          .index_vector_dim = 1};
+  for (const char* op : {"add", "maximum"}) {
+    check_kernel(
+        kernel_function({f32({10, 37}), {DType::kI32, {20, 1}}, f32({20, 37})}, [&](GraphBuilder& b, const Values& a) {
+          return Values{ops::negate(b, ops::scatter(b, op, a[0], a[1], a[2], rows))};
+        }));
+    check_kernel(kernel_function(
+        {f32({6, 7}), {DType::kI64, {20, 2}}, f32({20})},
+        [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, op, a[0], a[1], a[2], points)}; }));
+  }
+}
+
+// Many equal keys: their positions, and what else goes along, tell whether the order is stable.
+TEST(Sort, RandomShapes) {
+  constexpr int64_t kExtents[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 64, 65, 100, 129, 257};
+  std::mt19937 random(3);
+  const auto pick = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
+  for (int round = 0; round < 16; ++round) {
+    Shape shape(1 + pick(3));
+    const auto dimension = static_cast<int64_t>(pick(shape.size()));
+    for (int64_t& extent : shape) extent = static_cast<int64_t>(1 + pick(5));
+    shape[dimension] = kExtents[pick(std::size(kExtents))];
+    const size_t passengers = pick(4);
+    SCOPED_TRACE(to_string(f32(shape)) + " along " + std::to_string(dimension) + " with " + std::to_string(passengers));
+    const auto body = [&](GraphBuilder& b, const Values& x) {
+      Values operands{ops::add(b, x[0], x[0]), ops::iota(b, {DType::kI32, shape}, dimension)};
+      for (size_t k = 0; k < passengers; ++k) operands.push_back(x[k % x.size()]);
+      std::vector<std::unique_ptr<Block>> regions;
+      regions.push_back(ops::compare_region(b, round % 2 ? "LT" : "GT", DType::kI32));
+      for (size_t k = 1; k < operands.size(); ++k) {
+        for (int side = 0; side < 2; ++side) regions[0]->add_argument({operands[k]->type.dtype, {}});
+      }
+      const Op* sort =
+          b.create("stablehlo.sort", operands, {{"dimension", IntAttr{dimension}}}, {}, std::move(regions));
+      Values results;
+      for (const auto& result : sort->results) results.push_back(result.get());
+      return results;
+    };
+    check_kernel(kernel_function({{DType::kI32, shape}, f32(shape), {DType::kI8, shape}}, body), {}, round);
+  }
+}
+
+TEST(TopK, RandomShapes) {
+  std::mt19937 random(4);
+  const auto pick = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(1, most)(random); };
+  for (int round = 0; round < 16; ++round) {
+    const Shape shape{pick(3), pick(round % 2 ? 3 : 20), pick(round % 3 ? 40 : 300)};
+    const int64_t k = pick(std::min<int64_t>(shape.back(), 50));
+    SCOPED_TRACE(to_string(f32(shape)) + ", k = " + std::to_string(k));
+    const auto body = [&](GraphBuilder& b, const Values& x) {
+      const Op* top = b.create("chlo.top_k", {ops::add(b, x[0], x[1])}, {{"k", IntAttr{k}}});
+      return Values{top->result(0), top->result(1)};
+    };
+    const TensorType type{round % 4 ? DType::kI16 : DType::kF32, shape};
+    check_kernel(kernel_function({type, type}, body), {}, round);
+  }
+}
+
+}  // namespace
+}  // namespace ingot

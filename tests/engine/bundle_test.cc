@@ -1,0 +1,79 @@
+// Bundles written and read back by the compiler's side.
+#include <gtest/gtest.h>
+
+#include "aot/bundle/read_bundle.h"
+#include "schema/kernel_abi.h"
+#include "tests/engine/engine_fixture.h"
+
+namespace ingot::test {
+namespace {
+
+TEST(Bundle, WritesAgainWhatItRead) {
+  for (const bool compress : {false, true}) {
+    bundle::BundleSpec spec = fit_spec();
+    spec.compress_initial_state = compress;
+    spec.entries[kTrainStep].inputs[2].default_value = {std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0x3E}};
+    spec.targets.push_back(spec.targets[0]);
+    spec.targets[1].name = "other";
+    spec.targets[1].cpu_features = {"avx2", "fma"};
+    spec.targets[1].rodata.clear();
+    const std::vector<std::byte> file = bundle::write_bundle(spec);
+    const bundle::BundleSpec read = bundle::read_bundle(file);
+    EXPECT_EQ(bundle::write_bundle(read), file);
+    EXPECT_EQ(read.targets[1].cpu_features, spec.targets[1].cpu_features);
+    EXPECT_EQ(read.targets[0].plans[kTrainStep].buffers[2].in_place_of, 0u);
+    EXPECT_EQ(read.entries[kTrainStep].inputs[2].name, "lr");
+    EXPECT_EQ(read.entries[kTrainStep].inputs[2].default_value, spec.entries[kTrainStep].inputs[2].default_value);
+  }
+}
+
+TEST(Bundle, JumpsAreKeptAndRequireControlFlow) {
+  bundle::BundleSpec spec = fit_spec();
+  auto& steps = spec.targets[0].plans[kInit].steps;
+  steps.push_back({1, true, {{INGOT_BASE_STATE, 4096, kStep}}, bundle::StepKind::kJumpUnless, 3, true});
+  steps.push_back({0, true, {}, bundle::StepKind::kJump, 1});
+  const std::vector<std::byte> file = bundle::write_bundle(spec);
+  const bundle::BundleSpec read = bundle::read_bundle(file);
+  EXPECT_EQ(bundle::write_bundle(read), file);
+  EXPECT_EQ(read.required_features, std::vector<std::string>{"control_flow"});
+  const bundle::Step& test = read.targets[0].plans[kInit].steps[1];
+  EXPECT_EQ(test.kind, bundle::StepKind::kJumpUnless);
+  EXPECT_EQ(test.kernel, 1u);
+  EXPECT_EQ(test.target, 3u);
+  EXPECT_TRUE(test.word);
+  ASSERT_EQ(test.operands.size(), 1u);
+  EXPECT_EQ(test.operands[0].offset_bytes, 4096u);
+  EXPECT_EQ(read.targets[0].plans[kInit].steps[2].kind, bundle::StepKind::kJump);
+  steps[2].target = 4;
+  EXPECT_THROW(bundle::write_bundle(spec), std::exception);
+}
+
+TEST(Bundle, EqualSegmentsAreStoredOnce) {
+  bundle::BundleSpec spec = fit_spec();
+  spec.targets[0].rodata.resize(100'000);
+  const size_t one = bundle::write_bundle(spec).size();
+  spec.targets.push_back(spec.targets[0]);
+  spec.targets[1].name = "same";
+  EXPECT_LT(bundle::write_bundle(spec).size(), one + 8192);
+}
+
+TEST(Bundle, SegmentsStartAtPages) {
+  for (const uint32_t page_bytes : {4096u, 16384u, 65536u}) {
+    bundle::BundleSpec spec = fit_spec();
+    spec.page_bytes = page_bytes;
+    const OpenBundle bundle(bundle::write_bundle(spec));
+    EXPECT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
+    EXPECT_EQ(bundle.bytes->size() / page_bytes, 4u) << "header, description, code, read-only data, initial state";
+  }
+}
+
+TEST(Bundle, DamageIsAnError) {
+  std::vector<std::byte> file = bundle::write_bundle(fit_spec());
+  EXPECT_THROW(bundle::read_bundle(std::span(file).first(100)), std::exception);
+  EXPECT_THROW(bundle::read_bundle({}), std::exception);
+  file[200] ^= std::byte{1};
+  EXPECT_THROW(bundle::read_bundle(file), std::exception);
+}
+
+}  // namespace
+}  // namespace ingot::test

@@ -1,0 +1,84 @@
+// A bundle that an earlier compiler made still opens, runs and gives the numbers that it gave then: the guard of the
+// compatibility rules in schema/README.md. The bundles in tests/engine/compat were made of the texts beside them, for
+// x86-64-v3, when the format in their name was new. They are never made anew: what a later format adds gets a bundle of
+// its own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ingot/engine.hpp>
+
+namespace ingot::engine {
+namespace {
+
+using Floats = std::vector<float>;
+
+const Floats kLosses = {3.27669787f, 0.187173188f, 0.133040115f, 0.130949676f, 0.129229099f};
+const Floats kW1 = {0.149006665f, -0.376075298f, -0.932602882f,  -1.46617687f, -1.98136342f,  -2.48878717f,
+                    -2.99294186f, -3.49547863f,  -0.0270689912f, 0.208147883f, 0.455189973f,  0.714960754f,
+                    0.974611044f, 1.23193645f,   1.48721743f,    1.74097276f,  0.0535271578f, 0.186047062f,
+                    0.31951648f,  0.434056282f,  0.54400456f,    0.656029165f, 0.771346629f,  0.889520526f};
+const Floats kW2 = {0.239147261f,   0.23786436f,    0.142400056f,    0.081047073f,  0.0860086381f, -0.0239553582f,
+                    0.0530709922f,  -0.0999032259f, 0.0314310007f,   -0.155482695f, 0.0163975451f, -0.195935935f,
+                    0.00579356402f, -0.225036442f,  -0.00167917158f, -0.245737821f};
+const Floats kScores = {0.194775119f,   -0.941434443f, -0.206079692f,  0.940275908f, -0.21555908f,  0.928525984f,
+                        -0.225032225f,  0.916383266f,  -0.0580858886f, 0.81319803f,  -0.059841536f, 0.759168327f,
+                        -0.0608122163f, 0.693022907f,  -0.0609261766f, 0.612045825f};
+
+bool runs_x86_64_v3() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("x86-64-v3");
+#else
+  return false;
+#endif
+}
+
+TEST(Compat, ABundleOfFormat10GivesItsNumbers) {
+  if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/engine/compat/two_layers_1.0.ingot");
+  Session session(bundle);
+  session.entry("init").run();
+
+  // Points of two classes, the same in every step.
+  Floats points;
+  for (int i = 0; i < 24; ++i) points.push_back(static_cast<float>(i * 7 % 11) * 0.25f - 1);
+  const Entry train_step = session.entry("train_step"), predict = session.entry("predict");
+  std::ranges::copy(points, train_step.input<float>("x").begin());
+  std::ranges::copy(points, predict.input<float>("x").begin());
+  for (int i = 0; i < 8; ++i) train_step.input<int32_t>("label")[i] = points[3 * i] > points[3 * i + 1];
+  train_step.input<float>("lr")[0] = 0.5f;
+
+  Floats losses;
+  for (size_t step = 0; step < kLosses.size(); ++step) {
+    train_step.run();
+    losses.push_back(train_step.output<float>("loss")[0]);
+  }
+  predict.run();
+  const auto scores = predict.output<float>("scores");
+  EXPECT_EQ(losses, kLosses);
+  EXPECT_EQ(Floats(scores.begin(), scores.end()), kScores);
+  EXPECT_EQ(session.read<float>("w1"), kW1);
+  EXPECT_EQ(session.read<float>("w2"), kW2);
+  EXPECT_EQ(session.read<int32_t>("step"), std::vector<int32_t>{5});
+}
+
+TEST(Compat, ABundleOfFormat12LoopsAndHasDefaults) {
+  if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/engine/compat/loop_with_default_1.2.ingot");
+  Session session(bundle);
+  EXPECT_EQ(session.read<float>("total"), Floats{10});
+  const Entry decay = session.entry("decay");
+  std::ranges::copy(Floats{0.5f, -1, 1.5f, 2}, decay.input<float>("x").begin());
+  decay.input<int32_t>("rounds")[0] = 3;
+  const auto run = [&] {
+    decay.run();
+    const auto y = decay.output<float>("y");
+    return Floats(y.begin(), y.end());
+  };
+  EXPECT_EQ(run(), (Floats{0.202046275f, -0.358758181f, 0.452590376f, 0.488349319f}));
+  EXPECT_EQ(session.read<float>("total"), Floats{10.7842274f});
+  decay.input<float>("decay")[0] = 0.5f;
+  EXPECT_EQ(run(), (Floats{0.0616542436f, -0.118433185f, 0.166352764f, 0.202799469f}));
+}
+
+}  // namespace
+}  // namespace ingot::engine

@@ -1,0 +1,369 @@
+// Bundles that are cut, changed, too new or hostile: each is refused with its own status, or stays within its memory.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "schema/kernel_abi.h"
+#include "tests/engine/engine_fixture.h"
+#include "tests/engine/engine_flow.h"
+#include "tests/engine/engine_kernels.h"
+
+namespace ingot::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+ingot_status open_status(const Bytes& file) { return OpenBundle(file).status; }
+
+TEST(EngineReject, NotABundle) {
+  EXPECT_EQ(open_status({}), INGOT_NOT_A_BUNDLE);
+  EXPECT_EQ(open_status(Bytes(1000, std::byte{7})), INGOT_NOT_A_BUNDLE);
+  EXPECT_EQ(open_status(Bytes(3, std::byte{0x89})), INGOT_NOT_A_BUNDLE);
+}
+
+TEST(EngineReject, EveryTruncation) {
+  const Bytes good = bundle::write_bundle(fit_spec());
+  for (size_t length = 0; length < good.size(); length += length < 4096 ? 1 : 173) {
+    const ingot_status status = open_status(Bytes(good.begin(), good.begin() + static_cast<ptrdiff_t>(length)));
+    EXPECT_EQ(status, length < 8 ? INGOT_NOT_A_BUNDLE : INGOT_TRUNCATED) << length;
+  }
+}
+
+TEST(EngineReject, EveryFlippedBitOfHeaderCodeAndData) {
+  const Bytes good = bundle::write_bundle(fit_spec());
+  const ingot_bundle_header header = header_of(good);
+  const auto flipped = [&](size_t byte, int bit) {
+    Bytes bad = good;
+    bad[byte] ^= std::byte(1 << bit);
+    return open_status(bad);
+  };
+  for (size_t byte = 0; byte < 64; ++byte) {
+    for (int bit = 0; bit < 8; ++bit) EXPECT_EQ(flipped(byte, bit), byte < 8 ? INGOT_NOT_A_BUNDLE : INGOT_DAMAGED);
+  }
+  for (size_t byte = 64; byte < 64 + header.metadata_bytes; byte += 5) EXPECT_EQ(flipped(byte, 3), INGOT_DAMAGED);
+  // Behind the metadata: padding between segments may change, segments may not.
+  int damaged = 0;
+  for (size_t byte = 64 + header.metadata_bytes; byte < good.size(); byte += 7) {
+    const ingot_status status = flipped(byte, 5);
+    EXPECT_TRUE(status == INGOT_OK || status == INGOT_DAMAGED) << byte;
+    damaged += status == INGOT_DAMAGED;
+  }
+  EXPECT_GT(damaged, 500);
+}
+
+TEST(EngineReject, OtherVersions) {
+  const Bytes good = bundle::write_bundle(fit_spec());
+  ingot_bundle_header header = header_of(good);
+  header.format_major = 2;
+  header.format_minor = 0;
+  const OpenBundle newer(with_header(good, header));
+  EXPECT_EQ(newer.status, INGOT_WRONG_VERSION);
+  EXPECT_STREQ(
+      newer.error.text,
+      "bundle has format 2.0 and kernel ABI 1; this engine reads format 1 and kernel ABI 1: compile the bundle "
+      "anew or update the engine");
+  header = header_of(good);
+  header.kernel_abi_version = 9;
+  EXPECT_EQ(open_status(with_header(good, header)), INGOT_WRONG_VERSION);
+  header = header_of(good);
+  header.format_minor = 7;  // a later minor version that requires nothing new
+  EXPECT_EQ(open_status(with_header(good, header)), INGOT_OK);
+}
+
+TEST(EngineReject, AnUnknownRequiredFeatureIsNamed) {
+  bundle::BundleSpec spec = fit_spec();
+  spec.required_features = {"shape_buckets"};
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  EXPECT_EQ(bundle.status, INGOT_UNKNOWN_FEATURE);
+  EXPECT_STREQ(bundle.error.text, "the bundle requires 'shape_buckets', which this engine does not have: update it");
+}
+
+TEST(EngineReject, CodeForOtherProcessors) {
+  bundle::BundleSpec spec = fit_spec();
+  spec.targets[0].isa = "z80";
+  EXPECT_EQ(OpenBundle(bundle::write_bundle(spec)).status, INGOT_NO_TARGET);
+  spec = fit_spec();
+  spec.targets[0].cpu_features.push_back("quantum");
+  const OpenBundle unknown(bundle::write_bundle(spec));
+  EXPECT_EQ(unknown.status, INGOT_NO_TARGET);
+  EXPECT_STREQ(unknown.error.text, "'host' needs 'quantum', which this processor lacks");
+}
+
+TEST(EngineReject, TheFirstTargetThatFitsIsPicked) {
+  bundle::BundleSpec spec = fit_spec();
+  bundle::Target better = spec.targets[0], worse = spec.targets[0];
+  better.name = "better";
+  better.cpu_features.push_back("quantum");
+  worse.name = "worse";
+  spec.targets = {better, spec.targets[0], worse};
+  const Bytes file = bundle::write_bundle(spec);
+  const auto picked = [&](const char* wanted) {
+    ingot_open_options options = {};
+    options.target = wanted;
+    const OpenBundle bundle(file, &options);
+    if (bundle.status != INGOT_OK) return std::string(bundle.error.text);
+    ingot_bundle_info info;
+    ingot_get_bundle_info(bundle.bundle, &info);
+    return std::string(info.target);
+  };
+  EXPECT_EQ(picked(nullptr), "host");
+  EXPECT_EQ(picked("worse"), "worse");
+  EXPECT_EQ(picked("better"), "'better' needs 'quantum', which this processor lacks");
+  EXPECT_EQ(picked("best"), "the bundle has no target named best");
+}
+
+TEST(EngineReject, TheHostMayRefuseCode) {
+  ingot_open_options options = {};
+  uint64_t seen_bytes = 0;
+  options.code_check_user = &seen_bytes;
+  options.code_check = [](void* user, const void*, uint64_t byte_count) {
+    *static_cast<uint64_t*>(user) = byte_count;
+    return int32_t{1};
+  };
+  const Bytes file = bundle::write_bundle(fit_spec());
+  EXPECT_EQ(OpenBundle(file, &options).status, INGOT_CODE_REFUSED);
+  EXPECT_GT(seen_bytes, 4096u);
+}
+
+// One change to the program's plan, and what the engine says to it.
+struct BadPlan {
+  const char* name;
+  const char* text;
+  void (*change)(bundle::BundleSpec& spec);
+};
+
+bundle::Plan& train(bundle::BundleSpec& spec) { return spec.targets[0].plans[kTrainStep]; }
+
+const BadPlan kBadPlans[] = {
+    {"operand_behind_its_buffer", "step 1: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[1].operands[3].offset_bytes += 64; }},
+    {"operand_before_its_buffer", "step 1: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[1].operands[3].offset_bytes -= 64; }},
+    {"operand_wraps_around", "step 1: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[1].operands[3].offset_bytes = ~uint64_t{63}; }},
+    {"operand_misaligned", "step 0: an operand is not aligned",
+     [](auto& s) { train(s).steps[0].operands[2].offset_bytes = 4; }},
+    {"buffer_outside_arena", "step 1: a buffer's lifetime or place is impossible",
+     [](auto& s) { train(s).buffers[1].offset_bytes += 64; }},
+    {"arena_too_small", "step 1: a buffer's lifetime or place is impossible",
+     [](auto& s) { train(s).arena_bytes -= 64, train(s).lower_bound_bytes = 0; }},
+    {"buffer_misaligned", "step 1: a buffer's lifetime or place is impossible",
+     [](auto& s) { train(s).buffers[1].offset_bytes -= 32, train(s).buffers[1].bytes = 32; }},
+    {"lower_bound_above_arena", "step 0: the lower bound is above the arena's size",
+     [](auto& s) { train(s).lower_bound_bytes += 1; }},
+    {"live_buffers_overlap", "step 1: two live buffers overlap",
+     [](auto& s) { train(s).buffers[2].in_place_of = std::nullopt; }},
+    {"live_buffers_overlap_by_one_block", "step 1: two live buffers overlap",
+     [](auto& s) {
+       train(s).buffers[1].offset_bytes -= 64;
+       train(s).steps[1].operands[3].offset_bytes -= 64;
+       train(s).steps[2].operands[0].offset_bytes -= 64;
+     }},
+    {"in_place_of_what_lives_on", "step 1: a buffer stands in place of one that does not end there",
+     [](auto& s) { train(s).buffers[0].last_step = 2; }},
+    {"used_after_its_life", "step 3: a buffer is used outside its life",
+     [](auto& s) { train(s).buffers[2].last_step = 2; }},
+    {"used_before_its_life", "step 0: a buffer is used outside its life",
+     [](auto& s) { train(s).steps[0].operands[2].index = 2; }},
+    {"starts_after_the_end", "step 5: a buffer starts after the last step",
+     [](auto& s) { train(s).buffers.push_back({0, 64, 99, 99, std::nullopt}); }},
+    {"ends_before_it_starts", "step 1: a buffer's lifetime or place is impossible",
+     [](auto& s) { train(s).buffers[1].last_step = 0; }},
+    {"read_before_written", "step 0: it reads what no step has written",
+     [](auto& s) { train(s).steps[0].operands[0] = train(s).steps[0].operands[2]; }},
+    {"barrier_missing_before_a_read", "step 1: it reads what a step beside it writes: a barrier is missing",
+     [](auto& s) {
+       // h and d apart, so that nothing is in place
+       train(s).arena_bytes += 4096;
+       train(s).buffers[2].in_place_of = std::nullopt;
+       train(s).buffers[2].offset_bytes = train(s).steps[1].operands[2].offset_bytes =
+           train(s).steps[3].operands[0].offset_bytes = 4096 + 64;
+       train(s).steps[1].barrier = false;
+     }},
+    {"barrier_missing_before_in_place", "step 1: a buffer stands in place of one that steps beside it touch",
+     [](auto& s) { train(s).steps[1].barrier = false; }},
+    {"barrier_missing_before_a_write", "step 3: it writes what a step beside it touches: a barrier is missing",
+     [](auto& s) {
+       train(s).steps[2] = s.targets[0].plans[kPredict].steps[0];  // reads the weights that update writes
+       train(s).steps[2].operands[2] = train(s).steps[0].operands[2];
+       train(s).steps[2].operands[2].index = 2;
+       train(s).steps[2].barrier = true;
+       train(s).steps[3].operands[0] = train(s).steps[3].operands[1];
+     }},
+    {"input_written", "step 0: it writes what is read only",
+     [](auto& s) { train(s).steps[0].operands[2] = {INGOT_BASE_IO + 1, 0, 0}; }},
+    {"rodata_written", "step 4: it writes what is read only",
+     [](auto& s) { train(s).steps[4].operands[1] = {INGOT_BASE_RODATA, 64, 0}; }},
+    {"rodata_overrun", "step 4: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[4].operands[0].offset_bytes = 128; }},
+    {"state_overrun", "step 4: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[4].operands[1].offset_bytes += 64; }},
+    {"state_of_another_name", "step 4: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[4].operands[1].index = kWeight; }},
+    {"output_overrun", "step 2: an operand reaches outside its place",
+     [](auto& s) { train(s).steps[2].operands[1].offset_bytes = 64; }},
+    {"output_never_written", "step 5: an output is not written whole",
+     [](auto& s) {
+       train(s).steps[2].operands[1] = {INGOT_BASE_STATE, 4096, kStep};
+       train(s).steps[4].barrier = true;
+     }},
+};
+
+TEST(EngineReject, BadPlans) {
+  for (const BadPlan& bad : kBadPlans) {
+    bundle::BundleSpec spec = fit_spec();
+    bad.change(spec);
+    const OpenBundle bundle(bundle::write_bundle(spec));
+    EXPECT_STREQ(bundle.error.text, bad.text) << bad.name;
+    if (bundle.status == INGOT_OK) ADD_FAILURE() << bad.name << " was accepted";
+  }
+}
+
+// Memory that ends at a page which nothing may touch.
+class GuardedBlock {
+ public:
+  explicit GuardedBlock(uint64_t byte_count) {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t needed = (byte_count + 63) / 64 * 64;
+    map_bytes_ = (needed + page - 1) / page * page + 2 * page;
+    map_ =
+        static_cast<std::byte*>(mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (map_ == MAP_FAILED) std::abort();
+    mprotect(map_, page, PROT_NONE);
+    mprotect(map_ + map_bytes_ - page, page, PROT_NONE);
+    data_ = map_ + map_bytes_ - page - needed;
+    size_ = needed;
+  }
+  ~GuardedBlock() { munmap(map_, map_bytes_); }
+  GuardedBlock(const GuardedBlock&) = delete;
+  GuardedBlock& operator=(const GuardedBlock&) = delete;
+
+  void* data() const { return data_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  std::byte* map_;
+  std::byte* data_;
+  uint64_t map_bytes_;
+  uint64_t size_;
+};
+
+// Blocks for the largest that a changed bundle may ask for; made once, since making them is slow.
+constexpr uint64_t kMostBytes = 1 << 16;
+
+struct GuardedMemory {
+  GuardedBlock file{kMostBytes}, bundle{kMostBytes}, session{kMostBytes}, arena{kMostBytes}, state{kMostBytes},
+      scratch{kMostBytes}, ports[8] = {GuardedBlock(kMostBytes), GuardedBlock(kMostBytes), GuardedBlock(kMostBytes),
+                                       GuardedBlock(kMostBytes), GuardedBlock(kMostBytes), GuardedBlock(kMostBytes),
+                                       GuardedBlock(kMostBytes), GuardedBlock(kMostBytes)};
+};
+
+// The last `byte_count` bytes of a block, from a multiple of 64 on: one more would be the guard.
+void* tail(const GuardedBlock& block, uint64_t byte_count) {
+  return static_cast<std::byte*>(block.data()) + block.size() - (byte_count + 63) / 64 * 64;
+}
+
+// Opens and runs everything that the bundle in `file` lets be run, in memory of just the size it asks for. A kernel
+// that left it would fault. Returns whether the bundle was accepted.
+bool run_all(const GuardedMemory& memory, const void* file, uint64_t file_bytes) {
+  ingot_requirements needs;
+  if (ingot_probe_memory(file, file_bytes, &needs, nullptr) != INGOT_OK) return false;
+  const uint64_t most =
+      std::max({needs.bundle_bytes, needs.session_bytes + needs.session_bytes_per_thread, needs.arena_bytes,
+                needs.state_bytes, needs.scratch_bytes_per_thread, needs.alignment_bytes});
+  if (most > kMostBytes) return true;  // honest about it: the host may say no
+  ingot_bundle* bundle = nullptr;
+  if (ingot_open_memory(file, file_bytes, nullptr, tail(memory.bundle, needs.bundle_bytes), needs.bundle_bytes, &bundle,
+                        nullptr) != INGOT_OK) {
+    return false;
+  }
+  const auto aligned_tail = [&](const GuardedBlock& block, uint64_t bytes) {
+    auto address = reinterpret_cast<uintptr_t>(tail(block, bytes));
+    return reinterpret_cast<void*>(address / needs.alignment_bytes * needs.alignment_bytes);
+  };
+  const uint64_t session_bytes = needs.session_bytes + needs.session_bytes_per_thread;
+  const ingot_memory blocks = {aligned_tail(memory.session, session_bytes),
+                               session_bytes,
+                               aligned_tail(memory.arena, needs.arena_bytes),
+                               needs.arena_bytes,
+                               aligned_tail(memory.state, needs.state_bytes),
+                               needs.state_bytes,
+                               aligned_tail(memory.scratch, needs.scratch_bytes_per_thread),
+                               needs.scratch_bytes_per_thread,
+                               1};
+  ingot_session* session = nullptr;
+  if (ingot_create(bundle, &blocks, &session, nullptr) == INGOT_OK) {
+    ingot_bundle_info info;
+    ingot_get_bundle_info(bundle, &info);
+    for (uint32_t entry = 0; entry < info.entry_count; ++entry) {
+      ingot_entry_info ports;
+      ingot_get_entry_info(bundle, entry, &ports, nullptr);
+      uint32_t block = 0;
+      for (uint32_t i = 0; i < ports.input_count && block < 8; ++i, ++block) {
+        ingot_tensor_info tensor;
+        ingot_get_input_info(bundle, entry, i, &tensor, nullptr);
+        if (tensor.bytes <= kMostBytes) {
+          ingot_bind_input(session, entry, i, tail(memory.ports[block], tensor.bytes), tensor.bytes, nullptr);
+        }
+      }
+      for (uint32_t i = 0; i < ports.output_count && block < 8; ++i, ++block) {
+        ingot_tensor_info tensor;
+        ingot_get_output_info(bundle, entry, i, &tensor, nullptr);
+        if (tensor.bytes <= kMostBytes) {
+          ingot_bind_output(session, entry, i, tail(memory.ports[block], tensor.bytes), tensor.bytes, nullptr);
+        }
+      }
+      int32_t finished = 0;  // in a slice, since a changed loop may be endless
+      ingot_run_slice(session, entry, 500, 0, &finished, nullptr);
+      ingot_abandon_run(session);
+    }
+    ingot_destroy(session);
+  }
+  ingot_close(bundle);
+  return true;
+}
+
+// Every byte of the metadata takes other values, with the checksums put right, so that only verification stands between
+// the change and the kernels.
+void expect_harmless_changes(const Bytes& good) {
+  const ingot_bundle_header header = header_of(good);
+  const GuardedMemory memory;
+  void* file = tail(memory.file, good.size());
+  int accepted = 0, refused = 0;
+  for (uint64_t i = 0; i < header.metadata_bytes; ++i) {
+    for (const int change : {0x01, 0x02, 0x08, 0x40, 0x80, 0xff}) {
+      Bytes bad = good;
+      bad[header.metadata_offset + i] ^= std::byte(change);
+      bad = resealed(bad);
+      std::memcpy(file, bad.data(), bad.size());
+      (run_all(memory, file, bad.size()) ? accepted : refused) += 1;
+    }
+  }
+  testing::Test::RecordProperty("accepted", accepted);
+  testing::Test::RecordProperty("refused", refused);
+  EXPECT_GT(refused, accepted);
+  std::memcpy(file, good.data(), good.size());
+  EXPECT_TRUE(run_all(memory, file, good.size()));
+}
+
+TEST(EngineReject, EveryMetadataByteMayLie) { expect_harmless_changes(bundle::write_bundle(fit_spec())); }
+
+TEST(EngineReject, EveryMetadataByteOfLoopsAndBranchesMayLie) {
+  FlowBuilder b;
+  const bundle::Operand v = b.vector(), index = b.word(), odd = b.flag();
+  b.step(kMixTogether, {b.x(), b.x(), v});
+  b.count_to(b.constant(3), [&] {
+    b.step(kPick, {v, index});
+    b.choose(index, {[&] { b.step(kMixAlone, {v, b.x(), v}); }, [&] {}, [&] { b.step(kMixTogether, {v, v, v}); }});
+    b.step(kIsOdd, {v, odd});
+    b.choose_by_flag(odd, [&] { b.count_to(b.n(), [&] { b.step(kMixAlone, {v, v, v}); }); }, [&] {});
+  });
+  for (uint32_t row = 0; row < 4; ++row) b.step(kMixTogether, {v, b.x(), b.y(row)});
+  expect_harmless_changes(bundle::write_bundle(b.finish()));
+}
+
+}  // namespace
+}  // namespace ingot::test

@@ -1,0 +1,92 @@
+// The C++ wrapper: what its header shows, and what it says when types do not fit.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <ingot/engine.hpp>
+
+#include "tests/engine/engine_fixture.h"
+#include "tests/engine/engine_kernels.h"
+
+namespace ingot::test {
+namespace {
+
+using engine::AlignedBytes;
+using engine::Bundle;
+using engine::Failure;
+using engine::Session;
+
+AlignedBytes aligned(const std::vector<std::byte>& bytes) {
+  AlignedBytes copy(bytes.size(), 64);
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  return copy;
+}
+
+std::string message(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+class EngineWrapper : public testing::Test {
+ protected:
+  AlignedBytes bytes = aligned(bundle::write_bundle(fit_spec()));
+  Bundle bundle{std::span<const std::byte>(bytes.data(), bytes.size())};
+  Session session{bundle, 2};
+};
+
+TEST_F(EngineWrapper, TrainsSavesAndPredicts) {
+  session.entry("init").input<int32_t>("seed")[0] = 3;
+  session.entry("init").run();
+  const engine::Entry step = session.entry("train_step");
+  const std::span<float> x = step.input<float>("x"), y = step.input<float>("batch.y");
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = 1;
+    y[i] = static_cast<float>(i % 3);
+  }
+  step.input<float>("lr")[0] = 0.5f;
+  const float& loss = step.output<float>("loss")[0];
+  step.run();
+  const float first_loss = loss;
+  for (int i = 0; i < 30; ++i) step.run();
+  EXPECT_LT(loss, 1e-3f * first_loss);
+  EXPECT_EQ(session.read<int32_t>("step"), std::vector<int32_t>{31});
+  EXPECT_NEAR(session.read<float>("fit.weight")[5], 2.0f, 1e-3f);
+
+  AlignedBytes mine(4096, 64);
+  const std::span<float> predicted(reinterpret_cast<float*>(mine.data()), kElements);
+  const engine::Entry predict = session.entry("predict");
+  predict.bind_input<float>("x", x);
+  predict.bind_output<float>("y", predicted);
+  predict.run();
+  EXPECT_NEAR(predicted[4], 1.0f, 1e-3f);
+
+  const TemporaryDirectory directory;
+  session.save(directory.file("s.safetensors"));
+  const AlignedBytes snapshot = session.snapshot();
+  session.write<int32_t>("step", std::vector<int32_t>{7});
+  session.load(directory.file("s.safetensors"));
+  EXPECT_EQ(session.read<int32_t>("step")[0], 31);
+  step.run();
+  session.rollback(snapshot);
+  EXPECT_EQ(session.read<int32_t>("step")[0], 31);
+  while (!step.run_slice(1, 0)) {
+  }
+  EXPECT_EQ(session.metrics().runs, 35u);
+}
+
+TEST_F(EngineWrapper, FailuresAreNamed) {
+  const engine::Entry step = session.entry("train_step");
+  EXPECT_EQ(message([&] { step.run(); }), "'model.fit.weight' has no value yet: run 'init' or load a state file first");
+  EXPECT_EQ(message([&] { step.input<int32_t>("x"); }), "'batch.x' has elements of type f32");
+  EXPECT_EQ(message([&] { session.read<float>("model.bias"); }), "'model.bias' has elements of type bf16");
+  EXPECT_EQ(session.read<uint16_t>("model.bias"), (std::vector<uint16_t>{0x0201, 0x0403, 0x0605}));
+  EXPECT_EQ(message([&] { session.entry("trian_step"); }), "there is no entry point 'trian_step'");
+  EXPECT_EQ(message([&] { Bundle("/nonexistent.ingot"); }),
+            "cannot open /nonexistent.ingot: No such file or directory");
+}
+
+}  // namespace
+}  // namespace ingot::test

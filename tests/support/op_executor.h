@@ -1,0 +1,135 @@
+// Ways to run a function of one op that must agree with its evaluation; whole programs: program_runner.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/codegen/compile.h"
+#include "aot/loops/expand_math.h"
+#include "aot/passes/pass.h"
+#include "tests/support/op_case.h"
+#include "tests/support/schedule_fixture.h"
+
+namespace ingot {
+
+class OpExecutor {
+ public:
+  virtual ~OpExecutor() = default;
+  virtual std::string name() const = 0;
+  // The results of each case, in order; none where the op has no kernel.
+  virtual std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) = 0;
+};
+
+// What expands is compiled by expand_test.
+inline bool has_kernel(const OpCase& op_case) {
+  PassContext context(all_ops());
+  return !has_complex(op_case.main()) && op_case.def->root != KernelRoot::kNone &&
+         op_case.def->root != KernelRoot::kControlFlow && !expand(*copy_module(*op_case.module), context);
+}
+
+// A case as a kernel, lowered. As `fuse` leaves it, the kernel gets tables (constants that are no splats) as operands.
+class LoweredCase {
+ public:
+  LoweredCase(const OpCase& op_case, const loops::Target& target, bool has_mathematics) : operands_(op_case.inputs) {
+    const Block& body = op_case.main().body;
+    Values outside;
+    for (const auto& argument : body.arguments) outside.push_back(argument.get());
+    for (const auto& op : body.ops) {
+      if (!op->is("stablehlo.constant") || op->attrs().literal("value")->is_splat) continue;
+      outside.push_back(op->result());
+      operands_.push_back(from_literal(*op->attrs().literal("value")));
+    }
+    std::vector<TensorType> types;
+    for (const Value* value : outside) types.push_back(value->type);
+    function_ = kernel_function(types, [&](GraphBuilder& b, const Values& arguments) {
+      ValueMap map;
+      for (size_t k = 0; k < outside.size(); ++k) map[outside[k]] = arguments[k];
+      for (const auto& op : body.ops) {
+        if (!op->def->is_terminator && !map.contains(op->result())) copy_op(*op, *b.block(), map);
+      }
+      Values results;
+      for (const Value* result : body.terminator()->operands) results.push_back(map.at(result));
+      return results;
+    });
+    lowering_ = lower(*function_.kernel, target);
+    for (LoweredKernel& step : lowering_.steps) {
+      if (!has_mathematics) loops::expand_math(step.kernel);
+    }
+  }
+
+  const Lowering& lowering() const { return lowering_; }
+
+  template <typename Execute>
+  std::vector<RefTensor> results(Execute execute) const {
+    LoweringRun run(*function_.kernel, lowering_);
+    run.set_operands(operands_);
+    execute(run);
+    return run.results();
+  }
+
+ private:
+  std::vector<RefTensor> operands_;
+  KernelFunction function_;
+  Lowering lowering_;
+};
+
+// The loops interpreter.
+class InterpretedOps : public OpExecutor {
+ public:
+  InterpretedOps(const loops::Target& target, bool has_mathematics)
+      : target_(target), has_mathematics_(has_mathematics) {}
+
+  std::string name() const override {
+    return "interpreted for " + std::string(target_.name) + (has_mathematics_ ? "" : ", expanded mathematics");
+  }
+
+  std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) override {
+    std::vector<std::vector<RefTensor>> results;
+    for (const OpCase& op_case : cases) {
+      results.emplace_back();
+      if (!has_kernel(op_case)) continue;
+      results.back() =
+          LoweredCase(op_case, target_, has_mathematics_).results([](LoweringRun& run) { run.interpret(false); });
+    }
+    return results;
+  }
+
+ private:
+  const loops::Target& target_;
+  bool has_mathematics_;
+};
+
+// Machine code that runs here.
+class CompiledOps : public OpExecutor {
+ public:
+  explicit CompiledOps(const loops::Target& target) : target_(target) {}
+
+  std::string name() const override { return "compiled for " + std::string(target_.name); }
+
+  std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) override {
+    std::vector<LoweredCase> lowered;
+    std::vector<loops::Kernel> kernels;
+    for (const OpCase& op_case : cases) {
+      if (!has_kernel(op_case)) continue;
+      lowered.emplace_back(op_case, target_, false);
+      for (const LoweredKernel& step : lowered.back().lowering().steps) kernels.push_back(step.kernel);
+    }
+    const codegen::Executable code(codegen::compile(kernels, target_));
+    std::vector<std::vector<RefTensor>> results;
+    size_t next = 0, kernel = 0;
+    for (const OpCase& op_case : cases) {
+      results.emplace_back();
+      if (!has_kernel(op_case)) continue;
+      const LoweredCase& it = lowered[next++];
+      results.back() = it.results([&](LoweringRun& run) { run.run(code, false, kernel); });
+      kernel += it.lowering().steps.size();
+    }
+    return results;
+  }
+
+ private:
+  const loops::Target& target_;
+};
+
+}  // namespace ingot

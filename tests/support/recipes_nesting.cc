@@ -1,0 +1,120 @@
+// Recipes for ops whose regions are graphs themselves: loops, branches, maps.
+#include <algorithm>
+
+#include "tests/support/graph_maker.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kDepthMax = 2;
+
+void finish(GraphMaker& region, const std::vector<TensorType>& types) {
+  Values results;
+  for (const TensorType& type : types) results.push_back(region.of(type));
+  region.make("stablehlo.return", results);
+}
+
+int some_recipes(GraphMaker& m) { return 1 + static_cast<int>(m.random.below(4)); }
+
+// `while i < n`, for n of at most four, a constant or not; the body counts, and makes what else is carried anew.
+void loop(GraphMaker& m) {
+  if (m.depth() >= kDepthMax) return;
+  const TensorType counter{DType::kI32, {}};
+  Values carried;
+  for (int64_t count = 1 + m.random.below(3); count > 0; --count) {
+    carried.push_back(m.random.chance(0.3) ? m.of({m.dtype(), m.shape()}) : m.any());
+  }
+  std::vector<RefTensor> starts;
+  for (Value* value : carried) starts.push_back(m.tensor_of(value));
+  Value* times = ops::constant(m.b, counter, static_cast<double>(m.random.below(5)));
+  if (m.random.chance(0.3)) {
+    Value* three = ops::constant(m.b, counter, 3);
+    times = ops::binary(m.b, "and", m.of(counter), three);
+  }
+  carried.push_back(ops::constant(m.b, counter, 0));
+  starts.emplace_back(counter);
+
+  std::vector<TensorType> types;
+  for (const Value* value : carried) types.push_back(value->type);
+  std::vector<std::unique_ptr<Block>> regions;
+  for (int k = 0; k < 2; ++k) {
+    regions.push_back(std::make_unique<Block>());
+    for (const TensorType& type : types) regions.back()->add_argument(type);
+  }
+  GraphBuilder condition(all_ops());
+  condition.at_end(*regions[0]);
+  Value* goes_on = ops::compare(condition, "LT", regions[0]->arguments.back().get(), times);
+  condition.create("stablehlo.return", {goes_on});
+
+  GraphMaker body(m, *regions[1], starts);
+  body.grow(some_recipes(m));
+  Values next;
+  for (size_t i = 0; i + 1 < types.size(); ++i) next.push_back(body.of(types[i]));
+  Value* one = ops::constant(body.b, counter, 1);
+  next.push_back(ops::add(body.b, regions[1]->arguments.back().get(), one));
+  body.make("stablehlo.return", next);
+  m.make("stablehlo.while", carried, {}, {}, std::move(regions));
+}
+
+std::vector<std::unique_ptr<Block>> branches(GraphMaker& m, int64_t count) {
+  std::vector<TensorType> types;
+  for (int64_t results = 1 + m.random.below(3); results > 0; --results) {
+    types.push_back(m.random.chance(0.7) ? m.any()->type : TensorType{m.dtype(), m.shape()});
+  }
+  std::vector<std::unique_ptr<Block>> regions;
+  for (; count > 0; --count) {
+    regions.push_back(std::make_unique<Block>());
+    GraphMaker branch(m, *regions.back());
+    if (m.random.chance(0.8)) branch.grow(some_recipes(m));
+    finish(branch, types);
+  }
+  return regions;
+}
+
+void choose_case(GraphMaker& m) {
+  if (m.depth() >= kDepthMax) return;
+  Value* index = m.of({DType::kI32, {}});
+  m.make("stablehlo.case", {index}, {}, {}, branches(m, 1 + m.random.below(3)));
+}
+
+void choose_if(GraphMaker& m) {
+  if (m.depth() >= kDepthMax) return;
+  Value* condition = m.of({DType::kI1, {}});
+  m.make("stablehlo.if", {condition}, {}, {}, branches(m, 2));
+}
+
+void map(GraphMaker& m) {
+  static const std::vector<std::string> kOps = {"add", "subtract", "multiply", "maximum"};
+  Value* x = m.any();
+  auto region = std::make_unique<Block>();
+  Values operands{x, m.other(x)};
+  for (const Value* operand : operands) region->add_argument({operand->type.dtype, {}});
+  GraphBuilder b(all_ops());
+  b.at_end(*region);
+  Value* inner = ops::binary(b, m.random.one_of(kOps), region->argument(0), region->argument(1));
+  b.create("stablehlo.return", {ops::binary(b, m.random.one_of(kOps), inner, region->argument(0))});
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < x->type.rank(); ++d) dims.push_back(d);
+  std::vector<std::unique_ptr<Block>> regions;
+  regions.push_back(std::move(region));
+  m.make("stablehlo.map", operands, {{"dimensions", dims}}, {}, std::move(regions));
+}
+
+void optimization_barrier(GraphMaker& m) {
+  Value* x = m.any();
+  m.make("stablehlo.optimization_barrier", {x, m.any()});
+}
+
+}  // namespace
+
+std::vector<Recipe> nesting_recipes() {
+  return {
+      {"loop", 1, loop},
+      {"choose_case", 0.4, choose_case},
+      {"choose_if", 0.4, choose_if},
+      {"map", 0.2, map},
+      {"optimization_barrier", 0.2, optimization_barrier},
+  };
+}
+
+}  // namespace ingot

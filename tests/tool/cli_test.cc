@@ -1,0 +1,376 @@
+// The ingot tool as its user meets it: a process in a folder, with programs and data that the test writes.
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "aot/base/error.h"
+#include "aot/base/file.h"
+#include "aot/base/safetensors.h"
+#include "aot/graph/text/parse.h"
+#include "aot/ops/support/build.h"
+#include "apps/ingot/chart.h"
+#include "apps/ingot/command_line.h"
+#include "apps/ingot/reproducer.h"
+#include "gtest/gtest.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Linear regression by gradient descent.
+constexpr const char* kTrainStep = R"(
+func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "batch.x"},
+                %y: tensor<8xf32> {ingot.name = "batch.y"}, %lr: tensor<f32> {ingot.name = "lr"})
+    -> (tensor<4xf32> {ingot.state = "w"}, tensor<f32> {ingot.name = "loss"}) {
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %e = stablehlo.subtract %p, %y : tensor<8xf32>
+  %g = stablehlo.dot_general %x, %e, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<4xf32>
+  %r = stablehlo.broadcast_in_dim %lr, dims = [] : (tensor<f32>) -> tensor<4xf32>
+  %d = stablehlo.multiply %g, %r : tensor<4xf32>
+  %n = stablehlo.subtract %w, %d : tensor<4xf32>
+  %l = stablehlo.dot_general %e, %e, contracting_dims = [0] x [0] : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  return %n, %l : tensor<4xf32>, tensor<f32>
+}
+)";
+constexpr const char* kPredict = R"(
+func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "x"})
+    -> (tensor<8xf32> {ingot.name = "prediction"}) {
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return %p : tensor<8xf32>
+}
+)";
+constexpr const char* kCheck = R"(
+func.func @sum() {
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.add %x, %x : tensor<2xf32>
+  check.expect_eq_const %y, dense<[2.0, 4.0]> : tensor<2xf32>
+  func.return
+}
+)";
+
+struct Outcome {
+  int exit_code;
+  std::string output, errors;
+};
+
+class CliTest : public testing::Test {
+ protected:
+  CliTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    write("step.mlir", kTrainStep);
+    write("predict.mlir", kPredict);
+    write("check.mlir", kCheck);
+    write_safetensors(path("data.safetensors"), {{"batch.x", tensor({5, 8, 4}, inputs_)},
+                                                 {"batch.y", tensor({5, 8}, targets_)},
+                                                 {"x", tensor({8, 4}, inputs_)},
+                                                 {"narrow", tensor({8, 2}, inputs_)}});
+    write_safetensors(path("first.safetensors"), {{"w", tensor({4}, weights_)}});
+  }
+  ~CliTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
+
+  // Runs `ingot ARGUMENTS` in the folder, by the shell.
+  Outcome ingot(const std::string& arguments) const {
+    const std::string out = path("..out." + name_), err = path("..err." + name_);
+    const std::string line = fmt::format("cd {} && {} {} >{} 2>{}", folder_.string(), INGOT_TOOL, arguments, out, err);
+    const int status = std::system(line.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
+    fs::remove(out);
+    fs::remove(err);
+    return outcome;
+  }
+
+  // The same, which must succeed; its output.
+  std::string done(const std::string& arguments) const {
+    const Outcome outcome = ingot(arguments);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << arguments << "\n" << outcome.errors;
+    return outcome.output;
+  }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& item : fs::directory_iterator(folder_)) names.insert(item.path().filename().string());
+    return names;
+  }
+
+  static SafeTensor tensor(std::vector<int64_t> shape, const std::vector<float>& values) {
+    size_t count = 1;
+    for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
+    return {"F32", std::move(shape), std::as_bytes(std::span(values).first(count))};
+  }
+
+  void compile_both() const { done("compile train_step=step.mlir predict.mlir -o net.ingot"); }
+
+  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("cli_test." + name_);
+
+ private:
+  // Inputs of five batches, and what weights of 1, 2, 3 and 4 make of them.
+  static std::vector<float> make_inputs() {
+    std::vector<float> values;
+    for (int i = 0; i < 5 * 8 * 4; ++i) values.push_back(static_cast<float>(i * 37 % 11) / 11 - 0.5f);
+    return values;
+  }
+  static std::vector<float> make_targets(const std::vector<float>& inputs) {
+    std::vector<float> values;
+    for (size_t i = 0; i < inputs.size(); i += 4) {
+      values.push_back(inputs[i] + 2 * inputs[i + 1] + 3 * inputs[i + 2] + 4 * inputs[i + 3]);
+    }
+    return values;
+  }
+
+  const std::vector<float> inputs_ = make_inputs(), targets_ = make_targets(inputs_), weights_{0, 0, 0, 0};
+};
+
+TEST_F(CliTest, EveryCommandExplainsItself) {
+  const std::string all = done("--help");
+  for (const std::string command : {"compile", "inspect", "run", "train", "bench", "check", "opt"}) {
+    EXPECT_NE(all.find("\n  " + command), all.npos) << command;
+    const std::string help = done(command + " --help");
+    EXPECT_NE(help.find("examples:\n  ingot " + command), help.npos) << help;
+  }
+  EXPECT_EQ(done("--version").find("ingot "), 0u);
+}
+
+TEST_F(CliTest, TrainsSavesAndPredicts) {
+  compile_both();
+  const std::string report = done(
+      "train net.ingot --data data.safetensors --state first.safetensors --set lr=0.05 --steps 2000 "
+      "--log log.jsonl --plot loss.svg --save last.safetensors");
+  EXPECT_NE(report.find("2000 steps"), report.npos) << report;
+  std::istringstream log(read_text(path("log.jsonl")));
+  std::vector<double> losses;
+  for (std::string line; std::getline(log, line);) losses.push_back(nlohmann::json::parse(line).at("loss"));
+  ASSERT_EQ(losses.size(), 2000u);
+  EXPECT_LT(losses.back(), 1e-3 * losses.front());
+  EXPECT_NE(read_text(path("loss.svg")).find(">loss</text>"), std::string::npos);
+  const SafeTensors saved = SafeTensors::read(path("last.safetensors"));
+  const auto* weights = reinterpret_cast<const float*>(saved.find("w")->data.data());
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(weights[i], i + 1, 0.05);
+
+  done("run net.ingot predict --input x=@data.safetensors:x --state last.safetensors --save-outputs out");
+  EXPECT_EQ(read_text(path("out/prediction.npy")).substr(1, 5), "NUMPY");
+  done("run net.ingot predict --input x=1 --state last.safetensors");
+  EXPECT_EQ(ingot("run net.ingot predict --input x=@out/prediction.npy").exit_code, kUserError);
+}
+
+TEST_F(CliTest, AFolderIsProgramsWithFirstStateAndDefaults) {
+  fs::create_directory(path("net"));
+  std::string step = kTrainStep;
+  const std::string name = "{ingot.name = \"lr\"}";
+  step.replace(step.find(name), name.size(), "{ingot.name = \"lr\", ingot.default = dense<0.05> : tensor<f32>}");
+  write("net/train_step.mlir", step);
+  write("net/predict.mlir", kPredict);
+  const std::vector<float> ones(4, 1);
+  write_safetensors(path("net/state.safetensors"), {{"w", tensor({4}, ones)}, {"other", tensor({4}, ones)}});
+  done("compile net/ -o folder.ingot");
+  EXPECT_NE(done("inspect folder.ingot").find("default 0.05"), std::string::npos);
+  done("train folder.ingot --data data.safetensors --save last.safetensors");
+
+  compile_both();
+  done("train net.ingot --data data.safetensors --state net/state.safetensors --set lr=0.05 --save wanted.safetensors");
+  EXPECT_EQ(read_text(path("last.safetensors")), read_text(path("wanted.safetensors")));
+  done("train folder.ingot --data data.safetensors --set lr=0 --save last.safetensors");
+  const SafeTensors last = SafeTensors::read(path("last.safetensors"));
+  EXPECT_EQ(std::memcmp(last.find("w")->data.data(), ones.data(), 16), 0) << "moved without a learning rate";
+}
+
+TEST_F(CliTest, InspectTellsOfEveryTarget) {
+  done("compile train_step=step.mlir predict.mlir -o net.ingot --target x86-64-v3,aarch64");
+  const auto report = nlohmann::json::parse(done("inspect net.ingot --json --memory-svg memory.svg"));
+  ASSERT_EQ(report.at("targets").size(), 2u);
+  for (const auto& target : report.at("targets")) EXPECT_GT(target.at("code_bytes"), 0);
+  const auto& predict = report.at("entries").at(1);
+  EXPECT_EQ(predict.at("name"), "predict");
+  EXPECT_EQ(predict.at("flops"), 2 * 8 * 4);
+  EXPECT_EQ(predict.at("inputs").at(0).at("shape"), (std::vector<int>{8, 4}));
+  EXPECT_EQ(predict.at("plans").at(1).at("target"), "aarch64");
+  EXPECT_EQ(report.at("state").at(0).at("name"), "w");
+  const std::string text = done("inspect net.ingot");
+  for (const char* part : {"entry train_step", "batch.x: f32[8,4]", "x86-64-v3", "aarch64", "lower bound"}) {
+    EXPECT_NE(text.find(part), text.npos) << part;
+  }
+  const std::string picture = read_text(path("memory.svg"));
+  EXPECT_NE(picture.find("<title>"), picture.npos);
+  done("inspect net.ingot --memory-svg again.svg --entry train_step --target x86-64-v3");
+  EXPECT_EQ(read_text(path("again.svg")), picture);
+}
+
+TEST_F(CliTest, BenchMeasures) {
+  compile_both();
+  const auto report =
+      nlohmann::json::parse(done("bench net.ingot predict --state first.safetensors --set x=1 --seconds 0.01 --json"));
+  EXPECT_EQ(report.at("flops"), 64);
+  for (const char* name : {"step_ms", "step_ms_p10", "gflops_per_second", "code_bytes"}) {
+    EXPECT_GT(report.at(name), 0) << name;
+  }
+  EXPECT_GE(report.at("arena_bytes"), report.at("lower_bound_bytes"));
+
+  std::istringstream lines(
+      done("bench net.ingot train_step --state first.safetensors --seconds 0.01 --steps 99 --json"));
+  std::string line;
+  std::getline(lines, line);
+  double percent = 0, ms = 1e9;
+  while (std::getline(lines, line)) {
+    const auto step = nlohmann::json::parse(line);
+    EXPECT_LE(step.at("ms"), ms) << "the longest come first";
+    ms = step.at("ms");
+    percent += static_cast<double>(step.at("percent"));
+    EXPECT_EQ(step.at("rounds"), 1);
+  }
+  EXPECT_NEAR(percent, 100, 1e-6);
+}
+
+TEST_F(CliTest, OptPrintsWhatItReads) {
+  done("opt step.mlir --passes=canonicalize,fuse -o fused.mlir");
+  EXPECT_EQ(done("opt fused.mlir --passes=cse"), read_text(path("fused.mlir")));
+  EXPECT_EQ(done("opt - --passes=canonicalize,fuse <step.mlir"), read_text(path("fused.mlir")));
+  EXPECT_NE(done("opt step.mlir --summary").find("flops"), std::string::npos);
+}
+
+TEST_F(CliTest, OptTakesTheSizesThatAProgramLeavesOpen) {
+  write("open.mlir", "func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  return %x : tensor<?x4xf32>\n}\n");
+  EXPECT_NE(done("opt open.mlir --passes=refine_shapes --shape x=3x4").find("tensor<3x4xf32>"), std::string::npos);
+}
+
+// JAX names private functions after Python's, users files after both.
+TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
+  write("twice.mlir",
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %0 = call @twice(%x) : (tensor<f32>) -> tensor<f32>\n  return %0 : tensor<f32>\n}\n"
+        "func.func private @twice(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %0 = stablehlo.add %x, %x : tensor<f32>\n  return %0 : tensor<f32>\n}\n");
+  done("compile twice.mlir -o twice.ingot");
+  EXPECT_NE(done("inspect twice.ingot").find("twice"), std::string::npos);
+}
+
+TEST_F(CliTest, CheckJudges) {
+  EXPECT_NE(done("check check.mlir").find("1 passed, 0 failed"), std::string::npos);
+  write("wrong.mlir", std::string(kCheck).replace(std::string(kCheck).find("2.0, 4.0"), 8, "2.0, 5.0"));
+  EXPECT_EQ(ingot("check wrong.mlir").exit_code, kUserError);
+}
+
+TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
+  compile_both();
+  write("wrong_op.mlir",
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %y = stablehlo.tahn %x : tensor<f32>\n  return %y : tensor<f32>\n}\n");
+  write("cut.ingot", read_text(path("net.ingot")).substr(0, 1000));
+  fs::create_directory(path("empty"));
+  const struct {
+    std::string arguments;
+    int exit_code;
+    std::string says;
+  } mistakes[] = {
+      {"", kUsageError, "a command is missing"},
+      {"comple step.mlir", kUsageError, "did you mean 'compile'?"},
+      {"compile step.mlir", kUsageError, "--output is required"},
+      {"compile step.mlir -o x.ingot --targets host", kUsageError, "did you mean '--target'?"},
+      {"run net.ingot predict x=1", kUsageError, "'x=1' is one word too many"},
+      {"run net.ingot predict --threads many", kUsageError, "many"},
+      {"compile nowhere.mlir -o x.ingot", kUserError, "cannot read nowhere.mlir"},
+      {"compile empty -o x.ingot", kUserError, "empty: has no program"},
+      {"compile step.mlir -o x.ingot --state data.safetensors", kUserError, "has no tensor for the state w: F32[4]"},
+      {"compile wrong_op.mlir -o x.ingot", kUserError, "wrong_op.mlir:2:8: error: unknown op stablehlo.tahn"},
+      {"compile step.mlir -o x.ingot --target x87", kUserError, "unknown target 'x87'; there are: host"},
+      {"compile step.mlir -o nowhere/x.ingot", kUserError, "cannot write nowhere/x.ingot"},
+      {"compile step.mlir step.mlir -o x.ingot", kUserError, "two entry points are named 'step'"},
+      {"inspect nowhere.ingot", kUserError, "cannot read nowhere.ingot"},
+      {"inspect cut.ingot", kUserError, "cut.ingot"},
+      {"inspect step.mlir", kUserError, "not a sound ingot bundle"},
+      {"inspect net.ingot --memory-svg m.svg --entry perdict", kUserError, "did you mean 'predict'?"},
+      {"inspect net.ingot --memory-svg nowhere/m.svg", kUserError, "cannot write nowhere/m.svg"},
+      {"run cut.ingot", kUserError, "cut.ingot: the bundle has 1000 bytes of"},
+      {"run net.ingot perdict", kUserError, "did you mean 'predict'?"},
+      {"run net.ingot predict --state first.safetensors", kUserError, "input x: f32[8,4] is missing"},
+      {"run net.ingot train_step --state first.safetensors --input batch.z=1", kUserError, "did you mean 'batch.x'?"},
+      {"run net.ingot predict --input x=@data.safetensors:narrow", kUserError,
+       "is F32[8,2], but the input is x: f32[8,4]"},
+      {"run net.ingot predict --input x=@data.safetensors:y", kUserError, "has no tensor 'y'"},
+      {"run net.ingot predict --input x=1 --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
+      {"train net.ingot --data nowhere.safetensors --set lr=1", kUserError, "cannot read nowhere.safetensors"},
+      {"train net.ingot --data data.safetensors", kUserError, "has no tensor for the input lr"},
+      {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
+      {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
+      {"bench step.mlir", kUserError, "are not those of an ingot bundle"},
+      {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
+      {"opt step.mlir --passes=fues", kUserError, "there is no pass 'fues'"},
+      {"opt step.mlir -o nowhere/x.mlir", kUserError, "cannot write nowhere/x.mlir"},
+  };
+  const std::set<std::string> before = files();
+  for (const auto& mistake : mistakes) {
+    const Outcome outcome = ingot(mistake.arguments);
+    EXPECT_EQ(outcome.exit_code, mistake.exit_code) << mistake.arguments;
+    EXPECT_NE(outcome.errors.find(mistake.says), std::string::npos) << mistake.arguments << "\n" << outcome.errors;
+    EXPECT_EQ(files(), before) << mistake.arguments;
+  }
+}
+
+TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {
+  compile_both();
+  const std::string before = read_text(path("net.ingot"));
+  EXPECT_EQ(ingot("compile check.mlir -o net.ingot --target x87").exit_code, kUserError);
+  EXPECT_EQ(read_text(path("net.ingot")), before);
+}
+
+// In a folder of its own, as the tool would run there.
+class BugTest : public CliTest {
+ protected:
+  BugTest() { fs::current_path(folder_); }
+  ~BugTest() override { fs::current_path(old_); }
+
+ private:
+  const fs::path old_ = fs::current_path();
+};
+
+TEST_F(BugTest, EndsWithAReproducer) {
+  std::string program;
+  const Command commands[] = {{.name = "break",
+                               .help = "",
+                               .examples = "",
+                               .options = {{"program", &program, "", {.is_program = true}}},
+                               .run = [] { throw_bug("it broke"); }}};
+  const char* const arguments[] = {"ingot", "break", "train_step=step.mlir"};
+  for (const std::string folder : {"ingot-reproducer-train_step", "ingot-reproducer-train_step-2"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_command_line(commands, 3, arguments), kInternalError);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find(folder + ":"), std::string::npos);
+    EXPECT_EQ(read_text(folder + "/train_step.mlir"), kTrainStep);
+    const std::string report = read_text(folder + "/report.txt");
+    for (const char* part : {"it broke", "ingot break train_step=step.mlir"}) {
+      EXPECT_NE(report.find(part), report.npos) << report;
+    }
+  }
+}
+
+TEST_F(BugTest, ReproducerHasTheProgramBeforeThePassThatFails) {
+  const PassRow passes[] = {
+      pass_named("canonicalize", "test"),
+      {"explode", [](Module&, PassContext&) -> bool { throw_bug("exploded"); }, nullptr, ""},
+  };
+  const std::string folder = write_reproducer({{"ingot", "compile"}, "exploded", {"step.mlir"}}, passes);
+  const std::string before = read_text(folder + "/before-explode.mlir");
+  EXPECT_NE(parse_module(before, "before", all_ops())->find("step"), nullptr);
+  EXPECT_NE(read_text(folder + "/report.txt").find("ingot opt before-explode.mlir --passes=explode"),
+            std::string::npos);
+  EXPECT_EQ(ingot("opt " + folder + "/before-explode.mlir --passes=canonicalize").output, before);
+}
+
+TEST(Chart, EscapesAndBreaksLines) {
+  Chart chart("a < b", {"x", 0, 2}, {"y", 0, 0});
+  chart.add_line({{0, 1}, {1, NAN}, {2, 1}});
+  EXPECT_NE(chart.svg().find("a &lt; b"), std::string::npos);
+  EXPECT_EQ(chart.svg().find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ingot
