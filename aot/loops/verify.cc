@@ -148,12 +148,26 @@ class Verifier {
     set_loop_range(kernel_, stmt, wanted);
     require(var.low <= wanted.low && var.high >= wanted.high, "the variable leaves its range");
     require(var.multiple_of > 0 && wanted.multiple_of % var.multiple_of == 0, "the variable has other multiples");
+    const std::set<VarId> exact_outside = exact_;
     const bool is_constant = stmt.lower.is_constant() && stmt.upper.is_constant() && stmt.upper_also.empty();
     if (is_constant) exact_.insert(stmt.var);
+    forget_values_without_trips(stmt);
     check_block(stmt.body);
     defined_.erase(stmt.var);
     unrolled_.erase(stmt.var);
-    exact_.erase(stmt.var);
+    exact_ = exact_outside;
+  }
+
+  // A loop that has no trips at some values of the variables in its bounds is a condition on them: inside it they need
+  // not take both ends of their range.
+  void forget_values_without_trips(const Stmt& loop) {
+    const auto check_bound = [&](const Index& upper) {
+      const Index trips = upper - loop.lower;
+      if (kernel_.low(trips) > 0) return;
+      for (const Index::Term& term : trips.terms) exact_.erase(term.var);
+    };
+    check_bound(loop.upper);
+    for (const Index& also : loop.upper_also) check_bound(also);
   }
 
   void check_store(const Stmt& stmt) {

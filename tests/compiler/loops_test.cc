@@ -191,6 +191,18 @@ TEST(Verify, NamesTheMistake) {
               b.store(y, b.lane() + 8, b.constant(DType::kF32, 0));
             }).find("elements 8 to 15 leave the buffer's 10"),
             std::string::npos);
+  // A loop that has no trips for the second block keeps it from leaving the buffer; one that has some does not.
+  const auto stores_blocks = [&](int64_t end) {
+    return message([end](KernelBuilder& b) {
+      const BufferId y = b.output("y", DType::kF32, 12);
+      b.loop("block", 0, 2, 1, [&](Index block) {
+        b.loop("i", 0, Index(end) - block * 8, 8,
+               [&](Index) { b.store(y, block * 8 + b.lane(), b.constant(DType::kF32, 0)); });
+      });
+    });
+  };
+  EXPECT_EQ(stores_blocks(5), "");
+  EXPECT_NE(stores_blocks(12).find("elements 0 to 15 leave the buffer's 12"), std::string::npos);
   EXPECT_NE(message([](KernelBuilder& b) {
               const TileId t = b.tile("t", DType::kF32, 1, {4});
               b.loop("i", 0, 4, 1, [&](Index i) { b.set(t, {i}, b.constant(DType::kF32, 0)); });

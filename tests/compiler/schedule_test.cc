@@ -253,6 +253,14 @@ TEST(Contraction, LongDepthAndManyRows) {
   check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
 }
 
+// The first block of columns is one tile wide and the last one is narrower: for each target, one row or many.
+TEST(Contraction, RaggedBlocksOfOneTile) {
+  for (const int64_t columns : {48, 96}) check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}));
+  check_kernel(dot({13, 1024}, {1024, 48}, {{}, {}, {1}, {0}}));
+  for (const int64_t columns : {24, 48})
+    check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}, DType::kF64), {.relative = 1e-13});
+}
+
 TEST(Contraction, BatchesAndVectors) {
   check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
   check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
