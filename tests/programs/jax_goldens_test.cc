@@ -4,6 +4,7 @@
 #include "apps/ingot/sources.h"
 #include "tests/support/device_run.h"
 #include "tests/support/jax_reference.h"
+#include "tests/support/walked_program.h"
 
 namespace ingot {
 namespace {
@@ -14,21 +15,30 @@ class JaxGolden : public testing::TestWithParam<const char*> {
     if (!reference_.exists()) GTEST_SKIP() << "no goldens of " << GetParam();
   }
 
-  // The golden compiled into a file, once for all tests; its plans are what their text says.
-  std::string bundle_path() const {
-    const std::string path = (std::filesystem::path(testing::TempDir()) / GetParam()).string() + ".ingot";
-    static std::set<std::string> written;
-    if (written.insert(path).second) {
-      std::vector<std::unique_ptr<Module>> modules;
-      modules.push_back(load_program(reference_.program_path()));
-      const Compiled compiled = compile(std::move(modules), {});
-      compiled.write(path);
-      for (const plan::Plan& plan : compiled.plans[0]) EXPECT_EQ(plan::parse_plan(plan::print(plan)), plan);
+  // The golden compiled for every target, once for all tests, and in a file; its plans are what their text says.
+  const bundle::BundleSpec& spec() const {
+    static std::map<std::string, Compiled> made;
+    const auto [place, is_new] = made.try_emplace(GetParam());
+    Compiled& compiled = place->second;
+    if (!is_new) return compiled.spec;
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(load_program(reference_.program_path()));
+    CompileOptions options;
+    options.targets = every_target();
+    compiled = compile(std::move(modules), options);
+    compiled.write(bundle_path());
+    for (const std::vector<plan::Plan>& plans : compiled.plans) {
+      for (const plan::Plan& plan : plans) EXPECT_EQ(plan::parse_plan(plan::print(plan)), plan);
     }
-    return path;
+    return compiled.spec;
+  }
+
+  std::string bundle_path() const {
+    return (std::filesystem::path(testing::TempDir()) / GetParam()).string() + ".ingot";
   }
 
   DeviceRun train(int steps, uint32_t threads) const {
+    spec();
     return train_on_device(bundle_path(), reference_.data_path(), steps, threads);
   }
 
@@ -61,6 +71,38 @@ INSTANTIATE_TEST_SUITE_P(All, JaxGolden,
                                          "dlrm_sgd", "dropout_momentum", "lora_frozen_base", "lstm_scan_adam",
                                          "moe_topk_adagrad", "unet_rmsprop", "vae_threefry_adam", "vit_adamw_schedule",
                                          "accumulate_fori_adamw"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// "state.w" and "batch.x" without what they are.
+std::string without_kind(const std::string& name) { return name.substr(name.find('.') + 1); }
+
+// Also on processors that only an emulator has: one thread, without the engine.
+class SmallJaxGolden : public JaxGolden {};
+
+TEST_P(SmallJaxGolden, EveryTargetAgrees) {
+  for (const loops::Target& target : loops::all_targets()) {
+    if (!can_run(target)) continue;
+    SCOPED_TRACE(target.name);
+    WalkedProgram program(spec(), target);
+    const bundle::Entry& entry = spec().entries.at(0);
+    NamedTensors state;
+    for (const bundle::State& it : spec().states)
+      state[it.tensor.name] = reference_.start(without_kind(it.tensor.name));
+    for (int step = 0; step < reference_.steps(); ++step) {
+      NamedTensors batch;
+      for (const bundle::Tensor& input : entry.inputs)
+        batch[input.name] = reference_.batch(without_kind(input.name), step);
+      const NamedTensors outputs = program.run(entry.name, state, batch);
+      for (const std::string& name : reference_.scalar_outputs())
+        reference_.expect_output(name, step, outputs.at(name).f[0]);
+    }
+    reference_.expect_final_state([&](const std::string& name) { return state.at("state." + name); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SmallJaxGolden,
+                         testing::Values("softmax_regression", "mlp_bf16_mixed", "depthwise_groupnorm_lion",
+                                         "accumulate_fori_adamw", "dlrm_sgd"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

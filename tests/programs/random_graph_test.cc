@@ -18,16 +18,12 @@
 #include "aot/graph/text/print.h"
 #include "aot/graph/verify.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/environment.h"
 #include "tests/support/shrink_graph.h"
 #include "tests/support/try_graphs.h"
 
 namespace ingot {
 namespace {
-
-int64_t number_from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
 
 // What kind of complaint it is: the words before the first number or name.
 std::string kind_of(const std::string& complaint) {
@@ -51,7 +47,7 @@ TEST(RandomGraph, ExecutorsAgree) {
   constexpr int64_t kBatch = 25, kProgress = 5000, kLargeEach = 40;
   const RandomGraphOptions options{.op_count_max = static_cast<int>(number_from_environment("INGOT_GRAPH_OPS", 8))};
   const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
-  const int64_t end = first + number_from_environment("INGOT_GRAPHS", 2000);
+  const int64_t end = first + number_from_environment("INGOT_GRAPHS", 1000);
   int64_t elements = 0, judged_elements = 0;
   for (int64_t seed = first; seed < end; seed += kBatch) {
     if (seed > first && (seed - first) % kProgress == 0) std::cout << "  " << seed << std::endl;

@@ -9,6 +9,7 @@
 #include "aot/base/error.h"
 #include "aot/graph/graph.h"
 #include "aot/pipeline/compile.h"
+#include "tests/support/code_runner.h"
 
 namespace ingot {
 namespace {
@@ -22,10 +23,12 @@ engine::AlignedBytes aligned_copy(const std::vector<std::byte>& bytes) {
   return copy;
 }
 
-std::vector<std::byte> compiled_bytes(const Module& module) {
+bundle::BundleSpec compiled_spec(const Module& module) {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(copy_module(module));
-  return bundle::write_bundle(compile(std::move(modules)).spec);
+  CompileOptions options;
+  options.targets = every_target();
+  return compile(std::move(modules), options).spec;
 }
 
 RefTensor tensor_of_bytes(const ingot_tensor_info& tensor, const std::byte* data) {
@@ -37,12 +40,15 @@ RefTensor tensor_of_bytes(const ingot_tensor_info& tensor, const std::byte* data
 }  // namespace
 
 struct CompiledProgram::Opened {
+  bundle::BundleSpec spec;
   engine::AlignedBytes bytes;
   engine::Bundle bundle;
   std::map<uint32_t, engine::Session> sessions;  // by their threads
 
   explicit Opened(const Module& module)
-      : bytes(aligned_copy(compiled_bytes(module))), bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
+      : spec(compiled_spec(module)),
+        bytes(aligned_copy(bundle::write_bundle(spec))),
+        bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
 };
 
 namespace {
@@ -60,6 +66,8 @@ engine::AlignedBytes& provide(engine::Session& session, std::vector<engine::Alig
 
 CompiledProgram::CompiledProgram(const Module& module) : opened_(std::make_unique<Opened>(module)) {}
 CompiledProgram::~CompiledProgram() = default;
+
+const bundle::BundleSpec& CompiledProgram::spec() const { return opened_->spec; }
 
 NamedTensors CompiledProgram::run(const std::string& entry_name, uint32_t threads, NamedTensors& state,
                                   const NamedTensors& inputs) {

@@ -1,8 +1,9 @@
-// Programs compiled for this processor and run by the engine.
+// Programs compiled for every target, of which the engine runs what this processor can.
 #pragma once
 
 #include <memory>
 
+#include "aot/bundle/bundle.h"
 #include "tests/support/program_runner.h"
 
 namespace ingot {
@@ -12,6 +13,8 @@ class CompiledProgram {
  public:
   explicit CompiledProgram(const Module& module);
   ~CompiledProgram();
+
+  const bundle::BundleSpec& spec() const;
 
   // As Executor::run, on so many threads. One session for each number of threads.
   NamedTensors run(const std::string& entry, uint32_t threads, NamedTensors& state, const NamedTensors& inputs);

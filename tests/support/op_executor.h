@@ -100,35 +100,49 @@ class InterpretedOps : public OpExecutor {
   bool has_mathematics_;
 };
 
-// Machine code that runs here.
+// Machine code.
 class CompiledOps : public OpExecutor {
  public:
   explicit CompiledOps(const loops::Target& target) : target_(target) {}
 
   std::string name() const override { return "compiled for " + std::string(target_.name); }
 
+  // For a target of which code can be run (can_run).
   std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) override {
-    std::vector<LoweredCase> lowered;
-    std::vector<loops::Kernel> kernels;
-    for (const OpCase& op_case : cases) {
-      if (!has_kernel(op_case)) continue;
-      lowered.emplace_back(op_case, target_, false);
-      for (const LoweredKernel& step : lowered.back().lowering().steps) kernels.push_back(step.kernel);
-    }
-    const codegen::Executable code(codegen::compile(kernels, target_));
+    const std::vector<LoweredCase> lowered = lower_all(cases);
+    const std::unique_ptr<CodeRunner> code = make_code_runner(target_, compile(lowered));
     std::vector<std::vector<RefTensor>> results;
     size_t next = 0, kernel = 0;
     for (const OpCase& op_case : cases) {
       results.emplace_back();
       if (!has_kernel(op_case)) continue;
       const LoweredCase& it = lowered[next++];
-      results.back() = it.results([&](LoweringRun& run) { run.run(code, false, kernel); });
+      results.back() = it.results([&](LoweringRun& run) { run.run(*code, false, kernel); });
       kernel += it.lowering().steps.size();
     }
     return results;
   }
 
+  // For any target.
+  void compile_only(std::span<const OpCase> cases) const { compile(lower_all(cases)); }
+
  private:
+  std::vector<LoweredCase> lower_all(std::span<const OpCase> cases) const {
+    std::vector<LoweredCase> lowered;
+    for (const OpCase& op_case : cases) {
+      if (has_kernel(op_case)) lowered.emplace_back(op_case, target_, false);
+    }
+    return lowered;
+  }
+
+  codegen::CodeImage compile(const std::vector<LoweredCase>& lowered) const {
+    std::vector<loops::Kernel> kernels;
+    for (const LoweredCase& it : lowered) {
+      for (const LoweredKernel& step : it.lowering().steps) kernels.push_back(step.kernel);
+    }
+    return codegen::compile(kernels, target_);
+  }
+
   const loops::Target& target_;
 };
 

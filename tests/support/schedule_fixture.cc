@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 
+#include "aot/base/divide.h"
+#include "aot/base/error.h"
 #include "aot/codegen/compile.h"
 #include "aot/graph/evaluate.h"
 #include "aot/loops/expand_math.h"
@@ -42,12 +43,10 @@ KernelFunction kernel_function(const std::vector<TensorType>& arguments,
   return f;
 }
 
-Buffer::Buffer(int64_t bytes) : storage_(bytes + 2 * INGOT_BUFFER_ALIGNMENT_BYTES, std::byte{0xFF}) {
-  const auto address = reinterpret_cast<uintptr_t>(storage_.data());
-  data_ = storage_.data() + (0 - address) % INGOT_BUFFER_ALIGNMENT_BYTES;
-}
-
 namespace {
+
+constexpr int64_t kGapBytes = INGOT_BUFFER_ALIGNMENT_BYTES;  // at least, behind each place
+constexpr std::byte kGap{0xFF};
 
 int64_t most_scratch_bytes(const Lowering& lowering) {
   int64_t most = 0;
@@ -59,60 +58,105 @@ int64_t task_at(int64_t k, int64_t count, bool descending) { return descending ?
 
 }  // namespace
 
-LoweringRun::LoweringRun(const Op& kernel, const Lowering& lowering)
-    : kernel_(kernel), lowering_(lowering), scratch_(most_scratch_bytes(lowering)) {
-  for (const Value* operand : kernel.operands) operands_.emplace_back(operand->type.bytes());
-  for (const auto& result : kernel.results) results_.emplace_back(result->type.bytes());
-  for (const TensorType& type : lowering.temporaries) temporaries_.emplace_back(type.bytes());
+LoweringRun::LoweringRun(const Op& kernel, const Lowering& lowering) : kernel_(kernel), lowering_(lowering) {
+  for (const Value* operand : kernel.operands) operands_.push_back(place(operand->type.bytes()));
+  for (const auto& result : kernel.results) results_.push_back(place(result->type.bytes()));
+  for (const TensorType& type : lowering.temporaries) temporaries_.push_back(place(type.bytes()));
+  scratch_ = place(most_scratch_bytes(lowering));
+  memory_.emplace(bytes_);
+}
+
+LoweringRun::Place LoweringRun::place(int64_t bytes) {
+  const int64_t offset = bytes_;
+  bytes_ += divide_up(bytes + kGapBytes, INGOT_BUFFER_ALIGNMENT_BYTES) * INGOT_BUFFER_ALIGNMENT_BYTES;
+  return {offset, bytes};
+}
+
+const LoweringRun::Place& LoweringRun::place_of(const KernelBinding& binding) const {
+  switch (binding.kind) {
+    case KernelBinding::Kind::kOperand:
+      return operands_.at(binding.index);
+    case KernelBinding::Kind::kResult:
+      return results_.at(binding.index);
+    default:
+      return temporaries_.at(binding.index);
+  }
 }
 
 void LoweringRun::set_operands(const std::vector<RefTensor>& operands) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const std::vector<std::byte> data = to_literal(operands[i])->dense_bytes();
-    if (!data.empty()) std::memcpy(operands_[i].data(), data.data(), data.size());
+    std::ranges::copy(data, memory_->data() + operands_[i].offset);
   }
 }
 
 std::vector<RefTensor> LoweringRun::results() const {
   std::vector<RefTensor> tensors;
   for (size_t i = 0; i < results_.size(); ++i) {
-    const TensorType& type = kernel_.results[i]->type;
-    tensors.push_back(from_literal(*dense(type, {results_[i].data(), results_[i].data() + type.bytes()})));
+    const std::byte* data = memory_->data() + results_[i].offset;
+    tensors.push_back(from_literal(*dense(kernel_.results[i]->type, {data, data + results_[i].bytes})));
   }
   return tensors;
 }
 
-std::vector<std::byte*> LoweringRun::buffers_of(const LoweredKernel& step) const {
-  std::vector<std::byte*> starts;
-  for (const KernelBinding& binding : step.bindings) {
-    const std::vector<Buffer>& from = binding.kind == KernelBinding::Kind::kOperand  ? operands_
-                                      : binding.kind == KernelBinding::Kind::kResult ? results_
-                                                                                     : temporaries_;
-    starts.push_back(from.at(binding.index).data());
-  }
+std::vector<int64_t> LoweringRun::bind(const LoweredKernel& step) const {
+  std::vector<int64_t> offsets;
+  for (const KernelBinding& binding : step.bindings) offsets.push_back(place_of(binding).offset);
   // A plan puts an updated result where its operand lies; here it is a copy.
   for (size_t i = 0; i < step.bindings.size(); ++i) {
     if (!step.bindings[i].is_update) continue;
-    const std::byte* old = starts[step.kernel.buffers[i].may_alias];
-    std::copy(old, old + kernel_.results[step.bindings[i].index]->type.bytes(), starts[i]);
+    const std::byte* old = memory_->data() + offsets[step.kernel.buffers[i].may_alias];
+    std::copy(old, old + place_of(step.bindings[i]).bytes, memory_->data() + offsets[i]);
   }
+  return offsets;
+}
+
+std::vector<std::byte*> LoweringRun::pointers(const std::vector<int64_t>& offsets) const {
+  std::vector<std::byte*> starts;
+  for (const int64_t offset : offsets) starts.push_back(memory_->data() + offset);
   return starts;
+}
+
+void LoweringRun::check_gaps(const LoweredKernel& step) const {
+  const auto check = [&](const Place& it) {
+    const std::byte* end = memory_->data() + it.offset + it.bytes;
+    if (!std::all_of(end, end + kGapBytes, [](std::byte byte) { return byte == kGap; }))
+      throw_bug("kernel '" + step.kernel.name + "' writes behind a buffer");
+  };
+  for (const auto* places : {&operands_, &results_, &temporaries_}) std::ranges::for_each(*places, check);
+  check(scratch_);
 }
 
 void LoweringRun::interpret(bool descending_tasks) {
   for (const LoweredKernel& step : lowering_.steps) {
-    const std::vector<std::byte*> starts = buffers_of(step);
+    const std::vector<std::byte*> starts = pointers(bind(step));
     const int64_t count = step.kernel.task_count;
     for (int64_t k = 0; k < count; ++k) loops::interpret(step.kernel, starts, task_at(k, count, descending_tasks));
+    check_gaps(step);
+  }
+}
+
+void LoweringRun::run(CodeRunner& code, bool descending_tasks, size_t first_kernel) {
+  const std::span<std::byte> memory = code.memory(bytes_);
+  for (size_t s = 0; s < lowering_.steps.size(); ++s) {
+    const LoweredKernel& step = lowering_.steps[s];
+    const std::vector<int64_t> offsets = bind(step);
+    std::copy_n(memory_->data(), bytes_, memory.data());
+    const int64_t count = step.kernel.task_count;
+    for (int64_t k = 0; k < count; ++k)
+      code.run(first_kernel + s, offsets, scratch_.offset, task_at(k, count, descending_tasks));
+    std::ranges::copy(memory, memory_->data());
+    check_gaps(step);
   }
 }
 
 void LoweringRun::run(const codegen::Executable& code, bool descending_tasks, size_t first_kernel) {
   for (size_t s = 0; s < lowering_.steps.size(); ++s) {
-    const std::vector<std::byte*> starts = buffers_of(lowering_.steps[s]);
-    const int64_t count = lowering_.steps[s].kernel.task_count;
+    const LoweredKernel& step = lowering_.steps[s];
+    const std::vector<std::byte*> starts = pointers(bind(step));
+    const int64_t count = step.kernel.task_count;
     for (int64_t k = 0; k < count; ++k)
-      code.run(first_kernel + s, starts, task_at(k, count, descending_tasks), scratch_.data());
+      code.run(first_kernel + s, starts, task_at(k, count, descending_tasks), memory_->data() + scratch_.offset);
   }
 }
 
@@ -172,44 +216,86 @@ bool same_bits(const std::vector<RefTensor>& a, const std::vector<RefTensor>& b)
 
 }  // namespace
 
-void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<RefTensor> arguments;
-  for (const auto& argument : f.function->body.arguments)
-    arguments.push_back(random_tensor(argument->type, tolerance, random));
-  const std::vector<RefTensor> expected = evaluate(*f.function, arguments);
-  std::vector<RefTensor> scales;
-  if (tolerance.of_terms) {
+namespace {
+
+// Random arguments, what the function gives for them, and what errors are relative to.
+struct Expected {
+  std::vector<RefTensor> arguments, results, scales;
+
+  Expected(const Function& function, const KernelTolerance& tolerance, uint32_t seed) {
+    std::mt19937 random(seed);
+    for (const auto& argument : function.body.arguments)
+      arguments.push_back(random_tensor(argument->type, tolerance, random));
+    results = evaluate(function, arguments);
+    if (!tolerance.of_terms) {
+      std::ranges::transform(results, std::back_inserter(scales), largest_magnitude);
+      return;
+    }
     std::vector<RefTensor> magnitudes = arguments;
     for (RefTensor& argument : magnitudes) {
       for (double& value : argument.f) value = std::abs(value);
     }
-    scales = evaluate(*f.function, magnitudes);
-  } else {
-    std::ranges::transform(expected, std::back_inserter(scales), largest_magnitude);
+    scales = evaluate(function, magnitudes);
   }
+};
+
+// One lowering of a kernel, beside what is expected. Stops at the first fatal failure.
+class LoweringCheck {
+ public:
+  LoweringCheck(const Op& kernel, const Lowering& lowering, const Expected& expected, double relative,
+                const loops::Target& target)
+      : kernel_(kernel), lowering_(lowering), expected_(expected), relative_(relative), target_(target) {}
+
+  void interpret() const {
+    for (const bool descending : {false, true}) {
+      judge(results_of([&](LoweringRun& run) { run.interpret(descending); }), " interpreted");
+      if (!testing::Test::HasFatalFailure()) continue;
+      for (const LoweredKernel& step : lowering_.steps) ADD_FAILURE() << loops::print(step.kernel);
+      return;
+    }
+  }
+
+  void run(const codegen::CodeImage& image) const {
+    const std::unique_ptr<CodeRunner> code = make_code_runner(target_, image);
+    const auto ascending = results_of([&](LoweringRun& run) { run.run(*code, false); });
+    judge(ascending, " compiled");
+    EXPECT_TRUE(same_bits(ascending, results_of([&](LoweringRun& run) { run.run(*code, true); }))) << target_.name;
+  }
+
+ private:
+  template <typename Execute>
+  std::vector<RefTensor> results_of(const Execute& execute) const {
+    LoweringRun run(kernel_, lowering_);
+    run.set_operands(expected_.arguments);
+    execute(run);
+    return run.results();
+  }
+
+  void judge(const std::vector<RefTensor>& results, const std::string& how) const {
+    expect_close(expected_.results, results, expected_.scales, relative_, std::string(target_.name) + how);
+  }
+
+  const Op& kernel_;
+  const Lowering& lowering_;
+  const Expected& expected_;
+  double relative_;
+  const loops::Target& target_;
+};
+
+}  // namespace
+
+void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance, uint32_t seed,
+                  const KernelChecks& checks) {
+  std::optional<Expected> expected;
+  if (checks.runs) expected.emplace(*f.function, tolerance, seed);
   for (const loops::Target& target : loops::all_targets()) {
     const Lowering lowering = lower(*f.kernel, target);
-    const auto results_of = [&](const auto& execute) {
-      LoweringRun run(*f.kernel, lowering);
-      run.set_operands(arguments);
-      execute(run);
-      return run.results();
-    };
-    const std::string where = std::string(target.name);
-    for (const bool descending : {false, true}) {
-      expect_close(expected, results_of([&](LoweringRun& run) { run.interpret(descending); }), scales,
-                   tolerance.relative, where + " interpreted");
-      if (testing::Test::HasFatalFailure()) {
-        for (const LoweredKernel& step : lowering.steps) ADD_FAILURE() << loops::print(step.kernel);
-        return;
-      }
-    }
-    if (!codegen::runs_here(target)) continue;
-    const codegen::Executable code(compile_lowering(lowering, target));
-    const auto ascending = results_of([&](LoweringRun& run) { run.run(code, false); });
-    expect_close(expected, ascending, scales, tolerance.relative, where + " compiled");
-    EXPECT_TRUE(same_bits(ascending, results_of([&](LoweringRun& run) { run.run(code, true); }))) << where;
+    const codegen::CodeImage image = checks.compiles ? compile_lowering(lowering, target) : codegen::CodeImage();
+    if (!expected) continue;
+    const LoweringCheck check(*f.kernel, lowering, *expected, tolerance.relative, target);
+    check.interpret();
+    if (checks.compiles && can_run(target) && !testing::Test::HasFatalFailure()) check.run(image);
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
 #include "tests/support/schedule_fixture.h"
+#include "tests/support/walked_program.h"
 
 namespace ingot {
 namespace {
@@ -43,16 +44,17 @@ std::unique_ptr<Module> joined(const std::vector<const Module*>& graphs) {
   return program;
 }
 
-// An entry point's results, in order. Arguments and results as they lie in memory, here and below.
-std::vector<RefTensor> compiled_results(CompiledProgram& program, const Function& function, uint32_t threads,
-                                        const std::vector<RefTensor>& arguments) {
+// An entry point's results, in order: `run` takes state and inputs by name, and gives outputs. Arguments and results as
+// they lie in memory, here and below.
+template <typename Run>
+std::vector<RefTensor> results_by_name(const Function& function, const std::vector<RefTensor>& arguments, Run run) {
   NamedTensors inputs, state;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const AttrMap& attrs = function.argument_attrs[i];
     const std::string name = attr_text(attrs, "ingot.state");
     (name.empty() ? inputs[attr_text(attrs, "ingot.name")] : state[name]) = arguments[i];
   }
-  const NamedTensors outputs = program.run(function.name, threads, state, inputs);
+  const NamedTensors outputs = run(state, inputs);
   std::vector<RefTensor> results;
   for (const FunctionResult& result : function.results) {
     const std::string name = attr_text(result.attrs, "ingot.state");
@@ -62,11 +64,11 @@ std::vector<RefTensor> compiled_results(CompiledProgram& program, const Function
 }
 
 // Kernels are lowered and interpreted; between them the evaluator goes on.
-std::vector<RefTensor> interpreted_results(const Module& graph, const std::vector<RefTensor>& arguments) {
+std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& target,
+                                           const std::vector<RefTensor>& arguments) {
   const std::unique_ptr<Module> module = copy_module(graph);
   PassContext context(all_ops());
   run_passes(compile_passes(), *module, context);
-  const loops::Target& target = loops::find_target("host");
   return evaluate(*module->functions[0], arguments,
                   {.adjust = [&](const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results) {
                     if (!op.is("ingot.kernel")) return;
@@ -97,38 +99,83 @@ std::string difference(const std::vector<RefTensor>& a, const std::vector<RefTen
   return "";
 }
 
-GraphTrial try_entry(CompiledProgram& program, const Function& entry, const Module& graph) {
-  const Function& function = *graph.functions[0];
-  std::vector<RefTensor> arguments;
-  for (const RefTensor& example : examples(function)) arguments.push_back(in_memory(example));
-  GraphTrial trial;
-  const std::vector<RefTensor> results = compiled_results(program, entry, kThreads[0], arguments);
-  const std::string other = difference(results, compiled_results(program, entry, kThreads[1], arguments));
-  if (!other.empty()) return {"1 and 3 threads differ: " + other};
-  Reference reference(function, examples(function));
-  trial.elements = reference.elements();
-  trial.judged_elements = reference.judged_elements();
-  std::vector<RefTensor> tensors;
-  for (size_t r = 0; r < results.size(); ++r) {
-    tensors.push_back(from_memory(function.results[r].type, results[r]));
+// Graphs as one program, compiled for every target.
+class Trials {
+ public:
+  explicit Trials(const std::vector<const Module*>& graphs)
+      : graphs_(graphs), program_(joined(graphs)), compiled_(*program_) {}
+
+  // The engine's target is tried with every graph, the others in turn; all with a graph that is alone.
+  GraphTrial run(size_t k) {
+    const Function& function = *graphs_[k]->functions[0];
+    std::vector<RefTensor> arguments;
+    for (const RefTensor& example : examples(function)) arguments.push_back(in_memory(example));
+    const auto on_engine = [&](uint32_t threads) {
+      return results_by_name(entry(k), arguments, [&](NamedTensors& state, const NamedTensors& inputs) {
+        return compiled_.run(entry(k).name, threads, state, inputs);
+      });
+    };
+    const std::vector<RefTensor> results = on_engine(kThreads[0]);
+    const std::string other = difference(results, on_engine(kThreads[1]));
+    if (!other.empty()) return {"1 and 3 threads differ: " + other};
+    Reference reference(function, examples(function));
+    GraphTrial trial{"", reference.elements(), reference.judged_elements()};
+    const loops::Target& host = loops::find_target("host");
+    trial.complaint = complaint(k, host, reference, arguments, results);
+    for (size_t t = 0; t < loops::all_targets().size() && trial.complaint.empty(); ++t) {
+      const loops::Target& target = loops::all_targets()[t];
+      const bool is_its_turn = graphs_.size() == 1 || k % loops::all_targets().size() == t;
+      if (is_its_turn && target.name != host.name)
+        trial.complaint = complaint(k, target, reference, arguments, walked_results(k, target, arguments));
+    }
+    return trial;
   }
-  trial.complaint = reference.disagreement(tensors);
-  if (!trial.complaint.empty()) return {"compiled: " + trial.complaint};
-  const std::string interpreted = difference(results, interpreted_results(graph, arguments));
-  if (!interpreted.empty()) return {"compiled and interpreted loops differ: " + interpreted};
-  return trial;
-}
+
+ private:
+  const Function& entry(size_t k) const { return *program_->functions[k]; }
+
+  // None where code for the target cannot be run.
+  std::optional<std::vector<RefTensor>> walked_results(size_t k, const loops::Target& target,
+                                                       const std::vector<RefTensor>& arguments) {
+    if (!can_run(target)) return std::nullopt;
+    WalkedProgram& walked = walked_.try_emplace(std::string(target.name), compiled_.spec(), target).first->second;
+    return results_by_name(entry(k), arguments, [&](NamedTensors& state, const NamedTensors& inputs) {
+      return walked.run(entry(k).name, state, inputs);
+    });
+  }
+
+  // What is wrong with a target's loops or with what its code gave; "" if nothing is.
+  std::string complaint(size_t k, const loops::Target& target, Reference& reference,
+                        const std::vector<RefTensor>& arguments,
+                        const std::optional<std::vector<RefTensor>>& compiled) const {
+    const Function& function = *graphs_[k]->functions[0];
+    const auto disagreement = [&](const std::vector<RefTensor>& results) {
+      std::vector<RefTensor> tensors;
+      for (size_t r = 0; r < results.size(); ++r) tensors.push_back(from_memory(function.results[r].type, results[r]));
+      return reference.disagreement(tensors);
+    };
+    std::string wrong = compiled ? disagreement(*compiled) : "";
+    if (!wrong.empty()) return fmt::format("compiled for {}: {}", target.name, wrong);
+    const std::vector<RefTensor> interpreted = interpreted_results(*graphs_[k], target, arguments);
+    wrong = compiled ? difference(*compiled, interpreted) : disagreement(interpreted);
+    if (wrong.empty()) return "";
+    return fmt::format("{} loops for {}: {}", compiled ? "compiled and interpreted" : "interpreted", target.name,
+                       wrong);
+  }
+
+  const std::vector<const Module*>& graphs_;
+  std::unique_ptr<Module> program_;
+  CompiledProgram compiled_;
+  std::map<std::string, WalkedProgram> walked_;  // by target
+};
 
 }  // namespace
 
 std::vector<GraphTrial> try_graphs(const std::vector<const Module*>& graphs) {
   std::vector<GraphTrial> trials;
   try {
-    const std::unique_ptr<Module> program = joined(graphs);
-    CompiledProgram compiled(*program);
-    for (size_t k = 0; k < graphs.size(); ++k) {
-      trials.push_back(try_entry(compiled, *program->functions[k], *graphs[k]));
-    }
+    Trials all(graphs);
+    for (size_t k = 0; k < graphs.size(); ++k) trials.push_back(all.run(k));
   } catch (const std::exception& error) {
     if (graphs.size() == 1) return {{.complaint = error.what()}};
     trials.clear();

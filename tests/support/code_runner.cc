@@ -1,0 +1,55 @@
+#include "tests/support/code_runner.h"
+
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "aot/codegen/execute.h"
+#include "tests/support/buffer.h"
+#include "tests/support/emulated_runner.h"
+
+namespace ingot {
+namespace {
+
+class NativeRunner : public CodeRunner {
+ public:
+  explicit NativeRunner(const codegen::CodeImage& image) : code_(image) {}
+
+  std::span<std::byte> memory(int64_t bytes) override {
+    memory_.emplace(bytes);
+    return {memory_->data(), static_cast<size_t>(bytes)};
+  }
+
+  void run(size_t kernel, std::span<const int64_t> operands, int64_t scratch, int64_t task) override {
+    std::vector<std::byte*> starts;
+    for (const int64_t offset : operands) starts.push_back(memory_->data() + offset);
+    code_.run(kernel, starts, task, memory_->data() + scratch);
+  }
+
+ private:
+  codegen::Executable code_;
+  std::optional<Buffer> memory_;
+};
+
+}  // namespace
+
+std::vector<std::string> every_target() {
+  std::vector<std::string> names;
+  for (const loops::Target& target : loops::all_targets()) names.emplace(names.begin(), target.name);
+  return names;
+}
+
+bool can_run(const loops::Target& target) {
+  if (codegen::runs_here(target)) return true;
+  const std::optional<std::string> why = why_not_emulated(target);
+  static std::set<std::string> said;
+  if (why && said.insert(*why).second) std::printf("  not executed: %s\n", why->c_str());
+  return !why;
+}
+
+std::unique_ptr<CodeRunner> make_code_runner(const loops::Target& target, const codegen::CodeImage& image) {
+  if (codegen::runs_here(target)) return std::make_unique<NativeRunner>(image);
+  return make_emulated_runner(target, image);
+}
+
+}  // namespace ingot

@@ -1,0 +1,52 @@
+/* Calls kernels of an aarch64 code image, one task after the other, as a test asks: a whole program without a library,
+ * so that making it takes clang and lld alone. */
+#include "schema/kernel_abi.h"
+#include "tests/support/emulated_calls.h"
+
+enum { SYS_READ = 63, SYS_WRITE = 64, SYS_EXIT = 93, SYS_MMAP = 222 };
+enum { PROT_RW = 3, PROT_RX = 5, MAP_SHARED = 1 };
+
+static long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+}
+
+static _Noreturn void end(int status) {
+  for (;;) system_call(SYS_EXIT, status, 0, 0, 0, 0, 0);
+}
+
+/* Messages are short: each comes and goes whole. The test's end is ours. */
+static void receive(void* message, long bytes) {
+  if (system_call(SYS_READ, EMULATED_SOCKET, (long)message, bytes, 0, 0, 0) != bytes) end(0);
+}
+
+static void answer(const void* message, long bytes) {
+  if (system_call(SYS_WRITE, EMULATED_SOCKET, (long)message, bytes, 0, 0, 0) != bytes) end(0);
+}
+
+static uint64_t map(uint64_t bytes, int protection, uint64_t offset) {
+  const long address = system_call(SYS_MMAP, 0, (long)bytes, protection, MAP_SHARED, EMULATED_FILE, (long)offset);
+  if (address < 0 && address > -4096) end(1);
+  return (uint64_t)address;
+}
+
+void _start(void) {
+  emulated_file file;
+  receive(&file, sizeof file);
+  const uint64_t image = map(file.image_bytes, PROT_RX, 0);
+  const uint64_t memory = map(file.memory_bytes, PROT_RW, file.image_bytes);
+  answer(&memory, sizeof memory);
+  for (;;) {
+    emulated_call call;
+    receive(&call, sizeof call);
+    ((ingot_kernel)(image + call.entry_offset))((const ingot_kernel_context*)call.context, call.task);
+    answer(&call.task, sizeof call.task);
+  }
+}

@@ -1,0 +1,197 @@
+#include "tests/support/emulated_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "aot/base/divide.h"
+#include "aot/base/error.h"
+#include "schema/kernel_abi.h"
+#include "tests/support/emulated_calls.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kMemoryBytes = int64_t{256} << 20;  // that is never touched costs nothing
+constexpr int64_t kContextBytes = 64 << 10;           // of it, for what a call is told
+constexpr int64_t kOperandsMax = (kContextBytes - 64) / static_cast<int64_t>(sizeof(ingot_operand));
+
+struct Emulator {
+  std::string_view target;
+  const char* path;     // QEMU's program, or "" where it was not found
+  const char* package;  // that has it
+  const char* program;  // emulated_kernels.c for that processor
+};
+
+constexpr Emulator kEmulators[] = {{"aarch64", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64}};
+
+const Emulator* find_emulator(const loops::Target& target) {
+  const auto found = std::ranges::find(kEmulators, target.name, &Emulator::target);
+  return found == std::end(kEmulators) ? nullptr : found;
+}
+
+void require(bool condition, const char* what) {
+  if (!condition) throw_error(nullptr, fmt::format("emulator: cannot {}: {}", what, std::strerror(errno)));
+}
+
+// Closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() { close(descriptor_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// A file in memory that this process and another one map.
+class SharedFile {
+ public:
+  explicit SharedFile(int64_t bytes) : file_(memfd_create("kernels", MFD_CLOEXEC)), bytes_(bytes) {
+    require(file_.get() >= 0 && ftruncate(file_.get(), bytes) == 0, "make a file in memory");
+    void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), 0);
+    require(data != MAP_FAILED, "map a file in memory");
+    data_ = static_cast<std::byte*>(data);
+  }
+  ~SharedFile() { munmap(data_, bytes_); }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  int descriptor() const { return file_.get(); }
+  std::byte* data() const { return data_; }
+
+ private:
+  Descriptor file_;
+  int64_t bytes_;
+  std::byte* data_;
+};
+
+// A process that answers on its standard input, which is a socket.
+class Process {
+ public:
+  Process(const Emulator& emulator, int file) {
+    int sockets[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0, "make sockets");
+    const Descriptor its_end(sockets[1]);
+    socket_.emplace(sockets[0]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, its_end.get(), EMULATED_SOCKET);
+    posix_spawn_file_actions_adddup2(&actions, file, EMULATED_FILE);
+    char* const arguments[] = {const_cast<char*>(emulator.path), const_cast<char*>(emulator.program), nullptr};
+    char* const environment[] = {nullptr};
+    errno = posix_spawn(&id_, emulator.path, &actions, nullptr, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    require(errno == 0, "start");
+  }
+  ~Process() {
+    socket_.reset();
+    waitpid(id_, nullptr, 0);
+  }
+
+  // Tells something and waits for the answer; false when the process has ended instead.
+  template <typename Message, typename Answer>
+  bool ask(const Message& message, Answer& answer) {
+    return send(socket_->get(), &message, sizeof message, MSG_NOSIGNAL) == sizeof message &&
+           recv(socket_->get(), &answer, sizeof answer, MSG_WAITALL) == sizeof answer;
+  }
+
+ private:
+  std::optional<Descriptor> socket_;
+  pid_t id_ = 0;
+};
+
+int64_t whole_pages(const codegen::CodeImage& image) {
+  const auto page = static_cast<int64_t>(image.alignment_bytes);
+  return divide_up(static_cast<int64_t>(image.bytes.size()), page) * page;
+}
+
+class EmulatedRunner : public CodeRunner {
+ public:
+  EmulatedRunner(const Emulator& emulator, const codegen::CodeImage& image)
+      : target_(emulator.target),
+        entry_offsets_(image.entry_offsets),
+        image_bytes_(whole_pages(image)),
+        file_(image_bytes_ + kMemoryBytes),
+        process_(emulator, file_.descriptor()) {
+    if (image_bytes_ == 0) throw_error(nullptr, "emulator: the code image is empty");
+    std::memcpy(file_.data(), image.bytes.data(), image.bytes.size());
+    const emulated_file file{static_cast<uint64_t>(image_bytes_), kMemoryBytes};
+    if (!process_.ask(file, address_)) throw_error(nullptr, "emulator: it does not start");
+  }
+
+  std::span<std::byte> memory(int64_t bytes) override {
+    if (bytes > kMemoryBytes - kContextBytes)
+      throw_error(nullptr, fmt::format("emulator: {} bytes are asked for; kMemoryBytes is less", bytes));
+    return {file_.data() + image_bytes_ + kContextBytes, static_cast<size_t>(bytes)};
+  }
+
+  void run(size_t kernel, std::span<const int64_t> operands, int64_t scratch, int64_t task) override {
+    const emulated_call call{entry_offsets_.at(kernel), write_context(operands, scratch), static_cast<uint32_t>(task),
+                             0};
+    uint32_t done = 0;
+    if (!process_.ask(call, done) || done != call.task)
+      throw_bug(fmt::format("kernel {}, task {}: the emulated {} processor stopped", kernel, task, target_));
+  }
+
+ private:
+  // What a kernel is given, as it lies at the start of the memory.
+  struct Context {
+    ingot_kernel_context context;
+    uint64_t base;
+    ingot_operand operands[kOperandsMax];
+  };
+  static_assert(sizeof(Context) <= kContextBytes && sizeof(void*) == sizeof(uint64_t));
+
+  template <typename Pointer>
+  static Pointer pointer(uint64_t address) {
+    return reinterpret_cast<Pointer>(static_cast<uintptr_t>(address));
+  }
+
+  // Its address as the kernel sees it.
+  uint64_t write_context(std::span<const int64_t> operands, int64_t scratch) {
+    INGOT_CHECK(std::ssize(operands) <= kOperandsMax);
+    auto* const it = reinterpret_cast<Context*>(file_.data() + image_bytes_);
+    it->base = address_ + kContextBytes;
+    for (size_t k = 0; k < operands.size(); ++k) it->operands[k] = {static_cast<uint64_t>(operands[k]), 0, 0};
+    it->context = {pointer<uint8_t* const*>(address_ + offsetof(Context, base)),
+                   pointer<const ingot_operand*>(address_ + offsetof(Context, operands)),
+                   pointer<uint8_t*>(it->base + static_cast<uint64_t>(scratch))};
+    return address_;
+  }
+
+  std::string target_;
+  std::vector<uint64_t> entry_offsets_;
+  int64_t image_bytes_;
+  SharedFile file_;
+  Process process_;
+  uint64_t address_ = 0;  // of the memory, in the process
+};
+
+}  // namespace
+
+std::optional<std::string> why_not_emulated(const loops::Target& target) {
+  const Emulator* emulator = find_emulator(target);
+  if (!emulator) return fmt::format("nothing here emulates {}", target.name);
+  if (std::filesystem::exists(emulator->path) && std::filesystem::exists(emulator->program)) return std::nullopt;
+  return fmt::format("nothing here emulates {}: install {} and configure again", target.name, emulator->package);
+}
+
+std::unique_ptr<CodeRunner> make_emulated_runner(const loops::Target& target, const codegen::CodeImage& image) {
+  return std::make_unique<EmulatedRunner>(*find_emulator(target), image);
+}
+
+}  // namespace ingot
