@@ -7,6 +7,7 @@
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
+#include "tests/support/contraction_problem.h"
 #include "tests/support/random_contraction.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/schedule_fixture.h"
@@ -324,13 +325,6 @@ TEST(Contraction, Convolutions) {
   }
 }
 
-// A sum of n products in any order is within gamma_n * (the sum of their magnitudes) of the exact one; the reference is
-// rounded once.
-KernelTolerance sums_of(int64_t n) {
-  const double error = static_cast<double>(n + 1) * 0x1p-24;
-  return {.relative = error / (1 - error), .of_terms = true};
-}
-
 const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
 constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
 
@@ -424,6 +418,18 @@ TEST(Contraction, RandomJoinedOperands) {
                                                                         : KernelTolerance{.relative = 1e-2});
     if (HasFailure()) return;
   }
+}
+
+// The depth is only a part of what is joined: one of two groups of features, or a slice.
+TEST(Contraction, OperandsJoinedAlongMoreThanTheDepth) {
+  const ops::Convolution grouped{{0, 1, {}, 0, 1, {}, 0, 1, {}}, {}, 2, 1};
+  check_kernel(kernel_function({f32({1, 7}), f32({1, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::convolution(b, ops::concatenate(b, {x[0], x[1]}, 1), x[2], grouped)};
+  }));
+  check_kernel(kernel_function({f32({3, 7}), f32({3, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+    Value* lhs = ops::slice(b, ops::concatenate(b, {x[0], x[1]}, 1), {0, 5}, {3, 14}, {1, 1});
+    return Values{ops::dot_general(b, lhs, x[2], {{}, {}, {1}, {0}})};
+  }));
 }
 
 TEST(Contraction, RandomConvolutions) {

@@ -81,13 +81,13 @@ class RandomContraction {
   bool chance(int percent) { return between(0, 99) < percent; }
   int64_t extent() { return extents_[between(0, static_cast<int64_t>(extents_.size()) - 1)]; }
 
- private:
   std::vector<int64_t> permutation(int count) {
     std::vector<int64_t> order = ops::iota_dims(count);
     for (int k = count - 1; k > 0; --k) std::swap(order[k], order[between(0, k)]);
     return order;
   }
 
+ private:
   std::mt19937 engine_;
   std::vector<int64_t> extents_;
 };

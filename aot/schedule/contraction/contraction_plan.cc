@@ -247,13 +247,22 @@ class Planner {
     depth.chunk = even_chunk(depth.extent(), std::max<int64_t>(1, most / depth.inner()));
   }
 
+  // Whether one of an operand's dimensions is the depth and nothing else, all of it in order.
+  bool is_depth(const ContractionSide& side, int64_t dim) const {
+    const ContractionAccess& access = side.accesses[dim];
+    std::vector<int64_t> coefficients(plan_.space.dims.size(), 0);
+    coefficients[plan_.depth_dims[0]] = 1;
+    return access.coefficients == coefficients && access.constant == 0 && access.always && access.divisor == 1 &&
+           side.value->type.shape[dim] == plan_.depth.extent();
+  }
+
   // An operand's parts, by where on the depth they begin: the operands of a concatenation along it, or all of it.
   std::map<int64_t, ContractionSide> parts_along_depth(const ContractionSide& side) const {
     const Op* op = side.value->op;
     const bool is_joined = !draft_.is_made(side.value) && op->is("stablehlo.concatenate");
     if (!is_joined || plan_.depth.count() > 1 || plan_.depth_dims.size() != 1) return {{0, side}};
     const int64_t dim = op->attrs().integer("dimension");
-    if (side.accesses[dim].coefficients[plan_.depth_dims[0]] != 1) return {{0, side}};
+    if (!is_depth(side, dim)) return {{0, side}};
     std::map<int64_t, ContractionSide> parts;
     int64_t start = 0;
     for (const Value* operand : op->operands) {
