@@ -12,10 +12,11 @@
 #include <thread>
 
 #include "aot/base/error.h"
+#include "aot/codegen/disassemble.h"
 #include "aot/codegen/emit_llvm.h"
+#include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/machine.h"
-#include "aot/codegen/narrow_selects.h"
 #include "aot/loops/expand_math.h"
 
 namespace ingot::codegen {
@@ -87,7 +88,7 @@ class Compilation {
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
     machine.optimize(module);
-    select_narrow_floats_by_bits(module);
+    fence_logic(module);
     if (options_.dump) {
       dump("optimized.llvm", text_of(module));
       const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
@@ -143,6 +144,7 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
   std::vector<std::string> entries;
   for (size_t k = 0; k < kernels.size(); ++k) entries.push_back(entry_symbol(kernels, k));
   CodeImage image = link(objects, entries);
+  check_instructions(image, target);
   image.required_features = target.required;
   return image;
 }

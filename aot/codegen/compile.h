@@ -23,8 +23,8 @@ struct CodegenOptions {
 std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index);
 
 // Compiles for any target, whatever the host. Kernels are emitted, optimised, linked by lld, and the result is read
-// again and proved: no undefined symbol, no relocation, no writable data, all entries found. A violation is a kBug
-// error that names the symbol.
+// again and proved: no undefined symbol, no relocation, no writable data, all entries found, no instruction that LLVM
+// may have got wrong. A violation is a kBug error that names the symbol.
 CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target,
                   const CodegenOptions& options = {});
 

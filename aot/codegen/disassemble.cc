@@ -24,6 +24,18 @@
 namespace ingot::codegen {
 namespace {
 
+// Opcodes, as LLVM names them, that it may have given wrong operands.
+struct Distrusted {
+  std::string_view prefix, suffix, why;
+};
+
+constexpr std::string_view kWrongTable =
+    "LLVM gives masked three-operand logic on memory the truth table of other operands (its issue 157929)";
+constexpr Distrusted kDistrusted[] = {
+    {"VPTERNLOG", "rmik", kWrongTable},   // whole vectors from memory, merged under a mask
+    {"VPTERNLOG", "rmbik", kWrongTable},  // one element for all lanes
+};
+
 // LLVM's disassembler for one target.
 class Disassembler {
  public:
@@ -48,8 +60,34 @@ class Disassembler {
   };
 
   std::vector<Decoded> decode(const CodeImage& image, const CodeImage::Function& function) const {
-    const auto* const data = reinterpret_cast<const uint8_t*>(image.bytes.data());
     std::vector<Decoded> result;
+    for_each(image, function, [&](const llvm::MCInst& inst, uint64_t at, uint64_t size) {
+      Decoded decoded{{at, text_of(inst, at)}, std::nullopt};
+      uint64_t target = 0;
+      if (instructions_->get(inst.getOpcode()).isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
+        decoded.branch_target = target;
+      }
+      result.push_back(std::move(decoded));
+    });
+    return result;
+  }
+
+  void check(const CodeImage& image, const CodeImage::Function& function) const {
+    for_each(image, function, [&](const llvm::MCInst& inst, uint64_t at, uint64_t) {
+      const llvm::StringRef opcode = instructions_->getName(inst.getOpcode());
+      for (const Distrusted& kind : kDistrusted) {
+        if (!opcode.starts_with(kind.prefix) || !opcode.ends_with(kind.suffix)) continue;
+        throw_bug("generated code of " + function.name + " has '" + text_of(inst, at) + "' at byte " +
+                  std::to_string(at) + ": " + std::string(kind.why));
+      }
+    });
+  }
+
+ private:
+  // visit(instruction, offset in the image, bytes).
+  template <typename Visit>
+  void for_each(const CodeImage& image, const CodeImage::Function& function, Visit visit) const {
+    const auto* const data = reinterpret_cast<const uint8_t*>(image.bytes.data());
     const uint64_t end = function.offset_bytes + function.size_bytes;
     for (uint64_t at = function.offset_bytes; at < end;) {
       llvm::MCInst inst;
@@ -59,18 +97,11 @@ class Disassembler {
       if (status != llvm::MCDisassembler::Success) {
         throw_bug("byte " + std::to_string(at) + " of " + function.name + " is no instruction");
       }
-      Decoded decoded{{at, text_of(inst, at)}, std::nullopt};
-      uint64_t target = 0;
-      if (instructions_->get(inst.getOpcode()).isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
-        decoded.branch_target = target;
-      }
-      result.push_back(std::move(decoded));
+      visit(inst, at, size);
       at += size;
     }
-    return result;
   }
 
- private:
   std::string text_of(const llvm::MCInst& inst, uint64_t address) const {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -119,6 +150,11 @@ class StackFrame {
 };
 
 }  // namespace
+
+void check_instructions(const CodeImage& image, const loops::Target& target) {
+  const Disassembler disassembler(target);
+  for (const CodeImage::Function& function : image.functions) disassembler.check(image, function);
+}
 
 std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target& target, const std::string& function) {
   std::vector<Instruction> result;

@@ -1,4 +1,4 @@
-// Reads machine code back: what a kernel's hot loop really does.
+// Reads machine code back: whether it can be trusted, and what a kernel's hot loop really does.
 #pragma once
 
 #include <string>
@@ -13,6 +13,10 @@ struct Instruction {
   uint64_t offset_bytes;  // in the image
   std::string text;
 };
+
+// Every byte of every function is part of an instruction, and none is one that LLVM may have got wrong (fences.h). A
+// violation is a kBug error that names the function and the instruction.
+void check_instructions(const CodeImage& image, const loops::Target& target);
 
 // The instructions of one function of the image. An unknown name is a kBug error.
 std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target& target, const std::string& function);

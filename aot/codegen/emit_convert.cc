@@ -2,9 +2,11 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "aot/base/error.h"
 #include "aot/codegen/emit_scalar.h"
+#include "aot/codegen/fences.h"
 
 namespace ingot::codegen {
 namespace {
@@ -36,6 +38,12 @@ Type* scalar_type(llvm::LLVMContext& context, DType dtype) {
   }
 }
 
+// Between floats, fenced: see fences.h.
+Value* cast_float(Builder& b, Value* value, Type* type) {
+  Value* const cast = b.CreateFPCast(value, type);
+  return cast == value || llvm::isa<llvm::Constant>(cast) ? cast : fence(b, cast);
+}
+
 // f32 to the upper half of its bits, rounded to nearest even; a NaN stays one.
 Value* bf16_bits(Builder& b, Value* value) {
   Type* const i32 = same_lanes(value, b.getInt32Ty());
@@ -50,6 +58,15 @@ Value* bf16_bits(Builder& b, Value* value) {
 Value* float_of_bf16(Builder& b, Value* bits) {
   Value* const wide = b.CreateZExt(bits, same_lanes(bits, b.getInt32Ty()));
   return b.CreateBitCast(b.CreateShl(wide, 16), same_lanes(bits, b.getFloatTy()));
+}
+
+// What was only read from memory is written as it was read.
+Value* half_of_float(Builder& b, Value* value) {
+  using namespace llvm::PatternMatch;
+  Type* const half = same_lanes(value, b.getHalfTy());
+  Value* read = nullptr;
+  const bool is_copy = match(value, m_Intrinsic<llvm::Intrinsic::arithmetic_fence>(m_FPExt(m_Value(read))));
+  return is_copy && read->getType() == half ? read : b.CreateFPTrunc(value, half);
 }
 
 // f64 to f32 rounded to odd: truncated, with the last bit set when anything was lost. A second rounding to a format
@@ -81,7 +98,7 @@ Type* memory_type(llvm::LLVMContext& context, DType dtype, int lanes) {
 }
 
 Value* from_memory(Builder& b, DType dtype, Value* value) {
-  if (dtype == DType::kF16) return b.CreateFPExt(value, same_lanes(value, b.getFloatTy()));
+  if (dtype == DType::kF16) return cast_float(b, value, same_lanes(value, b.getFloatTy()));
   if (dtype == DType::kBF16) return float_of_bf16(b, value);
   if (is_float(dtype)) return value;
   if (is_bool(dtype)) return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
@@ -89,7 +106,7 @@ Value* from_memory(Builder& b, DType dtype, Value* value) {
 }
 
 Value* to_memory(Builder& b, DType dtype, Value* value) {
-  if (dtype == DType::kF16) return b.CreateFPTrunc(value, same_lanes(value, b.getHalfTy()));
+  if (dtype == DType::kF16) return half_of_float(b, value);
   if (dtype == DType::kBF16) return bf16_bits(b, value);
   if (is_float(dtype)) return value;
   Type* const type = same_lanes(value, Type::getIntNTy(b.getContext(), info(dtype).bytes * 8));
@@ -102,7 +119,7 @@ Value* emit_convert(Builder& b, DType from, DType to, Value* value) {
   if (from == to) return value;
   if (is_bool(to)) return is_float(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
   if (is_float(from)) {
-    if (is_float(to)) return b.CreateFPCast(value, type);
+    if (is_float(to)) return cast_float(b, value, type);
     const auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return b.CreateIntrinsic(id, {type, value->getType()}, {value});
   }
@@ -113,9 +130,9 @@ Value* emit_convert(Builder& b, DType from, DType to, Value* value) {
 Value* emit_round(Builder& b, DType dtype, DType to, Value* value) {
   if (info(to).bits >= info(dtype).bits) return value;
   Type* const wide = value->getType();
-  if (to == DType::kF32) return b.CreateFPExt(b.CreateFPTrunc(value, same_lanes(value, b.getFloatTy())), wide);
+  if (to == DType::kF32) return cast_float(b, cast_float(b, value, same_lanes(value, b.getFloatTy())), wide);
   Value* const single = dtype == DType::kF64 ? float_rounded_to_odd(b, value) : value;
-  return b.CreateFPCast(from_memory(b, to, to_memory(b, to, single)), wide);
+  return cast_float(b, from_memory(b, to, to_memory(b, to, single)), wide);
 }
 
 }  // namespace ingot::codegen
