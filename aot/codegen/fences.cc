@@ -1,8 +1,10 @@
 #include "aot/codegen/fences.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <vector>
@@ -60,6 +62,17 @@ void fence_shared_bound(Instruction& logic) {
   }
 }
 
+// x < b ? x : b: the comparison gets an operand of its own.
+void fence_extremum(llvm::SelectInst& select) {
+  Value *x = nullptr, *bound = nullptr;
+  const llvm::SelectPatternFlavor flavor = matchSelectPattern(&select, x, bound).Flavor;
+  auto* const comparison = llvm::dyn_cast<llvm::FCmpInst>(select.getCondition());
+  if (!comparison || (flavor != llvm::SPF_FMINNUM && flavor != llvm::SPF_FMAXNUM)) return;
+  llvm::IRBuilder<> b(comparison);
+  Value* const compared = comparison->getOperand(llvm::isa<llvm::Constant>(comparison->getOperand(0)) ? 1 : 0);
+  comparison->replaceUsesOfWith(compared, fence(b, compared));
+}
+
 }  // namespace
 
 Value* fence(llvm::IRBuilderBase& b, Value* value) {
@@ -69,11 +82,14 @@ Value* fence(llvm::IRBuilderBase& b, Value* value) {
 }
 
 void fence_logic(llvm::Module& module) {
+  const bool is_for_arm = llvm::Triple(module.getTargetTriple()).isAArch64();
   for (llvm::Function& function : module) {
     std::vector<Instruction*> disjunctions;
     for (Instruction& instruction : llvm::instructions(function)) {
       if (is_chosen_disjunction(instruction)) disjunctions.push_back(&instruction);
+      if (!is_for_arm) continue;
       fence_shared_bound(instruction);
+      if (auto* const select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) fence_extremum(*select);
     }
     for (Instruction* const disjunction : disjunctions) fence_result(*disjunction);
   }
