@@ -55,17 +55,6 @@ std::optional<OpCase> exhaustive_case(const OpDef& def, int arity, DType dtype) 
   return op_case;
 }
 
-// For a processor that is not here: every kernel compiles, and the image is proved.
-void compile_only(std::span<const OpCase> cases, const loops::Target& target) {
-  std::vector<loops::Kernel> kernels;
-  for (const OpCase& op_case : cases) {
-    if (!has_kernel(op_case)) continue;
-    const LoweredCase lowered(op_case, target, false);
-    for (const LoweredKernel& step : lowered.lowering().steps) kernels.push_back(step.kernel);
-  }
-  codegen::compile(kernels, target);
-}
-
 void expect_agreement(int arity, std::span<const DType> dtypes) {
   std::vector<OpCase> cases;
   for (const OpDef* def : all_ops().all()) {
@@ -75,11 +64,12 @@ void expect_agreement(int arity, std::span<const DType> dtypes) {
     }
   }
   for (const loops::Target& target : loops::all_targets()) {
-    if (!codegen::runs_here(target)) {
-      compile_only(cases, target);
+    CompiledOps executor(target);
+    if (!can_run(target)) {
+      executor.compile_only(cases);
       continue;
     }
-    const std::vector<std::vector<RefTensor>> results = CompiledOps(target).run(cases);
+    const std::vector<std::vector<RefTensor>> results = executor.run(cases);
     for (size_t k = 0; k < cases.size(); ++k) {
       EXPECT_EQ(disagreement(cases[k], 0, results[k].at(0)), "") << target.name << "\n" << cases[k].sample.text;
     }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "aot/base/error.h"
+#include "aot/codegen/compile.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/link.h"
 #include "aot/loops/algebra.h"
