@@ -19,7 +19,7 @@ int64_t count_ops(const Block& block) { return static_cast<int64_t>(block.ops.si
 // A function @main whose body `fill` makes from its first argument, a float matrix, to about `ops` ops.
 class Author {
  public:
-  explicit Author(int64_t ops) : wanted_(ops), b_(all_ops()) {
+  explicit Author(int64_t ops) : wanted_(ops) {
     function_ = module_->add_function("main");
     argument({kRows, kWidth});
     b_.at_end(function_->body);
@@ -37,14 +37,14 @@ class Author {
     const int64_t width = number % 8 == 7 ? kWidth + number / 8 % 64 : kWidth;
     const Term x(b_, value);
     const Term inner(b_, ops::dot_general(b_, x, argument({kWidth, width}), {{}, {}, {1}, {0}}));
-    const Term y(b_, ops::dot_general(b_, inner.unary("tanh"), argument({width, kWidth}), {{}, {}, {1}, {0}}));
+    const Term y(b_, ops::dot_general(b_, inner.unary(kTanh), argument({width, kWidth}), {{}, {}, {1}, {0}}));
     const Term sum = x + y;
-    const Term mean = Term(b_, ops::reduce(b_, "add", sum, {1})) / double{kWidth};
+    const Term mean = Term(b_, ops::reduce(b_, kAdd, sum, {1})) / double{kWidth};
     return sum - Term(b_, ops::broadcast_in_dim(b_, mean, {kRows, kWidth}, {0}));
   }
 
   std::unique_ptr<Module> finish(Value* result) {
-    b_.create("func.return", {result});
+    b_.create(kFuncReturn, {result});
     function_->results.push_back({result->type, {{"ingot.name", Attr("y")}}});
     return std::move(module_);
   }
@@ -76,7 +76,7 @@ std::unique_ptr<Module> wide(int64_t ops) {
 std::unique_ptr<Module> long_chain(int64_t ops) {
   Author author(ops);
   Term x(author.builder(), author.first());
-  while (!author.is_full()) x = (x * x - 0.5).unary("tanh");
+  while (!author.is_full()) x = (x * x - 0.5).unary(kTanh);
   return author.finish(x);
 }
 

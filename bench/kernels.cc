@@ -101,7 +101,7 @@ void convolution(benchmark::State& state, Part part) {
   measure(state,
           kernel_function({f32(x), f32(w), f32(y)},
                           [&](GraphBuilder& b, const Values& a) {
-                            Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(nchw), {f32(y)});
+                            Op* op = b.create(kConvolution, {a[0], a[1]}, ops::to_attrs(nchw), {f32(y)});
                             if (part == Part::kForward) return Values{op->result()};
                             Value* dy[] = {a[2]};
                             const bool needed[] = {part == Part::kInputGradient, part == Part::kKernelGradient};
@@ -128,10 +128,10 @@ void softmax_rows(benchmark::State& state) {
   measure(state,
           kernel_function({f32(shape)},
                           [&](GraphBuilder& b, const Values& x) {
-                            Value* max = ops::broadcast_in_dim(b, ops::reduce(b, "maximum", x[0], {1}), shape, {0});
-                            Value* e = ops::unary(b, "exponential", ops::subtract(b, x[0], max));
+                            Value* max = ops::broadcast_in_dim(b, ops::reduce(b, kMaximum, x[0], {1}), shape, {0});
+                            Value* e = ops::unary(b, kExponential, ops::subtract(b, x[0], max));
                             return Values{
-                                ops::divide(b, e, ops::broadcast_in_dim(b, ops::reduce(b, "add", e, {1}), shape, {0}))};
+                                ops::divide(b, e, ops::broadcast_in_dim(b, ops::reduce(b, kAdd, e, {1}), shape, {0}))};
                           }),
           0, 8.0 * 512 * 512);
 }
@@ -140,7 +140,7 @@ BENCHMARK(softmax_rows);
 void column_sums(benchmark::State& state) {
   measure(state,
           kernel_function({f32({4096, 256})},
-                          [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, "add", x[0], {0})}; }),
+                          [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, kAdd, x[0], {0})}; }),
           0, 4.0 * 4096 * 256);
 }
 BENCHMARK(column_sums);

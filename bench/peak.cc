@@ -1,7 +1,7 @@
 // What this machine can do, and how near the contraction micro-kernel comes, in one run.
 //
-//   peak                       GFLOP/s of multiply-adds in registers, then of the micro-kernel on operands in the L1
-//   cache
+//   peak                       GFLOP/s of multiply-adds in registers, then of the micro-kernel on operands
+//                              in the L1 cache
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

@@ -9,6 +9,9 @@ if(INGOT_HAS_GOLD AND PROJECT_IS_TOP_LEVEL AND NOT INGOT_SANITIZE)
   target_link_options(ingot_options INTERFACE -fuse-ld=gold)
 endif()
 target_compile_options(ingot_options INTERFACE -Wall -Wextra $<$<BOOL:${INGOT_WERROR}>:-Werror>)
+# What the product keeps beyond that (conversions to unsigned aside: a vector's index is one).
+set(INGOT_STRICT_WARNINGS
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wshadow;-Wconversion;-Wno-sign-conversion;-Wold-style-cast;-Wextra-semi;-Wnon-virtual-dtor>)
 # GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -27,8 +30,8 @@ set(INGOT_COMMON_HEADERS <algorithm> <functional> <list> <map> <memory> <optiona
                          <string_view> <variant> <vector> <fmt/format.h>)
 
 # ingot_folder(NAME [DEPENDS folder...] [LINK library...] [PRECOMPILE header...])
-#   The library ingot_NAME from every *.cc in the current folder and below it. DEPENDS names the folders it may include. Without PRECOMPILE it
-#   shares the precompiled headers of ops, or of base if it comes before ops.
+#   The library ingot_NAME from every *.cc in the current folder and below it. DEPENDS names the folders it may include.
+#   Without PRECOMPILE it shares the precompiled headers of ops, or of base if it comes before ops.
 function(ingot_folder name)
   cmake_parse_arguments(arg "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
@@ -37,6 +40,7 @@ function(ingot_folder name)
     add_library(ingot_${name} STATIC ${sources})
     target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
+    target_compile_options(ingot_${name} PRIVATE ${INGOT_STRICT_WARNINGS})
     # Nearly all of a compilation's time is LLVM's; more optimisation of the rest is felt in the build alone.
     target_compile_options(ingot_${name} PRIVATE $<$<CONFIG:Release>:-O1>
       $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -inline-threshold=25>)

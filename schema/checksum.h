@@ -33,7 +33,11 @@ static inline uint64_t ingot_xxh_merge(uint64_t hash, uint64_t lane) {
 
 /* XXH64 with seed 0 of bytes data[0, byte_count). */
 static inline uint64_t ingot_checksum(const void* data, uint64_t byte_count) {
-  const uint8_t* at = (const uint8_t*)data;
+#ifdef __cplusplus
+  const uint8_t* at = static_cast<const uint8_t*>(data);
+#else
+  const uint8_t* at = data;
+#endif
   uint64_t left = byte_count;
   uint64_t hash = INGOT_XXH_PRIME_5;
   if (left >= 32) {

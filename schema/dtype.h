@@ -6,6 +6,8 @@
 #ifndef INGOT_SCHEMA_DTYPE_H_
 #define INGOT_SCHEMA_DTYPE_H_
 
+#include <stdint.h>
+
 /* X(NAME, code, bytes per element, StableHLO's name, safetensors' name) */
 #define INGOT_DTYPES(X)                     \
   X(BOOL, 1, 1, "i1", "BOOL")               \
@@ -35,5 +37,42 @@ typedef enum ingot_dtype {
   INGOT_DTYPES(INGOT_DTYPE_CODE)
 #undef INGOT_DTYPE_CODE
 } ingot_dtype;
+
+/* The columns as functions, of any number: 0 and "?" for a code that is no type. */
+static inline uint64_t ingot_dtype_bytes(uint32_t dtype) {
+  switch (dtype) {
+#define INGOT_DTYPE_BYTES(NAME, code, bytes, stablehlo, safetensors) \
+  case code:                                                         \
+    return bytes;
+    INGOT_DTYPES(INGOT_DTYPE_BYTES)
+#undef INGOT_DTYPE_BYTES
+    default:
+      return 0;
+  }
+}
+
+static inline const char* ingot_dtype_name(uint32_t dtype) {
+  switch (dtype) {
+#define INGOT_DTYPE_NAME(NAME, code, bytes, stablehlo, safetensors) \
+  case code:                                                        \
+    return stablehlo;
+    INGOT_DTYPES(INGOT_DTYPE_NAME)
+#undef INGOT_DTYPE_NAME
+    default:
+      return "?";
+  }
+}
+
+static inline const char* ingot_dtype_safetensors(uint32_t dtype) {
+  switch (dtype) {
+#define INGOT_DTYPE_SAFETENSORS(NAME, code, bytes, stablehlo, safetensors) \
+  case code:                                                               \
+    return safetensors;
+    INGOT_DTYPES(INGOT_DTYPE_SAFETENSORS)
+#undef INGOT_DTYPE_SAFETENSORS
+    default:
+      return "?";
+  }
+}
 
 #endif /* INGOT_SCHEMA_DTYPE_H_ */

@@ -9,8 +9,8 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kOpsMax = 200;       // more would not stay in registers
-constexpr int64_t kRoundsMax = 4096;  // of a kernel, which nobody can stop: longer loops stay steps of the plan
+constexpr size_t kOpsMax = 200;           // more would not stay in registers
+constexpr int64_t kIterationsMax = 4096;  // a running kernel cannot be interrupted: longer loops stay steps of a plan
 
 // Makes an element of `shape` from those at the same index and from single numbers, or a single number from such.
 bool stays_in_place(const Op& op, const Shape& shape) {
@@ -32,7 +32,7 @@ bool stays_in_place(const Op& op, const Shape& shape) {
 bool is_element_loop(const Op& loop) {
   if (!is_loop(loop) || loop.results.size() < 2) return false;
   const std::optional<Counter> counter = counter_of(loop);
-  if (!counter || counter->trips() < 1 || counter->trips() > kRoundsMax) return false;
+  if (!counter || counter->trips() < 1 || counter->trips() > kIterationsMax) return false;
   if (!loop.results[counter->index]->uses.empty()) return false;
   const Shape& shape = loop.results[counter->index == 0 ? 1 : 0]->type.shape;
   const Block& body = loop.region(1);

@@ -7,6 +7,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
 #include "aot/loops/contraction.h"
+#include "aot/ops/ops.h"
 
 namespace ingot {
 namespace {
@@ -49,8 +50,8 @@ int64_t multiply_adds(const Op& op) {
 }  // namespace
 
 int64_t count_flops(const Op& op) {
-  if (op.is("ingot.kernel")) return count_flops(op.region());
-  if (op.is("stablehlo.while")) {
+  if (op.is(kKernel)) return count_flops(op.region());
+  if (op.is(kWhile)) {
     const int64_t trips = op.attrs().integer(attributes::kTripCount, 1);
     return (trips + 1) * count_flops(op.region(0)) + trips * count_flops(op.region(1));
   }

@@ -12,7 +12,7 @@ void keep_operands(Op* terminator, const std::vector<bool>& kept, GraphBuilder& 
   }
   b.before(*terminator);
   b.location = terminator->location;
-  b.create(terminator->name(), values);
+  b.create(*terminator->def, values);
   erase(terminator);
 }
 
@@ -63,8 +63,8 @@ Values move_before(Op& before, Block& from) {
   return {};
 }
 
-Op* keep_results(Op* op, const std::vector<bool>& kept, const OpTable& table) {
-  GraphBuilder b(table);
+Op* keep_results(Op* op, const std::vector<bool>& kept) {
+  GraphBuilder b;
   Values operands;
   for (size_t i = 0; i < op->operands.size(); ++i) {
     if (!is_loop(*op) || kept[i]) operands.push_back(op->operands[i]);
@@ -76,7 +76,7 @@ Op* keep_results(Op* op, const std::vector<bool>& kept, const OpTable& table) {
   }
   b.before(*op);
   b.location = op->location;
-  Op* made = b.create(op->name(), operands, op->attr_map, {}, std::move(op->regions));
+  Op* made = b.create(*op->def, operands, op->attr_map, {}, std::move(op->regions));
   int next = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
     if (!kept[i]) continue;

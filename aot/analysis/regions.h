@@ -2,10 +2,11 @@
 #pragma once
 
 #include "aot/graph/builder.h"
+#include "aot/ops/ops.h"
 
 namespace ingot {
 
-inline bool is_loop(const Op& op) { return op.is("stablehlo.while"); }
+inline bool is_loop(const Op& op) { return op.is(kWhile); }
 
 // Whether a block is `outer` or stands inside of it.
 bool is_inside(const Block* block, const Block& outer);
@@ -22,7 +23,7 @@ Values move_before(Op& before, Block& from);
 
 // The same loop or branch with only those of its results that are kept; a loop's other carried values must be read by
 // nobody. Gives the new op.
-Op* keep_results(Op* op, const std::vector<bool>& kept, const OpTable& table);
+Op* keep_results(Op* op, const std::vector<bool>& kept);
 
 // Adds a carried value to a loop, which starts as `start` and, until `set_next`, stays. Gives its number.
 int add_carried(Op& loop, Value* start, const std::string& name);

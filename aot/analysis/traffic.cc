@@ -6,13 +6,14 @@
 
 #include "aot/analysis/flops.h"
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
 
 namespace ingot {
 
 Traffic measure_traffic(const Function& function) {
   Traffic traffic;
   for (const auto& op : function.body.ops) {
-    if (!op->is("ingot.kernel")) continue;
+    if (!op->is(kKernel)) continue;
     Traffic::Kernel kernel{.name = op->attrs().string("name"), .flops = count_flops(*op)};
     for (const Value* operand : op->operands) kernel.read_bytes += operand->type.bytes();
     for (const auto& result : op->results) {

@@ -1,6 +1,7 @@
 #include "aot/analysis/trip_count.h"
 
 #include "aot/analysis/walk.h"
+#include "aot/ops/ops.h"
 
 namespace ingot {
 namespace {
@@ -17,12 +18,12 @@ std::optional<int64_t> number(const Value* value) {
 std::optional<Counter> counter_of(const Op& loop) {
   const Block& condition = loop.region(0);
   const Op* test = condition.terminator()->operand(0)->op;
-  if (!test || !test->is("stablehlo.compare") || test->attrs().string("comparison_direction") != "LT") return {};
+  if (!test || !test->is(kCompare) || test->attrs().string("comparison_direction") != "LT") return {};
   const Value* counter = test->operand(0);
   if (counter->block != &condition) return {};
   const Block& body = loop.region(1);
   const Op* sum = body.terminator()->operand(counter->index)->op;
-  if (!sum || !sum->is("stablehlo.add")) return {};
+  if (!sum || !sum->is(kAdd)) return {};
   const Value* old = body.argument(counter->index);
   const Value* increment = sum->operand(0) == old   ? sum->operand(1)
                            : sum->operand(1) == old ? sum->operand(0)

@@ -1,8 +1,9 @@
-// How often a loop goes round.
+// How many iterations a loop has.
 #pragma once
 
 #include <optional>
 
+#include "aot/base/divide.h"
 #include "aot/graph/op.h"
 
 namespace ingot {
@@ -12,11 +13,11 @@ struct Counter {
   int index = 0;  // among the carried values
   int64_t start = 0, limit = 0, step = 1;
 
-  int64_t trips() const { return limit <= start ? 0 : (limit - start + step - 1) / step; }
+  int64_t trips() const { return limit <= start ? 0 : divide_up(limit - start, step); }
 };
 std::optional<Counter> counter_of(const Op& loop);
 
-// The rounds of a loop: by its counter, or none where its condition is the constant false.
+// The iterations of a loop: by its counter, or none where its condition is the constant false.
 std::optional<int64_t> trip_count(const Op& loop);
 
 }  // namespace ingot

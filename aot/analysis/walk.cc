@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/ops/ops.h"
+
 namespace ingot {
 
 void for_each_block(Block& block, const std::function<void(Block&)>& visit) {
@@ -42,7 +44,7 @@ void replace_op(Op* op, const Values& values) {
 }
 
 LiteralRef constant_of(const Value* value) {
-  if (!value->op || !value->op->is("stablehlo.constant")) return nullptr;
+  if (!value->op || !value->op->is(kConstant)) return nullptr;
   return value->op->attrs().literal("value");
 }
 

@@ -14,8 +14,8 @@ std::string read_text(const std::string& path);
 std::vector<std::byte> read_bytes(const std::string& path);
 
 // A file that appears whole or not at all: it is written beside `path`, and commit puts it there. Without commit
-// nothing stays. A device or a pipe (/dev/null) is written as it is. Failures are Errors with the path and the system's
-// reason.
+// nothing stays. A device or a pipe (/dev/null) is written as it is.
+// Failures are Errors with the path and the system's reason.
 class WholeFile {
  public:
   explicit WholeFile(std::string path);  // fails where nothing can be written: before hours of work, not after

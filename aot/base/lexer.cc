@@ -134,7 +134,7 @@ void Lexer::fail_at_offset(size_t offset, const std::string& message) const {
   throw_error(source_->location(offset), message);
 }
 
-void Lexer::scan() {
+void Lexer::skip_blanks() {
   const char* text = source_->text().data();
   while (at_ < end_) {
     if (is_class(text[at_], kSpace)) {
@@ -146,6 +146,11 @@ void Lexer::scan() {
       break;
     }
   }
+}
+
+void Lexer::scan() {
+  skip_blanks();
+  const char* text = source_->text().data();
   const size_t start = at_;
   const auto finish = [&](TokenKind kind) { token_ = {kind, source_->text().substr(start, at_ - start)}; };
   if (at_ >= end_) return finish(TokenKind::kEnd);

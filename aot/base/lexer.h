@@ -104,6 +104,7 @@ class Lexer {
   [[noreturn]] void fail_at(std::string_view piece, const std::string& message) const;
 
  private:
+  void skip_blanks();  // and comments
   void scan();
   void scan_number();
   void scan_string(size_t start);

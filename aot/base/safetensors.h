@@ -1,7 +1,7 @@
 // safetensors files: named arrays with a JSON header, as Hugging Face and PyTorch read and write them.
 //
-//   u64 header bytes (little endian) · {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...} ·
-//   data
+//   u64 header bytes (little endian) · {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...}
+//   · data
 #pragma once
 
 #include <cstddef>

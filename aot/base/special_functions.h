@@ -1,6 +1,6 @@
 // Functions that <cmath> lacks, as definitions: computed in long double, so that their f64 results can judge others.
-// With an 80-bit long double they are right to an ulp; next to a zero at negative x the error is relative to 1e-3
-// there.
+// With an 80-bit long double they are right to an ulp;
+// next to a zero at negative x the error is relative to 1e-3 there.
 #pragma once
 
 namespace ingot {

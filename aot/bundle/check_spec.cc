@@ -73,15 +73,7 @@ void check_states(const BundleSpec& spec) {
 }  // namespace
 
 uint64_t tensor_bytes(const Tensor& tensor) {
-  uint64_t bytes = 0;
-  switch (tensor.dtype) {
-#define INGOT_DTYPE_BYTES(NAME, code, item_bytes, stablehlo, safetensors) \
-  case INGOT_##NAME:                                                      \
-    bytes = item_bytes;                                                   \
-    break;
-    INGOT_DTYPES(INGOT_DTYPE_BYTES)
-#undef INGOT_DTYPE_BYTES
-  }
+  uint64_t bytes = ingot_dtype_bytes(tensor.dtype);
   for (uint64_t dim : tensor.dims) bytes *= dim;
   return bytes;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "aot/base/contains.h"
 #include "schema/bundle_generated.h"
 #include "schema/kernel_abi.h"
 #include "schema/plan_records.h"
@@ -119,7 +120,7 @@ bool has_jumps(const BundleSpec& spec) {
 std::vector<std::string> required_features(const BundleSpec& spec) {
   std::vector<std::string> names = spec.required_features;
   const std::string flow = INGOT_FEATURE_CONTROL_FLOW;
-  if (has_jumps(spec) && std::find(names.begin(), names.end(), flow) == names.end()) names.push_back(flow);
+  if (has_jumps(spec) && !contains(names, flow)) names.push_back(flow);
   return names;
 }
 

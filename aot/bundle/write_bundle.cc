@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "aot/base/divide.h"
 #include "aot/base/file.h"
 #include "aot/bundle/bundle.h"
 #include "aot/bundle/check_spec.h"
@@ -15,8 +16,6 @@ namespace ingot::bundle {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // Fills bytes of a known length from front to back.
 class Writer {

@@ -9,8 +9,8 @@
 namespace ingot::codegen {
 
 // Instructions first, then the constants that they reach relative to themselves. Mapped read and execute as it is, at
-// any address that is a multiple of `alignment_bytes`: it needs no relocation, imports nothing and has no writable
-// data.
+// any address that is a multiple of `alignment_bytes`: it needs no relocation,
+// imports nothing and has no writable data.
 struct CodeImage {
   struct Function {
     std::string name;

@@ -86,8 +86,9 @@ class BodyEmitter {
         vars_(kernel.vars.size()),
         scopes_(alias_scopes(function.getContext(), kernel)),
         at_{b_, kernel_, vars_, buffers_, scopes_} {
-    for (size_t k = 0; k < kernel.buffers.size(); ++k) buffers_.push_back(function.getArg(k));
-    vars_[loops::kTaskVar] = function.getArg(kernel.buffers.size());
+    const auto count = static_cast<unsigned>(kernel.buffers.size());
+    for (unsigned k = 0; k < count; ++k) buffers_.push_back(function.getArg(k));
+    vars_[loops::kTaskVar] = function.getArg(count);
     Builder slots(entry_);
     for (const loops::Tile& tile : kernel.tiles) {
       int64_t count = 1;
@@ -306,7 +307,8 @@ Function* declare_body(llvm::Module& module, const Kernel& kernel, const loops::
   auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
   Function* const body = Function::Create(type, Function::InternalLinkage, body_symbol(symbol), module);
   set_function_attributes(*body, target);
-  for (size_t k = 0; k < kernel.buffers.size(); ++k) {
+  const auto count = static_cast<unsigned>(kernel.buffers.size());
+  for (unsigned k = 0; k < count; ++k) {
     const loops::Buffer& buffer = kernel.buffers[k];
     llvm::AttrBuilder attributes(context);
     attributes.addAlignmentAttr(llvm::Align(INGOT_BUFFER_ALIGNMENT_BYTES));
@@ -318,7 +320,7 @@ Function* declare_body(llvm::Module& module, const Kernel& kernel, const loops::
     body->getArg(k)->addAttrs(attributes);
     body->getArg(k)->setName(buffer.name);
   }
-  body->getArg(kernel.buffers.size())->setName("task");
+  body->getArg(count)->setName("task");
   return body;
 }
 

@@ -5,26 +5,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "aot/base/divide.h"
 #include "aot/base/error.h"
 
 namespace ingot::codegen {
 
-bool runs_here(const loops::Target& target) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (target.name == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-  if (target.name == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-  return false;
-#elif defined(__aarch64__)
-  return target.name == "aarch64";
-#else
-  static_cast<void>(target);
-  return false;
-#endif
-}
-
 Executable::Executable(const CodeImage& image) : entries_(image.entry_offsets) {
-  bytes_ = (image.bytes.size() + image.alignment_bytes - 1) / image.alignment_bytes * image.alignment_bytes;
+  bytes_ = round_up(image.bytes.size(), image.alignment_bytes);
   if (bytes_ == 0) return;
   void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw_error(nullptr, std::string("cannot map memory for code: ") + std::strerror(errno));

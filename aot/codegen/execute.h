@@ -6,13 +6,9 @@
 #include <span>
 
 #include "aot/codegen/code_image.h"
-#include "aot/loops/target.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::codegen {
-
-// Whether this machine can run code compiled for `target`.
-bool runs_here(const loops::Target& target);
 
 // An image mapped executable (written first, then made read and execute), until this object goes.
 class Executable {

@@ -79,8 +79,8 @@ struct Attr {
 };
 bool operator==(const DictAttr& a, const DictAttr& b);
 
-// The string that attributes have under `key`: an argument's or a result's attributes::kState, attributes::kName; or
-// "".
+// The string that attributes have under `key`: an argument's or a result's attributes::kState,
+// attributes::kName; or "".
 std::string attr_text(const AttrMap& attrs, std::string_view key);
 
 // A read-only view of an attribute map, with errors that name the op and the attribute. A missing attribute without a

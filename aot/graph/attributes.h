@@ -3,23 +3,34 @@
 
 namespace ingot::attributes {
 
-// name                                            on                    value                      written by, read by
-
-// Of a public function's arguments and results: by frontends or by hand, for all that follow.
-inline constexpr const char* kState = "ingot.state";      // both              the state's name: a result replaces the
-                                                          //                   argument of the same name
-inline constexpr const char* kName = "ingot.name";        // both              the name of every argument and result
-inline constexpr const char* kDefault = "ingot.default";  // argument          a literal: its value until one is bound
-inline constexpr const char* kRole = "ingot.role";        // both, with state  what the state is: "parameter", ...
-inline constexpr const char* kDims = "ingot.dims";        // argument          names of dimensions, "" for none
+// Of arguments and results of public functions: by frontends or by hand, for all that follow.
+//
+//   name      on              value
+//   kState    both            the state's name: a result replaces the argument of the same name
+//   kName     both            the name of an argument or result that is no state
+//   kDefault  an argument     a literal: its value until the host binds one
+//   kRole     both, of state  what the state is: "parameter", ...
+//   kDims     an argument     the names of its dimensions, "" for none
+inline constexpr const char* kState = "ingot.state";
+inline constexpr const char* kName = "ingot.name";
+inline constexpr const char* kDefault = "ingot.default";
+inline constexpr const char* kRole = "ingot.role";
+inline constexpr const char* kDims = "ingot.dims";
 
 // Of ops, from pass to pass.
-inline constexpr const char* kRecomputed = "ingot.recomputed";  // a copy      rematerialize, for simplify and flops
-inline constexpr const char* kTripCount = "ingot.trip_count";   // while       count_trips, for costs
+//
+//   name         on      value                    by             for
+//   kRecomputed  a copy  none                     rematerialize  simplify, fuse and costs
+//   kTripCount   while   how many iterations run  count_trips    costs
+inline constexpr const char* kRecomputed = "ingot.recomputed";
+inline constexpr const char* kTripCount = "ingot.trip_count";
 
 // Of ingot.kernel, for schedule and plan.
-inline constexpr const char* kInvariantOperands = "invariant";  // indices of operands that no iteration of the loop
-                                                                // around it changes: by fuse
-inline constexpr const char* kReplacedOperands = "replaces";    // pairs of indices: a result takes the place of an
-                                                                // operand if the plan can: by mark_replaced
+//
+//   name                value                                                                  by
+//   kInvariantOperands  indices of operands that no iteration of the loop around it changes    fuse
+//   kReplacedOperands   pairs of indices: a result takes the place of an operand if it can     mark_replaced
+inline constexpr const char* kInvariantOperands = "invariant";
+inline constexpr const char* kReplacedOperands = "replaces";
+
 }  // namespace ingot::attributes

@@ -1,7 +1,5 @@
 #include "aot/graph/builder.h"
 
-#include <fmt/format.h>
-
 #include "aot/graph/result_types.h"
 
 namespace ingot {
@@ -13,16 +11,14 @@ Op* insert(std::unique_ptr<Op> op, Block& block, Op* before) {
   return raw;
 }
 
-Op* GraphBuilder::create(std::string_view name, Values operands, AttrMap attrs, std::vector<TensorType> declared,
+Op* GraphBuilder::create(const OpDef& def, Values operands, AttrMap attrs, std::vector<TensorType> declared,
                          std::vector<std::unique_ptr<Block>> regions) {
-  const OpDef* def = table_.find(name);
-  if (!def) throw_bug(fmt::format("builder: unknown op {}", name));
   std::vector<TensorType> operand_types;
   for (Value* operand : operands) operand_types.push_back(operand->type);
-  if (def->infer) declared = result_types(*def, {name, operand_types, attrs, regions, declared, location});
+  if (def.infer) declared = result_types(def, {def.name, operand_types, attrs, regions, declared, location});
 
   auto op = std::make_unique<Op>();
-  op->def = def;
+  op->def = &def;
   op->attr_map = std::move(attrs);
   op->regions = std::move(regions);
   for (auto& region : op->regions) region->parent_op = op.get();
@@ -39,8 +35,8 @@ Op* GraphBuilder::create(std::string_view name, Values operands, AttrMap attrs, 
   return insert(std::move(op), *block_, before_);
 }
 
-Value* GraphBuilder::make(std::string_view name, Values operands, AttrMap attrs, std::vector<TensorType> declared) {
-  return create(name, std::move(operands), std::move(attrs), std::move(declared))->result();
+Value* GraphBuilder::make(const OpDef& def, Values operands, AttrMap attrs, std::vector<TensorType> declared) {
+  return create(def, std::move(operands), std::move(attrs), std::move(declared))->result();
 }
 
 }  // namespace ingot

@@ -9,9 +9,6 @@ namespace ingot {
 // an Error at the current location.
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const OpTable& table) : table_(table) {}
-
-  const OpTable& table() const { return table_; }
   void at_end(Block& block) {
     block_ = &block;
     before_ = nullptr;
@@ -25,13 +22,12 @@ class GraphBuilder {
   Location location;  // given to the ops made from now on
 
   // `declared` are the result types, for ops whose results do not follow from operands and attributes.
-  Op* create(std::string_view name, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {},
+  Op* create(const OpDef& def, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {},
              std::vector<std::unique_ptr<Block>> regions = {});
   // The only result of such an op.
-  Value* make(std::string_view name, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {});
+  Value* make(const OpDef& def, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {});
 
  private:
-  const OpTable& table_;
   Block* block_ = nullptr;
   Op* before_ = nullptr;
 };

@@ -34,17 +34,17 @@ Value* probed(const Function& function, const Op& check) {
   const std::string& id = check.attrs().string(kProbeId);
   if (check.attrs().has("iter")) {
     throw_limit(check.location,
-                fmt::format("{}: what a loop's rounds show to probe '{}' is not kept", check.name(), id));
+                fmt::format("{}: what a loop's iterations show to probe '{}' is not kept", check.name(), id));
   }
   for (const auto& op : function.body.ops) {
-    if (op->is("interpreter.probe") && op->attrs().string(kProbeId) == id) return op->operand(0);
+    if (op->name() == "interpreter.probe" && op->attrs().string(kProbeId) == id) return op->operand(0);
   }
   throw_error(check.location, fmt::format("{}: there is no probe '{}'", check.name(), id));
 }
 
 std::optional<Check> check_of(const Op& op) {
   std::string name(op.name());
-  const bool is_custom_call = op.is("stablehlo.custom_call");
+  const bool is_custom_call = op.name() == "stablehlo.custom_call";
   if (is_custom_call) name = op.attrs().string("call_target_name");
   if (name == "check.eq") return Check{.kind = Check::Kind::kAlmostEqual, .location = op.location};
   if (!name.starts_with(kPrefix)) return std::nullopt;

@@ -34,10 +34,10 @@ class Evaluator {
                   fmt::format("{}: its result {} has an unknown dimension", op.name(), to_string(result->type)));
     }
     std::vector<RefTensor> expressed;
-    const bool computes = !op.def->only_moves && !op.def->keeps_bits && !op.def->sees_quantization;
+    const bool computes = !op.def->only_moves && !op.def->keeps_bits && !op.def->infer_sees_quantized;
     if (computes && std::ranges::any_of(inputs, is_quantized, &RefTensor::type))
       inputs = expressed = in_expressed_types(inputs);
-    std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_steps});
+    std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_partial_sums});
     if (options_.adjust) options_.adjust(op, inputs, results);
     for (size_t i = 0; i < results.size(); ++i) {
       RefTensor& result = results[i];

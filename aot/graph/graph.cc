@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 #include "aot/graph/op.h"
 
@@ -33,7 +34,7 @@ void collect_captured(const Block& block, std::set<const Value*>& inside, Values
   for (const auto& op : block.ops) {
     for (Value* operand : op->operands) {
       if (inside.contains(operand)) continue;
-      if (std::find(captured.begin(), captured.end(), operand) == captured.end()) captured.push_back(operand);
+      if (!contains(captured, operand)) captured.push_back(operand);
     }
     for (const auto& region : op->regions) collect_captured(*region, inside, captured);
     for (const auto& result : op->results) inside.insert(result.get());

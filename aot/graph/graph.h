@@ -58,7 +58,7 @@ struct Op {
   ~Op();
 
   std::string_view name() const;
-  bool is(std::string_view op_name) const { return name() == op_name; }
+  bool is(const OpDef& kind) const { return def == &kind; }
   Attrs attrs() const { return Attrs(attr_map, name(), location); }
   Value* result(int i = 0) const { return results[i].get(); }
   Value* operand(int i) const { return operands[i]; }

@@ -46,7 +46,7 @@ struct EvaluateArgs {
   std::span<const RefTensor> inputs;
   // Runs a region (or a called function's body) on arguments; gives its terminator's operands.
   const std::function<std::vector<RefTensor>(const Block&, std::vector<RefTensor>)>& run;
-  bool round_steps = false;  // EvaluateOptions::round_steps
+  bool round_partial_sums = false;  // EvaluateOptions::round_partial_sums
 
   const TensorType& result_type(int i = 0) const { return op.result(i)->type; }
   Attrs attrs() const { return op.attrs(); }
@@ -94,8 +94,10 @@ struct SplitArgs {
 
 // --- samples: what the generic op test runs -------------------------------------------------------------------------
 // One use of the op, as the text of a StableHLO function whose only interesting op is this one:
-//   "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> { %0 = stablehlo.tanh %x : tensor<2x3xf32> return %0 :
-//   tensor<2x3xf32> }"
+//   func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//     %0 = stablehlo.tanh %x : tensor<2x3xf32>
+//     return %0 : tensor<2x3xf32>
+//   }
 // Float arguments are drawn from [low, high] and, where `specials` is set, seeded with NaN, infinities, zeros,
 // denormals and extremes; integer arguments from [integer_low, integer_high].
 struct Sample {
@@ -117,11 +119,12 @@ enum class KernelRoot : uint8_t {
   kWindow,         // reduce_window
   kSelectScatter,  // select_and_scatter
   kScatter,        // scatter
-  kCopy,           // dynamic_update_slice and others that overwrite part of a copy
+  kUpdate,         // dynamic_update_slice: overwrites part of a copy
   kSort,           // sort: a row is a task
   kTopK,           // top_k: the greatest of a row, in registers
-  kSequential,     // rows whose elements follow from the ones before: factorisations, solves, scans
-  kControlFlow,    // while, case, if: its regions hold kernels, and the plan jumps
+  kCholesky,
+  kTriangularSolve,
+  kControlFlow,  // while, case, if: its regions hold kernels, and the plan jumps
 };
 
 // Accuracy promised for compiled code against evaluate, in units in the last place of the result's dtype; 0 is exact.
@@ -140,8 +143,8 @@ struct OpDef {
 
   std::vector<TensorType> (*infer)(const InferArgs&) = nullptr;
   std::vector<RefTensor> (*evaluate)(const EvaluateArgs&) = nullptr;
-  Values (*gradient)(GradientArgs&) =
-      nullptr;                 // one value (or null) for each operand. Null pointer: not differentiable
+  // One value (or null) for each operand. Null pointer: not differentiable.
+  Values (*gradient)(GradientArgs&) = nullptr;
   bool zero_gradient = false;  // integer-valued, piecewise constant or stop_gradient: nothing flows back
   // One value for each result: the pass `expand` puts them in the op's place. None, from an op with a root: it stays.
   Values (*expand)(ExpandArgs&) = nullptr;
@@ -156,21 +159,27 @@ struct OpDef {
   UlpBound ulp = {};
 
   bool is_terminator = false;
+  bool ends_function = false;    // the terminator of functions; the others end regions
+  bool is_isolated = false;      // its regions read no value from outside
   bool has_side_effect = false;  // stays although nobody reads its results
   bool is_commutative = false;
-  bool is_elementwise = false;  // element i depends on elements i alone; operands have the result's shape, or are
-                                // scalars that stand for all elements (select's predicate, clamp's bounds)
-  int flops = 1;                // per result element, for cost decisions; transcendental about 20
-  bool infers_unknown = false;  // infer holds for unknown dimensions, too; else it is asked once all are known
-  bool only_moves = false;      // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
-  bool keeps_bits = false;  // does not move, but its results have bits of its operands: select, bitcast_convert, ...
+  // Element i depends on elements i alone; operands have the result's shape, or are scalars that stand for all elements
+  // (select's predicate, clamp's bounds).
+  bool is_elementwise = false;
+  int flops = 1;                       // per result element, for cost decisions; transcendental about 20
+  bool infers_dynamic_shapes = false;  // infer holds for unknown dimensions, too; else it is asked once all are known
+  bool only_moves = false;             // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+  bool keeps_bits = false;             // does not move, but its results have bits of its operands: select, ...
   // Infer is told how tensors are quantized. Else it sees their expressed types, and its results are quantized as the
   // text says.
-  bool sees_quantization = false;
-  bool takes_weights = false;  // operand 0 and the results may be floats where operand 1 is quantized
+  bool infer_sees_quantized = false;
+  bool mixes_float_and_quantized = false;  // operand 0 and the results may be floats where operand 1 is quantized
 };
 
-// The ops that a parser or a builder knows, by name.
+// An op has one row, wherever it stands: rows are the same when they are one.
+inline bool operator==(const OpDef& a, const OpDef& b) { return &a == &b; }
+
+// The ops that a parser knows, by name.
 class OpTable {
  public:
   explicit OpTable(std::span<const OpDef* const> ops);

@@ -59,7 +59,8 @@ std::vector<TensorType> quantized_types(const OpDef& def, const InferArgs& args,
   std::vector<TensorType> results =
       types_of(def, {args.name, operands, args.attr_map, args.regions, declared, args.location});
   const auto first = std::ranges::find_if(args.operands, is_quantized);
-  const bool is_hybrid = def.takes_weights && first != args.operands.end() && !is_quantized(args.operands[0]);
+  const bool is_hybrid =
+      def.mixes_float_and_quantized && first != args.operands.end() && !is_quantized(args.operands[0]);
   const auto check = [&](const TensorType& type) {
     if (!is_float(type.dtype) || is_quantized(type)) return;
     args.fail(fmt::format("either all floats are quantized or none, but {} is not", to_string(type)));
@@ -82,13 +83,13 @@ std::vector<TensorType> quantized_types(const OpDef& def, const InferArgs& args,
 }
 
 bool is_beyond_infer(const OpDef& def, const InferArgs& args) {
-  return !def.sees_quantization &&
+  return !def.infer_sees_quantized &&
          (std::ranges::any_of(args.operands, is_quantized) || std::ranges::any_of(args.declared, is_quantized));
 }
 
 std::vector<TensorType> unchecked_types(const OpDef& def, const InferArgs& args) {
   if (is_beyond_infer(def, args)) return quantized_types(def, args, unchecked_types);
-  if (def.infers_unknown || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
+  if (def.infers_dynamic_shapes || (all_static(args.operands) && all_static(args.declared))) return def.infer(args);
   if (def.is_elementwise) return elementwise_types(def, args);
   if (args.declared.empty()) args.fail("its result types must be written where a dimension is unknown");
   return {args.declared.begin(), args.declared.end()};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "aot/base/contains.h"
 #include "aot/graph/quantization.h"
 
 namespace ingot {
@@ -73,7 +74,7 @@ Shape row_major_strides(const Shape& shape) {
 
 std::string to_string(DType dtype) { return std::string(info(dtype).name); }
 
-bool TensorType::is_static() const { return std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end(); }
+bool TensorType::is_static() const { return !contains(shape, kUnknownDim); }
 
 std::string to_string(const TensorType& type) {
   if (is_token(type.dtype)) return "!stablehlo.token";

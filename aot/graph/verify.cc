@@ -45,7 +45,7 @@ class Verifier {
     where_ = fmt::format("@{}: func.return", function.name);
     place_ = function.body.terminator()->location;
     const Op& end = *function.body.terminator();
-    require(end.is("func.return"), "a function must end in func.return");
+    require(end.def->ends_function, "a function must end in func.return");
     require(end.operands.size() == function.results.size(),
             "return must have one operand for each of the function's results");
     for (size_t i = 0; i < function.results.size(); ++i) {
@@ -89,7 +89,7 @@ class Verifier {
     }
     for (const auto& region : op.regions) {
       require(region->parent_op == &op && !region->parent_function, "a region's owner is not its op");
-      if (!op.is("ingot.kernel")) {
+      if (!op.def->is_isolated) {
         check_block(*region);
         continue;
       }

@@ -124,7 +124,7 @@ void KernelBuilder::loop(const std::string& name, Index lower, Index upper, int6
     const int64_t most = kernel_.high(bound - lower);
     if (most <= 0) return;
     runs_once &= least > 0;
-    const int64_t trips = (most - 1) / step + 1;
+    const int64_t trips = divide_up(most, step);
     most_trips = most_trips == 0 ? trips : std::min(most_trips, trips);
   }
   if (runs_once && most_trips == 1) return body(lower);

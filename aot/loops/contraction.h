@@ -29,9 +29,9 @@ struct Contraction {
   std::vector<ContractionDim> dims;
   std::vector<ContractionAccess> lhs;  // one for each dimension of operand 0; never depends on kN dims
   std::vector<ContractionAccess> rhs;  // one for each dimension of operand 1; never depends on kM dims
-  std::vector<ContractionAccess>
-      out;  // one for each result dimension; depends on batch, M and N dims only, each exactly once
-            // overall with a mixed-radix map (divisor 1), so that the result is covered exactly
+  // One for each result dimension; depends on batch, M and N dims only, each exactly once overall with a mixed-radix map
+  // (divisor 1), so that the result is covered exactly.
+  std::vector<ContractionAccess> out;
   DType accumulate = DType::kF32;  // f16, bf16 -> f32; integers -> i32 or wider, as the result
 };
 

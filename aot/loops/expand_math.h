@@ -1,4 +1,4 @@
-// Replaces mathematics (exp, tanh, ...) by primitive operations.
+// Replaces math functions (exp, tanh, ...) by primitive operations.
 #pragma once
 
 #include "aot/loops/loop.h"

@@ -11,7 +11,7 @@ namespace ingot::loops {
 
 // Runs one task. `buffers` has the start of each input and output in the kernel's order; scratch is made here, and
 // filled with a pattern, since its contents are undefined at entry. Floats are computed in their own precision, one
-// rounding for each primitive operation; mathematics (exp, tanh, ...) in f64, then rounded. Reading or writing outside
+// rounding for each primitive operation; math functions (exp, tanh, ...) in f64, then rounded. Reading or writing outside
 // a buffer is a kBug error that names the buffer.
 void interpret(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/divide.h"
+
 namespace ingot::loops {
 namespace {
 
@@ -12,7 +14,6 @@ constexpr bool M = false;
 constexpr ScalarOpInfo kScalarOps[] = {
 #define SCALAR_OP(enumerator, text, arity, accepts, kind) {text, arity, accepts, kind},
 #include "aot/loops/scalar_ops.def"
-#undef SCALAR_OP
 };
 
 // The bound of an affine index when each term takes its least (or greatest) value; far ranges saturate.
@@ -106,7 +107,7 @@ void lay_out_scratch(Kernel& kernel) {
     if (buffer.role != BufferRole::kScratch) continue;
     buffer.scratch_offset_bytes = kernel.scratch_bytes;
     const int64_t bytes = buffer.elements * ingot::info(buffer.dtype).bytes;
-    kernel.scratch_bytes += (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    kernel.scratch_bytes += round_up(bytes, kAlignmentBytes);
   }
 }
 

@@ -32,7 +32,6 @@ namespace ingot::loops {
 enum class ScalarOp : uint8_t {
 #define SCALAR_OP(enumerator, text, arity, accepts, kind) enumerator,
 #include "aot/loops/scalar_ops.def"
-#undef SCALAR_OP
 };
 
 struct ScalarOpInfo {
@@ -147,8 +146,8 @@ struct Var {
   VarKind kind = VarKind::kLet;
   DType dtype = DType::kI64;
   int lanes = 1;
-  // Integer variables: the values lie in [low, high]. Div and mod by constants and bounds checks are simplified with
-  // these.
+  // Integer variables: the values lie in [low, high].
+  // Div and mod by constants and bounds checks are simplified with these.
   int64_t low = std::numeric_limits<int64_t>::min() / 4;
   int64_t high = std::numeric_limits<int64_t>::max() / 4;
   int64_t multiple_of = 1;  // and are multiples of this
@@ -170,8 +169,8 @@ struct Buffer {
   int64_t scratch_offset_bytes = 0;  // kScratch: set when the kernel is finished
 };
 
-// Values in registers: rank-n array of scalars or vectors; indices are constants once loops marked `unroll` are
-// expanded.
+// Values in registers: rank-n array of scalars or vectors;
+// indices are constants once loops marked `unroll` are expanded.
 struct Tile {
   std::string name;
   DType dtype = DType::kF32;
@@ -204,8 +203,8 @@ void lay_out_scratch(Kernel& kernel);
 // The range and multiples that a kFor statement's bounds imply for its variable.
 void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var);
 
-// The three joints of every form. print is deterministic; parse(print(k)) gives an equal kernel; verify throws a kBug
-// error.
+// The three joints of every form. print is deterministic; parse(print(k)) gives an equal kernel;
+// verify throws a kBug error.
 std::string print(const Kernel& kernel);
 Kernel parse_kernel(std::string_view text);
 void verify(const Kernel& kernel);

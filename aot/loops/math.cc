@@ -1,71 +1,54 @@
 #include "aot/loops/math.h"
 
+#include <algorithm>
+
 #include "aot/base/error.h"
 #include "aot/loops/math/functions.h"
 
 namespace ingot::loops {
 namespace {
 
-struct Function {
+// A function whose math::name is right only where its argument is not rare.
+struct RareArguments {
   ScalarOp op;
-  Scalar (*unary)(const Scalar&);
-  Scalar (*binary)(const Scalar&, const Scalar&) = nullptr;
-  // Of a unary function that is right only where its argument is not rare.
-  Scalar (*is_rare)(const Scalar&) = nullptr;
-  Scalar (*of_rare)(const Scalar&) = nullptr;
+  Scalar (*is_rare)(const Scalar&);
+  Scalar (*of_rare)(const Scalar&);
+};
+constexpr RareArguments kRareArguments[] = {
+    {ScalarOp::kSin, math::is_large_angle, math::sin_of_large},
+    {ScalarOp::kCos, math::is_large_angle, math::cos_of_large},
+    {ScalarOp::kTan, math::is_large_angle, math::tan_of_large},
 };
 
-constexpr Function kFunctions[] = {
-    {ScalarOp::kExp, math::exp},
-    {ScalarOp::kExpm1, math::expm1},
-    {ScalarOp::kLog, math::log},
-    {ScalarOp::kLog1p, math::log1p},
-    {ScalarOp::kLogistic, math::logistic},
-    {ScalarOp::kTanh, math::tanh},
-    {ScalarOp::kSin, math::sin, nullptr, math::is_large_angle, math::sin_of_large},
-    {ScalarOp::kCos, math::cos, nullptr, math::is_large_angle, math::cos_of_large},
-    {ScalarOp::kTan, math::tan, nullptr, math::is_large_angle, math::tan_of_large},
-    {ScalarOp::kAtan2, nullptr, math::atan2},
-    {ScalarOp::kPower, nullptr, math::power},
-    {ScalarOp::kRsqrt, math::rsqrt},
-    {ScalarOp::kCbrt, math::cbrt},
-    {ScalarOp::kErf, math::erf},
-    {ScalarOp::kErfc, math::erfc},
-    {ScalarOp::kErfInv, math::erf_inv},
-    {ScalarOp::kAsin, math::asin},
-    {ScalarOp::kAcos, math::acos},
-    {ScalarOp::kAtan, math::atan},
-    {ScalarOp::kSinh, math::sinh},
-    {ScalarOp::kCosh, math::cosh},
-    {ScalarOp::kAsinh, math::asinh},
-    {ScalarOp::kAcosh, math::acosh},
-    {ScalarOp::kAtanh, math::atanh},
-    {ScalarOp::kLgamma, math::lgamma},
-    {ScalarOp::kDigamma, math::digamma},
-    {ScalarOp::kZeta, nullptr, math::zeta},
-    {ScalarOp::kBesselI1e, math::bessel_i1e},
-};
+const RareArguments* rare_arguments(ScalarOp op) {
+  const auto found = std::ranges::find(kRareArguments, op, &RareArguments::op);
+  return found == std::end(kRareArguments) ? nullptr : found;
+}
 
-const Function& find(ScalarOp op) {
-  for (const Function& function : kFunctions) {
-    if (function.op == op) return function;
-  }
-  throw_bug("expand: '" + std::string(info(op).text) + "' is not mathematics");
+Expr call(Scalar (*f)(const Scalar&), KernelBuilder& b, const std::vector<Expr>& args) { return f({b, args[0]}); }
+
+Expr call(Scalar (*f)(const Scalar&, const Scalar&), KernelBuilder& b, const std::vector<Expr>& args) {
+  return f({b, args[0]}, {b, args[1]});
 }
 
 }  // namespace
 
 Expr expand(KernelBuilder& b, ScalarOp op, const std::vector<Expr>& args) {
-  const Function& function = find(op);
-  const Scalar x(b, args[0]);
-  return function.unary ? function.unary(x) : function.binary(x, Scalar(b, args[1]));
+  switch (op) {
+#define MATH_OP(enumerator, name, arity, meaning) \
+  case ScalarOp::enumerator:                      \
+    return call(math::name, b, args);
+#include "aot/loops/scalar_ops.def"
+    default:
+      throw_bug("expand: '" + std::string(info(op).text) + "' is no math function");
+  }
 }
 
 Expr is_rare(KernelBuilder& b, ScalarOp op, const Expr& x) {
-  const Function& function = find(op);
-  return function.is_rare ? Expr(function.is_rare(Scalar(b, x))) : nullptr;
+  const RareArguments* rare = rare_arguments(op);
+  return rare ? Expr(rare->is_rare({b, x})) : nullptr;
 }
 
-Expr expand_rare(KernelBuilder& b, ScalarOp op, const Expr& x) { return find(op).of_rare(Scalar(b, x)); }
+Expr expand_rare(KernelBuilder& b, ScalarOp op, const Expr& x) { return rare_arguments(op)->of_rare({b, x}); }
 
 }  // namespace ingot::loops

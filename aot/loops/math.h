@@ -10,7 +10,7 @@
 
 namespace ingot::loops {
 
-// What op(args) is in primitive operations; `op` is of kind M in scalar_ops.def, the dtype f32 or f64.
+// What op(args) is in primitive operations; `op` is a MATH_OP of scalar_ops.def, the dtype f32 or f64.
 // Right wherever is_rare does not hold.
 Expr expand(KernelBuilder& b, ScalarOp op, const std::vector<Expr>& args);
 

@@ -17,7 +17,6 @@ std::optional<ScalarOp> find_scalar_op(std::string_view text) {
     std::map<std::string_view, ScalarOp> ops;
 #define SCALAR_OP(enumerator, text, arity, accepts, kind) ops.emplace(text, ScalarOp::enumerator);
 #include "aot/loops/scalar_ops.def"
-#undef SCALAR_OP
     return ops;
   }();
   const auto found = by_text.find(text);

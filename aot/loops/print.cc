@@ -1,5 +1,5 @@
-// The text of a kernel. One statement a line; a value that a statement uses more than once has a line of its own before
-// it.
+// The text of a kernel. One statement a line;
+// a value that a statement uses more than once has a line of its own before it.
 //
 //   kernel scale lanes 8 tasks 4 (x: f32[1000], y: f32[1000] out aliases x, s: f32[64] scratch) {
 //     tile acc: f32x8[6, 2]

@@ -16,64 +16,12 @@ Bits width_mask(DType dtype) {
   return bits == 64 ? ~Bits{0} : (Bits{1} << bits) - 1;
 }
 
-double mathematics(ScalarOp op, double x, double y) {
+double math_function(ScalarOp op, double x, double y) {
   switch (op) {
-    case ScalarOp::kExp:
-      return std::exp(x);
-    case ScalarOp::kExpm1:
-      return std::expm1(x);
-    case ScalarOp::kLog:
-      return std::log(x);
-    case ScalarOp::kLog1p:
-      return std::log1p(x);
-    case ScalarOp::kLogistic:
-      return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
-    case ScalarOp::kTanh:
-      return std::tanh(x);
-    case ScalarOp::kSin:
-      return std::sin(x);
-    case ScalarOp::kCos:
-      return std::cos(x);
-    case ScalarOp::kTan:
-      return std::tan(x);
-    case ScalarOp::kAtan2:
-      return std::atan2(x, y);
-    case ScalarOp::kPower:
-      return std::pow(x, y);
-    case ScalarOp::kRsqrt:
-      return 1 / std::sqrt(x);
-    case ScalarOp::kCbrt:
-      return std::cbrt(x);
-    case ScalarOp::kErf:
-      return std::erf(x);
-    case ScalarOp::kErfc:
-      return std::erfc(x);
-    case ScalarOp::kErfInv:
-      return erf_inv(x);
-    case ScalarOp::kAsin:
-      return std::asin(x);
-    case ScalarOp::kAcos:
-      return std::acos(x);
-    case ScalarOp::kAtan:
-      return std::atan(x);
-    case ScalarOp::kSinh:
-      return std::sinh(x);
-    case ScalarOp::kCosh:
-      return std::cosh(x);
-    case ScalarOp::kAsinh:
-      return std::asinh(x);
-    case ScalarOp::kAcosh:
-      return std::acosh(x);
-    case ScalarOp::kAtanh:
-      return std::atanh(x);
-    case ScalarOp::kLgamma:
-      return ingot::lgamma(x);
-    case ScalarOp::kDigamma:
-      return digamma(x);
-    case ScalarOp::kZeta:
-      return zeta(x, y);
-    case ScalarOp::kBesselI1e:
-      return bessel_i1e(x);
+#define MATH_OP(enumerator, name, arity, meaning) \
+  case ScalarOp::enumerator:                      \
+    return meaning;
+#include "aot/loops/scalar_ops.def"
     default:
       throw_bug("'" + std::string(info(op).text) + "' has no meaning for floats");
   }
@@ -151,7 +99,7 @@ Bits apply_float(ScalarOp op, std::span<const Bits> args) {
       case ScalarOp::kSqrt:
         return std::sqrt(v[0]);
       default:
-        return static_cast<T>(mathematics(op, v[0], v[1]));
+        return static_cast<T>(math_function(op, v[0], v[1]));
     }
   };
   if (op == ScalarOp::kIsFinite) return std::isfinite(v[0]);

@@ -5,56 +5,77 @@
 namespace ingot::loops {
 namespace {
 
+#if defined(__x86_64__)
+#define INGOT_CPU_SUPPORTS(level) (__builtin_cpu_init(), __builtin_cpu_supports(level) != 0)
+#else
+#define INGOT_CPU_SUPPORTS(level) false
+#endif
+#if defined(__aarch64__)
+constexpr bool kIsAarch64 = true;
+#else
+constexpr bool kIsAarch64 = false;
+#endif
+
 constexpr Target kTargets[] = {
     // 6x16 fills 12 accumulators + 2 of B + 1 of A of the 16 ymm registers; 7x16 spills.
     {.name = "x86-64-v3",
+     .isa = "x86-64",
      .triple = "x86_64-unknown-linux-gnu",
      .cpu = "x86-64-v3",
      .features = "",
      .required = "avx2,fma,f16c,bmi2",
+     .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v3"); },
      .vector_bytes = 32,
      .f32 = {.mr = 6, .nr = 16, .kc = 512, .mc = 96, .nc = 2048},
      .f64 = {.mr = 6, .nr = 8, .kc = 256, .mc = 96, .nc = 1024}},
     // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
     {.name = "x86-64-v4",
+     .isa = "x86-64",
      .triple = "x86_64-unknown-linux-gnu",
      .cpu = "x86-64-v4",
      .features = "",
      .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
+     .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v4"); },
      .vector_bytes = 64,
      .f32 = {.mr = 12, .nr = 32, .kc = 512, .mc = 96, .nc = 2048},
      .f64 = {.mr = 12, .nr = 16, .kc = 256, .mc = 96, .nc = 1024}},
     {.name = "aarch64",
+     .isa = "aarch64",
      .triple = "aarch64-unknown-linux-gnu",
      .cpu = "generic",
      .features = "+neon",
      .required = "",
+     .runs_here = [] { return kIsAarch64; },
      .vector_bytes = 16,
      .f32 = {.mr = 6, .nr = 16, .kc = 512, .mc = 96, .nc = 2048},
      .f64 = {.mr = 6, .nr = 8, .kc = 256, .mc = 96, .nc = 1024}},
 };
 
 const Target& host_target() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("x86-64-v4") ? kTargets[1] : kTargets[0];
-#else
-  return kTargets[2];
-#endif
+  const Target* best = nullptr;
+  for (const Target& target : kTargets) {
+    if (target.runs_here()) best = &target;
+  }
+  if (!best) throw_error(nullptr, "target 'host': this machine runs code of none; there are: " + target_names());
+  return *best;
 }
 
 }  // namespace
 
 std::span<const Target> all_targets() { return kTargets; }
 
+std::string target_names() {
+  std::string names = "host";
+  for (const Target& target : kTargets) names += ", " + std::string(target.name);
+  return names;
+}
+
 const Target& find_target(std::string_view name) {
   if (name == "host") return host_target();
-  std::string names = "host";
   for (const Target& target : kTargets) {
     if (target.name == name) return target;
-    names += ", " + std::string(target.name);
   }
-  throw_error(nullptr, "unknown target '" + std::string(name) + "'; there are: " + names);
+  throw_error(nullptr, "unknown target '" + std::string(name) + "'; there are: " + target_names());
 }
 
 }  // namespace ingot::loops

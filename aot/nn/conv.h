@@ -6,8 +6,8 @@
 
 namespace ingot::nn {
 
-// x [N, in, H, W] -> [N, out, H', W']; weight [out, in/groups, kh, kw], bias [out]. Sizes are one number or {height,
-// width}.
+// x [N, in, H, W] -> [N, out, H', W']; weight [out, in/groups, kh, kw], bias [out].
+// Sizes are one number or {height, width}.
 class Conv2d : public Module {
  public:
   struct Options {

@@ -22,8 +22,8 @@ class Linear : public Module {
   Tensor weight, bias;
 };
 
-// Rows of a table: ids of any shape -> [..., embedding_dim]. Starts normal(0, 1); row padding_idx starts at 0 and
-// stays.
+// Rows of a table: ids of any shape -> [..., embedding_dim]. Starts normal(0, 1);
+// row padding_idx starts at 0 and stays.
 class Embedding : public Module {
  public:
   struct Options {

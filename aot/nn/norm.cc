@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/frontend/trace/trace.h"
 
 namespace ingot::nn {
@@ -32,7 +33,7 @@ void BatchNorm::update_running_statistics(const Tensor& mean, const Tensor& vari
 }
 
 Tensor BatchNorm::forward(const Tensor& x) {
-  if (std::find(ranks_.begin(), ranks_.end(), x.dim()) == ranks_.end()) {
+  if (!contains(ranks_, x.dim())) {
     fail(fmt::format("batch normalisation: {} has {} dimensions, not {}", to_string(x.type()), x.dim(), ranks_.back()));
   }
   Dims axes = 0;

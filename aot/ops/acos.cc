@@ -10,7 +10,7 @@ Complex value(Complex z) { return std::acos(z); }
 constexpr auto parts = [](ComplexTerm z) { return acos(z); };
 
 // dx = -dy / √(1 - x²)
-constexpr auto dx = [](Term x, Term, Term dy) { return -dy * ((1 - x) * (1 + x)).unary("rsqrt"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return -dy * ((1 - x) * (1 + x)).unary(kRsqrt); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.acos", kFloats | kComplex, {-1, 1}, Range{-0.9, 0.9}); }
 

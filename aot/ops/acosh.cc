@@ -10,7 +10,7 @@ Complex value(Complex z) { return std::acosh(z); }
 constexpr auto parts = [](ComplexTerm z) { return acosh(z); };
 
 // dx = dy / √(x² - 1)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * ((x - 1) * (x + 1)).unary("rsqrt"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * ((x - 1) * (x + 1)).unary(kRsqrt); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.acosh", kFloats | kComplex, {1, 100}, Range{1.5, 5}); }
 

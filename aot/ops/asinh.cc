@@ -10,7 +10,7 @@ Complex value(Complex z) { return std::asinh(z); }
 constexpr auto parts = [](ComplexTerm z) { return asinh(z); };
 
 // dx = dy / √(x² + 1)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * (square(x) + 1).unary("rsqrt"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * (square(x) + 1).unary(kRsqrt); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.asinh", kFloats | kComplex, {-100, 100}, Range{-3, 3}); }
 

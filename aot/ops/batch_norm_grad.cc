@@ -53,7 +53,7 @@ Values expand(ExpandArgs& args) {
   const auto operand = [&](int i) { return features.wide(args.operand(i)); };
   const auto count = static_cast<double>(features.count());
   const Term dy = operand(kDy), squared_deviation = operand(kVariance) + args.attrs().number("epsilon");
-  const Term deviation = squared_deviation.unary("sqrt");
+  const Term deviation = squared_deviation.unary(kSqrt);
   const Term mean = features.repeat(operand(kMean));
   const Term centered = operand(kX) - mean;
   const Term doffset = features.sum(dy), products = features.sum(dy * centered);

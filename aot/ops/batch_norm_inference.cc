@@ -38,7 +38,7 @@ Values expand(ExpandArgs& args) {
   const Term x(args.b, args.operand(kX)), variance(args.b, args.operand(kVariance));
   const auto feature = [&](int i) { return features.repeat(args.operand(i)); };
   const Term mean = feature(kMean);
-  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary("sqrt"));
+  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary(kSqrt));
   const Term scale = feature(kScale), offset = feature(kOffset);
   return {(x - mean) / deviation * scale + offset};
 }

@@ -53,7 +53,7 @@ Values expand(ExpandArgs& args) {
   const Term mean = features.mean(x);
   const Term centered = x - features.repeat(mean);
   const Term variance = features.mean(square(centered));
-  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary("sqrt"));
+  const Term deviation = features.repeat((variance + args.attrs().number("epsilon")).unary(kSqrt));
   const Term repeated_scale = features.repeat(scale), repeated_offset = features.repeat(offset);
   const Term y = centered / deviation * repeated_scale + repeated_offset;
   return {features.narrow(y), features.narrow(mean), features.narrow(variance)};
@@ -70,8 +70,8 @@ Values gradient(GradientArgs& args) {
   const auto add_to_dx = [&](Value* more) { gradients[kX] = gradients[kX] ? ops::add(b, gradients[kX], more) : more; };
   if (args.dy(kY)) {
     const Op* back =
-        b.create("stablehlo.batch_norm_grad",
-                 {x, args.operand(kScale), args.result(kMean), args.result(kVariance), args.dy(kY)}, args.op.attr_map);
+        b.create(kBatchNormGrad, {x, args.operand(kScale), args.result(kMean), args.result(kVariance), args.dy(kY)},
+                 args.op.attr_map);
     gradients = {back->result(0), back->result(1), back->result(2)};
   }
   if (args.dy(kMean)) add_to_dx(features.repeat(Term(b, args.dy(kMean)) / count));

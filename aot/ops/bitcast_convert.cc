@@ -123,7 +123,7 @@ std::vector<Parts> split(SplitArgs& args) {
   Shape pairs = from.dtype == DType::kC64 ? from.shape : to.shape;  // of complex<f32>
   const int64_t last = static_cast<int64_t>(pairs.size()) - 1;
   const auto bitcast = [&](Value* value, DType dtype, const Shape& shape) {
-    return b.make("stablehlo.bitcast_convert", {value}, {}, {{dtype, shape}});
+    return b.make(kBitcastConvert, {value}, {}, {{dtype, shape}});
   };
   const auto element = [&](Value* value, int64_t k) {
     Shape start(pairs.size(), 0), limit = pairs;
@@ -191,9 +191,9 @@ extern const OpDef kBitcastConvert = {
     .split = split,
     .samples = samples,
     .element = element,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
     .keeps_bits = true,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

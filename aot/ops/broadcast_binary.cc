@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/index.h"
 
@@ -17,7 +18,7 @@ constexpr std::string_view kPrefix = "chlo.broadcast_";
 
 bool is_of_chlo(std::string_view name) {
   constexpr std::array kChlo = {"next_after", "polygamma", "zeta"};
-  return std::ranges::count(kChlo, name.substr(kPrefix.size())) > 0;
+  return contains(kChlo, name.substr(kPrefix.size()));
 }
 
 // "stablehlo.add" for chlo.broadcast_add.
@@ -55,7 +56,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   std::vector<TensorType> operands;
   for (const TensorType& operand : args.operands) operands.push_back({operand.dtype, shape});
   const InferArgs plain{args.name, operands, args.attr_map, args.regions, {}, args.location};
-  return all_ops().find(plain_name(args.name))->infer(plain);
+  return op_named(plain_name(args.name)).infer(plain);
 }
 
 RefTensor repeat(const RefTensor& x, const Shape& shape, const std::vector<int64_t>& dims) {
@@ -75,7 +76,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   for (const RefTensor& x : args.inputs) {
     inputs.push_back(repeat(x, shape, result_dims(args.attrs(), x.type.shape, shape.size())));
   }
-  return all_ops().find(plain_name(args.op.def->name))->evaluate({args.op, inputs, args.run, args.round_steps});
+  return all_ops().find(plain_name(args.op.def->name))->evaluate({args.op, inputs, args.run, args.round_partial_sums});
 }
 
 // A dimension of size 1 that is repeated is dropped on the way.
@@ -103,7 +104,7 @@ Values expand(ExpandArgs& args) {
     const auto* word = attr.as<EnumAttr>();
     if (word && word->kind.starts_with("chlo.")) attr = EnumAttr{word->kind.substr(5), word->value};
   }
-  return {args.b.make(plain_name(args.op.def->name), operands, std::move(attrs))};
+  return {args.b.make(op_named(plain_name(args.op.name())), operands, std::move(attrs))};
 }
 
 // Two operands, of shapes that broadcast in every way.

@@ -64,7 +64,7 @@ Values gradient(GradientArgs& args) {
     if (x.shape[k] == shape[dims[k]]) kept.push_back(dims[k]);
   }
   const std::vector<int64_t> summed = ops::other_dims(static_cast<int>(shape.size()), kept);
-  Value* sum = summed.empty() ? args.dy() : ops::reduce(args.b, "add", args.dy(), summed);
+  Value* sum = summed.empty() ? args.dy() : ops::reduce(args.b, kAdd, args.dy(), summed);
   std::vector<int64_t> sorted = kept;
   std::sort(sorted.begin(), sorted.end());
   std::vector<int64_t> order;

@@ -18,8 +18,8 @@ extern const OpDef kCall = {
     .evaluate = evaluate,
     .samples = samples,
     .root = KernelRoot::kNone,
-    .infers_unknown = true,
-    .sees_quantization = true,
+    .infers_dynamic_shapes = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

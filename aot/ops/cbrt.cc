@@ -9,7 +9,7 @@ Complex value(Complex z) { return std::polar(std::cbrt(std::abs(z)), std::arg(z)
 
 // The root with the angle nearest to 0.
 constexpr auto parts = [](ComplexTerm z) {
-  const Term size = hypot(z.re, z.im).unary("cbrt"), angle = atan2(z.im, z.re) / 3;
+  const Term size = hypot(z.re, z.im).unary(kCbrt), angle = atan2(z.im, z.re) / 3;
   return ComplexTerm{size * cos(angle), size * sin(angle)};
 };
 

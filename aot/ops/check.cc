@@ -1,10 +1,10 @@
-// check.*: expectations in conformance programs. They compute nothing; a runner of such programs compares their
-// operands.
+// check.*: expectations in conformance programs. They compute nothing;
+// a runner of such programs compares their operands.
 //   expect_eq, expect_eq_const                same bits (any NaN for a NaN)
 //   expect_almost_eq, expect_almost_eq_const  within `tolerance` (0.0001 when absent)
 //   expect_serialized_eq                      same bits as interpreter.probe of that probe_id saw
-//   expect_close                              min_ulp_difference <= units in the last place <= max_ulp_difference (0,
-//   3)
+//   expect_close                              min_ulp_difference <= units in the last place <= max_ulp_difference
+//                                             (0 and 3 when absent)
 #include <algorithm>
 
 #include "aot/graph/op.h"
@@ -69,8 +69,8 @@ constexpr OpDef check(std::string_view name, std::string_view doc, std::string_v
   def.zero_gradient = true;
   def.root = KernelRoot::kNone;
   def.has_side_effect = true;
-  def.infers_unknown = true;
-  def.sees_quantization = true;
+  def.infers_dynamic_shapes = true;
+  def.infer_sees_quantized = true;
   return def;
 }
 

@@ -82,7 +82,7 @@ Values expand(ExpandArgs& args) {
   if (size <= ops::kBlock) return {};
   const int64_t cut = ops::first_part(size);
   const ops::Range first{0, cut}, second{cut, size};
-  const auto factor = [&](Value* of) { return b.make("stablehlo.cholesky", {of}, {{"lower", lower}}); };
+  const auto factor = [&](Value* of) { return b.make(kCholesky, {of}, {{"lower", lower}}); };
   Value* y11 = factor(ops::block(b, a, first, first));
   Value* beside = lower ? ops::block(b, a, second, first) : ops::block(b, a, first, second);
   Value* y21 = ops::triangular_solve(b, y11, beside, {.left_side = !lower, .lower = lower, .transposed = true});
@@ -164,7 +164,7 @@ extern const OpDef kCholesky = {
     .gradient = gradient,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kSequential,
+    .root = KernelRoot::kCholesky,
     .ulp = {.f32 = 16, .f64 = 16, .half = 1},
 };
 

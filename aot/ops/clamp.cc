@@ -50,12 +50,12 @@ Values gradient(GradientArgs& args) {
   };
   const auto bound_gradient = [&](int i, Term gradient) -> Value* {
     const bool is_spread = args.operand(i)->type.shape != x.shape();
-    return is_spread ? ops::reduce(b, "add", gradient, all_dims(x.shape())) : static_cast<Value*>(gradient);
+    return is_spread ? ops::reduce(b, kAdd, gradient, all_dims(x.shape())) : static_cast<Value*>(gradient);
   };
   const Term low = bound(0), high = bound(2);
   return {args.needed[0] ? bound_gradient(0, where(both(x < low, low <= high), dy, 0)) : nullptr,
           args.needed[1] ? static_cast<Value*>(where(both(low <= x, x <= high), dy, 0)) : nullptr,
-          args.needed[2] ? bound_gradient(2, where(x.binary("maximum", low) > high, dy, 0)) : nullptr};
+          args.needed[2] ? bound_gradient(2, where(x.binary(kMaximum, low) > high, dy, 0)) : nullptr};
 }
 
 loops::Expr element(loops::ElementArgs& args) {

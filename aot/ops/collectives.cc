@@ -31,7 +31,7 @@ bool is_single(const Op& op) {
 
 // Whether this process gets anything.
 bool takes_part(const Op& op) {
-  const bool is_broadcast = op.is("stablehlo.collective_broadcast") || op.is("stablehlo.collective_permute");
+  const bool is_broadcast = op.is(kCollectiveBroadcast) || op.is(kCollectivePermute);
   return !is_broadcast || processes(op).type.elements() > 0;
 }
 

@@ -81,7 +81,7 @@ std::vector<Parts> split(SplitArgs& args) {
   const std::string& direction = args.attrs().string("comparison_direction");
   Value* re = ops::compare(args.b, direction, args.re(0), args.re(1));
   Value* im = ops::compare(args.b, direction, args.im(0), args.im(1));
-  return {{ops::binary(args.b, direction == "EQ" ? "and" : "or", re, im)}};
+  return {{ops::binary(args.b, direction == "EQ" ? kAnd : kOr, re, im)}};
 }
 
 std::vector<Sample> samples() {

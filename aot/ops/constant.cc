@@ -95,7 +95,7 @@ extern const OpDef kConstant = {
     .samples = samples,
     .element = element,
     .flops = 0,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

@@ -255,7 +255,7 @@ extern const OpDef kConvolution = {
     .root = KernelRoot::kContraction,
     .contraction = contraction,
     .ulp = {.f32 = 4, .f64 = 2},
-    .takes_weights = true,
+    .mixes_float_and_quantized = true,
 };
 
 }  // namespace ingot

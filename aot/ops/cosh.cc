@@ -10,7 +10,7 @@ Complex value(Complex z) { return std::cosh(z); }
 constexpr auto parts = [](ComplexTerm z) { return cosh(z); };
 
 // dx = dy sinh(x)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary("chlo.sinh"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary(kSinh); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.cosh", kFloats | kComplex, {-100, 100}, Range{-3, 3}); }
 

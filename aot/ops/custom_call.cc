@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/callee.h"
 #include "aot/ops/support/index.h"
@@ -33,7 +34,7 @@ constexpr std::string_view kIdentities[] = {
 enum class Kind : uint8_t { kIdentity, kCheck, kEqual, kShapeAssertion, kCallback, kUnknown };
 
 Kind kind_of(std::string_view target) {
-  if (std::ranges::count(kIdentities, target)) return Kind::kIdentity;
+  if (contains(kIdentities, target)) return Kind::kIdentity;
   if (target == "check.eq") return Kind::kEqual;
   if (target.starts_with("check.")) return Kind::kCheck;
   if (target == "shape_assertion") return Kind::kShapeAssertion;
@@ -94,11 +95,11 @@ bool are_equal(const RefTensor& x, const RefTensor& y) {
 Value* are_equal(GraphBuilder& b, Value* x, Value* y) {
   Value* equal = ops::compare(b, "EQ", x, y);
   if (is_float(x->type.dtype)) {
-    Value* distance = ops::unary(b, "abs", ops::subtract(b, x, y));
+    Value* distance = ops::unary(b, kAbs, ops::subtract(b, x, y));
     Value* is_close = ops::compare(b, "LE", distance, ops::constant_like(b, distance, kTolerance));
-    equal = ops::binary(b, "or", equal, is_close);
+    equal = ops::binary(b, kOr, equal, is_close);
   }
-  return ops::reduce(b, "and", equal, ops::iota_dims(x->type.rank()));
+  return ops::reduce(b, kAnd, equal, ops::iota_dims(x->type.rank()));
 }
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
@@ -177,9 +178,9 @@ extern const OpDef kCustomCall = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .has_side_effect = true,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
     .keeps_bits = true,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

@@ -5,7 +5,7 @@ namespace ingot {
 namespace {
 
 // dx = dy polygamma(1, x)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.like(1).binary("chlo.polygamma", x); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.like(1).binary(kPolygamma, x); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.digamma", kFloats, {0, 30}, Range{0.5, 5}); }
 

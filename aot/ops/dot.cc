@@ -49,7 +49,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 Values expand(ExpandArgs& args) {
   AttrMap attrs = args.op.attr_map;
   attrs.emplace("dot_dimension_numbers", ops::to_attr(ops::DotDims{{}, {}, {args.operand(0)->type.rank() - 1}, {0}}));
-  return {args.b.make("stablehlo.dot_general", args.op.operands, attrs, {args.op.result()->type})};
+  return {args.b.make(kDotGeneral, args.op.operands, attrs, {args.op.result()->type})};
 }
 
 std::vector<Sample> samples() {
@@ -80,7 +80,7 @@ extern const OpDef kDot = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .ulp = {.f32 = 4, .f64 = 2},
-    .takes_weights = true,
+    .mixes_float_and_quantized = true,
 };
 
 }  // namespace ingot

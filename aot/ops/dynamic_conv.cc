@@ -24,7 +24,7 @@ Value* make(GraphBuilder& b, const Op& op, const Values& operands, const ops::Dy
   AttrMap attrs = op.attr_map;
   attrs.insert_or_assign("padding", dense(type, dense_ints(padding)->data));
   const TensorType& result = op.result()->type;
-  return b.make("stablehlo.convolution", {operands[0], operands[1]}, std::move(attrs),
+  return b.make(kConvolution, {operands[0], operands[1]}, std::move(attrs),
                 {{result.dtype, {}, {}, result.quantization}});
 }
 
@@ -46,7 +46,7 @@ extern const OpDef kDynamicConv = ops::dynamic<make>({
     .infer = infer,
     .samples = samples,
     .ulp = {.f32 = 4, .f64 = 4, .half = 2},
-    .takes_weights = true,
+    .mixes_float_and_quantized = true,
 });
 
 }  // namespace ingot

@@ -89,8 +89,8 @@ ops::Round make_round(GraphBuilder& b, Value* partner, const Values& carried, Te
   one.back() = 1;
   const Term met = ops::spread(b, ops::reshape(b, partner, one), shape);
   const Term is_pair = equal(ops::column_numbers(b, shape), met);
-  const Term own(b, ops::reduce_rows(b, "add", where(ops::is_diagonal(b, shape), a, 0.0)));
-  const Term pair(b, ops::reduce_rows(b, "add", where(is_pair, a, 0.0)));
+  const Term own(b, ops::reduce_rows(b, kAdd, where(ops::is_diagonal(b, shape), a, 0.0)));
+  const Term pair(b, ops::reduce_rows(b, kAdd, where(is_pair, a, 0.0)));
   const Term between = 0.5 * (pair + Term(b, ops::take_rows(b, pair, partner)));
   const ops::Turn turn = ops::turn_of(b, partner, own, between, bound);
   const Term both_sides = ops::turned(b, ops::transposed(b, ops::turned(b, a, turn)), turn);
@@ -105,7 +105,7 @@ Values expand(ExpandArgs& args) {
   const Term read(b, ops::triangle(b, given, is_lower(args.attrs())));
   const Term diagonal = ops::is_diagonal(b, type.shape);
   const Term a = where(diagonal, read, read + Term(b, ops::transposed(b, read)));
-  const Term largest(b, ops::reduce_columns(b, "maximum", ops::reduce_rows(b, "maximum", abs(a))));
+  const Term largest(b, ops::reduce_columns(b, kMaximum, ops::reduce_rows(b, kMaximum, abs(a))));
   const Term bound =
       ops::spread(b, largest * epsilon(type.dtype), ops::with_extents(type, {type.shape.back(), 1}, type.dtype).shape);
   const Term poison = ops::spread(b, largest - largest, type.shape);  // 0, or NaN where not all elements are finite
@@ -113,8 +113,8 @@ Values expand(ExpandArgs& args) {
                                 [&](GraphBuilder& inner, Value* partner, const Values& carried) {
                                   return make_round(inner, partner, carried, Term(inner, bound));
                                 });
-  const Term found(b, ops::reduce(b, "add", where(diagonal, Term(b, end[0]), 0.0), {type.rank() - 1}));
-  const Op* order = b.create("chlo.top_k", {-found}, {{"k", IntAttr{type.shape.back()}}});
+  const Term found(b, ops::reduce(b, kAdd, where(diagonal, Term(b, end[0]), 0.0), {type.rank() - 1}));
+  const Op* order = b.create(kTopK, {-found}, {{"k", IntAttr{type.shape.back()}}});
   const Term rows(b, ops::take_rows(b, end[1], order->result(1)));
   const Term signs = ops::spread(b, ops::signs_of_rows(b, rows), rows.shape());
   return {-Term(b, order->result(0)), ops::transposed(b, rows * signs)};
@@ -141,17 +141,14 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kEigh = {
+extern const OpDef kEigh = ops::decomposition({
     .name = "ingot.eigh",
-    .doc =
-        "The eigenvalues, ascending, and eigenvectors of symmetric matrices of which one triangle is read; the "
-        "largest element of each vector is positive.",
+    .doc = "The eigenvalues, ascending, and eigenvectors of symmetric matrices of which one triangle is read; the "
+           "largest element of each vector is positive.",
     .infer = infer,
     .evaluate = evaluate,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kNone,
-    .ulp = {.f32 = 64, .f64 = 64},
-};
+});
 
 }  // namespace ingot

@@ -10,7 +10,7 @@ Complex value(Complex z) { return Complex(std::exp(std::complex<long double>(z))
 // e^x cos(y) - 1 = (e^x - 1) cos(y) - 2 sin²(y / 2)
 constexpr auto parts = [](ComplexTerm z) {
   const ComplexTerm power = exp(z);
-  const Term less = z.re.unary("exponential_minus_one"), half = sin(z.im * 0.5);
+  const Term less = z.re.unary(kExponentialMinusOne), half = sin(z.im * 0.5);
   const Term re = where(z.re > z.re.like(1), power.re - 1, less * cos(z.im) - 2.0 * half * half);
   return ComplexTerm{re, power.im};
 };

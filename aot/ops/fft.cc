@@ -161,8 +161,8 @@ Values expand(ExpandArgs& args) {
   const int rank = x->type.rank();
   Parts parts{x};
   if (is_complex(x->type.dtype)) {
-    parts.re = ops::unary(b, "real", x);
-    parts.im = ops::unary(b, "imag", x);
+    parts.re = ops::unary(b, kReal, x);
+    parts.im = ops::unary(b, kImag, x);
   }
   double scale = 1;
   for (size_t step = 0; step < fft.lengths.size(); ++step) {
@@ -188,7 +188,7 @@ Values expand(ExpandArgs& args) {
     parts.im = ops::multiply(b, parts.im, ops::constant_like(b, parts.im, scale));
   }
   if (!is_complex(result.dtype)) return {parts.re};
-  return {ops::binary(b, "complex", parts.re, parts.im)};
+  return {ops::binary(b, kComplexOf, parts.re, parts.im)};
 }
 
 std::vector<Sample> samples() {

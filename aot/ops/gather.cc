@@ -95,9 +95,9 @@ Values gradient(GradientArgs& args) {
     high = ops::broadcast_scalar(b, ops::reshape(b, high, {}), indices->type.shape);
   }
   Value* low = ops::zeros_like(b, indices);
-  Value* clamped = ops::binary(b, "minimum", ops::binary(b, "maximum", indices, low), high);
+  Value* clamped = ops::binary(b, kMinimum, ops::binary(b, kMaximum, indices, low), high);
   Value* zeros = ops::zeros_like(b, args.operand(0));
-  return {ops::scatter(b, "add", zeros, clamped, args.dy(), dims), nullptr};
+  return {ops::scatter(b, &kAdd, zeros, clamped, args.dy(), dims), nullptr};
 }
 
 std::vector<Sample> samples() {

@@ -58,7 +58,7 @@ extern const OpDef kGetDimensionSize = {
     .expand = expand,
     .samples = samples,
     .root = KernelRoot::kNone,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
 };
 
 }  // namespace ingot

@@ -68,15 +68,13 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kHouseholderProduct = {
+extern const OpDef kHouseholderProduct = ops::decomposition({
     .name = "ingot.householder_product",
     .doc = "The first columns of H₁ H₂ ⋯ for Householder reflections as `ingot.qr` gives them: vectors and factors τ.",
     .infer = infer,
     .evaluate = evaluate,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kNone,
-    .ulp = {.f32 = 64, .f64 = 64},
-};
+});
 
 }  // namespace ingot

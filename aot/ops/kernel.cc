@@ -31,6 +31,7 @@ extern const OpDef kKernel = {
     .infer = infer,
     .evaluate = evaluate,
     .root = KernelRoot::kNone,
+    .is_isolated = true,
 };
 
 }  // namespace ingot

@@ -5,7 +5,7 @@ namespace ingot {
 namespace {
 
 // dx = dy digamma(x)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary("chlo.digamma"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary(kDigamma); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.lgamma", kFloats, {0, 30}, Range{0.5, 5}); }
 

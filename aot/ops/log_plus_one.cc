@@ -10,7 +10,7 @@ Complex value(Complex z) { return Complex(std::log(std::complex<long double>(z) 
 // |1 + z|² - 1 = 2x + x² + y², from exact squares, where it is small.
 constexpr auto parts = [](ComplexTerm z) {
   const TwoTerms xx = two_square(z.re), yy = two_square(z.im);
-  const Term larger = xx.high.binary("maximum", yy.high), smaller = xx.high.binary("minimum", yy.high);
+  const Term larger = xx.high.binary(kMaximum, yy.high), smaller = xx.high.binary(kMinimum, yy.high);
   const Term twice = z.re * 2, beside = z.re + 1;
   const TwoTerms squares = two_sum(larger, smaller);
   const TwoTerms sum = two_sum(twice, squares.high);

@@ -95,10 +95,10 @@ Values eliminate(GraphBuilder& b, Value* k, const Values& carried) {
   const Term candidate = abs(Term(b, ops::column_at(b, a, k)));
   const Term row = ops::row_numbers(b, candidate.shape());
   const Term is_left = row >= Term(b, ops::broadcast_scalar(b, k, candidate.shape()));
-  Value* largest = ops::reduce_columns(b, "maximum", where(is_left, candidate, -1.0));
+  Value* largest = ops::reduce_columns(b, kMaximum, where(is_left, candidate, -1.0));
   const Term is_less = candidate < ops::spread(b, largest, candidate.shape());
-  const Term number = where(both(is_left, is_less.unary("not")), row, static_cast<double>(rows));
-  Value* pivot = ops::reduce(b, "minimum", number, {static_cast<int64_t>(shape.size()) - 2});
+  const Term number = where(both(is_left, is_less.unary(kNot)), row, static_cast<double>(rows));
+  Value* pivot = ops::reduce(b, kMinimum, number, {static_cast<int64_t>(shape.size()) - 2});
 
   // a[i, j] -= a[i, k] / a[k, k] a[k, j] below and to the right of the pivot.
   const Term swapped = ops::exchanged(b, a, k, pivot);
@@ -133,14 +133,13 @@ Values expand(ExpandArgs& args) {
   }
   const int64_t cut = ops::first_part(pivots.shape.back());
   const ops::Range first{0, cut}, second{cut, rows}, right{0, columns - cut};
-  const Op* lu1 = b.create("ingot.lu", {ops::block(b, a, {0, rows}, first)});
+  const Op* lu1 = b.create(kLu, {ops::block(b, a, {0, rows}, first)});
   Value* beside = ops::take_rows(b, ops::block(b, a, {0, rows}, {cut, columns}), lu1->result(2));
   Value* l11 = ops::block(b, lu1->result(), first, first);
   Value* u12 = ops::triangular_solve(b, l11, ops::block(b, beside, first, right),
                                      {.left_side = true, .lower = true, .unit_diagonal = true});
   Value* l21 = ops::block(b, lu1->result(), second, first);
-  const Op* lu2 =
-      b.create("ingot.lu", {ops::subtract(b, ops::block(b, beside, second, right), ops::matmul(b, l21, u12))});
+  const Op* lu2 = b.create(kLu, {ops::subtract(b, ops::block(b, beside, second, right), ops::matmul(b, l21, u12))});
 
   const auto after_cut = [&](Value* x) { return Term(b, x) + static_cast<double>(cut); };
   Value* stay = ops::iota(b, ops::with_extents(a->type, {cut}, DType::kI32), last - 1);
@@ -165,7 +164,7 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kLu = {
+extern const OpDef kLu = ops::decomposition({
     .name = "ingot.lu",
     .doc =
         "P A = L U with rows exchanged for the largest pivots: L, without its diagonal of ones, and U in one matrix, "
@@ -174,8 +173,6 @@ extern const OpDef kLu = {
     .evaluate = evaluate,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kNone,
-    .ulp = {.f32 = 64, .f64 = 64},
-};
+});
 
 }  // namespace ingot

@@ -60,18 +60,18 @@ Values expand(ExpandArgs& args) {
   };
   for (const auto& op : region.ops) {
     if (op->def->is_terminator) break;
-    if (op->is("stablehlo.constant")) {
+    if (op->is(kConstant)) {
       lifted[op->result()] = ops::broadcast_scalar(b, ops::constant(b, op->attrs().literal("value")), shape);
       continue;
     }
-    if (!op->def->is_elementwise && !op->is("stablehlo.bitcast_convert")) {
+    if (!op->def->is_elementwise && !op->is(kBitcastConvert)) {
       throw_limit(op->location, fmt::format("{} in a stablehlo.map cannot be compiled yet; elementwise ops and "
                                             "constants can",
                                             op->name()));
     }
     Values operands;
     for (Value* operand : op->operands) operands.push_back(lift(operand));
-    lifted[op->result()] = b.make(op->name(), operands, op->attr_map, {{op->result()->type.dtype, shape}});
+    lifted[op->result()] = b.make(*op->def, operands, op->attr_map, {{op->result()->type.dtype, shape}});
   }
   return {lift(region.terminator()->operand(0))};
 }

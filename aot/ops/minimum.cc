@@ -11,7 +11,7 @@ Complex value(Complex z, Complex w) {
 }
 
 constexpr auto parts = [](ComplexTerm z, ComplexTerm w) {
-  const Term is_first = (z.re < w.re).binary("or", both(equal(z.re, w.re), z.im < w.im));
+  const Term is_first = (z.re < w.re).binary(kOr, both(equal(z.re, w.re), z.im < w.im));
   return where(is_first, z, w);
 };
 

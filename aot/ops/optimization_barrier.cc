@@ -29,9 +29,9 @@ extern const OpDef kOptimizationBarrier = {
     .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kNone,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
     .keeps_bits = true,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

@@ -109,7 +109,7 @@ Values gradient(GradientArgs& args) {
   Value* dvalue = nullptr;
   if (args.needed[1]) {
     const std::vector<int64_t> all = ops::iota_dims(rank);
-    dvalue = ops::subtract(args.b, ops::reduce(args.b, "add", args.dy(), all), ops::reduce(args.b, "add", dx, all));
+    dvalue = ops::subtract(args.b, ops::reduce(args.b, kAdd, args.dy(), all), ops::reduce(args.b, kAdd, dx, all));
   }
   return {dx, dvalue};
 }

@@ -26,10 +26,10 @@ Values expand(ExpandArgs& args) {
   const auto wide = [&](int i) { return Term(b, ops::convert(b, args.operand(i), DType::kF64)); };
   const Term n = wide(0), x = wide(1);
   const Term half = n * 0.5;
-  const Term magnitude = Term(b, factorial(b, n)) * (n + 1).binary("chlo.zeta", x);
-  const Term with_sign = where(equal(half.unary("floor"), half), -magnitude, magnitude);
-  const Term value = where(equal(n, n.like(0)), x.unary("chlo.digamma"), with_sign);
-  const Term is_natural = both(equal(n.unary("floor"), n), n >= n.like(0));
+  const Term magnitude = Term(b, factorial(b, n)) * (n + 1).binary(kZeta, x);
+  const Term with_sign = where(equal(half.unary(kFloor), half), -magnitude, magnitude);
+  const Term value = where(equal(n, n.like(0)), x.unary(kDigamma), with_sign);
+  const Term is_natural = both(equal(n.unary(kFloor), n), n >= n.like(0));
   return {ops::convert(b, where(is_natural, value, NAN), args.op.result()->type.dtype)};
 }
 
@@ -37,7 +37,7 @@ Values expand(ExpandArgs& args) {
 Values gradient(GradientArgs& args) {
   if (!args.needed[1]) return {nullptr, nullptr};
   const Term n(args.b, args.operand(0)), x(args.b, args.operand(1)), dz(args.b, args.dy());
-  return {nullptr, dz * (n + 1).binary("chlo.polygamma", x)};
+  return {nullptr, dz * (n + 1).binary(kPolygamma, x)};
 }
 
 std::vector<Sample> samples() {

@@ -50,7 +50,7 @@ extern const OpDef kProbe = {
     .expand = expand_probe,
     .samples = probe_samples,
     .root = KernelRoot::kNone,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
 };
 
 extern const OpDef kPrint = {
@@ -64,7 +64,7 @@ extern const OpDef kPrint = {
     .samples = print_samples,
     .root = KernelRoot::kNone,
     .has_side_effect = true,
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
 };
 
 }  // namespace ingot

@@ -38,12 +38,12 @@ Values reflect(GraphBuilder& b, Value* k, const Values& carried) {
   const Term column(b, ops::column_at(b, a, k)), row = ops::row_numbers(b, column.shape());
   const Term step(b, ops::broadcast_scalar(b, k, column.shape()));
   const auto below = [&](Term x) { return where(row > step, x, 0.0); };
-  const Term largest(b, ops::reduce_columns(b, "maximum", where(row >= step, abs(column), 0.0)));
+  const Term largest(b, ops::reduce_columns(b, kMaximum, where(row >= step, abs(column), 0.0)));
   const Term scale = where(equal(largest, largest.like(0)), 1.0, largest);
   const Term scaled = column / ops::spread(b, scale, column.shape());
   const Term alpha(b, ops::row_at(b, scaled, k));
-  const Term rest(b, ops::reduce_columns(b, "add", square(below(scaled))));
-  const Term norm = (square(alpha) + rest).unary("sqrt");
+  const Term rest(b, ops::reduce_columns(b, kAdd, square(below(scaled))));
+  const Term norm = (square(alpha) + rest).unary(kSqrt);
   const Term is_zero = equal(rest, rest.like(0));
   const Term beta = where(is_zero, alpha, where(alpha < alpha.like(0), norm, -norm));
   const Term tau = where(is_zero, 0.0, (beta - alpha) / beta);
@@ -78,12 +78,12 @@ Values expand(ExpandArgs& args) {
   const int64_t count = taus.shape.back();
   if (count <= ops::kBlock) return ops::counted_loop(b, count, {a, ops::constant(b, taus, 0)}, reflect);
   const int64_t cut = ops::first_part(count);
-  const Op* left = b.create("ingot.qr", {ops::block(b, a, {0, rows}, {0, cut})});
+  const Op* left = b.create(kQr, {ops::block(b, a, {0, rows}, {0, cut})});
   const Term beside(b, ops::block(b, a, {0, rows}, {cut, columns}));
   Value* v = ops::reflection_vectors(b, left->result(), cut);
   Value* met = ops::matmul(b, v, beside, true);
   const Term seen = beside - Term(b, ops::reflected_part(b, v, left->result(1), met, true));
-  const Op* right = b.create("ingot.qr", {ops::block(b, seen, {cut, rows}, {0, columns - cut})});
+  const Op* right = b.create(kQr, {ops::block(b, seen, {cut, rows}, {0, columns - cut})});
   Value* above = ops::block(b, seen, {0, cut}, {0, columns - cut});
   Value* packed = ops::concatenate(b, {above, right->result()}, last - 1);
   return {ops::concatenate(b, {left->result(), packed}, last),
@@ -102,15 +102,13 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kQr = {
+extern const OpDef kQr = ops::decomposition({
     .name = "ingot.qr",
     .doc = "A = Q R by Householder reflections: R and, below its diagonal, their vectors; and their factors τ.",
     .infer = infer,
     .evaluate = evaluate,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kNone,
-    .ulp = {.f32 = 64, .f64 = 64},
-};
+});
 
 }  // namespace ingot

@@ -138,13 +138,13 @@ Value* lhs_by_group(ExpandArgs& args, const RaggedDims& dims) {
   GraphBuilder& b = args.b;
   Value* x = args.operand(0);
   Value* sizes = ops::convert(b, args.operand(2), DType::kI64);
-  sizes = ops::binary(b, "maximum", sizes, ops::zeros_like(b, sizes));
+  sizes = ops::binary(b, kMaximum, sizes, ops::zeros_like(b, sizes));
   const int64_t groups = sizes->type.shape.back();
   Shape shape{groups};
   shape.insert(shape.end(), x->type.shape.begin(), x->type.shape.end());
   ops::Window up_to(sizes->type.rank());
   up_to.back() = {.size = std::max<int64_t>(groups, 1), .low = groups - 1};
-  Value* end = ops::reduce_window(b, "add", sizes, up_to);
+  Value* end = ops::reduce_window(b, kAdd, sizes, up_to);
   Value* start = ops::subtract(b, end, sizes);
   Dims where;  // the dimensions of the sizes in `shape`
   if (sizes->type.rank() > 1) {
@@ -157,7 +157,7 @@ Value* lhs_by_group(ExpandArgs& args, const RaggedDims& dims) {
   Dims behind = ops::iota_dims(x->type.rank());
   for (int64_t& d : behind) ++d;
   Value* all = ops::broadcast_in_dim(b, x, shape, behind);
-  return ops::select(b, ops::binary(b, "and", starts, ends), all, ops::zeros_like(b, all));
+  return ops::select(b, ops::binary(b, kAnd, starts, ends), all, ops::zeros_like(b, all));
 }
 
 // Rows: the groups are one more contracting dimension. Sums: one more free dimension, which then leads.
@@ -167,7 +167,7 @@ Values expand(ExpandArgs& args) {
   const TensorType& result = args.op.result()->type;
   ops::DotDims dot = dims.dot;
   const auto product = [&](Value* lhs, const Shape& shape) {
-    return b.make("stablehlo.dot_general", {lhs, args.operand(1)}, {{"dot_dimension_numbers", ops::to_attr(dot)}},
+    return b.make(kDotGeneral, {lhs, args.operand(1)}, {{"dot_dimension_numbers", ops::to_attr(dot)}},
                   {{result.dtype, shape}});
   };
   if (dims.cut == Cut::kBatch) return {product(args.operand(0), result.shape)};

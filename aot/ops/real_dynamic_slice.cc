@@ -33,7 +33,7 @@ bool same(const Value* x, const Value* y, int depth = 0) {
 // The sizes of a slice whose limit is its start and a known number more.
 std::optional<Shape> known_sizes(const Op& op) {
   const Op* limit = op.operand(kLimit)->op;
-  if (!limit || !limit->is("stablehlo.add")) return std::nullopt;
+  if (!limit || !limit->is(kAdd)) return std::nullopt;
   for (const int side : {0, 1}) {
     if (!same(limit->operand(side), op.operand(kStart))) continue;
     if (const auto size = ops::known_value(limit->operand(1 - side))) return size->i;

@@ -55,27 +55,27 @@ Values gradient(GradientArgs& args) {
                 "stablehlo.reduce of several inputs at once has no gradient; one of one input by add, multiply, "
                 "maximum or minimum has");
   }
-  const std::string_view op = ops::binary_region_op(args.op.region());
+  const OpDef* op = ops::binary_region_op(args.op.region());
   Value* x = args.operand(0);
   Value* start = args.operand(1);
   const std::vector<int64_t> dims = args.op.attrs().ints("dimensions");
   const std::vector<int64_t> kept = ops::other_dims(x->type.rank(), dims);
   const auto repeated = [&](Value* value) { return ops::broadcast_in_dim(b, value, x->type.shape, kept); };
-  const auto total = [&](Value* value) { return ops::reduce(b, "add", value, ops::iota_dims(value->type.rank())); };
-  if (op == "add") return {repeated(args.dy()), args.needed[1] ? total(args.dy()) : nullptr};
+  const auto total = [&](Value* value) { return ops::reduce(b, kAdd, value, ops::iota_dims(value->type.rank())); };
+  if (op == &kAdd) return {repeated(args.dy()), args.needed[1] ? total(args.dy()) : nullptr};
   const Shape& shape = args.result()->type.shape;
-  if (op == "multiply") {
+  if (op == &kMultiply) {
     Value* dx = ops::multiply(b, args.dy(), ops::broadcast_scalar(b, start, shape));
     dx = ops::multiply(b, repeated(dx), ops::product_of_others(b, x, dims));
     if (!args.needed[1]) return {dx, nullptr};
-    return {dx, total(ops::multiply(b, args.dy(), ops::reduce(b, "multiply", x, dims)))};
+    return {dx, total(ops::multiply(b, args.dy(), ops::reduce(b, kMultiply, x, dims)))};
   }
-  if (op == "maximum" || op == "minimum") {
+  if (op == &kMaximum || op == &kMinimum) {
     const auto ones_where_equal = [&](Value* value, Value* result) {
       return ops::convert(b, ops::compare(b, "EQ", value, result), args.dy()->type.dtype);
     };
     Value* ones = ones_where_equal(x, repeated(args.result()));
-    Value* count = ops::reduce(b, "add", ones, dims);
+    Value* count = ops::reduce(b, kAdd, ones, dims);
     Value* start_ones = nullptr;
     if (args.needed[1]) {
       start_ones = ones_where_equal(ops::broadcast_scalar(b, start, shape), args.result());
@@ -88,45 +88,52 @@ Values gradient(GradientArgs& args) {
               "stablehlo.reduce has a gradient when its region adds, multiplies, or takes the maximum or minimum");
 }
 
+Sample reduce(const std::string& op, const std::string& dims, const std::string& x, const std::string& start,
+              const std::string& y) {
+  return {.text = ops::single_op("%x: " + x + ", %start: " + start,
+                                 "stablehlo.reduce(%x init: %start) applies stablehlo." + op +
+                                     " across dimensions = " + dims + " : (" + x + ", " + start + ") -> " + y,
+                                 y)};
+}
+
+// The region combines numbers of a wider type.
+Sample widening(const std::string& from, const std::string& to, const std::string& op) {
+  const std::string x = "tensor<4x33x" + from + ">", start = "tensor<" + to + ">", y = "tensor<4x" + to + ">";
+  return {.text = ops::single_op("%x: " + x + ", %start: " + start,
+                                 "\"stablehlo.reduce\"(%x, %start) <{dimensions = array<i64: 1>}> " +
+                                     ops::scalar_region(op, to) + " : (" + x + ", " + start + ") -> " + y,
+                                 y),
+          .differentiable = false};
+}
+
+constexpr const char* kArgmax = R"(
+func.func @main(%x: tensor<5x9xf32>, %i: tensor<5x9xi32>, %x0: tensor<f32>, %i0: tensor<i32>)
+    -> (tensor<5xf32>, tensor<5xi32>) {
+  %0:2 = "stablehlo.reduce"(%x, %i, %x0, %i0) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %ai: tensor<i32>, %b: tensor<f32>, %bi: tensor<i32>):
+    %keep = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %v = stablehlo.select %keep, %a, %b : tensor<i1>, tensor<f32>
+    %vi = stablehlo.select %keep, %ai, %bi : tensor<i1>, tensor<i32>
+    stablehlo.return %v, %vi : tensor<f32>, tensor<i32>
+  }) : (tensor<5x9xf32>, tensor<5x9xi32>, tensor<f32>, tensor<i32>) -> (tensor<5xf32>, tensor<5xi32>)
+  return %0#0, %0#1 : tensor<5xf32>, tensor<5xi32>
+}
+)";
+
+constexpr const char* kHalvedSum = R"(
+func.func @main(%x: tensor<4x6xf32>, %start: tensor<f32>) -> tensor<4xf32> {
+  %0 = "stablehlo.reduce"(%x, %start) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %half = stablehlo.constant dense<0.5> : tensor<f32>
+    %s = stablehlo.multiply %b, %half : tensor<f32>
+    %r = stablehlo.add %a, %s : tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+)";
+
 std::vector<Sample> samples() {
-  const auto reduce = [](const std::string& op, const std::string& dims, const std::string& x, const std::string& start,
-                         const std::string& y, bool differentiable = true) {
-    return Sample{.text = ops::single_op("%x: " + x + ", %start: " + start,
-                                         "stablehlo.reduce(%x init: %start) applies stablehlo." + op +
-                                             " across dimensions = " + dims + " : (" + x + ", " + start + ") -> " + y,
-                                         y),
-                  .differentiable = differentiable};
-  };
-  const auto widening = [](const std::string& from, const std::string& to, const std::string& op) {
-    const std::string x = "tensor<4x33x" + from + ">", start = "tensor<" + to + ">", y = "tensor<4x" + to + ">";
-    return Sample{.text = ops::single_op("%x: " + x + ", %start: " + start,
-                                         "\"stablehlo.reduce\"(%x, %start) <{dimensions = array<i64: 1>}> " +
-                                             ops::scalar_region(op, to) + " : (" + x + ", " + start + ") -> " + y,
-                                         y),
-                  .differentiable = false};
-  };
-  const std::string argmax =
-      "func.func @main(%x: tensor<5x9xf32>, %i: tensor<5x9xi32>, %x0: tensor<f32>, %i0: tensor<i32>) -> "
-      "(tensor<5xf32>, "
-      "tensor<5xi32>) {\n"
-      "  %0:2 = \"stablehlo.reduce\"(%x, %i, %x0, %i0) <{dimensions = array<i64: 1>}> ({\n"
-      "  ^bb0(%a: tensor<f32>, %ai: tensor<i32>, %b: tensor<f32>, %bi: tensor<i32>):\n"
-      "    %keep = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-      "    %v = stablehlo.select %keep, %a, %b : tensor<i1>, tensor<f32>\n"
-      "    %vi = stablehlo.select %keep, %ai, %bi : tensor<i1>, tensor<i32>\n"
-      "    stablehlo.return %v, %vi : tensor<f32>, tensor<i32>\n"
-      "  }) : (tensor<5x9xf32>, tensor<5x9xi32>, tensor<f32>, tensor<i32>) -> (tensor<5xf32>, tensor<5xi32>)\n"
-      "  return %0#0, %0#1 : tensor<5xf32>, tensor<5xi32>\n}\n";
-  const std::string log_add =
-      "func.func @main(%x: tensor<4x6xf32>, %start: tensor<f32>) -> tensor<4xf32> {\n"
-      "  %0 = \"stablehlo.reduce\"(%x, %start) <{dimensions = array<i64: 1>}> ({\n"
-      "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
-      "    %half = stablehlo.constant dense<0.5> : tensor<f32>\n"
-      "    %s = stablehlo.multiply %b, %half : tensor<f32>\n"
-      "    %r = stablehlo.add %a, %s : tensor<f32>\n"
-      "    stablehlo.return %r : tensor<f32>\n"
-      "  }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>\n"
-      "  return %0 : tensor<4xf32>\n}\n";
   return {
       reduce("add", "[1]", "tensor<4x33xcomplex<f32>>", "tensor<complex<f32>>", "tensor<4xcomplex<f32>>"),
       reduce("multiply", "[0]", "tensor<5x4xcomplex<f64>>", "tensor<complex<f64>>", "tensor<4xcomplex<f64>>"),
@@ -153,8 +160,8 @@ std::vector<Sample> samples() {
       reduce("multiply", "[0]", "tensor<0x2xf32>", "tensor<f32>", "tensor<2xf32>"),
       reduce("and", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
       reduce("or", "[0]", "tensor<5x2xi1>", "tensor<i1>", "tensor<2xi1>"),
-      {.text = argmax, .differentiable = false},
-      {.text = log_add, .differentiable = false},
+      {.text = kArgmax, .differentiable = false},
+      {.text = kHalvedSum, .differentiable = false},
   };
 }
 

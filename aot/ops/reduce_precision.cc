@@ -52,7 +52,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 // dx = dy, in the same precision
 Values gradient(GradientArgs& args) {
   if (!args.needed[0]) return {nullptr};
-  return {args.b.make("stablehlo.reduce_precision", {args.dy()}, args.op.attr_map)};
+  return {args.b.make(kReducePrecision, {args.dy()}, args.op.attr_map)};
 }
 
 // The same on the bits of x: adding just under half of the last kept place (half of it when that place is odd) rounds,

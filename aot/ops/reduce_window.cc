@@ -44,26 +44,26 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return results;
 }
 
+Sample window(const std::string& op, const std::string& dtype, const std::string& x, const std::string& attrs,
+              const std::string& y, bool start_is_argument = false) {
+  const std::string from = "tensor<" + x + dtype + ">", to = "tensor<" + y + dtype + ">",
+                    scalar = "tensor<" + dtype + ">";
+  const std::string start = op == "maximum"    ? "-1.0e+30"
+                            : op == "minimum"  ? "1.0e+30"
+                            : op == "multiply" ? "1.0"
+                                               : "0.0";
+  const std::string literal = dtype[0] == 'i'   ? start.substr(0, start.find('.'))
+                              : dtype[0] == 'c' ? "(" + start + ", 0.0)"
+                                                : start;
+  const std::string constant = "%start = stablehlo.constant dense<" + literal + "> : " + scalar + "\n  ";
+  return {.text = "func.func @main(%x: " + from + (start_is_argument ? ", %start: " + scalar : "") + ") -> " + to +
+                  " {\n  " + (start_is_argument ? "" : constant) + "%0 = \"stablehlo.reduce_window\"(%x, %start) <{" +
+                  attrs + "}> " + ops::scalar_region(op, dtype) + " : (" + from + ", " + scalar + ") -> " + to +
+                  "\n  return %0 : " + to + "\n}\n",
+          .differentiable = op != "subtract"};
+}
+
 std::vector<Sample> samples() {
-  const auto window = [](const std::string& op, const std::string& dtype, const std::string& x,
-                         const std::string& attrs, const std::string& y, bool start_is_argument = false) {
-    const std::string from = "tensor<" + x + dtype + ">", to = "tensor<" + y + dtype + ">",
-                      scalar = "tensor<" + dtype + ">";
-    const std::string start = op == "maximum"    ? "-1.0e+30"
-                              : op == "minimum"  ? "1.0e+30"
-                              : op == "multiply" ? "1.0"
-                                                 : "0.0";
-    const std::string literal = dtype[0] == 'i'   ? start.substr(0, start.find('.'))
-                                : dtype[0] == 'c' ? "(" + start + ", 0.0)"
-                                                  : start;
-    const std::string constant = "%start = stablehlo.constant dense<" + literal + "> : " + scalar + "\n  ";
-    return Sample{.text = "func.func @main(%x: " + from + (start_is_argument ? ", %start: " + scalar : "") + ") -> " +
-                          to + " {\n  " + (start_is_argument ? "" : constant) +
-                          "%0 = \"stablehlo.reduce_window\"(%x, %start) <{" + attrs + "}> " +
-                          ops::scalar_region(op, dtype) + " : (" + from + ", " + scalar + ") -> " + to +
-                          "\n  return %0 : " + to + "\n}\n",
-                  .differentiable = op != "subtract"};
-  };
   const Sample widening{.text =
                             "func.func @main(%x: tensor<9xi16>, %start: tensor<i32>) -> tensor<7xi32> {\n"
                             "  %0 = \"stablehlo.reduce_window\"(%x, %start) <{window_dimensions = array<i64: 3>}> " +
@@ -78,8 +78,7 @@ std::vector<Sample> samples() {
       window("add", "f32", "9x", "window_dimensions = array<i64: 3>", "7x"),
       window("add", "f32", "2x3x8x9x",
              "padding = dense<[[0, 0], [0, 0], [1, 1], [0, 1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "
-             "1, 3, 2>, "
-             "window_strides = array<i64: 1, 1, 2, 2>",
+             "1, 3, 2>, window_strides = array<i64: 1, 1, 2, 2>",
              "2x3x4x5x"),
       window(
           "add", "f64", "5x6x",
@@ -90,8 +89,7 @@ std::vector<Sample> samples() {
              "window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>", "2x4x4x3x"),
       window("maximum", "f32", "1x2x7x7x",
              "padding = dense<[[0, 0], [0, 0], [1, 1], [1, 1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, "
-             "1, 3, 3>, "
-             "window_strides = array<i64: 1, 1, 2, 2>",
+             "1, 3, 3>, window_strides = array<i64: 1, 1, 2, 2>",
              "1x2x4x4x"),
       window("minimum", "f32", "9x", "window_dimensions = array<i64: 4>, window_strides = array<i64: 2>", "3x"),
       window("add", "bf16", "9x", "window_dimensions = array<i64: 3>", "7x"),

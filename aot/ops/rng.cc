@@ -45,7 +45,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
 int64_t draws_in(const Block& block) {
   int64_t count = 0;
   for (const auto& op : block.ops) {
-    count += op->is("stablehlo.rng");
+    count += op->is(kRng);
     for (const auto& region : op->regions) count += draws_in(*region);
   }
   return count;
@@ -54,14 +54,14 @@ int64_t draws_in(const Block& block) {
 int64_t draws_after(const Op& op) {
   int64_t count = 0;
   for (const Op* at = &op; at; at = at->block->parent_op) {
-    if (at->is("stablehlo.while")) {
+    if (at->is(kWhile)) {
       throw_limit(op.location,
                   "stablehlo.rng: in a loop it would give the same numbers each time; carry a state, with "
                   "rng_bit_generator");
     }
     const Block& block = *at->block;
     for (auto next = std::next(at->self); next != block.ops.end(); ++next) {
-      count += (*next)->is("stablehlo.rng");
+      count += (*next)->is(kRng);
       for (const auto& region : (*next)->regions) count += draws_in(*region);
     }
   }
@@ -113,7 +113,7 @@ Term unit(Term word, DType dtype) { return converted(shifted_right(word, 8), dty
 
 Term both_words(const std::array<Term, 4>& words) {
   const Term high = converted(words[1], DType::kUI64);
-  return high.binary("shift_left", high.like(32)).binary("or", converted(words[0], DType::kUI64));
+  return high.binary(kShiftLeft, high.like(32)).binary(kOr, converted(words[0], DType::kUI64));
 }
 
 Values expand(ExpandArgs& args) {
@@ -133,13 +133,13 @@ Values expand(ExpandArgs& args) {
     const Term low = scalar(kA, wide), range = scalar(kB, wide) - low;
     const Term bits = wide == DType::kUI64 ? both_words(words) : words[0];
     const Term offset =
-        where(equal(range, range.like(0)), 0, bits.binary("remainder", where(equal(range, range.like(0)), 1, range)));
+        where(equal(range, range.like(0)), 0, bits.binary(kRemainder, where(equal(range, range.like(0)), 1, range)));
     result = low + offset;
   } else {
     const DType wide = dtype == DType::kF64 ? DType::kF64 : DType::kF32;
     const Term x = scalar(kA, wide), y = scalar(kB, wide);
     if (is_normal(args.attrs())) {
-      const Term radius = (-2.0 * (-unit(words[0], wide)).unary("log_plus_one")).unary("sqrt");
+      const Term radius = (-2.0 * (-unit(words[0], wide)).unary(kLogPlusOne)).unary(kSqrt);
       result = x + y * (radius * cos(unit(words[1], wide) * (2 * std::numbers::pi)));
     } else if (wide == DType::kF64) {
       result = x + (y - x) * (converted(shifted_right(both_words(words), 11), wide) * 0x1p-53);
@@ -185,7 +185,7 @@ extern const OpDef kRng = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .ulp = {.f32 = 8, .f64 = 8, .half = 1},
-    .infers_unknown = true,
+    .infers_dynamic_shapes = true,
 };
 
 }  // namespace ingot

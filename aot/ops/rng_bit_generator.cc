@@ -162,14 +162,14 @@ Value* halves_joined(GraphBuilder& b, std::span<const Term> pair, const Shape& s
 
 Term joined_words(Term low, Term high) {
   const Term wide = converted(high, DType::kUI64);
-  return wide.binary("shift_left", wide.like(32)).binary("or", converted(low, DType::kUI64));
+  return wide.binary(kShiftLeft, wide.like(32)).binary(kOr, converted(low, DType::kUI64));
 }
 
 // Unsigned bits as elements of another type, of which they have at least the width.
 Value* as_elements(GraphBuilder& b, Value* bits, DType dtype) {
   if (!is_float(dtype)) return ops::convert(b, bits, dtype);
   if (info(dtype).bits == 16) bits = ops::convert(b, bits, DType::kUI16);
-  return b.make("stablehlo.bitcast_convert", {bits}, {}, {{dtype, bits->type.shape}});
+  return b.make(kBitcastConvert, {bits}, {}, {{dtype, bits->type.shape}});
 }
 
 Values expand(ExpandArgs& args) {

@@ -74,7 +74,7 @@ class Places {
   explicit Places(GradientArgs& args) : args_(args), dims_(ops::read_scatter_dims(args.op.attrs())) {}
 
   // `updates` combined into `x`.
-  Term scatter(std::string_view op, Value* x, Value* updates) const {
+  Term scatter(const OpDef* op, Value* x, Value* updates) const {
     return {args_.b, ops::scatter(args_.b, op, x, args_.operand(1), updates, dims_)};
   }
 
@@ -104,8 +104,8 @@ class Places {
       }
       return ops::broadcast_scalar(b, ops::reshape(b, vector, {}), indices->type.shape);
     };
-    Value* clamped = ops::binary(b, "maximum", indices, along_vectors(low, dtype));
-    clamped = ops::binary(b, "minimum", clamped, along_vectors(high, dtype));
+    Value* clamped = ops::binary(b, kMaximum, indices, along_vectors(low, dtype));
+    clamped = ops::binary(b, kMinimum, clamped, along_vectors(high, dtype));
     const DType wide = info(dtype).bits < 32 ? DType::kI32 : dtype;  // holds the shifted indices
     Value* shifted = ops::add(b, ops::convert(b, clamped, wide), along_vectors(shift, wide));
     Value* zero = ops::constant(b, {x->type.dtype, {}}, 0);
@@ -130,38 +130,38 @@ class Places {
 Values gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
   const Block& region = args.op.region();
-  std::string_view op = ops::returned_argument(region) == 1 ? "overwrite" : ops::binary_region_op(region);
-  if (args.op.operands.size() != 3) op = "";
+  const bool is_single = args.op.operands.size() == 3;
+  const OpDef* op = is_single ? ops::binary_region_op(region) : nullptr;
   const bool is_unique = args.op.attrs().boolean("unique_indices", false);
   const Places places(args);
   const Term x(b, args.operand(0)), u(b, args.operand(2)), y(b, args.result()), dy(b, args.dy());
   const auto as_number = [&](Term condition) { return Term(b, ops::convert(b, condition, args.dy()->type.dtype)); };
-  if (op == "add" || op == "subtract") {
+  if (op == &kAdd || op == &kSubtract) {
     if (!args.needed[2]) return {dy, nullptr, nullptr};
-    return {dy, nullptr, op == "add" ? places.gather(dy) : -places.gather(dy)};
+    return {dy, nullptr, op == &kAdd ? places.gather(dy) : -places.gather(dy)};
   }
-  if (op == "overwrite") {
+  if (is_single && ops::returned_argument(region) == 1) {
     Term du = places.gather(dy);
     if (!is_unique) {
       const int64_t count = args.operand(2)->type.elements();
       Value* number = ops::reshape(b, ops::iota(b, {DType::kI64, {count}}, 0), u.shape());
       const Term none(b, ops::constant(b, {DType::kI64, x.shape()}, 0));
-      du = where(equal(places.gather(places.scatter("", none, number)), {b, number}), du, 0.0);
+      du = where(equal(places.gather(places.scatter(nullptr, none, number)), {b, number}), du, 0.0);
     }
-    return {places.scatter("", dy, u.like(0)), nullptr, du};
+    return {places.scatter(nullptr, dy, u.like(0)), nullptr, du};
   }
-  if (op == "maximum" || op == "minimum") {
+  if (op == &kMaximum || op == &kMinimum) {
     const Term x_stays = equal(x, y), u_stays = equal(u, places.gather(y));
-    const Term share = dy / places.scatter("add", as_number(x_stays), as_number(u_stays));
+    const Term share = dy / places.scatter(&kAdd, as_number(x_stays), as_number(u_stays));
     return {where(x_stays, share, 0.0), nullptr, where(u_stays, places.gather(share), 0.0)};
   }
-  if (op == "multiply") {
-    const Term dx = dy * places.scatter("multiply", x.like(1), u);
+  if (op == &kMultiply) {
+    const Term dx = dy * places.scatter(&kMultiply, x.like(1), u);
     if (is_unique) return {dx, nullptr, places.gather(dy * x)};
     const Term x_is_zero = equal(x, x.like(0)), u_is_zero = equal(u, u.like(0));
     const Term factor = where(u_is_zero, 1.0, u);
-    const Term product = places.scatter("multiply", where(x_is_zero, 1.0, x), factor);
-    const Term zeros = places.scatter("add", as_number(x_is_zero), as_number(u_is_zero));
+    const Term product = places.scatter(&kMultiply, where(x_is_zero, 1.0, x), factor);
+    const Term zeros = places.scatter(&kAdd, as_number(x_is_zero), as_number(u_is_zero));
     const Term no_other_zero = equal(places.gather(zeros), as_number(u_is_zero));
     return {dx, nullptr, where(no_other_zero, places.gather(dy * product) / factor, 0.0)};
   }
@@ -170,22 +170,22 @@ Values gradient(GradientArgs& args) {
               "overwrites, or takes the maximum or minimum");
 }
 
+Sample scatter(const std::string& region, const std::string& element, const std::string& x, const std::string& indices,
+               const std::string& updates, const std::string& numbers, bool is_unique = false) {
+  const std::string type = "tensor<" + x + ">", indices_type = "tensor<" + indices + ">",
+                    updates_type = "tensor<" + updates + ">";
+  return {.text = ops::single_op(
+              "%x: " + type + ", %i: " + indices_type + ", %u: " + updates_type,
+              "\"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<" + numbers +
+                  ">, indices_are_sorted = false, unique_indices = " + (is_unique ? "true" : "false") + "}> " +
+                  (region.empty() ? ops::second_region(element) : ops::scalar_region(region, element)) + " : (" + type +
+                  ", " + indices_type + ", " + updates_type + ") -> " + type,
+              type),
+          .integer_low = -2,
+          .integer_high = 8};
+}
+
 std::vector<Sample> samples() {
-  const auto scatter = [](const std::string& region, const std::string& element, const std::string& x,
-                          const std::string& indices, const std::string& updates, const std::string& numbers,
-                          bool is_unique = false) {
-    const std::string type = "tensor<" + x + ">", indices_type = "tensor<" + indices + ">",
-                      updates_type = "tensor<" + updates + ">";
-    return Sample{.text = ops::single_op(
-                      "%x: " + type + ", %i: " + indices_type + ", %u: " + updates_type,
-                      "\"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<" + numbers +
-                          ">, indices_are_sorted = false, unique_indices = " + (is_unique ? "true" : "false") + "}> " +
-                          (region.empty() ? ops::second_region(element) : ops::scalar_region(region, element)) +
-                          " : (" + type + ", " + indices_type + ", " + updates_type + ") -> " + type,
-                      type),
-                  .integer_low = -2,
-                  .integer_high = 8};
-  };
   const Sample widening{
       .text = ops::single_op(
           "%x: tensor<6xi16>, %i: tensor<9xi64>, %u: tensor<9xi16>",

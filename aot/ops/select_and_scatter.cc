@@ -62,16 +62,16 @@ std::unique_ptr<Block> selection_region(GraphBuilder& b, const Block& select, DT
   copy_ops(select, *block, map, false);
   Value* stays = select.terminator()->operand(0);
   if (const auto copy = map.find(stays); copy != map.end()) stays = copy->second;
-  GraphBuilder inner(b.table());
+  GraphBuilder inner;
   inner.location = b.location;
   inner.at_end(*block);
-  stays = ops::binary(inner, "or", stays, ops::unary(inner, "not", block->argument(5)));
-  stays = ops::binary(inner, "and", stays, block->argument(2));
+  stays = ops::binary(inner, kOr, stays, ops::unary(inner, kNot, block->argument(5)));
+  stays = ops::binary(inner, kAnd, stays, block->argument(2));
   Values selected;
   for (int k = 0; k < 3; ++k) {
     selected.push_back(ops::select(inner, stays, block->argument(k), block->argument(3 + k)));
   }
-  inner.create("stablehlo.return", selected);
+  inner.create(kStablehloReturn, selected);
   return block;
 }
 
@@ -79,7 +79,7 @@ std::unique_ptr<Block> selection_region(GraphBuilder& b, const Block& select, DT
 // selects as this op does. x decides, and gets no gradient. The start value, under every element, gets sum(dy).
 Values gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
-  if (ops::binary_region_op(args.op.region(1)) != "add") {
+  if (ops::binary_region_op(args.op.region(1)) != &kAdd) {
     throw_limit(args.op.location, "stablehlo.select_and_scatter has a gradient when its scatter region adds");
   }
   Values gradients(3, nullptr);
@@ -91,10 +91,9 @@ Values gradient(GradientArgs& args) {
     Values operands{args.operand(0), args.dy(), ops::constant(b, {DType::kI1, x.shape}, 1)};
     for (const DType dtype : {x.dtype, payload, DType::kI1}) operands.push_back(ops::constant(b, {dtype, {}}, 0));
     const ops::Window window = ops::read_window(args.op.attrs());
-    gradients[1] =
-        b.create("stablehlo.reduce_window", operands, ops::window_attrs(window), {}, std::move(regions))->result(1);
+    gradients[1] = b.create(kReduceWindow, operands, ops::window_attrs(window), {}, std::move(regions))->result(1);
   }
-  if (args.needed[2]) gradients[2] = ops::reduce(b, "add", args.dy(), ops::iota_dims(args.dy()->type.rank()));
+  if (args.needed[2]) gradients[2] = ops::reduce(b, kAdd, args.dy(), ops::iota_dims(args.dy()->type.rank()));
   return gradients;
 }
 

@@ -35,7 +35,7 @@ extern const OpDef kShardingConstraint = {
     .samples = samples,
     .root = KernelRoot::kNone,
     .keeps_bits = true,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

@@ -10,7 +10,7 @@ Complex value(Complex z) { return std::sinh(z); }
 constexpr auto parts = [](ComplexTerm z) { return sinh(z); };
 
 // dx = dy cosh(x)
-constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary("chlo.cosh"); };
+constexpr auto dx = [](Term x, Term, Term dy) { return dy * x.unary(kCosh); };
 
 std::vector<Sample> samples() { return unary_samples("chlo.sinh", kFloats | kComplex, {-100, 100}, Range{-3, 3}); }
 

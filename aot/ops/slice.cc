@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/loops/element.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
@@ -45,7 +46,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
       args.fail(fmt::format("dimension {} of {}: {}:{}:{} must keep 0 <= start <= limit <= {} and stride >= 1", d,
                             to_string(x), start, limit, stride, x.shape[d]));
     }
-    result.shape.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
+    result.shape.push_back(divide_up(limit - start, stride));
   }
   return {result};
 }

@@ -102,7 +102,7 @@ Values gradient(GradientArgs& args) {
   operands.push_back(ops::iota(b, {DType::kI32, shape}, dimension));
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(with_passenger(args.op.region(), DType::kI32));
-  const Op* sort = b.create(args.op.name(), operands, args.op.attr_map, {}, std::move(regions));
+  const Op* sort = b.create(*args.op.def, operands, args.op.attr_map, {}, std::move(regions));
   ops::IndexedDims to;
   to.dropped_dims = to.index_map = {dimension};
   to.operand_batch = to.indices_batch = ops::other_dims(rank, {dimension});
@@ -111,7 +111,7 @@ Values gradient(GradientArgs& args) {
   for (size_t k = 0; k < gradients.size(); ++k) {
     Value* dy = args.dy(static_cast<int>(k));
     if (dy && args.needed[k])
-      gradients[k] = ops::scatter(b, "", ops::zeros_like(b, dy), sort->results.back().get(), dy, to);
+      gradients[k] = ops::scatter(b, nullptr, ops::zeros_like(b, dy), sort->results.back().get(), dy, to);
   }
   return gradients;
 }

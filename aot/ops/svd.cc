@@ -120,9 +120,9 @@ double tolerance(DType dtype) { return dtype == DType::kF32 ? 0x1p-21 : 0x1p-50;
 // Carried are rows that become orthogonal, and others that are turned along.
 ops::Round make_round(GraphBuilder& b, Value* partner, const Values& carried) {
   const Term x(b, carried[0]);
-  const Term own(b, ops::reduce_rows(b, "add", square(x)));
-  const Term between(b, ops::reduce_rows(b, "add", x * Term(b, ops::take_rows(b, x, partner))));
-  const Term length = own.unary("sqrt"), other(b, ops::take_rows(b, length, partner));
+  const Term own(b, ops::reduce_rows(b, kAdd, square(x)));
+  const Term between(b, ops::reduce_rows(b, kAdd, x * Term(b, ops::take_rows(b, x, partner))));
+  const Term length = own.unary(kSqrt), other(b, ops::take_rows(b, length, partner));
   const ops::Turn turn = ops::turn_of(b, partner, own, between, length * other * tolerance(carried[0]->type.dtype));
   return {{ops::turned(b, x, turn), ops::turned(b, carried[1], turn)}, turn.is_turned};
 }
@@ -136,29 +136,26 @@ Values expand(ExpandArgs& args) {
   const int64_t count = args.op.result(1)->type.shape.back();
   const bool is_wide = a->type.shape[rank - 2] < a->type.shape[rank - 1];
   const auto packed_and_taus = [&](Value* x) {
-    const Op* qr = b.create("ingot.qr", {x});
+    const Op* qr = b.create(kQr, {x});
     return std::pair(qr->result(0), qr->result(1));
   };
-  const auto orthogonal = [&](Value* packed, Value* taus) {
-    return b.make("ingot.householder_product", {packed, taus});
-  };
+  const auto orthogonal = [&](Value* packed, Value* taus) { return b.make(kHouseholderProduct, {packed, taus}); };
 
   const auto [packed, taus] = packed_and_taus(is_wide ? ops::transposed(b, a) : a);
   const Term r(b, ops::triangle(b, ops::block(b, packed, {0, count}, {0, count}), false));
-  const Term largest(b, ops::reduce_columns(b, "maximum", ops::reduce_rows(b, "maximum", abs(r))));
+  const Term largest(b, ops::reduce_columns(b, kMaximum, ops::reduce_rows(b, kMaximum, abs(r))));
   const Term scale = where(equal(largest, largest.like(0)), 1.0, largest);
   const Term one = converted(ops::is_diagonal(b, r.shape()), a->type.dtype);
   const Term poison = ops::spread(b, scale - scale, r.shape());  // 0, or NaN where not all elements are finite
   const Values end = ops::sweep(b, {r / ops::spread(b, scale, r.shape()), one + poison}, make_round);
 
-  const Term norms(b, ops::reduce_rows(b, "add", square(Term(b, end[0]))));
+  const Term norms(b, ops::reduce_rows(b, kAdd, square(Term(b, end[0]))));
   const TensorType& values = args.op.result(1)->type;
-  const Op* order =
-      b.create("chlo.top_k", {ops::reshape(b, norms.unary("sqrt"), values.shape)}, {{"k", IntAttr{count}}});
+  const Op* order = b.create(kTopK, {ops::reshape(b, norms.unary(kSqrt), values.shape)}, {{"k", IntAttr{count}}});
   const Term w(b, ops::take_rows(b, end[0], order->result(1)));
   const auto [right_packed, right_taus] = packed_and_taus(ops::transposed(b, w));
   const Term diagonal(b,
-                      ops::reduce_columns(b, "add", where(ops::is_diagonal(b, r.shape()), Term(b, right_packed), 0.0)));
+                      ops::reduce_columns(b, kAdd, where(ops::is_diagonal(b, r.shape()), Term(b, right_packed), 0.0)));
   const Term flips = ops::spread(b, where(diagonal < diagonal.like(0), -1.0, diagonal.like(1)), r.shape());
   const Term right = Term(b, orthogonal(right_packed, right_taus)) * flips;
   Value* left = ops::matmul(b, orthogonal(packed, taus), ops::take_rows(b, end[1], order->result(1)), false, true);
@@ -196,7 +193,7 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-extern const OpDef kSvd = {
+extern const OpDef kSvd = ops::decomposition({
     .name = "ingot.svd",
     .doc =
         "A = U S Vᵀ: as many singular vectors as the lesser extent, the singular values in descending order, and Vᵀ; "
@@ -205,8 +202,6 @@ extern const OpDef kSvd = {
     .evaluate = evaluate,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kNone,
-    .ulp = {.f32 = 64, .f64 = 64},
-};
+});
 
 }  // namespace ingot

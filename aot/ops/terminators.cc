@@ -13,15 +13,19 @@ constexpr OpDef terminator(std::string_view name, std::string_view doc) {
   def.assembly = "operands attr-dict (`:` types)?";
   def.infer = no_results;
   def.root = KernelRoot::kNone;
-  def.infers_unknown = true;
-  def.sees_quantization = true;
+  def.infers_dynamic_shapes = true;
+  def.infer_sees_quantized = true;
   def.is_terminator = true;
   return def;
 }
 
 }  // namespace
 
-extern const OpDef kFuncReturn = terminator("func.return", "Ends a function.");
+extern const OpDef kFuncReturn = [] {
+  OpDef def = terminator("func.return", "Ends a function.");
+  def.ends_function = true;
+  return def;
+}();
 extern const OpDef kStablehloReturn = terminator("stablehlo.return", "Ends a region.");
 extern const OpDef kYield = terminator("ingot.yield", "Ends the region of an ingot.kernel.");
 

@@ -63,19 +63,19 @@ Values gradient(GradientArgs& args) {
   to.operand_batch = to.indices_batch = ops::iota_dims(last);
   to.index_vector_dim = last + 1;
   Value* zeros = ops::zeros_like(args.b, args.operand(0));
-  return {ops::scatter(args.b, "", zeros, args.result(1), args.dy(), to)};
+  return {ops::scatter(args.b, nullptr, zeros, args.result(1), args.dy(), to)};
 }
 
 // The comparator (a, b, i, j) -> a > b in total order.
 std::unique_ptr<Block> descending(GraphBuilder& outer, DType dtype) {
   auto block = std::make_unique<Block>();
   for (const DType of : {dtype, dtype, DType::kI32, DType::kI32}) block->add_argument({of, {}});
-  GraphBuilder b(outer.table());
+  GraphBuilder b;
   b.at_end(*block);
   b.location = outer.location;
   AttrMap attrs{{"comparison_direction", EnumAttr{"comparison_direction", "GT"}}};
   if (is_float(dtype)) attrs.emplace("compare_type", EnumAttr{"comparison_type", "TOTALORDER"});
-  b.create("stablehlo.return", {b.make("stablehlo.compare", {block->argument(0), block->argument(1)}, attrs)});
+  b.create(kStablehloReturn, {b.make(kCompare, {block->argument(0), block->argument(1)}, attrs)});
   return block;
 }
 
@@ -87,7 +87,7 @@ Values expand(ExpandArgs& args) {
   const int64_t last = x->type.rank() - 1;
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(descending(b, x->type.dtype));
-  const Op* sort = b.create("stablehlo.sort", {x, ops::iota(b, {DType::kI32, x->type.shape}, last)},
+  const Op* sort = b.create(kSort, {x, ops::iota(b, {DType::kI32, x->type.shape}, last)},
                             {{"dimension", IntAttr{last}}, {"is_stable", true}}, {}, std::move(regions));
   const auto first = [&](int i) {
     return ops::slice(b, sort->result(i), Shape(last + 1, 0), result.shape, Shape(last + 1, 1));

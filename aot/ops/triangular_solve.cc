@@ -30,7 +30,7 @@ AttrMap to_attrs(const TriangularSolve& solve) {
 }
 
 Value* triangular_solve(GraphBuilder& b, Value* a, Value* right, const TriangularSolve& solve) {
-  return b.make("stablehlo.triangular_solve", {a, right}, to_attrs(solve));
+  return b.make(kTriangularSolve, {a, right}, to_attrs(solve));
 }
 
 }  // namespace ops
@@ -224,7 +224,7 @@ extern const OpDef kTriangularSolve = {
     .gradient = gradient,
     .expand = expand,
     .samples = samples,
-    .root = KernelRoot::kSequential,
+    .root = KernelRoot::kTriangularSolve,
     .ulp = {.f32 = 16, .f64 = 16, .half = 1},
 };
 

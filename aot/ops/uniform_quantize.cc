@@ -64,7 +64,7 @@ extern const OpDef kUniformQuantize = {
     .zero_gradient = true,
     .samples = quantize_samples,
     .root = KernelRoot::kNone,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 extern const OpDef kUniformDequantize = {
@@ -76,7 +76,7 @@ extern const OpDef kUniformDequantize = {
     .zero_gradient = true,
     .samples = dequantize_samples,
     .root = KernelRoot::kNone,
-    .sees_quantization = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

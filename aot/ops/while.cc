@@ -88,8 +88,8 @@ extern const OpDef kWhile = {
     .split = ops::split_doubled,
     .samples = samples,
     .root = KernelRoot::kControlFlow,
-    .infers_unknown = true,
-    .sees_quantization = true,
+    .infers_dynamic_shapes = true,
+    .infer_sees_quantized = true,
 };
 
 }  // namespace ingot

@@ -11,7 +11,7 @@ Values gradient(GradientArgs& args) {
   }
   if (!args.needed[1]) return {nullptr, nullptr};
   const Term s(args.b, args.operand(0)), q(args.b, args.operand(1)), dz(args.b, args.dy());
-  return {nullptr, -(dz * s * (s + 1).binary("chlo.zeta", q))};
+  return {nullptr, -(dz * s * (s + 1).binary(kZeta, q))};
 }
 
 std::vector<Sample> samples() { return binary_samples("chlo.zeta", kFloats, {1, 10}); }

@@ -7,6 +7,7 @@
 
 #include "aot/analysis/walk.h"
 #include "aot/graph/quantization.h"
+#include "aot/ops/ops.h"
 
 namespace ingot {
 namespace {
@@ -54,9 +55,8 @@ std::string none_left(const Module& module, bool (*is_wrong)(const TensorType&),
 }  // namespace
 
 std::string no_calls(const Module& module) {
-  return first_complaint(module, [](const Op& op) {
-    return op.is("func.call") || op.is("stablehlo.composite") ? at(op, " is left") : "";
-  });
+  return first_complaint(module,
+                         [](const Op& op) { return op.is(kCall) || op.is(kComposite) ? at(op, " is left") : ""; });
 }
 
 std::string no_expandable_ops(const Module& module) {
@@ -89,21 +89,20 @@ std::string every_dimension_is_known(const Module& module) {
 }
 
 std::string no_barriers(const Module& module) {
-  return first_complaint(
-      module, [](const Op& op) { return op.is("stablehlo.optimization_barrier") ? at(op, " is left") : ""; });
+  return first_complaint(module, [](const Op& op) { return op.is(kOptimizationBarrier) ? at(op, " is left") : ""; });
 }
 
 std::string every_op_is_a_kernel(const Block& block) {
   for (const auto& op : block.ops) {
     if (op->def->is_terminator) continue;
-    if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) continue;
+    if (op->is(kConstant) && !op->attrs().literal("value")->is_splat) continue;
     if (is_control_flow(*op)) {
       for (const auto& region : op->regions) {
         if (std::string text = every_op_is_a_kernel(*region); !text.empty()) return text;
       }
       continue;
     }
-    if (!op->is("ingot.kernel")) return at(*op, " is in no kernel");
+    if (!op->is(kKernel)) return at(*op, " is in no kernel");
     if (!captured_values(op->region()).empty()) return at(*op, ": its region reads values from outside");
   }
   return "";

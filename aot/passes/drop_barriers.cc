@@ -1,4 +1,5 @@
 #include "aot/analysis/walk.h"
+#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -8,7 +9,7 @@ bool drop_barriers(Module& module, PassContext&) {
   for_each_block(module, [&](Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op* op = (at++)->get();
-      if (!op->is("stablehlo.optimization_barrier")) continue;
+      if (!op->is(kOptimizationBarrier)) continue;
       replace_op(op, Values(op->operands));
       changed = true;
     }

@@ -37,8 +37,8 @@ bool expand(Block& block, GraphBuilder& b) {
 
 }  // namespace
 
-bool expand(Module& module, PassContext& context) {
-  GraphBuilder b(context.ops);
+bool expand(Module& module, PassContext&) {
+  GraphBuilder b;
   bool changed = false;
   for (const auto& function : module.functions) changed |= expand(function->body, b);
   return changed;

@@ -4,6 +4,7 @@
 #include "aot/analysis/walk.h"
 #include "aot/graph/builder.h"
 #include "aot/graph/evaluate.h"
+#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -36,12 +37,12 @@ LiteralRef evaluated(const Op& op, const std::vector<RefTensor>& inputs) {
 }
 
 // An elementwise op of splats is the splat of the same op on scalars.
-LiteralRef fold_splats(const Op& op, const std::vector<LiteralRef>& operands, PassContext& context) {
+LiteralRef fold_splats(const Op& op, const std::vector<LiteralRef>& operands) {
   if (op.results.size() != 1) return nullptr;
   const auto is_one_element = [](const LiteralRef& l) { return l->is_splat || l->type.elements() == 1; };
   if (!op.def->is_elementwise || !std::all_of(operands.begin(), operands.end(), is_one_element)) return nullptr;
   Block scratch;
-  GraphBuilder b(context.ops);
+  GraphBuilder b;
   b.at_end(scratch);
   b.location = op.location;
   Values scalars;
@@ -52,7 +53,7 @@ LiteralRef fold_splats(const Op& op, const std::vector<LiteralRef>& operands, Pa
     inputs.push_back(from_literal(*scalar));
   }
   const TensorType scalar_type{op.result()->type.dtype, {}};
-  const Op* on_scalars = b.create(op.name(), scalars, op.attr_map, {scalar_type});
+  const Op* on_scalars = b.create(*op.def, scalars, op.attr_map, {scalar_type});
   const LiteralRef scalar = evaluated(*on_scalars, inputs);
   if (!scalar) return nullptr;
   auto result = std::make_shared<Literal>(*scalar);
@@ -80,20 +81,20 @@ LiteralRef fold_dense(const Op& op, const std::vector<LiteralRef>& operands, Pas
 
 bool fold_constants(Module& module, PassContext& context) {
   bool changed = false;
-  GraphBuilder b(context.ops);
+  GraphBuilder b;
   for_each_block(module, [&](Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op* op = (at++)->get();
       if (!may_fold(*op)) continue;
       const std::vector<LiteralRef> operands = operand_constants(*op);
       if (operands.empty()) continue;
-      LiteralRef literal = fold_splats(*op, operands, context);
+      LiteralRef literal = fold_splats(*op, operands);
       if (!literal) literal = fold_dense(*op, operands, context);
       if (!literal) continue;
       b.before(*op);
       b.location = op->location;
       const TensorType type = literal->type;
-      replace_op(op, {b.make("stablehlo.constant", {}, {{"value", std::move(literal)}}, {type})});
+      replace_op(op, {b.make(kConstant, {}, {{"value", std::move(literal)}}, {type})});
       changed = true;
     }
   });

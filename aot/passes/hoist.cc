@@ -34,7 +34,7 @@ class Hoister {
     return is_outside(value, loop_.region(0)) && is_outside(value, loop_.region(1));
   }
 
-  // The same in every round.
+  // The same in every iteration.
   bool is_invariant(const Op& op) const {
     if (op.def->is_terminator || op.def->has_side_effect || op.def->root == KernelRoot::kNone || is_control_flow(op)) {
       return false;

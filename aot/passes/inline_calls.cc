@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
+#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -10,8 +12,9 @@ namespace {
 
 // Ops that stand for a function's body, and the attribute that names it.
 constexpr struct {
-  std::string_view op, callee;
-} kCalls[] = {{"func.call", "callee"}, {"stablehlo.composite", "decomposition"}};
+  const OpDef& op;
+  std::string_view callee;
+} kCalls[] = {{kCall, "callee"}, {kComposite, "decomposition"}};
 
 Function* callee_of(const Op& op) {
   for (const auto& call : kCalls) {
@@ -35,8 +38,8 @@ Location called_at(const Location& callee, const Location& caller) {
 class Inliner {
  public:
   bool run(Function& function) {
-    if (std::find(done_.begin(), done_.end(), &function) != done_.end()) return false;
-    if (std::find(open_.begin(), open_.end(), &function) != open_.end()) {
+    if (contains(done_, &function)) return false;
+    if (contains(open_, &function)) {
       throw_error(function.location, fmt::format("@{} calls itself; recursion has no static plan", function.name));
     }
     open_.push_back(&function);

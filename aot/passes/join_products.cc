@@ -14,7 +14,7 @@ namespace {
 // Only another addition of its block reads it: it is a part of that sum.
 bool is_within_sum(const Op& add) {
   const std::vector<Value::Use>& uses = add.result()->uses;
-  return uses.size() == 1 && uses[0].op->block == add.block && uses[0].op->is("stablehlo.add");
+  return uses.size() == 1 && uses[0].op->block == add.block && uses[0].op->is(kAdd);
 }
 
 // What a sum of any number of additions adds up, from left to right.
@@ -23,7 +23,7 @@ Values terms_of(const Op& sum) {
   while (!open.empty()) {
     Value* value = open.back();
     open.pop_back();
-    const Op* add = made_by(value, "stablehlo.add");
+    const Op* add = made_by(value, kAdd);
     if (add && add->block == sum.block && is_within_sum(*add)) {
       open.insert(open.end(), {add->operand(1), add->operand(0)});
     } else {
@@ -78,7 +78,7 @@ Value* joined(GraphBuilder& b, const Values& products) {
   }
   Value* x = ops::concatenate(b, lhs, depth.lhs);
   Value* y = ops::concatenate(b, rhs, depth.rhs);
-  return b.make(first.name(), {x, y}, first.attr_map, {first.result()->type});
+  return b.make(*first.def, {x, y}, first.attr_map, {first.result()->type});
 }
 
 // The sum with each product joined to the one before it where they fit; null where none do.
@@ -87,8 +87,8 @@ Value* with_joined_products(GraphBuilder& b, const Op& sum) {
   std::optional<size_t> last_product;
   const Values all = terms_of(sum);
   for (Value* term : all) {
-    const Op* dot = made_by(term, "stablehlo.dot_general");
-    if (dot && dot->block != sum.block) dot = nullptr;  // made once for all rounds of a loop
+    const Op* dot = made_by(term, kDotGeneral);
+    if (dot && dot->block != sum.block) dot = nullptr;  // made once for all iterations of a loop
     if (dot && last_product && fits(terms[*last_product], *dot)) {
       terms[*last_product].push_back(term);
       continue;
@@ -106,7 +106,7 @@ bool join_products(Block& block, GraphBuilder& b) {
   bool changed = false;
   for (auto at = block.ops.begin(); at != block.ops.end();) {
     Op* op = (at++)->get();
-    if (!op->is("stablehlo.add") || is_within_sum(*op)) continue;
+    if (!op->is(kAdd) || is_within_sum(*op)) continue;
     b.before(*op);
     b.location = op->location;
     Value* value = with_joined_products(b, *op);
@@ -120,18 +120,18 @@ bool join_products(Block& block, GraphBuilder& b) {
 }  // namespace
 
 bool is_joined_depth(const Op& op) {
-  if (!op.is("stablehlo.concatenate") || op.result()->uses.size() != 1) return false;
+  if (!op.is(kConcatenate) || op.result()->uses.size() != 1) return false;
   const Value::Use& use = op.result()->uses[0];
-  if (!use.op->is("stablehlo.dot_general")) return false;
+  if (!use.op->is(kDotGeneral)) return false;
   const ops::DotDims dims = ops::read_dot_dims(use.op->attrs());
   const std::vector<int64_t>& depth = use.operand_index == 0 ? dims.lhs_contract : dims.rhs_contract;
   const int64_t dim = op.attrs().integer("dimension");
   return depth == std::vector<int64_t>{dim} && op.result()->type.shape[dim] <= kJoinedDepthMax;
 }
 
-bool join_products(Module& module, PassContext& context) {
+bool join_products(Module& module, PassContext&) {
   bool changed = false;
-  GraphBuilder b(context.ops);
+  GraphBuilder b;
   for_each_block(module, [&](Block& block) { changed |= join_products(block, b); });
   return changed;
 }

@@ -22,7 +22,7 @@ bool mark(Block& block) {
   const Replaced replaced = replaced_by(block);
   for (int i = 0; i < std::ssize(results); ++i) {
     Op* op = results[i]->op;
-    if (!op || !op->is("ingot.kernel") || op->block != &block) continue;
+    if (!op || !op->is(kKernel) || op->block != &block) continue;
     const auto operand = std::ranges::find(op->operands, replaced[i]);
     if (operand == op->operands.end()) continue;
     std::vector<int64_t> pairs = op->attrs().ints(attributes::kReplacedOperands, {});

@@ -29,13 +29,10 @@ struct GivenShape {
 
 // What passes share: options in, notes out.
 struct PassContext {
-  const OpTable& ops;
   std::vector<GivenShape> shapes;
   int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
   int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
   std::vector<FuseNote> fuse_notes;     // filled by fuse
-
-  explicit PassContext(const OpTable& table) : ops(table) {}
 };
 
 // Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the
@@ -95,21 +92,19 @@ bool simplify_branches(Module& module, PassContext& context);
 // itself goes.
 bool simplify_loops(Module& module, PassContext& context);
 
-// Spells out loops of no or one round, and of few rounds whose bodies then share one kernel.
+// Unrolls loops of zero or one iteration, and short ones whose bodies then share a kernel.
 bool unroll_loops(Module& module, PassContext& context);
 
-// Moves what is the same in every round of a loop before it, where the loop then computes less and reads no more.
+// Moves what is loop-invariant before the loop, where the loop then computes less and reads no more.
 bool hoist(Module& module, PassContext& context);
 
-// What the rounds of a loop stack up for others that read it row by row: a stack that follows from others by a few
-// cheap ops is computed again from theirs.
+// A loop saves a value of each iteration for a later loop: that is recomputed from other saved values where a few cheap
+// ops do.
 bool recompute_stacks(Module& module, PassContext& context);
 
-// All of the above from fold_constants on, in turn until nothing changes: each feeds the others.
-bool canonicalize(Module& module, PassContext& context);
-
-// Computes again, where it is read late, what follows by cheap ops from other values that are kept: of all that lives
-// through the moment of most bytes, as few bytes as can be. Only where that is felt; notes on the copies what they are.
+// Recomputes cheap values next to their late uses instead of keeping them across the point of peak memory: what is kept
+// there is the least number of bytes, by a minimum cut. Skipped where it saves less than 1/16 of the peak. The copies
+// are marked.
 inline bool is_recomputed(const Op& op) { return op.attr_map.contains(attributes::kRecomputed); }
 bool rematerialize(Module& module, PassContext& context);
 
@@ -117,23 +112,22 @@ bool rematerialize(Module& module, PassContext& context);
 // in another order.
 bool join_products(Module& module, PassContext& context);
 
-// Notes on each loop how often it goes round, where a constant bounds a carried counter: what costs are counted by.
+// Notes on each loop how many iterations it has, where a constant bounds a carried counter: what costs are counted by.
 bool count_trips(Module& module, PassContext& context);
 
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
 //
 //   elementwise  any elementwise ops of one shape
-//   contraction  a dot_general or convolution, renamings of its operands and what joins them along a dot_general's
-//   depth,
-//                elementwise ops on its result
+//   contraction  a dot_general or convolution, views of its operands and what joins them along the
+//                depth of a dot_general, elementwise ops on its result
 //   rows         reductions over the last dimensions with everything elementwise around them, back to the full shape:
 //                softmax, normalisations, cross-entropy
 //   columns      reductions over other dimensions, elementwise ops before and after
 //   alone        windows and elementwise ops on their result; scatters and updates, with elementwise ops before them
 //
-// What is cheap (renamings, splats, iota, a few flops on values that are there anyway) is computed again in each kernel
-// that reads it. Nothing is computed more often than it has elements, except by renaming. Kernels never need each
+// What is cheap (views, splats, iota, a few flops on values that are there anyway) is computed again in each kernel
+// that reads it. Nothing is computed more often than it has elements, except by views. Kernels never need each
 // other's results.
 bool fuse(Module& module, PassContext& context);
 

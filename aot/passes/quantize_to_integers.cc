@@ -21,7 +21,11 @@ Term parameters(GraphBuilder& b, const std::vector<double>& values, const Tensor
   if (values.size() == 1) return {b, ops::constant(b, type, values[0])};
   RefTensor vector({type.dtype, {std::ssize(values)}});
   for (size_t k = 0; k < values.size(); ++k) {
-    is_float(type.dtype) ? vector.f[k] = values[k] : vector.i[k] = static_cast<int64_t>(values[k]);
+    if (is_float(type.dtype)) {
+      vector.f[k] = values[k];
+    } else {
+      vector.i[k] = static_cast<int64_t>(values[k]);
+    }
   }
   return {b, ops::broadcast_in_dim(b, ops::constant(b, to_literal(vector)), type.shape, {axis})};
 }
@@ -53,8 +57,8 @@ Term as_integer(Term scaled, const Quantization& q) {
   }
   Value* least = ops::constant(b, {dtype, {}}, static_cast<double>(q.storage_min));
   Value* greatest = ops::constant(b, {dtype, {}}, static_cast<double>(q.storage_max));
-  const Term clamped(b, b.make("stablehlo.clamp", {least, scaled, greatest}));
-  return converted(clamped.unary("round_nearest_even"), q.storage);
+  const Term clamped(b, b.make(kClamp, {least, scaled, greatest}));
+  return converted(clamped.unary(kRoundNearestEven), q.storage);
 }
 
 Term quantized(Term x, const Quantization& q) {
@@ -110,7 +114,7 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
   const Term rhs = without_zero_points(Term(b, op.operand(1)), *y, factor);
   const Shape& shape = types.results[0].shape;
   const TensorType sum_type{is_exact_in_f32 ? DType::kF32 : DType::kI32, shape};
-  const Term sums(b, b.make(op.name(), {lhs, rhs}, op.attr_map, {sum_type}));
+  const Term sums(b, b.make(*op.def, {lhs, rhs}, op.attr_map, {sum_type}));
 
   // A result of 32 bits has more digits than f32.
   const bool is_long = info(to->storage).bits > 16 || to->expressed == DType::kF64;
@@ -132,9 +136,9 @@ bool keeps_axis(const Op& op, const TensorType& from, const TensorType& to) {
   const auto leading = [](const TensorType& type, int end) {
     return element_count(Shape(type.shape.begin(), type.shape.begin() + end));
   };
-  if (op.is("stablehlo.transpose")) return op.attrs().ints("permutation")[new_axis] == axis;
-  if (op.is("stablehlo.broadcast_in_dim")) return op.attrs().ints("broadcast_dimensions")[axis] == new_axis;
-  if (op.is("stablehlo.reshape")) return leading(from, axis) == leading(to, new_axis);
+  if (op.is(kTranspose)) return op.attrs().ints("permutation")[new_axis] == axis;
+  if (op.is(kBroadcastInDim)) return op.attrs().ints("broadcast_dimensions")[axis] == new_axis;
+  if (op.is(kReshape)) return leading(from, axis) == leading(to, new_axis);
   return op.def->is_elementwise && axis == new_axis;
 }
 
@@ -153,9 +157,7 @@ class QuantizedStorage : public ElementStorage {
   Value* encode(GraphBuilder& b, Value* computed, const TensorType& type) const override {
     return quantized(Term(b, computed), *type.quantization);
   }
-  bool is_conversion(const Op& op) const override {
-    return op.is("stablehlo.uniform_quantize") || op.is("stablehlo.uniform_dequantize");
-  }
+  bool is_conversion(const Op& op) const override { return op.is(kUniformQuantize) || op.is(kUniformDequantize); }
   Values rewrite(GraphBuilder& b, const Op& op, const Types& types) const override {
     if (!op.def->contraction) return {};
     Value* product = contraction_of_integers(b, op, types);
@@ -165,8 +167,6 @@ class QuantizedStorage : public ElementStorage {
 
 }  // namespace
 
-bool quantize_to_integers(Module& module, PassContext& context) {
-  return store_elements(module, context.ops, QuantizedStorage());
-}
+bool quantize_to_integers(Module& module, PassContext&) { return store_elements(module, QuantizedStorage()); }
 
 }  // namespace ingot

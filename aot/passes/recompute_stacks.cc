@@ -4,6 +4,7 @@
 #include "aot/analysis/regions.h"
 #include "aot/analysis/trip_count.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kFlopsMax = 24;  // of one transcendental function, in about the time of a load from memory
 
-// A result of a loop of which every round writes its own row.
+// A result of a loop of which every iteration writes its own row.
 struct Stack {
   Value* result;
   Value* row;  // in the body
@@ -33,8 +34,8 @@ std::vector<Stack> stacks_of(const Op& loop) {
   for (int i = 0; i < std::ssize(loop.operands); ++i) {
     const Value* argument = body.argument(i);
     const Op* update = body.terminator()->operand(i)->op;
-    if (!update || !update->is("stablehlo.dynamic_update_slice") || update->operand(0) != argument ||
-        argument->uses.size() != 1 || update->operand(2) != body.argument(counter->index))
+    if (!update || !update->is(kDynamicUpdateSlice) || update->operand(0) != argument || argument->uses.size() != 1 ||
+        update->operand(2) != body.argument(counter->index))
       continue;
     const Shape& shape = argument->type.shape;
     if (shape[0] == counter->trips() && update->operand(1)->type.shape == row_shape(shape)) {
@@ -45,7 +46,7 @@ std::vector<Stack> stacks_of(const Op& loop) {
 }
 
 bool reads_a_row(const Op& reader, const Value* stack) {
-  return reader.is("stablehlo.dynamic_slice") && reader.operand(0) == stack &&
+  return reader.is(kDynamicSlice) && reader.operand(0) == stack &&
          reader.result()->type.shape == row_shape(stack->type.shape);
 }
 
@@ -78,11 +79,11 @@ class Recipe {
   bool follow(Value* value) {
     for (const Stack& stack : stacks_) {
       if (stack.row != value || stack.result == wanted_.result || gone_.contains(stack.result)) continue;
-      if (std::ranges::find(rows_, &stack) == rows_.end()) rows_.push_back(&stack);
+      if (!contains(rows_, &stack)) rows_.push_back(&stack);
       return true;
     }
     Op* op = value->op;
-    if (op && std::ranges::find(ops_, op) != ops_.end()) return true;
+    if (op && contains(ops_, op)) return true;
     if (!op || op->block != wanted_.row->op->block) return op && constant_of(value);
     const LiteralRef literal = constant_of(value);
     const bool is_cheap = literal ? literal->is_splat : op->def->is_elementwise || is_broadcast_splat(*op);
@@ -93,9 +94,7 @@ class Recipe {
     return true;
   }
 
-  static bool is_broadcast_splat(const Op& op) {
-    return op.is("stablehlo.broadcast_in_dim") && constant_of(op.operand(0));
-  }
+  static bool is_broadcast_splat(const Op& op) { return op.is(kBroadcastInDim) && constant_of(op.operand(0)); }
 
   const std::vector<Stack>& stacks_;
   const std::set<const Value*>& gone_;
@@ -106,7 +105,7 @@ class Recipe {
   bool is_found_ = false;
 };
 
-bool recompute(Op& loop, const OpTable& table) {
+bool recompute(Op& loop) {
   const std::vector<Stack> stacks = stacks_of(loop);
   std::set<const Value*> gone;
   for (const Stack& stack : stacks) {
@@ -117,7 +116,7 @@ bool recompute(Op& loop, const OpTable& table) {
     gone.insert(stack.result);
     const std::vector<Value::Use> uses = stack.result->uses;
     for (const Value::Use& use : uses) {
-      GraphBuilder b(table);
+      GraphBuilder b;
       b.location = use.op->location;
       b.before(*use.op);
       replace_op(use.op, {recipe.make(b, *use.op)});
@@ -128,11 +127,11 @@ bool recompute(Op& loop, const OpTable& table) {
 
 }  // namespace
 
-bool recompute_stacks(Module& module, PassContext& context) {
+bool recompute_stacks(Module& module, PassContext&) {
   bool changed = false;
   for_each_block(module, [&](Block& block) {
     for (auto& op : block.ops) {
-      if (is_loop(*op)) changed |= recompute(*op, context.ops);
+      if (is_loop(*op)) changed |= recompute(*op);
     }
   });
   return changed;

@@ -8,6 +8,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/graph/builder.h"
 #include "aot/graph/result_types.h"
+#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -21,15 +22,12 @@ std::string unknown_dim(const Value& value, const std::string& name) {
 
 // Ops whose results are sizes, or about them, whatever their types.
 bool asks_for_sizes(const Op& op) {
-  return op.is("stablehlo.get_dimension_size") ||
-         (op.is("stablehlo.custom_call") && op.attrs().string("call_target_name") == "shape_assertion");
+  return op.is(kGetDimensionSize) || (op.is(kCustomCall) && op.attrs().string("call_target_name") == "shape_assertion");
 }
 
 // Gives every value of a block the type that follows from the types of those above it, in order.
 class Refiner {
  public:
-  explicit Refiner(const OpTable& table) : b_(table) {}
-
   bool run(Block& block) {
     bool changed = false;
     for (auto at = block.ops.begin(); at != block.ops.end();) {
@@ -99,7 +97,7 @@ class Refiner {
 
   // Puts what the op expands into in its place; gives the first of those ops.
   std::list<std::unique_ptr<Op>>::iterator expand(Op& op) {
-    if (!op.def->expand || !op.def->infers_unknown) {
+    if (!op.def->expand || !op.def->infers_dynamic_shapes) {
       for (const auto& result : op.results) {
         if (result->type.is_static()) continue;
         throw_error(op.location, fmt::format("{}: {} does not follow from its operands", op.name(),
@@ -125,7 +123,7 @@ class Refiner {
 // The arguments of an entry point, by the names that the user calls them.
 class Arguments {
  public:
-  Arguments(Function& function, PassContext& context) : function_(function), context_(context) {}
+  explicit Arguments(Function& function) : function_(function) {}
 
   bool apply(GivenShape& given) {
     bool found = false;
@@ -208,18 +206,17 @@ class Arguments {
   // A size that the program takes as an argument becomes a constant; the argument goes.
   void fix(int i, int64_t value) {
     Value* argument = function_.body.argument(i);
-    GraphBuilder b(context_.ops);
+    GraphBuilder b;
     b.before(*function_.body.ops.front());
     b.location = argument->location;
     const TensorType type = argument->type;
-    replace_all_uses(argument, b.make("stablehlo.constant", {}, {{"value", splat_int(type, value)}}, {type}));
+    replace_all_uses(argument, b.make(kConstant, {}, {{"value", splat_int(type, value)}}, {type}));
     function_.body.arguments.erase(function_.body.arguments.begin() + i);
     function_.argument_attrs.erase(function_.argument_attrs.begin() + i);
     for (int k = i; k < function_.argument_count(); ++k) function_.body.argument(k)->index = k;
   }
 
   Function& function_;
-  PassContext& context_;
 };
 
 }  // namespace
@@ -227,10 +224,10 @@ class Arguments {
 bool refine_shapes(Module& module, PassContext& context) {
   bool changed = false;
   for (const auto& function : module.functions) {
-    Arguments arguments(*function, context);
+    Arguments arguments(*function);
     for (GivenShape& given : context.shapes) changed |= arguments.apply(given);
     arguments.check_all_known();
-    changed |= Refiner(context.ops).run(function->body);
+    changed |= Refiner().run(function->body);
     const Values& returned = function->body.terminator()->operands;
     INGOT_CHECK(returned.size() == function->results.size());
     for (size_t i = 0; i < returned.size(); ++i) function->results[i].type = returned[i]->type;

@@ -7,17 +7,18 @@
 
 #include "aot/analysis/min_cut.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/divide.h"
 #include "aot/graph/attributes.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
 namespace {
 
-constexpr int kChainFlopsMax = 64;      // of what is computed again, for each element
-constexpr int64_t kSmallestPart = 256;  // of the peak: smaller values stay as they are, ...
-constexpr int64_t kLargeBytes = 16384;  // ... but for those that many layers may have
-constexpr int64_t kLeastGain = 16;      // of the peak: less is not worth the time
-constexpr size_t kMoments = 16;         // at which a cut is tried
+constexpr int kChainFlopsMax = 64;            // of what is computed again, for each element
+constexpr double kMinValueShare = 1.0 / 256;  // of the peak: smaller values stay as they are, ...
+constexpr int64_t kLargeBytes = 16384;        // ... but for those that many layers may have
+constexpr double kMinGainShare = 1.0 / 16;    // of the peak: less is not worth the time
+constexpr size_t kCutPoints = 16;             // at which a cut is tried
 
 bool is_cheap(const Op& op) {
   if (op.def->root != KernelRoot::kElement || op.results.size() != 1 || !op.regions.empty()) return false;
@@ -44,7 +45,8 @@ class Rematerializer {
       Cut cut = find_cut(moment);
       if (cut.gain_bytes > best.gain_bytes) best = std::move(cut);
     }
-    if (best.gain_bytes * kLeastGain < peak_bytes_ || best.wanted.empty()) return false;
+    if (static_cast<double>(best.gain_bytes) < kMinGainShare * static_cast<double>(peak_bytes_) || best.wanted.empty())
+      return false;
     cut_ = std::move(best);
     for (Value* value : cut_.wanted) {
       if (!is_kept(value)) replace_late(value);
@@ -122,7 +124,7 @@ class Rematerializer {
   // Of each part of the program, the op with most bytes alive.
   std::vector<int> fullest_moments(const std::vector<int64_t>& alive) const {
     std::vector<int> moments;
-    const size_t part = (ops_.size() + kMoments - 1) / kMoments;
+    const size_t part = divide_up(ops_.size(), kCutPoints);
     for (size_t first = 0; first < ops_.size(); first += part) {
       const auto end = alive.begin() + static_cast<std::ptrdiff_t>(std::min(first + part, ops_.size()));
       moments.push_back(
@@ -149,7 +151,8 @@ class Rematerializer {
     for (int i = 0; i <= moment; ++i) {
       for (const auto& result : ops_[i]->results) {
         const int64_t bytes = bytes_to_keep(source_of(result.get()));
-        const bool is_large = bytes >= std::min(kLargeBytes, peak_bytes_ / kSmallestPart + 1);
+        const bool is_large =
+            bytes >= kLargeBytes || static_cast<double>(bytes) > kMinValueShare * static_cast<double>(peak_bytes_);
         if (is_large && last_reader(result.get()) > moment) {
           wanted.push_back(result.get());
         }
@@ -217,8 +220,8 @@ class Rematerializer {
         first = std::min(first, at);
       }
     }
-    Value* again = copy_chain(value, first);
-    for (const Value::Use& use : late) use.op->set_operand(use.operand_index, again);
+    Value* recomputed = copy_chain(value, first);
+    for (const Value::Use& use : late) use.op->set_operand(use.operand_index, recomputed);
   }
 
   // `value`, computed from what is kept, before the op `at`. A copy that stands there already, or earlier, is taken.

@@ -45,8 +45,6 @@ Value* view_of(GraphBuilder& b, const Parts& parts) {
 // A complex value stays, with its parts noted, until all ops that read it are replaced, too.
 class Splitter {
  public:
-  explicit Splitter(const OpTable& table) : b_(table) {}
-
   // Ops that an error left unreplaced read nothing that goes.
   ~Splitter() {
     for (const auto& argument : replaced_arguments_) {
@@ -156,7 +154,7 @@ class Splitter {
     }
     b_.before(*end);
     b_.location = end->location;
-    b_.create(end->name(), operands, end->attr_map);
+    b_.create(*end->def, operands, end->attr_map);
     erase(end);
   }
 
@@ -184,9 +182,9 @@ class Splitter {
 
 }  // namespace
 
-bool split_complex(Module& module, PassContext& context) {
+bool split_complex(Module& module, PassContext&) {
   bool changed = false;
-  for (const auto& function : module.functions) changed |= Splitter(context.ops).run(*function);
+  for (const auto& function : module.functions) changed |= Splitter().run(*function);
   return changed;
 }
 

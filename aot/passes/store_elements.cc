@@ -12,7 +12,7 @@ namespace {
 
 class Storing {
  public:
-  Storing(const OpTable& ops, const ElementStorage& storage) : storage_(storage), b_(ops) {}
+  explicit Storing(const ElementStorage& storage) : storage_(storage) {}
 
   bool changed() const { return !types_.empty(); }
 
@@ -41,7 +41,7 @@ class Storing {
 
   void statement(Op& op) {
     if (!concerns(op)) return;
-    if (op.is("stablehlo.constant")) return store_constant(op);
+    if (op.is(kConstant)) return store_constant(op);
     b_.before(op);
     b_.location = op.location;
     if (const Values made = storage_.rewrite(b_, op, types_of(op)); !made.empty()) return replace(op, made);
@@ -62,7 +62,7 @@ class Storing {
   // A block of computed values, scalars: of a reduction, a sort, ...
   void scalars(Block& block) {
     const DecodedScope scope(*this);
-    const bool is_one_op = !ops::binary_region_op(block).empty();
+    const bool is_one_op = ops::binary_region_op(block) != nullptr;
     for (const auto& argument : block.arguments) retype_computed(*argument);
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op& op = **at++;
@@ -74,9 +74,9 @@ class Storing {
   }
 
   void scalar(Op& op, bool is_one_op) {
-    if (op.is("stablehlo.constant")) return compute_constant(op);
+    if (op.is(kConstant)) return compute_constant(op);
     if (storage_.is_conversion(op)) return convert(op, /*keeps_computed=*/true);
-    if (acts_on_integers(op) && op.def->sees_quantization && !op.def->is_terminator) return act_on_integers(op);
+    if (acts_on_integers(op) && op.def->infer_sees_quantized && !op.def->is_terminator) return act_on_integers(op);
     decode_operands(op);
     const bool rounds = !is_one_op && !is_control_flow(op) && !acts_on_integers(op);
     for (const auto& result : op.results) {
@@ -236,7 +236,7 @@ class Storing {
   bool acts_on_integers(const Op& op) const {
     if (op.def->is_terminator) return true;
     if (!op.def->only_moves && !op.def->keeps_bits) return false;
-    if (op.def->sees_quantization) return true;
+    if (op.def->infer_sees_quantized) return true;
     const ElementStorage::Types types = types_of(op);
     for (const TensorType& from : types.operands) {
       for (const TensorType& to : types.results) {
@@ -255,8 +255,8 @@ class Storing {
 
 }  // namespace
 
-bool store_elements(Module& module, const OpTable& ops, const ElementStorage& storage) {
-  Storing storing(ops, storage);
+bool store_elements(Module& module, const ElementStorage& storage) {
+  Storing storing(storage);
   for (const auto& function : module.functions) storing.function(*function);
   return storing.changed();
 }

@@ -39,6 +39,6 @@ class ElementStorage {
 // integers; of others the operands are decoded, and the results encoded. In a region of scalars values are computed
 // ones and are rounded by an encoding and a decoding after each op, unless the region is one op: sums are rounded at
 // their end. Functions take and give stored values.
-bool store_elements(Module& module, const OpTable& ops, const ElementStorage& storage);
+bool store_elements(Module& module, const ElementStorage& storage);
 
 }  // namespace ingot

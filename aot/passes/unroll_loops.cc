@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kOpsMax = 320;  // of all rounds: beyond, compiling takes longer than the loop's steps are worth
+constexpr int64_t kOpsMax = 320;  // of all iterations: beyond, compiling takes longer than the loop's steps are worth
 
 // Everything in it can be computed within whatever kernel reads it.
 bool fuses(const Block& body) {

@@ -8,13 +8,13 @@ namespace ingot {
 namespace {
 
 Term bitcast(Term x, DType dtype) {
-  return {x.builder(), x.builder().make("stablehlo.bitcast_convert", {x}, {}, {{dtype, x.shape()}})};
+  return {x.builder(), x.builder().make(kBitcastConvert, {x}, {}, {{dtype, x.shape()}})};
 }
 
-Term operator&(Term x, double mask) { return x.binary("and", x.like(mask)); }
-Term operator|(Term x, Term y) { return x.binary("or", y); }
-Term shifted_left(Term x, double bits) { return x.binary("shift_left", x.like(bits)); }
-Term shifted_right(Term x, double bits) { return x.binary("shift_right_logical", x.like(bits)); }
+Term operator&(Term x, double mask) { return x.binary(kAnd, x.like(mask)); }
+Term operator|(Term x, Term y) { return x.binary(kOr, y); }
+Term shifted_left(Term x, double bits) { return x.binary(kShiftLeft, x.like(bits)); }
+Term shifted_right(Term x, double bits) { return x.binary(kShiftRightLogical, x.like(bits)); }
 
 // The float that is rounded, with its bits as an integer type.
 struct Wide {
@@ -66,7 +66,7 @@ Term bits_of_value(Term x, const NarrowFloat& format, const Wide& wide) {
       shifted_right(magnitude + half, dropped) - static_cast<double>((wide.bias - format.bias) << format.mantissa_bits);
   const Term steps =
       is_power ? converted(size > size.like(std::ldexp(1.5, -format.bias)), wide.bits)
-               : converted((size * std::ldexp(1, format.bias - 1 + format.mantissa_bits)).unary("round_nearest_even"),
+               : converted((size * std::ldexp(1, format.bias - 1 + format.mantissa_bits)).unary(kRoundNearestEven),
                            wide.bits);
   const Term bits = where(size < size.like(std::ldexp(1, 1 - format.bias)), steps, normal);
 
@@ -92,7 +92,7 @@ Term bits_of_value(Term x, const NarrowFloat& format, const Wide& wide) {
 Value* pieces_of_six(GraphBuilder& b, Value* bits, const TensorType& to) {
   Shape shape = to.shape;
   shape.back() = 8 / info(to.dtype).bits;
-  Value* all = b.make("stablehlo.bitcast_convert", {bits}, {}, {{to.dtype, shape}});
+  Value* all = b.make(kBitcastConvert, {bits}, {}, {{to.dtype, shape}});
   return ops::slice(b, all, Shape(shape.size(), 0), to.shape, Shape(shape.size(), 1));
 }
 
@@ -102,7 +102,7 @@ Value* six_of_pieces(GraphBuilder& b, Value* pieces, const TensorType& stored) {
   Shape high = none;
   high.back() = 8 / info(pieces->type.dtype).bits - shape.back();
   Value* zero = ops::constant(b, {pieces->type.dtype, {}}, 0);
-  return b.make("stablehlo.bitcast_convert", {ops::pad(b, pieces, zero, none, high, none)}, {}, {stored});
+  return b.make(kBitcastConvert, {ops::pad(b, pieces, zero, none, high, none)}, {}, {stored});
 }
 
 class NarrowFloatStorage : public ElementStorage {
@@ -127,9 +127,9 @@ class NarrowFloatStorage : public ElementStorage {
     return converted(bits_of_value(x, narrow_float(type.dtype), wide), stored(type).dtype);
   }
 
-  bool is_conversion(const Op& op) const override { return op.is("stablehlo.convert"); }
+  bool is_conversion(const Op& op) const override { return op.is(kConvert); }
   Values rewrite(GraphBuilder& b, const Op& op, const Types& types) const override {
-    if (!op.is("stablehlo.bitcast_convert")) return {};
+    if (!op.is(kBitcastConvert)) return {};
     const TensorType &from = types.operands[0], &to = types.results[0];
     const int from_bits = info(from.dtype).bits, to_bits = info(to.dtype).bits;
     if (from_bits == 6 && to_bits < 6) return {pieces_of_six(b, op.operand(0), to)};
@@ -140,8 +140,6 @@ class NarrowFloatStorage : public ElementStorage {
 
 }  // namespace
 
-bool widen_floats(Module& module, PassContext& context) {
-  return store_elements(module, context.ops, NarrowFloatStorage());
-}
+bool widen_floats(Module& module, PassContext&) { return store_elements(module, NarrowFloatStorage()); }
 
 }  // namespace ingot

@@ -10,14 +10,14 @@ namespace {
 constexpr DType kNarrow = DType::kBF16, kWide = DType::kF32;
 
 bool is_widening(const Op& op) {
-  return op.is("stablehlo.convert") && op.operand(0)->type.dtype == kNarrow && op.result()->type.dtype == kWide;
+  return op.is(kConvert) && op.operand(0)->type.dtype == kNarrow && op.result()->type.dtype == kWide;
 }
 
 // Functions and products of real numbers, whose last rounding may be left out.
 bool rounds(const Op& op) {
   if (op.results.size() != 1 || op.result()->type.dtype != kNarrow) return false;
   if (op.def->contraction) return true;
-  if (op.is("stablehlo.convert")) return false;  // a rounding that is asked for
+  if (op.is(kConvert)) return false;  // a rounding that is asked for
   const auto is_narrow = [](const Value* operand) {
     return !is_float(operand->type.dtype) || operand->type.dtype == kNarrow;
   };
@@ -32,7 +32,7 @@ Value* widened(GraphBuilder& b, const Op& op) {
       if (is_float(operand->type.dtype)) operand = ops::convert(b, operand, kWide);
     }
   }
-  return b.make(op.name(), operands, op.attr_map, {{kWide, op.result()->type.shape}});
+  return b.make(*op.def, operands, op.attr_map, {{kWide, op.result()->type.shape}});
 }
 
 // Blocks of tensors; scalars in the regions of reductions stay as they are.
@@ -46,10 +46,10 @@ void collect_widenings(Block& block, std::vector<Op*>& found) {
 
 }  // namespace
 
-bool widen_results(Module& module, PassContext& context) {
+bool widen_results(Module& module, PassContext&) {
   std::vector<Op*> widenings;
   for (const auto& function : module.functions) collect_widenings(function->body, widenings);
-  GraphBuilder b(context.ops);
+  GraphBuilder b;
   std::map<const Value*, Value*> wide;
   bool changed = false;
   for (Op* convert : widenings) {

@@ -20,7 +20,7 @@ std::vector<CheckProgram> check_programs(const Module& module) {
 }
 
 void hoist_constants(CheckProgram& program) {
-  PassContext context(all_ops());
+  PassContext context;
   for (const auto pass : {inline_calls, drop_tokens, refine_shapes}) pass(*program.module, context);
   Function& function = *program.module->find(program.name);
   for (const FunctionResult& result : function.results) program.results.push_back(result.type);
@@ -28,7 +28,7 @@ void hoist_constants(CheckProgram& program) {
 
   std::vector<Op*> constants;
   for (const auto& op : function.body.ops) {
-    if (op->is("stablehlo.constant") && !op->attrs().literal("value")->is_splat) constants.push_back(op.get());
+    if (op->is(kConstant) && !op->attrs().literal("value")->is_splat) constants.push_back(op.get());
   }
   for (Op* constant : constants) {
     program.inputs.push_back(constant->attrs().literal("value"));

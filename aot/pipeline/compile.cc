@@ -71,7 +71,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   plan::KernelTable kernels;
   std::vector<bundle::Plan> specs;
   for (Function* entry : entries) {
-    plan::separate_results(*entry, all_ops(), lowering_of);
+    plan::separate_results(*entry, lowering_of);
     plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
     specs.push_back(plan_spec(plans.back(), static_cast<int>(entry_signature(*entry).inputs.size())));
   }
@@ -102,7 +102,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   phases.begin("passes");
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
-    PassContext context(all_ops());
+    PassContext context;
     context.shapes = std::move(shapes);
     run_passes(compile_passes(), *module, context, options.pipeline);
     shapes = std::move(context.shapes);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "aot/base/contains.h"
 #include "aot/base/file.h"
 #include "aot/base/join.h"
 #include "aot/graph/text/print.h"
@@ -14,6 +15,19 @@
 
 namespace ingot {
 namespace {
+
+constexpr PassRow kCanonicalize[] = {
+    {"fold_constants", fold_constants, nullptr, ""},
+    {"simplify", simplify, nullptr, ""},
+    {"simplify_branches", simplify_branches, nullptr, ""},
+    {"simplify_loops", simplify_loops, nullptr, ""},
+    {"unroll_loops", unroll_loops, nullptr, ""},
+    {"hoist", hoist, nullptr, ""},
+    {"recompute_stacks", recompute_stacks, nullptr, ""},
+    {"cse", cse, nullptr, ""},
+    {"dce", dce, nullptr, ""},
+};
+std::span<const PassRow> canonicalize_passes() { return kCanonicalize; }
 
 // Order matters only where a reason is written.
 constexpr PassRow kCompilePasses[] = {
@@ -26,7 +40,8 @@ constexpr PassRow kCompilePasses[] = {
     {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
     {"split_complex", split_complex, no_complex_values,
      "after expand, whose ops may be complex; nothing below knows them"},
-    {"canonicalize", canonicalize, nullptr, "while barriers still keep apart what the user wants apart"},
+    {"canonicalize", nullptr, nullptr, "while barriers still keep apart what the user wants apart",
+     canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
@@ -35,21 +50,14 @@ constexpr PassRow kCompilePasses[] = {
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
-// The parts of canonicalize, for `ingot opt` and tests.
-constexpr PassRow kOtherPasses[] = {
-    {"fold_constants", fold_constants, nullptr, ""},
-    {"simplify", simplify, nullptr, ""},
-    {"simplify_branches", simplify_branches, nullptr, ""},
-    {"simplify_loops", simplify_loops, nullptr, ""},
-    {"unroll_loops", unroll_loops, nullptr, ""},
-    {"hoist", hoist, nullptr, ""},
-    {"recompute_stacks", recompute_stacks, nullptr, ""},
-    {"cse", cse, nullptr, ""},
-    {"dce", dce, nullptr, ""},
-};
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+std::vector<const PassRow*> all_passes() {
+  std::vector<const PassRow*> rows;
+  for (const PassRow& row : kCompilePasses) {
+    rows.push_back(&row);
+    if (!row.parts) continue;
+    for (const PassRow& part : row.parts()) rows.push_back(&part);
+  }
+  return rows;
 }
 
 void check_names(const PipelineOptions& options) {
@@ -79,31 +87,102 @@ void dump(const PipelineOptions& options, int number, const PassRow& row, const 
 }
 
 struct PassTime {
-  std::string_view name;
-  double seconds;
-  bool changed;
+  const PassRow* row;
+  bool is_part;
+  double seconds = 0;
+  int runs = 0;
+  bool changed = false;
 };
 
 std::string table_of(const std::vector<PassTime>& times) {
   std::string text = "pass                       ms\n";
   double total = 0;
   for (const PassTime& time : times) {
-    text += fmt::format("{:<20} {:>9.3f}{}\n", time.name, time.seconds * 1e3, time.changed ? "" : "  (unchanged)");
-    total += time.seconds;
+    text += fmt::format("{:<20} {:>9.3f}", fmt::format("{}{}", time.is_part ? "  " : "", time.row->name),
+                        time.seconds * 1e3);
+    if (time.is_part) text += fmt::format("  {} runs", time.runs);
+    text += time.changed ? "\n" : "  (unchanged)\n";
+    if (!time.is_part) total += time.seconds;
   }
   return text + fmt::format("{:<20} {:>9.3f}\n", "total", total * 1e3);
 }
+
+class PassRunner {
+ public:
+  PassRunner(Module& module, PassContext& context, const PipelineOptions& options)
+      : module_(module), context_(context), options_(options) {}
+
+  void run(std::span<const PassRow> rows) {
+    int number = 0;
+    for (const PassRow& row : rows) {
+      ++number;
+      if (contains(options_.skip, row.name)) continue;
+      const bool changed = run_row(row, /*is_part=*/false);
+      if (!options_.dump_dir.empty()) dump(options_, number, row, module_, changed);
+      if (is_stopped_) break;
+    }
+    if (options_.time_passes && options_.print) options_.print(table_of(times_));
+  }
+
+ private:
+  bool run_row(const PassRow& row, bool is_part) {
+    using Clock = std::chrono::steady_clock;
+    const size_t entry = time_of(row, is_part);
+    const Clock::time_point start = Clock::now();
+    const bool changed = row.parts ? run_parts(row.parts()) : row.run(module_, context_);
+    PassTime& time = times_[entry];
+    time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    ++time.runs;
+    time.changed |= changed;
+    if (!is_part || changed) finish(row, changed);
+    is_stopped_ |= row.name == options_.stop_after;
+    return changed;
+  }
+
+  bool run_parts(std::span<const PassRow> parts) {
+    bool changed = false;
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (const PassRow& part : parts) {
+        if (contains(options_.skip, part.name)) continue;
+        goes_on |= run_row(part, /*is_part=*/true);
+        if (is_stopped_) return changed | goes_on;
+      }
+      changed |= goes_on;
+    }
+    return changed;
+  }
+
+  void finish(const PassRow& row, bool changed) {
+    check_promise(row, module_);
+    if (!options_.print) return;
+    if (contains(options_.print_after, row.name) || contains(options_.print_after, "all")) {
+      options_.print(fmt::format("// after {}{}\n{}", row.name, changed ? "" : " (unchanged)", print(module_)));
+    }
+  }
+
+  // The row's place in times_: a part has one for all its runs.
+  size_t time_of(const PassRow& row, bool is_part) {
+    const auto found = std::ranges::find(times_, &row, &PassTime::row);
+    if (is_part && found != times_.end()) return static_cast<size_t>(found - times_.begin());
+    times_.push_back({&row, is_part});
+    return times_.size() - 1;
+  }
+
+  Module& module_;
+  PassContext& context_;
+  const PipelineOptions& options_;
+  std::vector<PassTime> times_;
+  bool is_stopped_ = false;
+};
 
 }  // namespace
 
 std::span<const PassRow> compile_passes() { return kCompilePasses; }
 
 const PassRow* find_pass(std::string_view name) {
-  for (const std::span<const PassRow> table :
-       {std::span<const PassRow>(kCompilePasses), std::span<const PassRow>(kOtherPasses)}) {
-    for (const PassRow& row : table) {
-      if (row.name == name) return &row;
-    }
+  for (const PassRow* row : all_passes()) {
+    if (row->name == name) return row;
   }
   return nullptr;
 }
@@ -116,8 +195,7 @@ const PassRow& pass_named(std::string_view name, std::string_view option) {
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const PassRow& row : kCompilePasses) names.emplace_back(row.name);
-  for (const PassRow& row : kOtherPasses) names.emplace_back(row.name);
+  for (const PassRow* row : all_passes()) names.emplace_back(row->name);
   return names;
 }
 
@@ -132,24 +210,8 @@ std::string to_string(const std::vector<FuseNote>& notes) {
 }
 
 void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context, const PipelineOptions& options) {
-  using Clock = std::chrono::steady_clock;
   check_names(options);
-  std::vector<PassTime> times;
-  int number = 0;
-  for (const PassRow& row : rows) {
-    ++number;
-    if (contains(options.skip, row.name)) continue;
-    const Clock::time_point start = Clock::now();
-    const bool changed = row.run(module, context);
-    times.push_back({row.name, std::chrono::duration<double>(Clock::now() - start).count(), changed});
-    check_promise(row, module);
-    if (!options.dump_dir.empty()) dump(options, number, row, module, changed);
-    if (options.print && (contains(options.print_after, row.name) || contains(options.print_after, "all"))) {
-      options.print(fmt::format("// after {}{}\n{}", row.name, changed ? "" : " (unchanged)", print(module)));
-    }
-    if (row.name == options.stop_after) break;
-  }
-  if (options.time_passes && options.print) options.print(table_of(times));
+  PassRunner(module, context, options).run(rows);
 }
 
 void check_shapes_are_used(const std::vector<GivenShape>& shapes) {

@@ -122,7 +122,7 @@ bundle::Target target_spec(const loops::Target& target, const plan::KernelTable&
                            std::vector<std::byte> rodata, std::vector<bundle::Plan> plans) {
   bundle::Target spec;
   spec.name = target.name;
-  spec.isa = target.triple.starts_with("aarch64") ? "aarch64" : "x86-64";
+  spec.isa = target.isa;
   for (size_t at = 0; at < target.required.size();) {
     const size_t comma = std::min(target.required.find(',', at), target.required.size());
     spec.cpu_features.emplace_back(target.required.substr(at, comma - at));

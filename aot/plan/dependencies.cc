@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
+#include "aot/ops/ops.h"
 
 namespace ingot::plan {
 
-bool is_node(const Op& op) { return op.is("ingot.kernel") || is_control_flow(op); }
+bool is_node(const Op& op) { return op.is(kKernel) || is_control_flow(op); }
 
 Dependencies::Dependencies(const Block& block) {
   for (const auto& op : block.ops) {
@@ -32,7 +34,7 @@ Dependencies::Dependencies(const Block& block) {
 
 void Dependencies::add(int before, int node) {
   auto& edges = after_[node];
-  if (before != node && std::find(edges.begin(), edges.end(), before) == edges.end()) edges.push_back(before);
+  if (before != node && !contains(edges, before)) edges.push_back(before);
 }
 
 bool Dependencies::depends(int node, int on) const {
@@ -57,8 +59,8 @@ std::vector<int> Dependencies::readers(const Value* value) const {
 Value* predecessor(const Value* result, const LoweringOf& lowering) {
   const Op* op = result->op;
   if (!op) return nullptr;
-  if (op->is("stablehlo.while")) return op->operand(result->index);
-  if (!op->is("ingot.kernel")) return nullptr;
+  if (op->is(kWhile)) return op->operand(result->index);
+  if (!op->is(kKernel)) return nullptr;
   for (const LoweredKernel& step : lowering(*op).steps) {
     for (size_t i = 0; i < step.bindings.size(); ++i) {
       const KernelBinding& binding = step.bindings[i];

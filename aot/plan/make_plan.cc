@@ -7,8 +7,10 @@
 
 #include "aot/analysis/replaced.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 #include "aot/graph/attributes.h"
+#include "aot/ops/ops.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"
 #include "aot/plan/order.h"
@@ -99,7 +101,7 @@ class Planner {
       if (is_control_flow(*op)) {
         for (const auto& region : op->regions) add_constants(*region);
       }
-      if (!op->is("stablehlo.constant")) continue;
+      if (!op->is(kConstant)) continue;
       Buffer buffer;
       buffer.space = Space::kRodata;
       buffer.offset_bytes = rodata_.add(*op->attrs().literal("value"));
@@ -118,9 +120,9 @@ class Planner {
     }
     for (int node : order(edges)) {
       const Op& op = *edges.nodes()[node];
-      if (op.is("ingot.kernel")) {
+      if (op.is(kKernel)) {
         add_steps(op);
-      } else if (op.is("stablehlo.while")) {
+      } else if (op.is(kWhile)) {
         add_loop(op);
       } else {
         add_branches(op);
@@ -148,8 +150,8 @@ class Planner {
       for (const Value* read : edges.reads(static_cast<int>(k))) node.reads.push_back(value_id(read));
       std::sort(node.reads.begin(), node.reads.end());
       for (const auto& result : op.results) node.writes.push_back(value_id(result.get()));
-      if (op.is("ingot.kernel")) describe_kernel(op, node, value_id);
-      if (op.is("stablehlo.while")) {
+      if (op.is(kKernel)) describe_kernel(op, node, value_id);
+      if (op.is(kWhile)) {
         for (const Value* carried : op.operands) node.in_place.push_back(value_id(carried));
       }
       problem.nodes.push_back(std::move(node));
@@ -266,14 +268,14 @@ class Planner {
   void add_loop(const Op& loop) {
     const Block& condition = loop.region(0);
     const Block& body = loop.region(1);
-    for (size_t i = 0; i < loop.operands.size(); ++i) {
-      const int id = buffers_.at(loop.operands[i]);
+    for (int i = 0; i < static_cast<int>(loop.operands.size()); ++i) {
+      const int id = buffers_.at(loop.operand(i));
       for (const Value* value : {condition.argument(i), body.argument(i), loop.result(i)}) buffers_[value] = id;
-      const Value* next = first_in_place(body.terminator()->operand(static_cast<int>(i)), lowering_);
-      if (next != body.argument(static_cast<int>(i))) destinations_[next] = {.buffer = id};
+      const Value* next = first_in_place(body.terminator()->operand(i), lowering_);
+      if (next != body.argument(i)) destinations_[next] = {.buffer = id};
     }
     for (const auto& op : body.ops) {
-      if (op->is("ingot.kernel") && lowering_(*op).prepared > 0) add_steps(*op, 0, lowering_(*op).prepared);
+      if (op->is(kKernel) && lowering_(*op).prepared > 0) add_steps(*op, 0, lowering_(*op).prepared);
     }
     const int head = step_count();
     add_block(condition, {});
@@ -298,11 +300,11 @@ class Planner {
     const int last = static_cast<int>(op.regions.size()) - 1;
     for (int k = 0; k <= last; ++k) {
       const Block& branch = op.region(k);
-      for (size_t i = 0; i < op.results.size(); ++i) {
-        destinations_[first_in_place(branch.terminator()->operand(static_cast<int>(i)), lowering_)] = {
-            .buffer = buffers_.at(op.result(i))};
+      for (int i = 0; i < static_cast<int>(op.results.size()); ++i) {
+        destinations_[first_in_place(branch.terminator()->operand(i), lowering_)] = {.buffer =
+                                                                                         buffers_.at(op.result(i))};
       }
-      const int test = k == last ? -1 : add_test(op.operand(0), op.is("stablehlo.if") ? 1 : k);
+      const int test = k == last ? -1 : add_test(op.operand(0), op.is(kIf) ? 1 : k);
       add_block(branch, {});
       if (k == last) break;
       ends.push_back(add_jump(StepKind::kJump, 0));
@@ -311,7 +313,7 @@ class Planner {
     for (int end : ends) plan_.steps[end].target = step_count();
     for (const auto& result : op.results) {
       const int id = buffers_.at(result.get());
-      const auto touches = [&](const Step& step) { return std::ranges::find(step.buffers, id) != step.buffers.end(); };
+      const auto touches = [&](const Step& step) { return contains(step.buffers, id); };
       Buffer& buffer = plan_.buffers[id];
       while (!touches(plan_.steps[buffer.first_step])) ++buffer.first_step;
     }

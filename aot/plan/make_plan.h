@@ -17,7 +17,7 @@ using LoweringOf = std::function<const Lowering&(const Op&)>;
 // state's place, after the last reader of the old value, outputs into the host's memory. Where that cannot be (a result
 // that is an argument, a constant or another result too; a reader of the old value that needs the new one) a copying
 // kernel is added. Gives the number of copies added.
-int separate_results(Function& function, const OpTable& table, const LoweringOf& lowering);
+int separate_results(Function& function, const LoweringOf& lowering);
 
 // The plan of a function on which separate_results has run. Adds what it needs to `rodata` and `kernels`.
 Plan make_plan(const Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels,

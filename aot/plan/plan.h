@@ -20,13 +20,14 @@
 #include <string>
 #include <vector>
 
+#include "aot/base/divide.h"
 #include "aot/graph/literal.h"
 #include "aot/graph/type.h"
 
 namespace ingot::plan {
 
 inline constexpr int64_t kAlignmentBytes = 64;
-inline int64_t align_up(int64_t bytes) { return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes; }
+inline int64_t align_up(int64_t bytes) { return round_up(bytes, kAlignmentBytes); }
 
 enum class Space : uint8_t { kArena, kState, kRodata, kInput, kOutput };
 inline constexpr int kSpaceCount = 5;

@@ -4,7 +4,9 @@
 
 #include "aot/analysis/replaced.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
+#include "aot/ops/ops.h"
 #include "aot/plan/dependencies.h"
 
 namespace ingot::plan {
@@ -13,33 +15,32 @@ namespace {
 // A kernel that copies `value`; a constant of one value everywhere is made anew instead.
 Value* copy_kernel(GraphBuilder& b, Value* value) {
   auto body = std::make_unique<Block>();
-  GraphBuilder inner(b.table());
+  GraphBuilder inner;
   inner.location = value->location;
   inner.at_end(*body);
   Values operands;
   Value* element = nullptr;
-  const Op* constant = value->op && value->op->is("stablehlo.constant") ? value->op : nullptr;
+  const Op* constant = value->op && value->op->is(kConstant) ? value->op : nullptr;
   if (constant && constant->attrs().literal("value")->is_splat) {
-    element = inner.make("stablehlo.constant", {}, constant->attr_map, {value->type});
+    element = inner.make(kConstant, {}, constant->attr_map, {value->type});
   } else {
     operands = {value};
     element = body->add_argument(value->type, value->name);
   }
-  inner.create("ingot.yield", {element});
+  inner.create(kYield, {element});
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(std::move(body));
   b.location = value->location;
-  return b.create("ingot.kernel", operands, {{"name", Attr("copy")}}, {}, std::move(regions))->result();
+  return b.create(kKernel, operands, {{"name", Attr("copy")}}, {}, std::move(regions))->result();
 }
 
 // A jump reads the value: the index of a case, the predicate of an if, what a loop's condition returns. Jumps read no
 // outputs, which the host may have put anywhere.
 bool is_tested(const Value* value) {
   return std::ranges::any_of(value->uses, [](const Value::Use& use) {
-    if (is_control_flow(*use.op)) return !use.op->is("stablehlo.while");
+    if (is_control_flow(*use.op)) return !use.op->is(kWhile);
     const Op* parent = use.op->block->parent_op;
-    return use.op->def->is_terminator && parent && parent->is("stablehlo.while") &&
-           use.op->block == parent->regions[0].get();
+    return use.op->def->is_terminator && parent && parent->is(kWhile) && use.op->block == parent->regions[0].get();
   });
 }
 
@@ -50,14 +51,14 @@ bool may_be_tested(const TensorType& type) {
 
 class Separator {
  public:
-  Separator(const OpTable& table, const LoweringOf& lowering) : b_(table), lowering_(lowering) {}
+  explicit Separator(const LoweringOf& lowering) : lowering_(lowering) {}
 
   int copies() const { return copies_; }
 
   void separate(Block& block, const Replaced& replaced) {
     for (auto& op : block.ops) {
       if (!is_control_flow(*op)) continue;
-      const bool is_loop = op->is("stablehlo.while");
+      const bool is_loop = op->is(kWhile);
       for (auto& region : op->regions) {
         if (!is_loop) {
           separate(*region, Replaced(op->results.size(), nullptr));
@@ -77,7 +78,7 @@ class Separator {
   // What is made from nothing is made again.
   Value* copy(Value* value, Op& before) {
     ++copies_;
-    if (value->op && value->op->is("ingot.kernel") && value->op->operands.empty()) {
+    if (value->op && value->op->is(kKernel) && value->op->operands.empty()) {
       ValueMap map;
       Op* again = copy_op(*value->op, *before.block, map);
       before.block->ops.splice(before.self, before.block->ops, again->self);
@@ -91,7 +92,7 @@ class Separator {
   static void drop_unread(Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op* op = (at++)->get();
-      if (op->is("ingot.kernel") && op->operands.empty() && !op->has_uses()) erase(op);
+      if (op->is(kKernel) && op->operands.empty() && !op->has_uses()) erase(op);
     }
   }
 
@@ -116,7 +117,7 @@ class Separator {
       for (const auto& result : node->results) {
         const Value* before = predecessor(result.get(), lowering_);
         if (!before) continue;
-        const int operand = node->is("stablehlo.while")
+        const int operand = node->is(kWhile)
                                 ? result->index
                                 : static_cast<int>(std::ranges::find(node->operands, before) - node->operands.begin());
         takeovers.push_back({node, operand});
@@ -158,7 +159,7 @@ class Separator {
       return false;
     const auto is_captured = [&](const auto& region) {
       const Values captured = captured_values(*region);
-      return std::ranges::find(captured, value) != captured.end();
+      return contains(captured, value);
     };
     const auto returns = [&](const Value::Use& use) { return use.op == block.terminator(); };
     if (std::ranges::any_of(takeover.node->regions, is_captured) || std::ranges::any_of(value->uses, returns))
@@ -198,7 +199,7 @@ class Separator {
                  std::set<const Value*>& claimed) {
     const Value* first = first_in_place(value, lowering_);
     if (old && first == old) return claimed.insert(first).second;
-    if (!first->op || !first->op->is("ingot.kernel") || first->op->block != &block) return false;
+    if (!first->op || !first->op->is(kKernel) || first->op->block != &block) return false;
     if (is_tested(value) || (first != value && (is_tested(first) || may_be_tested(value->type)))) return false;
     if (!claimed.insert(first).second) return false;
     if (!old) return true;
@@ -220,8 +221,8 @@ class Separator {
 
 }  // namespace
 
-int separate_results(Function& function, const OpTable& table, const LoweringOf& lowering) {
-  Separator separator(table, lowering);
+int separate_results(Function& function, const LoweringOf& lowering) {
+  Separator separator(lowering);
   separator.separate(function.body, replaced_state(function));
   return separator.copies();
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
 
@@ -16,7 +18,7 @@ std::string name_of(const Op& kernel) {
   std::string name;
   size_t named = 0;
   for (const auto& op : kernel.region().ops) {
-    if (op->def->is_terminator || op->is("stablehlo.constant") || op->def->only_moves) continue;
+    if (op->def->is_terminator || op->is(kConstant) || op->def->only_moves) continue;
     if (named++ == kNamedOps) break;
     const std::string_view full = op->name();
     name += (name.empty() ? "" : "_") + std::string(full.substr(full.find('.') + 1));
@@ -26,7 +28,7 @@ std::string name_of(const Op& kernel) {
 
 // `reader` reads of a window of `x` only the element that `update` overwrites, at the index at which its own is made.
 bool reads_the_window(const Op& reader, const Op& update) {
-  if (!reader.is("stablehlo.dynamic_slice") || reader.result()->type.shape != update.operand(1)->type.shape ||
+  if (!reader.is(kDynamicSlice) || reader.result()->type.shape != update.operand(1)->type.shape ||
       !std::equal(reader.operands.begin() + 1, reader.operands.end(), update.operands.begin() + 2))
     return false;
   std::set<const Value*> seen;
@@ -108,7 +110,7 @@ const Value* Draft::replaced(const Value* value) const {
 bool Draft::is_invariant(Value* value) const {
   const std::vector<int64_t> operands = kernel_->attrs().ints(attributes::kInvariantOperands, {});
   return std::ranges::all_of(inputs_of({value}), [&](const Value* input) {
-    return input->block == &body() && std::ranges::find(operands, input->index) != operands.end();
+    return input->block == &body() && contains(operands, input->index);
   });
 }
 
@@ -119,11 +121,11 @@ int Draft::add_temporary(TensorType type) {
   return static_cast<int>(lowering_.temporaries.size()) - 1;
 }
 
-Values Draft::inputs_of(const Values& values, const Values& given) const {
+Values Draft::inputs_of(const Values& values, const Values& provided) const {
   Values inputs;
   std::set<const Value*> seen;
   const auto visit = [&](const auto& self, Value* value) -> void {
-    if (contains(given, value) || !seen.insert(value).second) return;
+    if (contains(provided, value) || !seen.insert(value).second) return;
     if (is_made(value)) return inputs.push_back(value);
     if (!value->op) throw_bug("schedule: %" + value->name + " is not a value of the kernel");
     for (Value* operand : value->op->operands) self(self, operand);
@@ -142,8 +144,6 @@ bool Draft::needs(const Value* value, const Value* root) const {
   };
   return visit(visit, value);
 }
-
-bool contains(const Values& values, const Value* value) { return std::ranges::find(values, value) != values.end(); }
 
 bool needs_other_root(const Draft& draft, const Value* value, const Values& roots) {
   std::set<const Value*> seen;
@@ -185,7 +185,7 @@ Values elementwise_followers(const Draft& draft, const Values& roots) {
   return followers;
 }
 
-Values still_needed(const Draft& draft, const Values& roots, const Values& taken) {
+Values roots_to_store(const Draft& draft, const Values& roots, const Values& taken) {
   const auto is_wanted = [&](const Value* value, const Value* root) {
     return !draft.is_made(value) && !contains(taken, value) && draft.needs(value, root);
   };
@@ -206,7 +206,7 @@ Values still_needed(const Draft& draft, const Values& roots, const Values& taken
 
 Values with_epilogue(const Draft& draft, const Values& roots) {
   Values makes = elementwise_followers(draft, roots);
-  const Values needed = still_needed(draft, roots, makes);
+  const Values needed = roots_to_store(draft, roots, makes);
   makes.insert(makes.end(), needed.begin(), needed.end());
   return makes;
 }
@@ -225,7 +225,7 @@ std::set<const Value*> read_in_place(const Draft& draft, const Values& values, c
       for (size_t k = 2; k < value->op->operands.size(); ++k) self(self, value->op->operands[k], false);
       return;
     }
-    const bool same = same_index && (value->op->def->is_elementwise || value->op->is("stablehlo.reshape"));
+    const bool same = same_index && (value->op->def->is_elementwise || value->op->is(kReshape));
     for (const Value* operand : value->op->operands) self(self, operand, same);
   };
   for (const Value* value : values) visit(visit, value, true);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "aot/base/contains.h"
 #include "aot/schedule/lower.h"
 #include "aot/schedule/pull.h"
 
@@ -17,7 +18,7 @@ class Draft {
   const Block& body() const { return kernel_->region(); }
   const std::string& name() const { return name_; }
 
-  // The same in every round of the loop in which the kernel stands.
+  // The same in every iteration of the loop in which the kernel stands.
   bool is_invariant(Value* value) const;
 
   // Null while the value is in no buffer: operands are from the start, others once a step has written them.
@@ -44,8 +45,8 @@ class Draft {
   int step_count() const { return static_cast<int>(lowering_.steps.size()); }
   Lowering finish() { return std::move(lowering_); }
 
-  // What making `values` reads from buffers, in the order of first use. `given` values are made by other means.
-  Values inputs_of(const Values& values, const Values& given = {}) const;
+  // What making `values` reads from buffers, in the order of first use. `provided` ones are not pulled: the caller makes them.
+  Values inputs_of(const Values& values, const Values& provided = {}) const;
   // Whether making `value` needs `root`, which is in no buffer yet.
   bool needs(const Value* value, const Value* root) const;
 
@@ -67,12 +68,10 @@ bool needs_other_root(const Draft& draft, const Value* value, const Values& root
 
 // Those of `roots` that must be in a buffer although `taken` are made along with them: results of the kernel, and what
 // other roots or other results need.
-Values still_needed(const Draft& draft, const Values& roots, const Values& taken);
+Values roots_to_store(const Draft& draft, const Values& roots, const Values& taken);
 
-// elementwise_followers, then still_needed.
+// elementwise_followers, then roots_to_store.
 Values with_epilogue(const Draft& draft, const Values& roots);
-
-bool contains(const Values& values, const Value* value);
 
 // Reads of a step by which an output may take an input's memory: inputs that making `values` reads only at the index of
 // the element being made. `stop`: values that are answered by other means.

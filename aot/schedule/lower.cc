@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot {
@@ -23,7 +25,8 @@ constexpr Template kTemplates[] = {
     {KernelRoot::kScatter, schedule::lower_scatter},
     {KernelRoot::kSort, schedule::lower_sort},
     {KernelRoot::kTopK, schedule::lower_top_k},
-    {KernelRoot::kSequential, schedule::lower_sequential},
+    {KernelRoot::kCholesky, schedule::lower_cholesky},
+    {KernelRoot::kTriangularSolve, schedule::lower_triangular_solve},
     {KernelRoot::kControlFlow, schedule::lower_element_loop},
 };
 
@@ -37,7 +40,7 @@ const Template* find_template(const Op& op) {
 }  // namespace
 
 Lowering lower(const Op& kernel, const loops::Target& target) {
-  INGOT_CHECK(kernel.is("ingot.kernel"));
+  INGOT_CHECK(kernel.is(kKernel));
   Draft draft(kernel, target);
   for (const auto& op : draft.body().ops) {
     const Template* found = find_template(*op);
@@ -55,7 +58,7 @@ Lowering lower(const Op& kernel, const loops::Target& target) {
   Values left;
   for (Value* value : draft.body().terminator()->operands) {
     const bool is_operand = value->block != nullptr;
-    if ((is_operand || !draft.is_made(value)) && std::ranges::find(left, value) == left.end()) left.push_back(value);
+    if ((is_operand || !draft.is_made(value)) && !contains(left, value)) left.push_back(value);
   }
   while (!left.empty()) {
     Values alike;
@@ -63,7 +66,7 @@ Lowering lower(const Op& kernel, const loops::Target& target) {
       if (draft.source(value)->type.shape == draft.source(left[0])->type.shape) alike.push_back(value);
     }
     schedule::lower_elementwise(draft, alike);
-    std::erase_if(left, [&](Value* value) { return std::ranges::find(alike, value) != alike.end(); });
+    std::erase_if(left, [&](Value* value) { return contains(alike, value); });
   }
   return draft.finish();
 }

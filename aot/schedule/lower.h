@@ -18,8 +18,8 @@ struct KernelBinding {
   enum class Kind : uint8_t { kOperand, kResult, kTemporary };
   Kind kind;
   int index;  // the ingot.kernel op's operand or result, or Lowering::temporaries
-  // Of a result: the kernel writes only some of it, over the input that its buffer may alias; the plan gives both one
-  // place.
+  // Of a result: the kernel writes only some of it, over the input that its buffer may alias;
+  // the plan gives both one place.
   bool is_update = false;
 };
 
@@ -30,8 +30,8 @@ struct LoweredKernel {
 
 struct Lowering {
   std::vector<LoweredKernel> steps;  // each needs all before it
-  int prepared =
-      0;  // so many of the first steps read invariant operands only and write temporaries: once for all rounds
+  // So many of the first steps read loop-invariant operands only: the plan runs them once, before the loop.
+  int prepared = 0;
   std::vector<TensorType> temporaries;  // buffers between the steps
 };
 

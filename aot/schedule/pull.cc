@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/ops/ops.h"
+
 namespace ingot::schedule {
 
 using loops::Expr;
@@ -48,7 +50,7 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
   }
   const Shape* outer_view = view_;
   Expr element;
-  if (op->is("stablehlo.reshape")) {
+  if (op->is(kReshape)) {
     if (!view_) view_ = &value->type.shape;
     element = this->element(op->operand(0), index, mask);
   } else if (op->def->is_elementwise) {

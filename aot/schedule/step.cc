@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/ops/support/clamped_start.h"
 
 namespace ingot::schedule {
@@ -15,8 +16,8 @@ Step::Step(Draft& draft, int lanes)
       b_(draft.step_count() == 0 ? draft.name() : draft.name() + "." + std::to_string(draft.step_count()), lanes),
       pull_(b_) {}
 
-void Step::read(const Values& values, const Values& given) {
-  for (const Value* value : draft_.inputs_of(values, given)) {
+void Step::read(const Values& values, const Values& provided) {
+  for (const Value* value : draft_.inputs_of(values, provided)) {
     if (inputs_.contains(value)) continue;
     const BufferId buffer =
         b_.input(value->name.empty() ? "in" : value->name, value->type.dtype, value->type.elements());
@@ -169,9 +170,8 @@ int64_t wanted_tasks(double work_ns) {
 
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
   if (units <= 0) return {1, multiple};
-  int64_t each = (units + wanted - 1) / wanted;
-  each = (each + multiple - 1) / multiple * multiple;
-  return {(units + each - 1) / each, each};
+  const int64_t each = round_up(divide_up(units, wanted), multiple);
+  return {divide_up(units, each), each};
 }
 
 void walk_run(loops::KernelBuilder& b, const Index& first, int64_t each, int64_t extent,

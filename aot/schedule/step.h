@@ -14,8 +14,8 @@ class Step {
   loops::KernelBuilder& b() { return b_; }
   Pull& pull() { return pull_; }
 
-  // Everything in buffers that making `values` reads; `given` values are made by other means.
-  void read(const Values& values, const Values& given = {});
+  // Everything in buffers that making `values` reads; `provided` ones are not pulled: the caller makes them.
+  void read(const Values& values, const Values& provided = {});
   loops::BufferId read_temporary(int temporary);
   loops::BufferId input(const Value* value) const { return inputs_.at(value); }  // of a value that `read` declared
   // The results that `value` is, or a new temporary when it is none. An output takes the memory of an input of

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "aot/base/contains.h"
+#include "aot/base/divide.h"
+#include "aot/ops/ops.h"
+
 namespace ingot::schedule {
 
 using loops::Expr;
@@ -19,14 +23,13 @@ int merged_by_broadcast(const Op& op, int merged_in_operand) {
   std::vector<int64_t> mapped;  // where the operand's long dimensions go, in order
   for (const int d : long_dims(from)) mapped.push_back(to[d]);
   const std::vector<int> dims = long_dims(op.result()->type.shape);
-  const auto is_mapped = [&](int dim) { return std::ranges::find(mapped, dim) != mapped.end(); };
   int merged = 0;
   for (size_t t = 1; t <= dims.size(); ++t) {
     const int dim = dims[dims.size() - t];
-    if (is_mapped(dim) != is_mapped(dims.back())) break;
+    if (contains(mapped, dim) != contains(mapped, dims.back())) break;
     const bool in_place =
         t <= mapped.size() && mapped[mapped.size() - t] == dim && static_cast<int>(t) <= merged_in_operand;
-    if (is_mapped(dim) && !in_place) break;
+    if (contains(mapped, dim) && !in_place) break;
     merged = static_cast<int>(t);
   }
   return std::max(merged, std::min<int>(1, static_cast<int>(dims.size())));
@@ -34,10 +37,10 @@ int merged_by_broadcast(const Op& op, int merged_in_operand) {
 
 // The dimension of `value` along which a buffer that it transposes is contiguous; -1 when that is the last one. `seen`
 // are values that have been looked at.
-int strided_dim(const Draft& draft, const Value* value, const Values& given, std::set<const Value*>& seen) {
-  if (draft.is_made(value) || contains(given, value) || !seen.insert(value).second) return -1;
+int strided_dim(const Draft& draft, const Value* value, const Values& provided, std::set<const Value*>& seen) {
+  if (draft.is_made(value) || contains(provided, value) || !seen.insert(value).second) return -1;
   const Op& op = *value->op;
-  if (op.is("stablehlo.transpose")) {
+  if (op.is(kTranspose)) {
     const std::vector<int64_t> permutation = op.attrs().ints("permutation");
     const std::vector<int> inner = long_dims(op.operand(0)->type.shape);
     const std::vector<int> outer = long_dims(value->type.shape);
@@ -47,46 +50,46 @@ int strided_dim(const Draft& draft, const Value* value, const Values& given, std
   }
   if (!op.def->is_elementwise) return -1;
   for (const Value* operand : op.operands) {
-    if (const int dim = strided_dim(draft, operand, given, seen); dim >= 0) return dim;
+    if (const int dim = strided_dim(draft, operand, provided, seen); dim >= 0) return dim;
   }
   return -1;
 }
 
-// Finds the first dimension along which `value` is concatenated, through elementwise ops, and every joint along it.
+// Finds the first dimension along which `value` is concatenated, through elementwise ops, and every bound along it.
 // `flat_from` >= 0: `value` has one dimension longer than 1, whose elements from this one on are read in the order of
 // the space's.
-void find_joints(const Draft& draft, const Value* value, const Values& given, int64_t flat_from,
-                 std::set<const Value*>& seen, SweepSpace& space) {
-  if (draft.is_made(value) || contains(given, value) || !seen.insert(value).second) return;
+void find_concat_bounds(const Draft& draft, const Value* value, const Values& provided, int64_t flat_from,
+                        std::set<const Value*>& seen, SweepSpace& space) {
+  if (draft.is_made(value) || contains(provided, value) || !seen.insert(value).second) return;
   const Op& op = *value->op;
   if (op.def->is_elementwise) {
-    for (const Value* operand : op.operands) find_joints(draft, operand, given, flat_from, seen, space);
-  } else if (op.is("stablehlo.reshape") || op.is("stablehlo.slice")) {
+    for (const Value* operand : op.operands) find_concat_bounds(draft, operand, provided, flat_from, seen, space);
+  } else if (op.is(kReshape) || op.is(kSlice)) {
     const std::vector<int> dims = long_dims(op.operand(0)->type.shape);
     const auto at = [&](std::string_view attr) {
       return op.attrs().ints(attr, Shape(dims.back() + 1, 1))[dims.back()];
     };
-    if (dims.size() != 1 || (op.is("stablehlo.slice") && at("strides") != 1)) return;
-    const int64_t start = op.is("stablehlo.slice") ? at("start_indices") : 0;
-    find_joints(draft, op.operand(0), given, std::max<int64_t>(flat_from, 0) + start, seen, space);
-  } else if (op.is("stablehlo.concatenate") && !long_dims(space.shape).empty()) {
+    if (dims.size() != 1 || (op.is(kSlice) && at("strides") != 1)) return;
+    const int64_t start = op.is(kSlice) ? at("start_indices") : 0;
+    find_concat_bounds(draft, op.operand(0), provided, std::max<int64_t>(flat_from, 0) + start, seen, space);
+  } else if (op.is(kConcatenate) && !long_dims(space.shape).empty()) {
     const auto along = static_cast<int>(op.attrs().integer("dimension"));
     const int dim = flat_from < 0 ? along : long_dims(space.shape).back();
-    if (space.joined_dim < 0) space.joined_dim = dim;
-    if (space.joined_dim != dim) return;
+    if (space.concat_dim < 0) space.concat_dim = dim;
+    if (space.concat_dim != dim) return;
     int64_t start = -std::max<int64_t>(flat_from, 0);
     for (const Value* operand : op.operands) {
-      if (start > 0 && start < element_count(space.shape)) space.joints.insert(start);
+      if (start > 0 && start < element_count(space.shape)) space.concat_bounds.insert(start);
       start += operand->type.shape[along];
     }
-    space.joints.erase(start);
+    space.concat_bounds.erase(start);
   }
 }
 
 // merged_dims of each value once, however many read it.
 class MergedDims {
  public:
-  MergedDims(const Draft& draft, const Values& given) : draft_(draft), given_(given) {}
+  MergedDims(const Draft& draft, const Values& provided) : draft_(draft), provided_(provided) {}
 
   int of(const Value* value) {
     if (const auto found = known_.find(value); found != known_.end()) return found->second;
@@ -97,11 +100,11 @@ class MergedDims {
   int find(const Value* value) {
     if (draft_.is_update(value)) return std::min(merged_in_window(*value->op), of(draft_.source(value)));
     const int all = static_cast<int>(long_dims(value->type.shape).size());
-    if (draft_.is_made(value) || contains(given_, value) || all == 0) return all;
+    if (draft_.is_made(value) || contains(provided_, value) || all == 0) return all;
     const Op& op = *value->op;
-    if (op.is("stablehlo.constant")) return op.attrs().literal("value")->is_splat ? all : 1;
-    if (op.is("stablehlo.broadcast_in_dim")) return merged_by_broadcast(op, of(op.operand(0)));
-    if (op.is("stablehlo.reshape")) {
+    if (op.is(kConstant)) return op.attrs().literal("value")->is_splat ? all : 1;
+    if (op.is(kBroadcastInDim)) return merged_by_broadcast(op, of(op.operand(0)));
+    if (op.is(kReshape)) {
       const Value* operand = op.operand(0);
       return of(operand) == static_cast<int>(long_dims(operand->type.shape).size()) ? all : 1;
     }
@@ -124,16 +127,16 @@ class MergedDims {
   }
 
   const Draft& draft_;
-  const Values& given_;
+  const Values& provided_;
   std::map<const Value*, int> known_;
 };
 
-// Calls walk(from, to) for each stretch of 0 .. end between joints, from `first` on.
-void between(loops::KernelBuilder& b, const std::set<int64_t>& joints, const Index& first, int64_t end,
+// Calls walk(from, to) for each segment of 0 .. end between bounds, from `first` on.
+void between(loops::KernelBuilder& b, const std::set<int64_t>& bounds, const Index& first, int64_t end,
              const std::function<void(const Index& from, int64_t to)>& walk) {
   Index from = first;
-  for (const int64_t joint : joints) {
-    const int64_t to = std::min(joint, end);
+  for (const int64_t bound : bounds) {
+    const int64_t to = std::min(bound, end);
     walk(from, to);
     const Expr later = b.apply(loops::ScalarOp::kMaximum, {b.index_value(first), b.constant_int(DType::kI64, to)});
     from = first.is_constant() && first.constant <= to ? Index(to) : b.let_index("from", later, to, end);
@@ -141,15 +144,149 @@ void between(loops::KernelBuilder& b, const std::set<int64_t>& joints, const Ind
   walk(from, end);
 }
 
-// The joints along a run in vectors: one across a joint is a stretch by itself. None where stretches would be short.
-std::set<int64_t> in_vectors(const std::set<int64_t>& joints, int64_t run, int64_t lanes) {
+// The bounds along a run in vectors: a vector across a bound is a segment by itself. None where segments would be short.
+std::set<int64_t> in_vectors(const std::set<int64_t>& bounds, int64_t run, int64_t lanes) {
   constexpr int64_t kVectorsMin = 4;
-  const bool are_whole = std::ranges::all_of(joints, [&](int64_t joint) { return joint % lanes == 0; });
-  if (!are_whole && run < kVectorsMin * lanes * static_cast<int64_t>(joints.size() + 1)) return {};
+  const bool are_whole = std::ranges::all_of(bounds, [&](int64_t bound) { return bound % lanes == 0; });
+  if (!are_whole && run < kVectorsMin * lanes * static_cast<int64_t>(bounds.size() + 1)) return {};
   std::set<int64_t> vectors;
-  for (const int64_t joint : joints) vectors.insert({joint / lanes, (joint + lanes - 1) / lanes});
+  for (const int64_t bound : bounds) vectors.insert({bound / lanes, divide_up(bound, lanes)});
   return vectors;
 }
+
+// The order in which a space is walked: outer dimensions, blocks of the strided one, the run, the elements of a block.
+struct Walk {
+  std::vector<int> outer;  // dimensions walked one by one, outermost first
+  Shape outer_shape;
+  int strided_dim = -1;
+  int64_t strided = 1;  // its extent
+  int64_t blocks = 1;   // of the strided dimension
+  int run_dim = -1;     // the innermost dimension of the run: the innermost ones, walked as one
+  int64_t run = 1;      // its elements
+  // Where operands of a concatenation begin, counted in units or in vectors of the run.
+  std::set<int64_t> unit_bounds, run_bounds;
+
+  int64_t units() const { return element_count(outer_shape) * blocks; }
+};
+
+Walk walk_of(const SweepSpace& space, int64_t lanes) {
+  Walk walk;
+  const Shape& shape = space.shape;
+  walk.outer = long_dims(shape);
+  const int merged = space.strided_dim >= 0 ? 1 : std::max(space.merged, 1);
+  for (int t = 0; t < merged && !walk.outer.empty(); ++t) {
+    const int dim = walk.outer.back();
+    if (walk.run_dim < 0) walk.run_dim = dim;
+    walk.run *= shape[dim];
+    walk.outer.pop_back();
+  }
+  if (space.strided_dim >= 0 && space.strided_dim != walk.run_dim) {
+    walk.strided_dim = space.strided_dim;
+    walk.strided = shape[walk.strided_dim];
+    walk.blocks = divide_up(walk.strided, kStridedBlock);
+    std::erase(walk.outer, walk.strided_dim);
+  }
+  const auto concat = std::ranges::find(walk.outer, space.concat_dim);
+  const bool concat_is_outer = concat != walk.outer.end();
+  if (concat_is_outer) std::rotate(walk.outer.begin(), concat, concat + 1);
+  for (const int d : walk.outer) walk.outer_shape.push_back(shape[d]);
+  if (concat_is_outer) {
+    const int64_t units_each = walk.units() / shape[space.concat_dim];
+    for (const int64_t bound : space.concat_bounds) walk.unit_bounds.insert(bound * units_each);
+  } else if (space.concat_dim == walk.run_dim) {
+    walk.run_bounds = in_vectors(space.concat_bounds, walk.run, lanes);
+  }
+  return walk;
+}
+
+// Writes the loops of a walk.
+class Sweep {
+ public:
+  Sweep(Step& step, const SweepSpace& space, const SweepBody& body)
+      : step_(step),
+        b_(step.b()),
+        rank_(space.shape.size()),
+        walk_(walk_of(space, step.b().vector_lanes())),
+        body_(body) {}
+
+  void emit(int64_t wanted) {
+    if (walk_.units() >= wanted) {
+      emit_whole_runs(wanted);
+    } else {
+      emit_pieces(wanted);
+    }
+  }
+
+ private:
+  // A task is some units: runs within a block.
+  void emit_whole_runs(int64_t wanted) {
+    const int64_t units = walk_.units();
+    const TaskSplit split = split_tasks(units, wanted);
+    b_.set_task_count(split.tasks);
+    const Index first = b_.task() * split.each;
+    between(b_, walk_.unit_bounds, first, units, [&](const Index& from, int64_t to) {
+      const auto unit_at = [&](Index unit) {
+        Pull::Scope scope(step_.pull());
+        emit_run(unit, 0, walk_.run, nullptr);
+      };
+      b_.loop("unit", from, first + split.each, 1, unit_at, {Index(to)});
+    });
+  }
+
+  // Few runs: each is cut into pieces, and a task is a piece.
+  void emit_pieces(int64_t wanted) {
+    const int64_t units = walk_.units();
+    const TaskSplit split = split_tasks(walk_.run, divide_up(wanted, units), b_.vector_lanes());
+    b_.set_task_count(units * split.tasks);
+    const Index piece = b_.modulo(b_.task(), split.tasks);
+    const Expr owns_end = split.tasks == 1 ? nullptr : is_equal(piece, split.tasks - 1);
+    const Index first = piece * split.each;
+    emit_run(b_.divide(b_.task(), split.tasks), first, first + split.each, owns_end);
+  }
+
+  Expr is_equal(const Index& index, int64_t value) {
+    return b_.apply(loops::ScalarOp::kEqual, {b_.index_value(index), b_.constant_int(DType::kI64, value)});
+  }
+
+  // The run of a unit from `lower` to `upper`; whoever owns its end does the rest that fills no vector.
+  void emit_run(const Index& unit, const Index& lower, const Index& upper, const Expr& owns_end) {
+    const std::vector<Index> outer = loops::unflatten(b_, b_.divide(unit, walk_.blocks), walk_.outer_shape);
+    const Index block = b_.modulo(unit, walk_.blocks);
+    if (walk_.run == 1) return emit_vector(outer, block, 0, nullptr);
+    const int64_t lanes = b_.vector_lanes();
+    const int64_t whole = walk_.run / lanes * lanes;
+    const int64_t scale = walk_.run_bounds.empty() ? 1 : lanes;  // of the loop's variable: bounds are then in its range
+    between(b_, walk_.run_bounds, b_.divide(lower, scale), whole / scale, [&](const Index& from, int64_t to) {
+      const auto vector_at = [&](Index i) { emit_vector(outer, block, i * scale + b_.lane(), nullptr); };
+      b_.loop("i", from, b_.divide(upper, scale), lanes / scale, vector_at, {Index(to)});
+    });
+    if (whole == walk_.run) return;
+    b_.if_then(owns_end, [&] {
+      const Index i = Index(whole) + b_.lane();
+      emit_vector(outer, block, i, b_.in_range(i, 0, walk_.run));
+    });
+  }
+
+  // A vector of the run for each element of a block of the strided dimension.
+  void emit_vector(const std::vector<Index>& outer, const Index& block, const Index& i, const Expr& mask) {
+    const Index first = block * kStridedBlock;
+    const auto element_at = [&](Index s) {
+      std::vector<Index> index(rank_, Index(0));
+      for (size_t d = 0; d < outer.size(); ++d) index[walk_.outer[d]] = outer[d];
+      if (walk_.run_dim >= 0) index[walk_.run_dim] = i;
+      if (walk_.strided_dim >= 0) index[walk_.strided_dim] = s;
+      Pull::Scope scope(step_.pull());
+      body_(index, mask);
+    };
+    b_.loop("s", first, first + kStridedBlock, 1, element_at, {Index(walk_.strided)});
+  }
+
+  Step& step_;
+  loops::KernelBuilder& b_;
+  size_t rank_;
+  Walk walk_;
+  const SweepBody& body_;
+};
 
 }  // namespace
 
@@ -161,114 +298,26 @@ std::vector<int> long_dims(const Shape& shape) {
   return dims;
 }
 
-int merged_dims(const Draft& draft, const Value* value, const Values& given) {
-  return MergedDims(draft, given).of(value);
+int merged_dims(const Draft& draft, const Value* value, const Values& provided) {
+  return MergedDims(draft, provided).of(value);
 }
 
-SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given) {
+SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& provided) {
   const Shape& shape = draft.source(values[0])->type.shape;
   SweepSpace space{shape, static_cast<int>(shape.size())};
-  MergedDims merged(draft, given);
-  std::set<const Value*> seen, seen_joints;
+  MergedDims merged(draft, provided);
+  std::set<const Value*> seen, seen_bounds;
   for (const Value* value : values) {
-    find_joints(draft, draft.source(value), given, -1, seen_joints, space);
+    find_concat_bounds(draft, draft.source(value), provided, -1, seen_bounds, space);
     space.merged = std::min(space.merged, merged.of(value));
-    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), given, seen));
+    space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), provided, seen));
   }
   return space;
 }
 
-void sweep(Step& step, const SweepSpace& space, int64_t wanted,
-           const std::function<void(const std::vector<Index>&, const Expr&)>& body) {
-  loops::KernelBuilder& b = step.b();
-  const Shape& shape = space.shape;
-  const int64_t lanes = b.vector_lanes();
-  if (element_count(shape) == 0) return b.set_task_count(0);
-
-  // Dimensions: `outer` walked one by one, then the run: the merged innermost ones.
-  std::vector<int> dims = long_dims(shape);
-  int64_t run = 1;
-  int run_dim = -1;
-  int merged = std::max(space.merged, 1);
-  if (space.strided_dim >= 0) merged = 1;
-  for (int t = 0; t < merged && !dims.empty(); ++t) {
-    if (run_dim < 0) run_dim = dims.back();
-    run *= shape[dims.back()];
-    dims.pop_back();
-  }
-  const bool is_strided = space.strided_dim >= 0 && space.strided_dim != run_dim;
-  if (is_strided) std::erase(dims, space.strided_dim);
-  const auto joined = std::ranges::find(dims, space.joined_dim);
-  const bool units_are_joined = joined != dims.end();
-  if (units_are_joined) std::rotate(dims.begin(), joined, joined + 1);
-  Shape outer_shape;
-  for (const int d : dims) outer_shape.push_back(shape[d]);
-  const int64_t outer = element_count(outer_shape);
-  const int64_t strided = is_strided ? shape[space.strided_dim] : 1;
-  const int64_t blocks = (strided + kStridedBlock - 1) / kStridedBlock;
-  const int64_t whole = run / lanes * lanes;
-  std::set<int64_t> unit_joints, run_joints;
-  if (units_are_joined) {
-    for (const int64_t joint : space.joints) unit_joints.insert(joint * (outer / shape[space.joined_dim]) * blocks);
-  } else if (space.joined_dim == run_dim) {
-    run_joints = in_vectors(space.joints, run, lanes);
-  }
-
-  const auto emit = [&](const std::vector<Index>& at, Index i, Index s, const Expr& mask) {
-    std::vector<Index> index(shape.size(), Index(0));
-    for (size_t d = 0; d < dims.size(); ++d) index[dims[d]] = at[d];
-    if (run_dim >= 0) index[run_dim] = i;
-    if (is_strided) index[space.strided_dim] = s;
-    Pull::Scope scope(step.pull());
-    body(index, mask);
-  };
-  // One run, from `lower` to `upper` (or to `upper_also`); whoever owns its end does the rest that fills no vector.
-  const auto emit_run = [&](const std::vector<Index>& at, Index lower, Index upper, Index block, const Expr& owns_end) {
-    const auto vector_at = [&](Index i, const Expr& mask) {
-      const Index first = block * kStridedBlock;
-      b.loop("s", first, first + kStridedBlock, 1, [&](Index s) { emit(at, i, s, mask); }, {Index(strided)});
-    };
-    if (run == 1) return vector_at(0, nullptr);
-    const int64_t unit = run_joints.empty() ? 1 : lanes;  // of the loop's variable: joints are then in its range
-    between(b, run_joints, b.divide(lower, unit), whole / unit, [&](const Index& from, int64_t to) {
-      b.loop("i", from, b.divide(upper, unit), lanes / unit, [&](Index i) { vector_at(i * unit + b.lane(), nullptr); },
-             {Index(to)});
-    });
-    if (whole == run) return;
-    b.if_then(owns_end, [&] {
-      const Index i = Index(whole) + b.lane();
-      vector_at(i, b.in_range(i, 0, run));
-    });
-  };
-
-  const int64_t units = outer * blocks;
-  if (units >= wanted) {
-    const TaskSplit split = split_tasks(units, wanted);
-    b.set_task_count(split.tasks);
-    const Index first = b.task() * split.each;
-    between(b, unit_joints, first, units, [&](const Index& from, int64_t to) {
-      b.loop("unit", from, first + split.each, 1,
-             [&](Index unit) {
-               Pull::Scope scope(step.pull());
-               emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), 0, run, b.modulo(unit, blocks),
-                        nullptr);
-             },
-             {Index(to)});
-    });
-    return;
-  }
-  // Few runs: each is cut into pieces.
-  const TaskSplit split = split_tasks(run, (wanted + units - 1) / units, lanes);
-  b.set_task_count(units * split.tasks);
-  const Index unit = b.divide(b.task(), split.tasks);
-  const Index piece = b.modulo(b.task(), split.tasks);
-  const Expr owns_end =
-      split.tasks == 1
-          ? nullptr
-          : b.apply(loops::ScalarOp::kEqual, {b.index_value(piece), b.constant_int(DType::kI64, split.tasks - 1)});
-  const Index first = piece * split.each;
-  emit_run(loops::unflatten(b, b.divide(unit, blocks), outer_shape), first, first + split.each, b.modulo(unit, blocks),
-           owns_end);
+void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body) {
+  if (element_count(space.shape) == 0) return step.b().set_task_count(0);
+  Sweep(step, space, body).emit(wanted);
 }
 
 }  // namespace ingot::schedule

@@ -18,20 +18,22 @@ struct SweepSpace {
   int strided_dim = -1;
   // A dimension along which operands are concatenated (-1: none), and where each but the first begins: it is walked
   // operand by operand, so that none is asked which it is. Or the dimension has elements of all, in order.
-  int joined_dim = -1;
-  std::set<int64_t> joints = {};
+  int concat_dim = -1;
+  std::set<int64_t> concat_bounds = {};
 };
 
-// The space in which `values`, all of one shape, can be made. `given` values answer at any index.
-SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& given = {});
+// The space in which `values`, all of one shape, can be made. `provided` values answer at any index.
+SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& provided = {});
 
-// body(index, mask) stands for every element; `wanted` tasks at most, roughly. Sets the step's task count.
-void sweep(Step& step, const SweepSpace& space, int64_t wanted,
-           const std::function<void(const std::vector<loops::Index>& index, const loops::Expr& mask)>& body);
+// Makes the element at an index, or the vector of elements that a mask leaves.
+using SweepBody = std::function<void(const std::vector<loops::Index>& index, const loops::Expr& mask)>;
+
+// Calls `body` for every element; `wanted` tasks at most, roughly. Sets the step's task count.
+void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body);
 
 // Innermost dimensions longer than 1 of the value that may be walked as one when it is pulled, and the positions of all
 // of them.
 std::vector<int> long_dims(const Shape& shape);
-int merged_dims(const Draft& draft, const Value* value, const Values& given = {});
+int merged_dims(const Draft& draft, const Value* value, const Values& provided = {});
 
 }  // namespace ingot::schedule

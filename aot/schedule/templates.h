@@ -18,11 +18,10 @@ void lower_scatter(Draft& draft, const Op& root);
 void lower_sort(Draft& draft, const Op& root);
 void lower_top_k(Draft& draft, const Op& root);
 
-// A loop whose rounds go inside, element by element (aot/analysis/element_loop.h).
+// A loop whose iterations go inside, element by element (aot/analysis/element_loop.h).
 void lower_element_loop(Draft& draft, const Op& root);
 
-// What goes step by step: by op.
-void lower_sequential(Draft& draft, const Op& root);
+// What goes step by step: each element follows from those before it.
 void lower_cholesky(Draft& draft, const Op& root);
 void lower_triangular_solve(Draft& draft, const Op& root);
 

@@ -1,5 +1,5 @@
-// The network and its training step. Runs on the developer's machine, at build time; what it leaves behind is
-// fashion.ingot.
+// The network and its training step. Runs on the developer's machine, at build time;
+// what it leaves behind is fashion.ingot.
 #include <ingot/ingot.h>
 
 using namespace ingot;

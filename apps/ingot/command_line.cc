@@ -63,7 +63,7 @@ std::string explain_extras(const Command& command, const std::vector<std::string
     const std::string name = word.substr(0, word.find('='));
     return fmt::format("there is no option {}{}", name, suggestion(known, name));
   }
-  return fmt::format("'{}' is one word too many", words.front());
+  return fmt::format("unexpected argument '{}'", words.front());
 }
 
 int usage_error(const std::string& command, const std::string& what) {
@@ -140,7 +140,7 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "error: {}: {}\n", error.path1().string(), error.code().message());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: the system has not enough memory for this\n");
+    fmt::print(stderr, "error: out of memory\n");
   } catch (const std::exception& error) {
     return bug(fmt::format("bug: {}", error.what()));
   }

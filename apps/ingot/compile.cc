@@ -7,6 +7,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/loops/target.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/sources.h"
@@ -96,7 +97,7 @@ Command compile_command() {
                   {"-o,--output", &o.output, "the bundle to write", {.required = true}},
                   {"--target",
                    &o.options.targets,
-                   "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first",
+                   loops::target_names() + "; several by commas, best first",
                    {.commas = true}},
                   {"--shape",
                    &o.shapes,

@@ -106,20 +106,8 @@ void Device::start_state(const std::string& path, int64_t seed) {
 
 void Device::save_state(const std::string& path) const { engine::call(ingot_save_state, session_.get(), path.c_str()); }
 
-std::string_view dtype_safetensors(ingot_dtype dtype) {
-  switch (dtype) {
-#define INGOT_DTYPE_NAME(NAME, code, bytes, stablehlo, safetensors) \
-  case INGOT_##NAME:                                                \
-    return safetensors;
-    INGOT_DTYPES(INGOT_DTYPE_NAME)
-#undef INGOT_DTYPE_NAME
-  }
-  return "?";
-}
-
 std::string to_string(const ingot_tensor_info& tensor) {
-  return fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype),
-                     join({tensor.dims, tensor.rank}, ","));
+  return fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join({tensor.dims, tensor.rank}, ","));
 }
 
 }  // namespace ingot

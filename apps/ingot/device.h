@@ -45,6 +45,5 @@ class Device {
 };
 
 std::string to_string(const ingot_tensor_info& tensor);  // "images: f32[64,1,28,28]"
-std::string_view dtype_safetensors(ingot_dtype dtype);
 
 }  // namespace ingot

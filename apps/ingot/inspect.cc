@@ -70,7 +70,7 @@ std::optional<double> scalar_default(const bundle::Tensor& tensor) {
 
 Json to_json(const bundle::Tensor& tensor) {
   Json row = {{"name", tensor.name},
-              {"dtype", engine::dtype_name(tensor.dtype)},
+              {"dtype", ingot_dtype_name(tensor.dtype)},
               {"shape", tensor.dims},
               {"bytes", bundle::tensor_bytes(tensor)}};
   if (const auto value = scalar_default(tensor)) row["default"] = *value;
@@ -122,7 +122,7 @@ Json to_json(const bundle::BundleSpec& spec, const std::string& here) {
 
 void print_tensor(const bundle::Tensor& tensor, const std::string& role) {
   const std::string typed =
-      fmt::format("{}: {}[{}]", tensor.name, engine::dtype_name(tensor.dtype), join(tensor.dims, ","));
+      fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join(tensor.dims, ","));
   fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
 }
 

@@ -10,8 +10,8 @@ namespace ingot {
 // "; did you mean 'x'?", or "; there are: x, y, z" where nothing is near, or "" where there is nothing.
 std::string suggestion(const std::vector<std::string>& names, const std::string& name);
 
-// The position of an entry point; "" is the only one, or else "train_step" or "main". Throws an Error with a
-// suggestion.
+// The position of an entry point; "" is the only one, or else "train_step" or "main".
+// Throws an Error with a suggestion.
 uint32_t pick_entry(const std::vector<std::string>& entries, const std::string& name);
 
 }  // namespace ingot

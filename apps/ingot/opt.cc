@@ -34,7 +34,7 @@ std::vector<PassRow> rows_of(const std::vector<std::string>& names) {
 
 void run_opt(const OptOptions& options) {
   const auto module = parse_program(read_text(options.input == "-" ? "/dev/stdin" : options.input), options.input);
-  PassContext context(all_ops());
+  PassContext context;
   context.shapes = given_shapes(options.shapes);
   PipelineOptions pipeline = options.pipeline;
   pipeline.print = [](const std::string& text) { std::cerr << text; };

@@ -22,7 +22,7 @@ struct FailingPass {
 
 std::optional<FailingPass> find_failing_pass(const std::string& program, std::span<const PassRow> passes) {
   const std::unique_ptr<Module> module = load_program(program);
-  PassContext context(all_ops());
+  PassContext context;
   for (const PassRow& pass : passes) {
     std::string before = print(*module);
     try {

@@ -16,9 +16,9 @@ namespace ingot {
 namespace {
 
 DType graph_dtype(ingot_dtype dtype) {
-  const auto found = dtype_from_name(engine::dtype_name(dtype));
+  const auto found = dtype_from_name(ingot_dtype_name(dtype));
   if (!found)
-    throw_limit(nullptr, fmt::format("{} data cannot be filled in from the command line", engine::dtype_name(dtype)));
+    throw_limit(nullptr, fmt::format("{} data cannot be filled in from the command line", ingot_dtype_name(dtype)));
   return *found;
 }
 
@@ -134,7 +134,7 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, std
   const bool is_complex = is_view_of_complex(tensor) &&
                           found->dtype == info(complex_of(graph_dtype(tensor.dtype))).safetensors &&
                           found->shape == pairs_of(shape_of(tensor));
-  if (!is_complex && (found->dtype != dtype_safetensors(tensor.dtype) || found->shape != shape_of(tensor))) {
+  if (!is_complex && (found->dtype != ingot_dtype_safetensors(tensor.dtype) || found->shape != shape_of(tensor))) {
     throw_error(nullptr, fmt::format("{}: is {}, but the input is {}", source, type_text(found->dtype, found->shape),
                                      to_string(tensor)));
   }
@@ -194,7 +194,8 @@ Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& 
                                        path, to_string(input), input.name));
     }
     std::vector<int64_t> row_shape(tensor->shape.begin() + !tensor->shape.empty(), tensor->shape.end());
-    if (tensor->shape.empty() || tensor->dtype != dtype_safetensors(input.dtype) || row_shape != shape_of(input)) {
+    if (tensor->shape.empty() || tensor->dtype != ingot_dtype_safetensors(input.dtype) ||
+        row_shape != shape_of(input)) {
       throw_error(nullptr,
                   fmt::format("{}: '{}' is {}, but rows for the input {} are wanted (the first dimension is the step)",
                               path, key, type_text(tensor->dtype, tensor->shape), to_string(input)));

@@ -1,5 +1,6 @@
 #include "engine/src/bundle.h"
 
+#include <cinttypes>
 #include <cstring>
 #include <new>
 
@@ -32,8 +33,8 @@ ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures
   const char* missing = nullptr;
   size_t missing_bytes = 0;
   if (!cpu.has_all(code.features, code.features_bytes, &missing, &missing_bytes)) {
-    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name, (int)missing_bytes,
-                missing);
+    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name,
+                static_cast<int>(missing_bytes), missing);
   }
   bundle->code = code;
   bundle->target = target;
@@ -57,17 +58,31 @@ void raise(uint64_t* value, uint64_t to) {
   if (*value < to) *value = to;
 }
 
-// What verification works with, in the memory behind the bundle: the largest that any entry needs.
-uint64_t workspace_bytes(const ingot_bundle& bundle) {
+// What the verification of an entry's plan works with, in the memory behind the bundle.
+struct Workspace {
+  Extent* states;
+  uint64_t* port_bytes;  // inputs, then outputs
+  uint8_t* plan;         // as large as verify_workspace_bytes says
+};
+
+Workspace take_workspace(const ingot_bundle& bundle, uint32_t entry_index, MemoryCursor& cursor) {
   const Metadata& m = bundle.metadata;
+  const EntryView entry = m.entry(entry_index);
+  Workspace w;
+  w.states = cursor.take<Extent>(m.state_count());
+  w.port_bytes = cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
+  const PlanView plan = m.plan(bundle.target, entry_index);
+  w.plan = cursor.take<uint8_t>(verify_workspace_bytes(plan, m.state_count(), entry.output_count));
+  return w;
+}
+
+// The largest that any entry needs.
+uint64_t workspace_bytes(const ingot_bundle& bundle) {
   uint64_t most = 0;
-  for (uint32_t i = 0; i < m.entry_count(); ++i) {
-    const EntryView entry = m.entry(i);
+  for (uint32_t i = 0; i < bundle.metadata.entry_count(); ++i) {
     MemoryCursor cursor(nullptr);
-    cursor.take<Extent>(m.state_count());
-    cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
-    raise(&most,
-          cursor.used_bytes() + verify_workspace_bytes(m.plan(bundle.target, i), m.state_count(), entry.output_count));
+    take_workspace(bundle, i, cursor);
+    raise(&most, cursor.used_bytes());
   }
   return most;
 }
@@ -111,24 +126,22 @@ ingot_status verify_plans(const ingot_bundle& bundle, void* workspace, ingot_err
   for (uint32_t i = 0; i < m.entry_count(); ++i) {
     const EntryView entry = m.entry(i);
     MemoryCursor cursor(workspace);
-    auto* states = cursor.take<Extent>(m.state_count());
-    auto* ports = cursor.take<uint64_t>(uint64_t{entry.input_count} + entry.output_count);
+    const Workspace w = take_workspace(bundle, i, cursor);
     for (uint32_t j = 0; j < m.state_count(); ++j) {
       const ingot_tensor_info tensor = m.state(j).tensor;
-      states[j] = {tensor.offset_bytes, tensor.offset_bytes + tensor.bytes};
+      w.states[j] = {tensor.offset_bytes, tensor.offset_bytes + tensor.bytes};
     }
-    for (uint32_t j = 0; j < entry.input_count; ++j) ports[j] = m.input(i, j).bytes;
-    for (uint32_t j = 0; j < entry.output_count; ++j) ports[entry.input_count + j] = m.output(i, j).bytes;
+    for (uint32_t j = 0; j < entry.input_count; ++j) w.port_bytes[j] = m.input(i, j).bytes;
+    for (uint32_t j = 0; j < entry.output_count; ++j) w.port_bytes[entry.input_count + j] = m.output(i, j).bytes;
     PlanSurroundings around;
     around.code = &bundle.code;
-    around.states = states;
+    around.states = w.states;
     around.state_count = m.state_count();
-    around.port_bytes = ports;
+    around.port_bytes = w.port_bytes;
     around.input_count = entry.input_count;
     around.output_count = entry.output_count;
     around.rodata_bytes = bundle.rodata_bytes;
-    INGOT_TRY(
-        verify_plan(m.plan(bundle.target, i), around, static_cast<uint8_t*>(workspace) + cursor.used_bytes(), error));
+    INGOT_TRY(verify_plan(m.plan(bundle.target, i), around, w.plan, error));
   }
   return INGOT_OK;
 }
@@ -156,8 +169,8 @@ ingot_status open_bundle(const FileMap& file, const ingot_open_options* options,
       return fail(error, INGOT_MISALIGNED, "the bundle's memory must start at a multiple of 64");
     }
     if (memory_bytes < bundle.requirements.bundle_bytes) {
-      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %llu bytes and was given %llu",
-                  (unsigned long long)bundle.requirements.bundle_bytes, (unsigned long long)memory_bytes);
+      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %" PRIu64 " bytes and was given %" PRIu64,
+                  bundle.requirements.bundle_bytes, memory_bytes);
     }
     const ingot_segment_record* initial = bundle.metadata.initial_state();
     if (initial) INGOT_TRY(check_segment(bundle, *initial, "initial state", error));

@@ -1,14 +1,15 @@
 #include "engine/src/bundle_metadata.h"
 
+#include <cinttypes>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
 
-#include "engine/src/dtypes.h"
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
 #include "schema/checksum.h"
+#include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
@@ -42,7 +43,7 @@ bool elements_aligned(const flatbuffers::Vector<T>* vector) {
 
 // False if the product of the dimensions does not fit, or the type is unknown.
 bool tensor_bytes(const schema::Tensor& tensor, uint64_t* out) {
-  uint64_t bytes = item_bytes(tensor.dtype());
+  uint64_t bytes = ingot_dtype_bytes(tensor.dtype());
   if (bytes == 0) return false;
   bool has_zero = false;
   for (uint32_t i = 0; i < size(tensor.dims()); ++i) {
@@ -171,8 +172,7 @@ ingot_status check_header(const ingot_bundle_header& header, uint64_t file_bytes
                 INGOT_KERNEL_ABI_VERSION);
   }
   if (header.file_bytes > file_bytes) {
-    return fail(error, INGOT_TRUNCATED, "the bundle has %llu bytes of %llu", (unsigned long long)file_bytes,
-                (unsigned long long)header.file_bytes);
+    return fail(error, INGOT_TRUNCATED, "the bundle has %" PRIu64 " bytes of %" PRIu64, file_bytes, header.file_bytes);
   }
   if (header.header_bytes != sizeof header || header.reserved != 0 || header.metadata_offset < sizeof header ||
       header.metadata_offset % kBlockAlignmentBytes != 0 || header.metadata_offset > header.file_bytes ||

@@ -81,7 +81,7 @@ uint32_t take_step_traced(const Walk& walk, uint32_t index) {
 }
 
 // The same for the first thread, which counts and traces.
-uint32_t take_step_first(const Walk& walk, uint32_t index) {
+uint32_t run_step_on_first_thread(const Walk& walk, uint32_t index) {
   ++walk.session->metrics.steps;
   return walk.session->trace ? take_step_traced(walk, index) : take_step(walk, index, 0);
 }
@@ -98,7 +98,7 @@ bool group_is_parallel(const Walk& walk, uint32_t begin) {
 // By the first thread alone.
 void walk_alone(void* argument, uint32_t) {
   const Walk& walk = *static_cast<const Walk*>(argument);
-  for (uint32_t i = walk.begin; i != walk.end;) i = take_step_first(walk, i);
+  for (uint32_t i = walk.begin; i != walk.end;) i = run_step_on_first_thread(walk, i);
 }
 
 // By all threads, which take the same decisions here. They meet at a barrier only if the others had work since they
@@ -113,8 +113,8 @@ void walk_together(void* argument, uint32_t thread) {
   ingot_session& session = *walk.session;
   bool worked = false, others_worked = false;  // since the threads last met
   uint32_t test_count = 0;
-  const auto meet = [&] {
-    session.pool.meet();
+  const auto wait_for_all = [&] {
+    session.pool.wait_for_all();
     worked = others_worked = false;
     if (thread == 0) ++session.metrics.meetings;
   };
@@ -122,7 +122,7 @@ void walk_together(void* argument, uint32_t thread) {
     const ingot_step_record& step = walk.entry->plan.steps[i];
     if ((step.flags & INGOT_STEP_BARRIER) && step.kind != INGOT_STEP_JUMP &&
         (others_worked || (worked && group_is_parallel(walk, i)))) {
-      meet();
+      wait_for_all();
     }
     if (const uint32_t serial_end = walk.entry->serial_end ? walk.entry->serial_end[i] : 0; serial_end != 0) {
       Walk serial = {walk.session, walk.entry, walk.entry_index, i, serial_end};
@@ -131,13 +131,13 @@ void walk_together(void* argument, uint32_t thread) {
       i = serial_end;
     } else if (step.kind == INGOT_STEP_JUMP_UNLESS) {
       uint32_t& next = session.decisions[test_count++ % 2];
-      if (thread == 0) next = take_step_first(walk, i);
-      meet();
+      if (thread == 0) next = run_step_on_first_thread(walk, i);
+      wait_for_all();
       i = next;
     } else {
       worked |= step.kind == INGOT_STEP_KERNEL;
       others_worked |= is_parallel(*session.bundle, step);
-      i = thread == 0 ? take_step_first(walk, i) : take_step(walk, i, thread);
+      i = thread == 0 ? run_step_on_first_thread(walk, i) : take_step(walk, i, thread);
     }
   }
 }
@@ -222,7 +222,7 @@ uint32_t run_group(ingot_session* session) {
   const uint32_t begin = session->slice_step;
   Walk walk = {session, &entry, session->slice_entry, begin, begin + 1};
   if (plan.steps[begin].kind != INGOT_STEP_KERNEL) {
-    session->slice_step = take_step_first(walk, begin);
+    session->slice_step = run_step_on_first_thread(walk, begin);
     return 1;
   }
   while (walk.end < plan.step_count && !(plan.steps[walk.end].flags & INGOT_STEP_BARRIER)) ++walk.end;

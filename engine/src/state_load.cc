@@ -1,11 +1,12 @@
 // Loading a state file: all of it is checked before the first byte of the state changes.
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 
-#include "engine/src/dtypes.h"
 #include "engine/src/json_reader.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
+#include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
@@ -110,15 +111,15 @@ uint32_t find_state(const Metadata& m, const JsonString& name, uint32_t after) {
 void describe(const char* dtype, uint64_t dtype_bytes, const uint64_t* dims, uint32_t rank, char (&out)[64]) {
   int used = std::snprintf(out, sizeof out, "%.*s [", static_cast<int>(dtype_bytes < 12 ? dtype_bytes : 12), dtype);
   for (uint32_t i = 0; i < rank && used < 50; ++i) {
-    used += std::snprintf(out + used, sizeof out - static_cast<size_t>(used), i == 0 ? "%llu" : ",%llu",
-                          (unsigned long long)dims[i]);
+    used +=
+        std::snprintf(out + used, sizeof out - static_cast<size_t>(used), i == 0 ? "%" PRIu64 : ",%" PRIu64, dims[i]);
   }
   if (used > 62) used = 62;
   std::snprintf(out + used, sizeof out - static_cast<size_t>(used), "]");
 }
 
 ingot_status check_type(const FileTensor& file, const ingot_tensor_info& state, ingot_error* error) {
-  const char* dtype = safetensors_name(state.dtype);
+  const char* dtype = ingot_dtype_safetensors(state.dtype);
   const bool same_dims =
       file.rank == state.rank && (state.rank == 0 || std::memcmp(file.dims, state.dims, state.rank * 8) == 0);
   if (same_dims && equals(file.dtype, dtype)) {

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "engine/src/dtypes.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
+#include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
@@ -92,7 +92,7 @@ void for_each_state(const Metadata& m, const Visit& visit) {
   for (uint64_t width_bytes = 16; width_bytes > 0; width_bytes /= 2) {
     for (uint32_t i = 0; i < m.state_count(); ++i) {
       const ingot_tensor_info tensor = m.state(i).tensor;
-      if (item_bytes(tensor.dtype) == width_bytes) visit(tensor);
+      if (ingot_dtype_bytes(tensor.dtype) == width_bytes) visit(tensor);
     }
   }
 }
@@ -113,7 +113,7 @@ void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
     out->text(",");
     out->quoted(tensor.name);
     out->text(":{\"dtype\":");
-    out->quoted(safetensors_name(tensor.dtype));
+    out->quoted(ingot_dtype_safetensors(tensor.dtype));
     out->text(",\"shape\":[");
     for (uint32_t j = 0; j < tensor.rank; ++j) {
       if (j > 0) out->text(",");

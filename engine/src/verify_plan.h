@@ -25,13 +25,12 @@ uint64_t verify_workspace_bytes(const PlanView& plan, uint32_t state_count, uint
 
 // Proves, in one pass over the steps, O(n log n) but for moves within the sorted list of live buffers:
 //   - every step names a kernel and has its operands; every operand, for as far as its kernel reaches, lies inside its
-//     buffer, state, input, output or the read-only data, at a multiple of 64, and inputs and read-only data are not
-//     written;
+//     buffer, state, input, output or the read-only data, at a multiple of 64, and inputs and read-only data
+//     are not written;
 //   - every buffer lies in the arena, is used only during its lifetime, and overlaps no other that is alive in the same
 //     group of steps, except the one it starts in place of;
-//   - jumps make loops and branches that are properly nested (control_flow.h); a buffer from before a loop that the
-//   loop
-//     touches lives through it, one from inside ends inside;
+//   - jumps make loops and branches that are properly nested (control_flow.h); a buffer from before a loop that
+//     the loop touches lives through it, one from inside ends inside;
 //   - on every path, nothing is read before it is written, and every output is written;
 //   - steps that no barrier separates do not touch what one of them writes.
 // Fails with INGOT_BAD_PLAN and a text that names the step. `workspace` as told by verify_workspace_bytes.

@@ -25,8 +25,8 @@ RefTensor integers(const TensorType& type, RandomContraction& random) {
   return result;
 }
 
-// The linear index of the element at `point`, or -1 where there is none. Where the access claims `always`, there is
-// one.
+// The linear index of the element at `point`, or -1 where there is none.
+// Where the access claims `always`, there is one.
 int64_t locate(const std::vector<ContractionAccess>& accesses, const Shape& point, const Shape& shape) {
   const Shape strides = row_major_strides(shape);
   int64_t index = 0;
@@ -80,7 +80,7 @@ void expect_contraction_is_definition(const Op& op, RandomContraction& random) {
 struct Bench {
   Module module;
   Function& function = *module.add_function("main");
-  GraphBuilder b{all_ops()};
+  GraphBuilder b;
   Value* lhs;
   Value* rhs;
 
@@ -100,7 +100,7 @@ void expect_gradients_are_adjoint(Bench& bench, Op& op, RandomContraction& rando
   const Values gradients = op.def->gradient(args);
   EXPECT_EQ(gradients[0]->type, bench.lhs->type);
   EXPECT_EQ(gradients[1]->type, bench.rhs->type);
-  bench.b.create("func.return", {op.result(), gradients[0], gradients[1]});
+  bench.b.create(kFuncReturn, {op.result(), gradients[0], gradients[1]});
   const std::vector<RefTensor> inputs{integers(bench.lhs->type, random), integers(bench.rhs->type, random),
                                       integers(dy->type, random)};
   const std::vector<RefTensor> results = evaluate(bench.function, inputs);

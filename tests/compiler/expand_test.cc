@@ -30,7 +30,7 @@ TEST(Expand, WhatAnOpIsMadeOfGivesItsResults) {
   for (const OpCase& op_case : cases_that_expand()) {
     SCOPED_TRACE(op_case.sample.text);
     const std::unique_ptr<Module> module = copy_module(*op_case.module);
-    PassContext context(all_ops());
+    PassContext context;
     EXPECT_TRUE(expand(*module, context) || op_case.def->root != KernelRoot::kNone);
     verify(*module);
     EXPECT_EQ(no_expandable_ops(*module), "");
@@ -60,9 +60,9 @@ TEST(Expand, GradientsGoThroughTheParts) {
   Value* loss = main.body.terminator()->operand(0);
   ASSERT_EQ(loss->op->def->gradient, nullptr);
   erase(main.body.terminator());
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(main.body);
-  b.create("func.return", gradients(b, loss, std::span(&x, 1)));
+  b.create(kFuncReturn, gradients(b, loss, std::span(&x, 1)));
   main.results[0].type = x->type;
   verify(*module);
   EXPECT_EQ(evaluate(main, {tensor_of_values(x->type, {1, 2, -3})})[0].f, (std::vector<double>{2, 4, -6}));
@@ -73,7 +73,7 @@ std::string limit_of(const std::string& line) {
   const auto module = parse_module("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = " + line +
                                        " : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n",
                                    "limit.mlir", all_ops());
-  PassContext context(all_ops());
+  PassContext context;
   try {
     expand(*module, context);
   } catch (const Error& error) {

@@ -91,7 +91,7 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   const Golden golden = read_golden(path);
   auto module = parse_module(golden.input, path.filename(), all_ops());
   const auto before = copy_module(*module);
-  PassContext context(all_ops());
+  PassContext context;
   run_passes(golden.passes, *module, context);
   const std::string actual = print(*module);
 
@@ -103,7 +103,7 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   }
 
   const auto again = copy_module(*module);
-  PassContext fresh(all_ops());
+  PassContext fresh;
   run_passes(golden.passes, *again, fresh);
   EXPECT_EQ(print(*again), actual) << "not idempotent";
 

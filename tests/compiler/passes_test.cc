@@ -26,7 +26,7 @@ constexpr TameGraphOptions kTame = {.transcendentals = false};
 constexpr int kSeeds = 300;
 
 void run(std::initializer_list<const char*> names, Module& module) {
-  PassContext context(all_ops());
+  PassContext context;
   std::vector<PassRow> rows;
   for (const char* name : names) rows.push_back(*find_pass(name));
   run_passes(rows, module, context);
@@ -76,7 +76,7 @@ std::unique_ptr<Module> two_negations() {
 }
 
 std::string error_of(std::span<const PassRow> rows, const PipelineOptions& options) {
-  PassContext context(all_ops());
+  PassContext context;
   try {
     run_passes(rows, *two_negations(), context, options);
   } catch (const Error& error) {
@@ -86,7 +86,7 @@ std::string error_of(std::span<const PassRow> rows, const PipelineOptions& optio
 }
 
 TEST(Pipeline, StopsPrintsAndTimesAsAsked) {
-  PassContext context(all_ops());
+  PassContext context;
   std::string printed;
   PipelineOptions options{.stop_after = "drop_tokens", .print_after = {"all"}, .time_passes = true};
   options.print = [&](const std::string& text) { printed += text; };
@@ -97,10 +97,30 @@ TEST(Pipeline, StopsPrintsAndTimesAsAsked) {
   EXPECT_NE(printed.find("total"), std::string::npos) << printed;
 }
 
+TEST(Pipeline, PartsOfAPassAreSkippedPrintedStoppedAfterAndTimed) {
+  const auto run = [](PipelineOptions options) {
+    std::string printed;
+    options.print = [&](const std::string& text) { printed += text; };
+    PassContext context;
+    run_passes({&pass_named("canonicalize", "test"), 1}, *two_negations(), context, options);
+    return printed;
+  };
+  const std::string simplified = run({.print_after = {"simplify", "cse"}});
+  EXPECT_EQ(simplified.find("// after simplify\n"), 0u) << simplified;
+  EXPECT_EQ(simplified.find("stablehlo.negate", simplified.rfind("// after ")), std::string::npos) << simplified;
+  EXPECT_EQ(simplified.find("(unchanged)"), std::string::npos) << simplified;
+  EXPECT_EQ(run({.print_after = {"simplify"}, .skip = {"simplify"}}), "");
+  EXPECT_EQ(run({.stop_after = "fold_constants", .print_after = {"simplify"}}), "");
+  const std::string times = run({.time_passes = true});
+  for (const char* line : {"canonicalize", "  simplify", "  dce", " runs", "total"}) {
+    EXPECT_NE(times.find(line), std::string::npos) << times;
+  }
+}
+
 TEST(Pipeline, DumpsOneFileForEachPass) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ingot_dump_test";
   std::filesystem::remove_all(folder);
-  PassContext context(all_ops());
+  PassContext context;
   run_passes(compile_passes(), *two_negations(), context, {.dump_dir = folder});
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
@@ -122,19 +142,28 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
   const PassRow rows[] = {{"idle", [](Module&, PassContext&) { return false; },
                            [](const Module&) { return std::string("nothing was inlined"); }, ""}};
   EXPECT_EQ(error_of(rows, {}), "bug: after pass idle: nothing was inlined");
+
+  static const PassRow kParts[] = {{"rename",
+                                    [](Module& module, PassContext&) {
+                                      module.name = "renamed";
+                                      return true;
+                                    },
+                                    [](const Module& module) { return "the module is " + module.name; }, ""}};
+  const PassRow whole[] = {{"whole", nullptr, nullptr, "", [] { return std::span<const PassRow>(kParts); }}};
+  EXPECT_EQ(error_of(whole, {}), "bug: after pass rename: the module is renamed");
 }
 
 TEST(Pipeline, RecursionIsTheUsersError) {
   const auto module = tame_graph(1);
   Function* main = module->functions[0].get();
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.before(*main->body.terminator());
   Values arguments;
   std::vector<TensorType> results;
   for (auto& argument : main->body.arguments) arguments.push_back(argument.get());
   for (auto& result : main->results) results.push_back(result.type);
-  b.create("func.call", arguments, {{"callee", SymbolAttr{"main"}}}, results);
-  PassContext context(all_ops());
+  b.create(kCall, arguments, {{"callee", SymbolAttr{"main"}}}, results);
+  PassContext context;
   EXPECT_THROW(inline_calls(*module, context), Error);
 }
 
@@ -158,7 +187,7 @@ TEST_P(JaxSteps, BecomeKernelsThatMeanTheSame) {
   text << in.rdbuf();
   const auto module = parse_module(text.str(), "step.mlir", all_ops());
   const auto original = copy_module(*module);
-  PassContext context(all_ops());
+  PassContext context;
   run_passes(compile_passes(), *module, context);
   const Function& fused = *module->functions[0];
   const Traffic traffic = measure_traffic(fused);

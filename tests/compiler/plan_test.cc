@@ -68,7 +68,7 @@ TEST(Order, AnUpdateRunsAsSoonAsItsGradientExists) {
 // A function whose kernels are opaque: each reads its operands and makes results of random sizes.
 class OpaqueFunction {
  public:
-  explicit OpaqueFunction(const std::string& name) : b_(all_ops()) {
+  explicit OpaqueFunction(const std::string& name) {
     function_ = module_.add_function(name);
     b_.at_end(function_->body);
   }
@@ -83,7 +83,7 @@ class OpaqueFunction {
   // Result i may be written in place of operand i.
   Op* kernel(const Values& operands, const std::vector<int64_t>& result_elements) {
     auto body = std::make_unique<Block>();
-    GraphBuilder inner(all_ops());
+    GraphBuilder inner;
     inner.at_end(*body);
     for (Value* operand : operands) body->add_argument(operand->type);
     Values results;
@@ -95,10 +95,10 @@ class OpaqueFunction {
       }
       results.push_back(found);
     }
-    inner.create("ingot.yield", results);
+    inner.create(kYield, results);
     std::vector<std::unique_ptr<Block>> regions;
     regions.push_back(std::move(body));
-    return b_.create("ingot.kernel", operands, {{"name", Attr("opaque")}}, {}, std::move(regions));
+    return b_.create(kKernel, operands, {{"name", Attr("opaque")}}, {}, std::move(regions));
   }
 
   void finish(const Values& results, const std::vector<std::string>& states) {
@@ -107,11 +107,11 @@ class OpaqueFunction {
       if (!states[i].empty()) attrs["ingot.state"] = states[i];
       function_->results.push_back({results[i]->type, attrs});
     }
-    b_.create("func.return", results);
+    b_.create(kFuncReturn, results);
   }
 
   Plan plan() {
-    separate_results(*function_, all_ops(), lowering_);
+    separate_results(*function_, lowering_);
     StateTable state;
     state.add(*function_);
     RodataPool rodata;

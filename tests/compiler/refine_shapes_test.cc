@@ -1,5 +1,5 @@
-// Shapes that follow from the arguments: types with unknown dimensions, ops whose shape is a value, sizes given by
-// name.
+// Shapes that follow from the arguments: types with unknown dimensions, ops whose shape is a value,
+// sizes given by name.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ std::string refined(const std::string& text, std::vector<GivenShape> shapes = {}
     const auto module = parse_module(text, "test.mlir", all_ops());
     EXPECT_EQ(print(*parse_module(print(*module), "printed", all_ops())), print(*module));
     import_stablehlo(*module);
-    PassContext context(all_ops());
+    PassContext context;
     context.shapes = std::move(shapes);
     for (const auto pass : {inline_calls, drop_tokens, refine_shapes, expand, dce}) pass(*module, context);
     verify(*module);
@@ -213,8 +213,8 @@ func.func @main(%t: !stablehlo.token, %x: tensor<2xf32>, %n: tensor<i1>) -> (ten
   EXPECT_EQ(text.find("token"), std::string::npos) << text;
 }
 
-// Every program of the folder parses and verifies, and compiles with all its sizes 4 (one is not a program of
-// StableHLO).
+// Every program of the folder parses and verifies,
+// and compiles with all its sizes 4 (one is not a program of StableHLO).
 TEST(RefineShapes, ConformanceProgramsCompile) {
   const std::filesystem::path folder =
       std::filesystem::path(INGOT_SHARED_DIR) / "conformance/stablehlo/testdata/dynamic";

@@ -20,12 +20,11 @@ TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
 TEST(Elementwise, FlatOverAnyShape) {
   for (const Shape& shape :
        std::vector<Shape>{{}, {0}, {1}, {7}, {8}, {3, 5}, {2, 0, 3}, {1000}, {7, 11, 13}, {40, 1}}) {
-    check_kernel(
-        kernel_function({f32(shape), f32(shape)},
-                        [](GraphBuilder& b, const Values& x) {
-                          return Values{ops::add(b, ops::multiply(b, x[0], x[1]), ops::unary(b, "tanh", x[0]))};
-                        }),
-        {});
+    check_kernel(kernel_function({f32(shape), f32(shape)},
+                                 [](GraphBuilder& b, const Values& x) {
+                                   return Values{ops::add(b, ops::multiply(b, x[0], x[1]), ops::unary(b, kTanh, x[0]))};
+                                 }),
+                 {});
   }
 }
 
@@ -75,7 +74,7 @@ TEST(Elementwise, JoinedOperands) {
       const std::vector<TensorType> types = {part(1), part(0), part(4), part(2), part(3), part(4)};
       check_kernel(kernel_function(types, [&](GraphBuilder& b, const Values& x) {
         Value* four = ops::concatenate(b, {x[0], x[1], ops::multiply(b, x[2], x[2]), x[3]}, dim);
-        return Values{ops::add(b, ops::unary(b, "negate", four), ops::concatenate(b, {x[4], x[5]}, dim))};
+        return Values{ops::add(b, ops::unary(b, kNegate, four), ops::concatenate(b, {x[4], x[5]}, dim))};
       }));
     }
   }
@@ -113,12 +112,12 @@ TEST(Reduce, RowsColumnsAndBetween) {
       {{1}, {0}},           {{5000}, {0}},    {{3000, 5}, {0}},       {{2, 3, 40, 9}, {0, 2, 3}},
       {{5, 1}, {1}},        {{100000}, {0}},  {{16, 65, 96}, {0, 1}}, {{6, 700, 8}, {0, 1}}};
   for (const auto& [shape, dims] : cases) {
-    for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
+    for (const OpDef* op : {&kAdd, &kMaximum, &kMinimum, &kMultiply}) {
       KernelTolerance tolerance;
-      if (std::string(op) == "multiply") tolerance = {.relative = 1e-4, .low = 0.9, .high = 1.1};
+      if (op == &kMultiply) tolerance = {.relative = 1e-4, .low = 0.9, .high = 1.1};
       check_kernel(kernel_function({f32(shape)},
                                    [&](GraphBuilder& b, const Values& x) {
-                                     return Values{ops::reduce(b, op, ops::multiply(b, x[0], x[0]), dims)};
+                                     return Values{ops::reduce(b, *op, ops::multiply(b, x[0], x[0]), dims)};
                                    }),
                    tolerance);
     }
@@ -140,7 +139,7 @@ TEST(Reduce, LongSumsOfOneSignStayAccurate) {
   for (const auto& [shape, dims, relative] : cases) {
     check_kernel(
         kernel_function({f32(shape)},
-                        [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, "add", x[0], dims)}; }),
+                        [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, kAdd, x[0], dims)}; }),
         {.relative = relative, .low = 0.5, .high = 1.5});
   }
 }
@@ -153,11 +152,10 @@ TEST(Reduce, NarrowSumsAreRoundedBlockByBlock) {
     const TensorType type{dtype, {kRows, kColumns}};
     const KernelFunction f = kernel_function({type}, [&](GraphBuilder& b, const Values& x) {
       std::vector<std::unique_ptr<Block>> regions;
-      regions.push_back(ops::binary_region(b, "add", dtype));
+      regions.push_back(ops::binary_region(b, kAdd, dtype));
       Value* start = ops::constant(b, {dtype, {}}, 0);
       const std::vector<int64_t> dims{0};
-      return Values{
-          b.create("stablehlo.reduce", {x[0], start}, {{"dimensions", dims}}, {}, std::move(regions))->result()};
+      return Values{b.create(kReduce, {x[0], start}, {{"dimensions", dims}}, {}, std::move(regions))->result()};
     });
     const RefTensor x = random_tensor(type, 1);
     RefTensor expected({dtype, {kColumns}});
@@ -184,8 +182,8 @@ TEST(Reduce, SiblingsAndEpilogue) {
   for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{{0}, {1}, {0, 1}}) {
     check_kernel(kernel_function({f32({37, 43})},
                                  [&](GraphBuilder& b, const Values& x) {
-                                   Value* sum = ops::reduce(b, "add", x[0], dims);
-                                   Value* squares = ops::reduce(b, "add", ops::multiply(b, x[0], x[0]), dims);
+                                   Value* sum = ops::reduce(b, kAdd, x[0], dims);
+                                   Value* squares = ops::reduce(b, kAdd, ops::multiply(b, x[0], x[0]), dims);
                                    return Values{ops::multiply(b, sum, squares), sum};
                                  }),
                  {.relative = 1e-5});
@@ -200,11 +198,11 @@ TEST(Rows, Softmax) {
                                    std::vector<int64_t> outer;
                                    for (int64_t d = 0; d < last; ++d) outer.push_back(d);
                                    Value* max =
-                                       ops::broadcast_in_dim(b, ops::reduce(b, "maximum", x[0], {last}), shape, outer);
-                                   Value* e = ops::unary(b, "exponential", ops::subtract(b, x[0], max));
-                                   Value* sum = ops::reduce(b, "add", e, {last});
+                                       ops::broadcast_in_dim(b, ops::reduce(b, kMaximum, x[0], {last}), shape, outer);
+                                   Value* e = ops::unary(b, kExponential, ops::subtract(b, x[0], max));
+                                   Value* sum = ops::reduce(b, kAdd, e, {last});
                                    return Values{ops::divide(b, e, ops::broadcast_in_dim(b, sum, shape, outer)),
-                                                 ops::unary(b, "log", sum)};
+                                                 ops::unary(b, kLog, sum)};
                                  }),
                  {});
   }
@@ -212,20 +210,20 @@ TEST(Rows, Softmax) {
 
 TEST(Rows, BatchNormOverImages) {
   const Shape shape{4, 3, 5, 6};
-  check_kernel(kernel_function(
-                   {f32(shape), f32({3})},
-                   [&](GraphBuilder& b, const Values& x) {
-                     const auto wide = [&](Value* v) { return ops::broadcast_in_dim(b, v, shape, {1}); };
-                     const auto mean = [&](Value* v) {
-                       return ops::divide(b, ops::reduce(b, "add", v, {0, 2, 3}), ops::constant(b, f32({3}), 120));
-                     };
-                     Value* centred = ops::subtract(b, x[0], wide(mean(x[0])));
-                     Value* variance = mean(ops::multiply(b, centred, centred));
-                     return Values{ops::multiply(b, ops::multiply(b, centred, wide(ops::unary(b, "rsqrt", variance))),
-                                                 wide(x[1])),
-                                   variance};
-                   }),
-               {.relative = 1e-5});
+  check_kernel(
+      kernel_function({f32(shape), f32({3})},
+                      [&](GraphBuilder& b, const Values& x) {
+                        const auto wide = [&](Value* v) { return ops::broadcast_in_dim(b, v, shape, {1}); };
+                        const auto mean = [&](Value* v) {
+                          return ops::divide(b, ops::reduce(b, kAdd, v, {0, 2, 3}), ops::constant(b, f32({3}), 120));
+                        };
+                        Value* centred = ops::subtract(b, x[0], wide(mean(x[0])));
+                        Value* variance = mean(ops::multiply(b, centred, centred));
+                        return Values{ops::multiply(b, ops::multiply(b, centred, wide(ops::unary(b, kRsqrt, variance))),
+                                                    wide(x[1])),
+                                      variance};
+                      }),
+      {.relative = 1e-5});
 }
 
 KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims, DType dtype = DType::kF32) {
@@ -282,7 +280,7 @@ TEST(Contraction, Epilogue) {
                                [](GraphBuilder& b, const Values& x) {
                                  Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
                                  Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {13, 19}, {1}));
-                                 return Values{ops::binary(b, "maximum", biased, ops::zeros_like(b, biased)),
+                                 return Values{ops::binary(b, kMaximum, biased, ops::zeros_like(b, biased)),
                                                ops::multiply(b, biased, x[3])};
                                }),
                {.relative = 1e-5});
@@ -296,7 +294,7 @@ ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
 KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y, bool gradients,
                            DType dtype = DType::kF32) {
   return kernel_function({{dtype, x}, {dtype, w}, {dtype, y}}, [&](GraphBuilder& b, const Values& a) {
-    Op* op = b.create("stablehlo.convolution", {a[0], a[1]}, ops::to_attrs(conv), {{dtype, y}});
+    Op* op = b.create(kConvolution, {a[0], a[1]}, ops::to_attrs(conv), {{dtype, y}});
     if (!gradients) return Values{ops::add(b, op->result(), a[2])};
     Value* dy[] = {a[2]};
     const bool needed[] = {true, true};
@@ -464,15 +462,14 @@ TEST(Window, PoolsForwardAndBackward) {
   const ops::Window overlapping{
       {}, {}, {.size = 3, .low = 1, .high = 0, .base_dilation = 2}, {.size = 2, .dilation = 2}};
   for (const ops::Window& window : {same, apart, overlapping}) {
-    for (const char* op : {"maximum", "add"}) {
+    for (const OpDef* op : {&kMaximum, &kAdd}) {
       const Shape x{2, 3, 8, 9};
       const Shape y = ops::positions(window, x);
       check_kernel(kernel_function({f32(x), f32(y)}, [&](GraphBuilder& b, const Values& a) {
         std::vector<std::unique_ptr<Block>> regions;
-        regions.push_back(ops::binary_region(b, op, DType::kF32));
-        Value* start = ops::constant(b, f32({}), op[0] == 'm' ? -INFINITY : 0);
-        Op* pool =
-            b.create("stablehlo.reduce_window", {a[0], start}, ops::window_attrs(window), {}, std::move(regions));
+        regions.push_back(ops::binary_region(b, *op, DType::kF32));
+        Value* start = ops::constant(b, f32({}), op == &kMaximum ? -INFINITY : 0);
+        Op* pool = b.create(kReduceWindow, {a[0], start}, ops::window_attrs(window), {}, std::move(regions));
         return Values{ops::add(b, pool->result(), a[1])};
       }));
     }
@@ -507,10 +504,10 @@ TEST(Window, SendsSourcesToWinners) {
       check_kernel(kernel_function({{key, x}, sources}, [&](GraphBuilder& b, const Values& a) {
         std::vector<std::unique_ptr<Block>> regions;
         regions.push_back(ops::compare_region(b, direction, key));
-        regions.push_back(ops::binary_region(b, "add", sources.dtype));
+        regions.push_back(ops::binary_region(b, kAdd, sources.dtype));
         Value* start = ops::constant(b, {sources.dtype, {}}, 1);
-        const Op* sent = b.create("stablehlo.select_and_scatter", {a[0], ops::negate(b, a[1]), start},
-                                  ops::window_attrs(window), {}, std::move(regions));
+        const Op* sent = b.create(kSelectAndScatter, {a[0], ops::negate(b, a[1]), start}, ops::window_attrs(window), {},
+                                  std::move(regions));
         return Values{sent->result(), ops::negate(b, sent->result())};
       }));
       if (HasFailure()) return;
@@ -528,7 +525,7 @@ TEST(Update, WritesWindows) {
   };
   check_kernel(
       kernel_function({f32({5, 3, 17}), f32({3, 17}), f32({5, 3, 17}), index}, [&](GraphBuilder& b, const Values& a) {
-        Value* row = ops::unary(b, "tanh", a[1]);
+        Value* row = ops::unary(b, kTanh, a[1]);
         Value* first = ops::dynamic_update_slice(b, a[0], ops::reshape(b, row, {1, 3, 17}), at(b, a[3], 3));
         Value* twice = ops::broadcast_in_dim(b, ops::add(b, row, row), {1, 3, 17}, {1, 2});
         return Values{first, ops::negate(b, row), ops::dynamic_update_slice(b, a[2], twice, at(b, a[3], 3))};
@@ -567,7 +564,7 @@ TEST(Scatter, RowsOfATableAndSingleElements) {
                           .indices_batch = {},
                           .index_map = {0, 1},
                           .index_vector_dim = 1};
-  for (const char* op : {"add", "maximum"}) {
+  for (const OpDef* op : {&kAdd, &kMaximum}) {
     check_kernel(
         kernel_function({f32({10, 37}), {DType::kI32, {20, 1}}, f32({20, 37})}, [&](GraphBuilder& b, const Values& a) {
           return Values{ops::negate(b, ops::scatter(b, op, a[0], a[1], a[2], rows))};
@@ -598,8 +595,7 @@ TEST(Sort, RandomShapes) {
       for (size_t k = 1; k < operands.size(); ++k) {
         for (int side = 0; side < 2; ++side) regions[0]->add_argument({operands[k]->type.dtype, {}});
       }
-      const Op* sort =
-          b.create("stablehlo.sort", operands, {{"dimension", IntAttr{dimension}}}, {}, std::move(regions));
+      const Op* sort = b.create(kSort, operands, {{"dimension", IntAttr{dimension}}}, {}, std::move(regions));
       Values results;
       for (const auto& result : sort->results) results.push_back(result.get());
       return results;
@@ -616,7 +612,7 @@ TEST(TopK, RandomShapes) {
     const int64_t k = pick(std::min<int64_t>(shape.back(), 50));
     SCOPED_TRACE(to_string(f32(shape)) + ", k = " + std::to_string(k));
     const auto body = [&](GraphBuilder& b, const Values& x) {
-      const Op* top = b.create("chlo.top_k", {ops::add(b, x[0], x[1])}, {{"k", IntAttr{k}}});
+      const Op* top = b.create(kTopK, {ops::add(b, x[0], x[1])}, {{"k", IntAttr{k}}});
       return Values{top->result(0), top->result(1)};
     };
     const TensorType type{round % 4 ? DType::kI16 : DType::kF32, shape};

@@ -31,7 +31,7 @@ void expect_agreement(const OpCase& op_case, const std::vector<RefTensor>& resul
 // What the function gives for complex inputs once it knows none.
 std::vector<RefTensor> split_results(const OpCase& op_case) {
   const std::unique_ptr<Module> module = copy_module(*op_case.module);
-  PassContext context(all_ops());
+  PassContext context;
   expand(*module, context);
   EXPECT_TRUE(split_complex(*module, context));
   verify(*module);

@@ -209,7 +209,7 @@ std::vector<int> differentiate(Function& function, Op& op) {
   }
   Values result_gradients(op.results.size(), nullptr);
   result_gradients[0] = dy;
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.before(*function.body.terminator());
   GradientArgs args{b, op, result_gradients, {needed.get(), op.operands.size()}};
   const Values gradients = op.def->gradient(args);
@@ -235,7 +235,7 @@ void expect_gradient_is_adjoint(const OpDef& def, const Sample& sample, int degr
   Function& function = *module->functions[0];
   Op& op = op_under_test(function, def);
   if (!is_float(op.result()->type.dtype)) return;
-  if (!op.regions.empty() && ops::binary_region_op(op.region()) == "multiply") return;  // as many degrees as factors
+  if (!op.regions.empty() && ops::binary_region_op(op.region()) == &kMultiply) return;  // as many degrees as factors
   const std::vector<int> operands = differentiate(function, op);
   std::vector<RefTensor> arguments;
   for (const auto& argument : function.body.arguments) {

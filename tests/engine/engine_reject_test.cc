@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "aot/base/divide.h"
 #include "schema/kernel_abi.h"
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/engine_flow.h"
@@ -228,7 +229,7 @@ class GuardedBlock {
   explicit GuardedBlock(uint64_t byte_count) {
     const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     const uint64_t needed = (byte_count + 63) / 64 * 64;
-    map_bytes_ = (needed + page - 1) / page * page + 2 * page;
+    map_bytes_ = round_up(needed, page) + 2 * page;
     map_ =
         static_cast<std::byte*>(mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (map_ == MAP_FAILED) std::abort();

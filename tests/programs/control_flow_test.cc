@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kVector = "vector";  // stands for tensor<Nxf32> until a program knows its N
 
-// Writes a random program: nested loops of a few rounds, branches, and sums, differences, maxima of what is at hand.
+// Writes a random program: nested loops of a few iterations, branches, and sums, differences, maxima of what is at hand.
 // Regions return whatever they see: arguments, values from outside, constants, one value twice.
 class Author {
  public:
@@ -218,7 +218,7 @@ void expect_same(const std::string& text, uint64_t seed) {
 }
 
 // x and y of `count` elements trade places and grow, by amounts that follow from the round and from a number.
-std::string element_loop(int64_t count, const std::string& dtype, int64_t rounds) {
+std::string element_loop(int64_t count, const std::string& dtype, int64_t iterations) {
   return fmt::format(
       R"(func.func @main(%x: tensor<{0}x{1}>, %y: tensor<{0}x{1}>, %f: tensor<{1}>) -> (tensor<{0}x{1}>, tensor<{0}x{1}>) {{
   %start = stablehlo.constant dense<2> : tensor<i32>
@@ -240,7 +240,7 @@ std::string element_loop(int64_t count, const std::string& dtype, int64_t rounds
   return %0#1, %0#2 : tensor<{0}x{1}>, tensor<{0}x{1}>
 }}
 )",
-      count, dtype, 2 + 3 * rounds);
+      count, dtype, 2 + 3 * iterations);
 }
 
 TEST(ControlFlow, LoopsOfElementsRunInTheirKernel) {

@@ -1,5 +1,5 @@
-// Quantized tensors: what evaluation says beside StableHLO's formulas written out, and compiled programs beside
-// evaluation.
+// Quantized tensors: what evaluation says beside StableHLO's formulas written out,
+// and compiled programs beside evaluation.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ TEST(Quantize, ThereAreAsManyScalesAsElements) {
   const TensorType type = type_of("tensor<3x!quant.uniform<i8:f32:0, {1.0,0.5,0.25}>>");
   Module module;
   Function& function = *module.add_function("f");
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(function.body);
   Value* x = function.body.add_argument(type);
   try {

@@ -82,8 +82,8 @@ TEST(Scan, IsTheUnrolledLoop) {
   }
 }
 
-// The kernels in one round of each loop of a plan, but for those that count rounds.
-std::vector<int> kernels_in_rounds(const plan::Plan& plan) {
+// The kernels in one iteration of each loop of a plan, but for those that count iterations.
+std::vector<int> kernels_in_iterations(const plan::Plan& plan) {
   std::vector<int> counts;
   for (size_t back = 0; back < plan.steps.size(); ++back) {
     if (plan.steps[back].kind != plan::StepKind::kJump) continue;
@@ -129,7 +129,7 @@ TEST(Scan, AnLstmCellIsTwoKernels) {
   expect_same({w, u, bias}, scanned, unrolled, random_tensor(f32[{6, 32, 28}].type, 9, -0.3, 0.3));
   Program program;
   program.add("predict", [&](Tensor x) { return Outputs{{"y", scanned(x)}}; }, f32[{6, 32, 28}].named("x"));
-  EXPECT_EQ(kernels_in_rounds(compile(program).plans[0][0]), std::vector<int>{2});
+  EXPECT_EQ(kernels_in_iterations(compile(program).plans[0][0]), std::vector<int>{2});
 }
 
 TEST(Scan, CarriesIntegersAndCountsWithoutSlices) {
@@ -271,7 +271,7 @@ TEST(Errors, SayWhatARegionMayNotDo) {
          y.sum().backward();
          return y;
        }),
-       "only a loop whose rounds are counted"},
+       "only a loop whose iterations are counted"},
   };
   for (const auto& [message, expected] : errors) EXPECT_NE(message.find(expected), message.npos) << message;
 }

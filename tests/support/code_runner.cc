@@ -40,7 +40,7 @@ std::vector<std::string> every_target() {
 }
 
 bool can_run(const loops::Target& target) {
-  if (codegen::runs_here(target)) return true;
+  if (target.runs_here()) return true;
   const std::optional<std::string> why = why_not_emulated(target);
   static std::set<std::string> said;
   if (why && said.insert(*why).second) std::printf("  not executed: %s\n", why->c_str());
@@ -48,7 +48,7 @@ bool can_run(const loops::Target& target) {
 }
 
 std::unique_ptr<CodeRunner> make_code_runner(const loops::Target& target, const codegen::CodeImage& image) {
-  if (codegen::runs_here(target)) return std::make_unique<NativeRunner>(image);
+  if (target.runs_here()) return std::make_unique<NativeRunner>(image);
   return make_emulated_runner(target, image);
 }
 

@@ -32,7 +32,7 @@ bundle::BundleSpec compiled_spec(const Module& module) {
 }
 
 RefTensor tensor_of_bytes(const ingot_tensor_info& tensor, const std::byte* data) {
-  const std::optional<DType> dtype = dtype_from_name(engine::dtype_name(tensor.dtype));
+  const std::optional<DType> dtype = dtype_from_name(ingot_dtype_name(tensor.dtype));
   INGOT_CHECK(dtype);
   return from_literal(*dense({*dtype, {tensor.dims, tensor.dims + tensor.rank}}, {data, data + tensor.bytes}));
 }

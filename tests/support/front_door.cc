@@ -49,11 +49,11 @@ Verdict try_text(std::string_view text, std::string* message) {
 
   const bool is_lowered = try_work("compile", message, [&] {
     import_stablehlo(*module);
-    PassContext context(all_ops());
+    PassContext context;
     run_passes(compile_passes(), *module, context, {});
     for_each_block(*module, [](Block& block) {
       for (const auto& op : block.ops) {
-        if (!op->is("ingot.kernel")) continue;
+        if (!op->is(kKernel)) continue;
         for (const LoweredKernel& step : lower(*op, loops::find_target("x86-64-v3")).steps) loops::verify(step.kernel);
       }
     });

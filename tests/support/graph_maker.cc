@@ -37,7 +37,7 @@ Values outside_values(Block& block, std::list<std::unique_ptr<Op>>::iterator fir
 }  // namespace
 
 GraphMaker::GraphMaker(Random& random, const RandomGraphOptions& options, Function& function)
-    : random(random), b(all_ops()), options_(options), function_(function), block_(function.body) {
+    : random(random), options_(options), function_(function), block_(function.body) {
   b.at_end(block_);
   do {
     base_.assign(1 + random.below(4), 0);
@@ -47,7 +47,6 @@ GraphMaker::GraphMaker(Random& random, const RandomGraphOptions& options, Functi
 
 GraphMaker::GraphMaker(GraphMaker& outer, Block& region, const std::vector<RefTensor>& carried)
     : random(outer.random),
-      b(all_ops()),
       options_(outer.options_),
       function_(outer.function_),
       block_(region),
@@ -130,7 +129,7 @@ Value* GraphMaker::argument(const RefTensor& example) {
 
 Value* GraphMaker::constant(const TensorType& type) {
   if (type.shape.size() > 0 && !is_bool(type.dtype) && random.chance(0.2)) {
-    return make("stablehlo.iota", {}, {{"iota_dimension", IntAttr{random.below(type.rank())}}}, {type})->result();
+    return make(kIota, {}, {{"iota_dimension", IntAttr{random.below(type.rank())}}}, {type})->result();
   }
   if (type.elements() <= 40 && random.chance(0.5)) return ops::constant(b, to_literal(random_tensor(type, random)));
   return ops::constant(b, type, is_bool(type.dtype) ? random.below(2) : random.below(4) - 1);
@@ -181,7 +180,7 @@ const RefTensor& GraphMaker::tensor_of(const Value* value) {
 
 // --- recipes ---
 
-Op* GraphMaker::make(std::string_view op, Values operands, AttrMap attrs, std::vector<TensorType> declared,
+Op* GraphMaker::make(const OpDef& op, Values operands, AttrMap attrs, std::vector<TensorType> declared,
                      std::vector<std::unique_ptr<Block>> regions) {
   return b.create(op, std::move(operands), std::move(attrs), std::move(declared), std::move(regions));
 }
@@ -203,9 +202,9 @@ bool GraphMaker::settle() {
     for (const auto& result : (*it)->results) made.push_back(result.get());
     for (const auto& result : copy_op(**it, function.body, map)->results) copies.push_back(result.get());
   }
-  GraphBuilder end(all_ops());
+  GraphBuilder end;
   end.at_end(function.body);
-  end.create("func.return", copies);
+  end.create(kFuncReturn, copies);
   std::vector<RefTensor> tensors = evaluate(function, std::move(arguments));
   const bool all_tame = std::ranges::all_of(tensors, is_tame);
   for (size_t i = 0; i < made.size(); ++i) {

@@ -1,5 +1,5 @@
-// What the recipes of random graphs write with: a block, the values that can be read in it, and what they are for the
-// examples.
+// What the recipes of random graphs write with: a block, the values that can be read in it,
+// and what they are for the examples.
 #pragma once
 
 #include <functional>
@@ -49,8 +49,8 @@ class GraphMaker {
   // Follows it. What infer refuses and what the examples make infinite or NaN is taken back, nearly always; whether
   // something stayed.
   bool follow(const std::function<void(GraphMaker&)>& recipe);
-  // The result of `op`, an op of the table with these operands.
-  Op* make(std::string_view op, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {},
+  // The result of `op` with these operands.
+  Op* make(const OpDef& op, Values operands, AttrMap attrs = {}, std::vector<TensorType> declared = {},
            std::vector<std::unique_ptr<Block>> regions = {});
   void grow(int recipes);  // random ones of the table
 

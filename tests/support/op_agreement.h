@@ -40,10 +40,10 @@ inline double ulps(DType dtype, double actual, double expected, double magnitude
 
 // How many partial sums or products of its region's type an op makes for each result, at most.
 inline int64_t partial_results(const Op& op) {
-  const bool is_window = op.is("stablehlo.reduce_window");
-  if (!is_window && !op.is("stablehlo.reduce")) return 0;
-  const std::string_view combines = ops::binary_region_op(op.region());
-  if (combines != "add" && combines != "multiply") return 0;
+  const bool is_window = op.is(kReduceWindow);
+  if (!is_window && !op.is(kReduce)) return 0;
+  const OpDef* combines = ops::binary_region_op(op.region());
+  if (combines != &kAdd && combines != &kMultiply) return 0;
   if (is_window) return element_count(ops::sizes(ops::read_window(op.attrs())));
   return op.operand(0)->type.elements() / std::max<int64_t>(op.result()->type.elements(), 1);
 }

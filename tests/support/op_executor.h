@@ -23,7 +23,7 @@ class OpExecutor {
 
 // What expands is compiled by expand_test.
 inline bool has_kernel(const OpCase& op_case) {
-  PassContext context(all_ops());
+  PassContext context;
   return !has_complex(op_case.main()) && op_case.def->root != KernelRoot::kNone &&
          op_case.def->root != KernelRoot::kControlFlow && !expand(*copy_module(*op_case.module), context);
 }
@@ -31,12 +31,12 @@ inline bool has_kernel(const OpCase& op_case) {
 // A case as a kernel, lowered. As `fuse` leaves it, the kernel gets tables (constants that are no splats) as operands.
 class LoweredCase {
  public:
-  LoweredCase(const OpCase& op_case, const loops::Target& target, bool has_mathematics) : operands_(op_case.inputs) {
+  LoweredCase(const OpCase& op_case, const loops::Target& target, bool has_math_functions) : operands_(op_case.inputs) {
     const Block& body = op_case.main().body;
     Values outside;
     for (const auto& argument : body.arguments) outside.push_back(argument.get());
     for (const auto& op : body.ops) {
-      if (!op->is("stablehlo.constant") || op->attrs().literal("value")->is_splat) continue;
+      if (!op->is(kConstant) || op->attrs().literal("value")->is_splat) continue;
       outside.push_back(op->result());
       operands_.push_back(from_literal(*op->attrs().literal("value")));
     }
@@ -54,7 +54,7 @@ class LoweredCase {
     });
     lowering_ = lower(*function_.kernel, target);
     for (LoweredKernel& step : lowering_.steps) {
-      if (!has_mathematics) loops::expand_math(step.kernel);
+      if (!has_math_functions) loops::expand_math(step.kernel);
     }
   }
 
@@ -77,11 +77,11 @@ class LoweredCase {
 // The loops interpreter.
 class InterpretedOps : public OpExecutor {
  public:
-  InterpretedOps(const loops::Target& target, bool has_mathematics)
-      : target_(target), has_mathematics_(has_mathematics) {}
+  InterpretedOps(const loops::Target& target, bool has_math_functions)
+      : target_(target), has_math_functions_(has_math_functions) {}
 
   std::string name() const override {
-    return "interpreted for " + std::string(target_.name) + (has_mathematics_ ? "" : ", expanded mathematics");
+    return "interpreted for " + std::string(target_.name) + (has_math_functions_ ? "" : ", expanded math functions");
   }
 
   std::vector<std::vector<RefTensor>> run(std::span<const OpCase> cases) override {
@@ -90,14 +90,14 @@ class InterpretedOps : public OpExecutor {
       results.emplace_back();
       if (!has_kernel(op_case)) continue;
       results.back() =
-          LoweredCase(op_case, target_, has_mathematics_).results([](LoweringRun& run) { run.interpret(false); });
+          LoweredCase(op_case, target_, has_math_functions_).results([](LoweringRun& run) { run.interpret(false); });
     }
     return results;
   }
 
  private:
   const loops::Target& target_;
-  bool has_mathematics_;
+  bool has_math_functions_;
 };
 
 // Machine code.

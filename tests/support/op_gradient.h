@@ -12,7 +12,7 @@ namespace ingot {
 
 // Turns `function` (x...) -> (y...) into (x..., dy...) -> (dx...), with one dy for each float result and one dx for
 // each float argument.
-inline void make_gradient(Function& function, const OpTable& table) {
+inline void make_gradient(Function& function) {
   Block& body = function.body;
   const Values results = body.terminator()->operands;
   erase(body.terminator());
@@ -33,7 +33,7 @@ inline void make_gradient(Function& function, const OpTable& table) {
     }
   }
 
-  GraphBuilder b(table);
+  GraphBuilder b;
   b.at_end(body);
   std::map<const Value*, Value*> gradients;
   const auto accumulate = [&](const Value* value, Value* gradient) {
@@ -68,7 +68,7 @@ inline void make_gradient(Function& function, const OpTable& table) {
     outputs.push_back(gradients[argument] ? gradients[argument] : ops::zeros_like(b, argument));
     function.results.push_back({argument->type, {}});
   }
-  b.create("func.return", outputs);
+  b.create(kFuncReturn, outputs);
 }
 
 }  // namespace ingot

@@ -46,7 +46,7 @@ std::unique_ptr<Module> random_graph(uint64_t seed, const RandomGraphOptions& op
   GraphMaker maker(random, options, function);
   maker.grow(1 + static_cast<int>(random.below(options.op_count_max)));
   const Values results = chosen_results(maker, function.body);
-  maker.make("func.return", results);
+  maker.make(kFuncReturn, results);
   for (const Value* value : results) function.results.push_back({value->type, {}});
   choose_state(function, random);
   return module;

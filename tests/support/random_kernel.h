@@ -1,5 +1,5 @@
-// Random kernels that stay inside their buffers: nested loops, conditions, tiles, masks, gathers, and values of every
-// kind.
+// Random kernels that stay inside their buffers: nested loops, conditions, tiles, masks,
+// gathers, and values of every kind.
 #pragma once
 
 #include <random>

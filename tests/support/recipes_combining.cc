@@ -116,10 +116,10 @@ void convolution(GraphMaker& m) {
   ops::convolution(m.b, left, m.of({dtype, k}), it);
 }
 
-std::string reducing_op(GraphMaker& m, DType dtype) {
-  static const std::vector<std::string> kOps = {"add", "add", "maximum", "minimum", "multiply"};
-  static const std::vector<std::string> kBits = {"and", "or", "add", "maximum"};
-  return m.random.one_of(is_float(dtype) || m.random.chance(0.5) ? kOps : kBits);
+const OpDef& reducing_op(GraphMaker& m, DType dtype) {
+  static const std::vector<const OpDef*> kOps = {&kAdd, &kAdd, &kMaximum, &kMinimum, &kMultiply};
+  static const std::vector<const OpDef*> kBits = {&kAnd, &kOr, &kAdd, &kMaximum};
+  return *m.random.one_of(is_float(dtype) || m.random.chance(0.5) ? kOps : kBits);
 }
 
 // Half of the time the result is broadcast back, as in a softmax.
@@ -127,23 +127,22 @@ void reduce(GraphMaker& m) {
   Value* x = m.any();
   std::vector<int64_t> dims, kept;
   for (int64_t d = 0; d < x->type.rank(); ++d) (m.random.chance(0.5) ? dims : kept).push_back(d);
-  const std::string op = is_bool(x->type.dtype) ? "or" : reducing_op(m, x->type.dtype);
+  const OpDef& op = is_bool(x->type.dtype) ? kOr : reducing_op(m, x->type.dtype);
   Value* y = ops::reduce(m.b, op, x, dims);
   if (m.random.chance(0.6)) return;
-  ops::binary(m.b, m.random.chance(0.5) ? "subtract" : "multiply", x,
-              ops::broadcast_in_dim(m.b, y, x->type.shape, kept));
+  ops::binary(m.b, m.random.chance(0.5) ? kSubtract : kMultiply, x, ops::broadcast_in_dim(m.b, y, x->type.shape, kept));
 }
 
 // (a, i, b, j) -> the greater of a and b, with its position; the first of equal ones.
-std::unique_ptr<Block> greatest_region(GraphMaker& m, DType value, DType position) {
+std::unique_ptr<Block> greatest_region(DType value, DType position) {
   auto block = std::make_unique<Block>();
   for (DType dtype : {value, position, value, position}) block->add_argument({dtype, {}});
-  GraphBuilder b(m.b.table());
+  GraphBuilder b;
   b.at_end(*block);
   Value* stays = ops::compare(b, "GE", block->argument(0), block->argument(2));
   Value* greatest = ops::select(b, stays, block->argument(0), block->argument(2));
   Value* where = ops::select(b, stays, block->argument(1), block->argument(3));
-  b.create("stablehlo.return", {greatest, where});
+  b.create(kStablehloReturn, {greatest, where});
   return block;
 }
 
@@ -154,8 +153,8 @@ void argmax(GraphMaker& m) {
   Value* positions = ops::iota(m.b, {DType::kI32, x->type.shape}, dim);
   Value* least = ops::constant(m.b, {x->type.dtype, {}}, is_unsigned(x->type.dtype) ? 0 : -1);
   Value* zero = ops::constant(m.b, {DType::kI32, {}}, 0);
-  m.make("stablehlo.reduce", {x, positions, least, zero}, {{"dimensions", std::vector<int64_t>{dim}}}, {},
-         one(greatest_region(m, x->type.dtype, DType::kI32)));
+  m.make(kReduce, {x, positions, least, zero}, {{"dimensions", std::vector<int64_t>{dim}}}, {},
+         one(greatest_region(x->type.dtype, DType::kI32)));
 }
 
 ops::Window random_window(GraphMaker& m, const Shape& shape) {
@@ -169,7 +168,7 @@ ops::Window random_window(GraphMaker& m, const Shape& shape) {
 
 void reduce_window(GraphMaker& m) {
   Value* x = m.any([](const TensorType& type) { return !is_bool(type.dtype); });
-  if (x) ops::reduce_window(m.b, m.random.chance(0.5) ? "add" : "maximum", x, random_window(m, x->type.shape));
+  if (x) ops::reduce_window(m.b, m.random.chance(0.5) ? kAdd : kMaximum, x, random_window(m, x->type.shape));
 }
 
 // A running sum or maximum along a dimension, as JAX writes it.
@@ -180,8 +179,8 @@ void cumulative(GraphMaker& m) {
   const int64_t dim = m.random.below(x->type.rank()), extent = std::max<int64_t>(x->type.shape[dim], 1);
   window[dim].size = extent;
   (m.random.chance(0.7) ? window[dim].low : window[dim].high) = extent - 1;
-  static const std::vector<std::string> kOps = {"add", "maximum", "minimum"};
-  ops::reduce_window(m.b, m.random.one_of(kOps), x, window);
+  static const std::vector<const OpDef*> kOps = {&kAdd, &kMaximum, &kMinimum};
+  ops::reduce_window(m.b, *m.random.one_of(kOps), x, window);
 }
 
 void select_and_scatter(GraphMaker& m) {
@@ -206,19 +205,18 @@ void sort(GraphMaker& m) {
     region->add_argument({operand->type.dtype, {}});
     region->add_argument({operand->type.dtype, {}});
   }
-  GraphBuilder b(m.b.table());
+  GraphBuilder b;
   b.at_end(*region);
   AttrMap attrs{{"comparison_direction", EnumAttr{"comparison_direction", m.random.chance(0.5) ? "LT" : "GT"}}};
   if (is_float(x->type.dtype)) attrs.emplace("compare_type", EnumAttr{"comparison_type", "TOTALORDER"});
-  b.create("stablehlo.return", {b.make("stablehlo.compare", {region->argument(0), region->argument(1)}, attrs)});
-  m.make("stablehlo.sort", operands,
-         {{"dimension", IntAttr{m.random.below(x->type.rank())}}, {"is_stable", m.random.chance(0.5)}}, {},
-         one(std::move(region)));
+  b.create(kStablehloReturn, {b.make(kCompare, {region->argument(0), region->argument(1)}, attrs)});
+  m.make(kSort, operands, {{"dimension", IntAttr{m.random.below(x->type.rank())}}, {"is_stable", m.random.chance(0.5)}},
+         {}, one(std::move(region)));
 }
 
 void top_k(GraphMaker& m) {
   Value* x = m.any([](const TensorType& type) { return type.rank() > 0; });
-  if (x) m.make("chlo.top_k", {x}, {{"k", IntAttr{m.random.below(x->type.shape.back() + 1)}}});
+  if (x) m.make(kTopK, {x}, {{"k", IntAttr{m.random.below(x->type.shape.back() + 1)}}});
 }
 
 // x xᵀ + n I for random square matrices x: positive definite, and well conditioned.
@@ -229,7 +227,7 @@ Value* well_conditioned(GraphMaker& m, DType dtype) {
   Value* rows = ops::iota(m.b, {DType::kI32, shape}, x->type.rank() - 2);
   Value* columns = ops::iota(m.b, {DType::kI32, shape}, x->type.rank() - 1);
   Value* diagonal = ops::convert(m.b, ops::compare(m.b, "EQ", rows, columns), dtype);
-  Value* bounded = ops::unary(m.b, "tanh", x);
+  Value* bounded = ops::unary(m.b, kTanh, x);
   Value* squared = ops::matmul(m.b, bounded, bounded, true);
   Value* weight = ops::constant(m.b, x->type, static_cast<double>(size));
   Value* ridge = ops::multiply(m.b, diagonal, weight);
@@ -239,7 +237,7 @@ Value* well_conditioned(GraphMaker& m, DType dtype) {
 void cholesky(GraphMaker& m) {
   const DType dtype = m.random.chance(0.7) ? DType::kF32 : DType::kF64;
   Value* a = well_conditioned(m, dtype);
-  m.make("stablehlo.cholesky", {a}, {{"lower", m.random.chance(0.5)}});
+  m.make(kCholesky, {a}, {{"lower", m.random.chance(0.5)}});
 }
 
 void triangular_solve(GraphMaker& m) {
@@ -264,16 +262,16 @@ void batch_norm(GraphMaker& m) {
   Value* scale = vector();
   Value* offset = vector();
   if (m.random.chance(0.4)) {
-    m.make("stablehlo.batch_norm_training", {x, scale, offset}, attrs);
+    m.make(kBatchNormTraining, {x, scale, offset}, attrs);
     return;
   }
   Value* mean = vector();
   Value* deviation = vector();
   Value* variance = ops::multiply(m.b, deviation, deviation);
   if (m.random.chance(0.5)) {
-    m.make("stablehlo.batch_norm_inference", {x, scale, offset, mean, variance}, attrs);
+    m.make(kBatchNormInference, {x, scale, offset, mean, variance}, attrs);
   } else {
-    m.make("stablehlo.batch_norm_grad", {x, scale, mean, variance, m.other(x)}, attrs);
+    m.make(kBatchNormGrad, {x, scale, mean, variance, m.other(x)}, attrs);
   }
 }
 
@@ -281,7 +279,7 @@ void rng_bit_generator(GraphMaker& m) {
   static const std::vector<DType> kDTypes = {DType::kUI32, DType::kUI32, DType::kUI64, DType::kUI8, DType::kI32};
   const TensorType state{DType::kUI64, {2}};
   const std::string algorithm = m.random.chance(0.5) ? "THREE_FRY" : "PHILOX";
-  m.make("stablehlo.rng_bit_generator", {m.of(state)}, {{"rng_algorithm", EnumAttr{"rng_algorithm", algorithm}}},
+  m.make(kRngBitGenerator, {m.of(state)}, {{"rng_algorithm", EnumAttr{"rng_algorithm", algorithm}}},
          {state, {m.random.one_of(kDTypes), m.shape()}});
 }
 

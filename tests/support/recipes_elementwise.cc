@@ -80,23 +80,23 @@ void elementwise(GraphMaker& m) {
   const std::vector<TensorType> none;
   const DType tried = m.random.chance(0.8) ? x->type.dtype : m.dtype();
   try {
-    m.make(op.name(), operands(tried), op.attr_map, tried == main ? declared : none);
+    m.make(*op.def, operands(tried), op.attr_map, tried == main ? declared : none);
   } catch (const Error&) {
-    m.make(op.name(), operands(main), op.attr_map, declared);
+    m.make(*op.def, operands(main), op.attr_map, declared);
   }
 }
 
 // The everyday ones.
 void arithmetic(GraphMaker& m) {
-  static const std::vector<std::string> kUnary = {"negate", "abs", "tanh", "exponential", "logistic", "rsqrt", "sqrt"};
-  static const std::vector<std::string> kBinary = {"add", "subtract", "multiply", "maximum", "minimum", "divide"};
+  static const std::vector<const OpDef*> kUnary = {&kNegate, &kAbs, &kTanh, &kExponential, &kLogistic, &kRsqrt, &kSqrt};
+  static const std::vector<const OpDef*> kBinary = {&kAdd, &kSubtract, &kMultiply, &kMaximum, &kMinimum, &kDivide};
   Value* x = m.any();
   if (is_float(x->type.dtype) && m.random.chance(0.3)) {
-    ops::unary(m.b, m.random.one_of(kUnary), x);
+    ops::unary(m.b, *m.random.one_of(kUnary), x);
   } else if (Value* y = m.other(x); m.random.chance(0.5)) {
-    ops::binary(m.b, m.random.one_of(kBinary), x, y);
+    ops::binary(m.b, *m.random.one_of(kBinary), x, y);
   } else {
-    ops::binary(m.b, m.random.one_of(kBinary), y, x);
+    ops::binary(m.b, *m.random.one_of(kBinary), y, x);
   }
 }
 
@@ -114,7 +114,7 @@ void clamp(GraphMaker& m) {
   const auto bound = [&] { return m.random.chance(0.5) ? m.other(x) : m.of({x->type.dtype, {}}); };
   Value* low = bound();
   Value* high = bound();
-  m.make("stablehlo.clamp", {low, x, high});
+  m.make(kClamp, {low, x, high});
 }
 
 void convert(GraphMaker& m) { ops::convert(m.b, m.any(), m.dtype()); }
@@ -130,19 +130,20 @@ void bitcast_convert(GraphMaker& m) {
     if (shape.empty()) return;
     shape.pop_back();
   }
-  m.make("stablehlo.bitcast_convert", {x}, {}, {{to, shape}});
+  m.make(kBitcastConvert, {x}, {}, {{to, shape}});
 }
 
 // Equal shapes but for dimensions of 1 and those that one operand lacks.
 void broadcast_binary(GraphMaker& m) {
-  static const std::vector<std::string> kNames = {"add", "subtract", "multiply", "maximum", "minimum", "divide"};
+  static const std::vector<const OpDef*> kOps = {&kBroadcastAdd,     &kBroadcastSubtract, &kBroadcastMultiply,
+                                                 &kBroadcastMaximum, &kBroadcastMinimum,  &kBroadcastDivide};
   Value* x = m.any();
   Shape shape = x->type.shape;
   if (!shape.empty() && m.random.chance(0.5)) shape.erase(shape.begin());
   for (int64_t& extent : shape) extent = m.random.chance(0.3) ? 1 : extent;
   Value* y = m.of({x->type.dtype, shape});
   const bool is_swapped = m.random.chance(0.5);
-  m.make("chlo.broadcast_" + m.random.one_of(kNames), is_swapped ? Values{y, x} : Values{x, y});
+  m.make(*m.random.one_of(kOps), is_swapped ? Values{y, x} : Values{x, y});
 }
 
 // The body of a sample, on values of its arguments' types.

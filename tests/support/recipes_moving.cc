@@ -183,7 +183,7 @@ void gather(GraphMaker& m) {
 }
 
 void scatter(GraphMaker& m) {
-  static const std::vector<std::string> kOps = {"", "add", "add", "maximum", "minimum", "multiply"};
+  static const std::vector<const OpDef*> kOps = {nullptr, &kAdd, &kAdd, &kMaximum, &kMinimum, &kMultiply};
   Value* x = m.any();
   const Windows w = random_windows(m, x->type.shape);
   if (!m.is_small(w.batched)) return;
@@ -205,7 +205,7 @@ void rows_of_table(GraphMaker& m) {
                               .index_map = {0},
                               .index_vector_dim = 1};
   Value* rows = ops::gather(m.b, table, indices, dims, {1, columns});
-  if (m.random.chance(0.5)) ops::scatter(m.b, "add", table, indices, rows, dims);
+  if (m.random.chance(0.5)) ops::scatter(m.b, &kAdd, table, indices, rows, dims);
 }
 
 }  // namespace

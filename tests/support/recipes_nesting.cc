@@ -11,7 +11,7 @@ constexpr int kDepthMax = 2;
 void finish(GraphMaker& region, const std::vector<TensorType>& types) {
   Values results;
   for (const TensorType& type : types) results.push_back(region.of(type));
-  region.make("stablehlo.return", results);
+  region.make(kStablehloReturn, results);
 }
 
 int some_recipes(GraphMaker& m) { return 1 + static_cast<int>(m.random.below(4)); }
@@ -29,7 +29,7 @@ void loop(GraphMaker& m) {
   Value* times = ops::constant(m.b, counter, static_cast<double>(m.random.below(5)));
   if (m.random.chance(0.3)) {
     Value* three = ops::constant(m.b, counter, 3);
-    times = ops::binary(m.b, "and", m.of(counter), three);
+    times = ops::binary(m.b, kAnd, m.of(counter), three);
   }
   carried.push_back(ops::constant(m.b, counter, 0));
   starts.emplace_back(counter);
@@ -41,10 +41,10 @@ void loop(GraphMaker& m) {
     regions.push_back(std::make_unique<Block>());
     for (const TensorType& type : types) regions.back()->add_argument(type);
   }
-  GraphBuilder condition(all_ops());
+  GraphBuilder condition;
   condition.at_end(*regions[0]);
   Value* goes_on = ops::compare(condition, "LT", regions[0]->arguments.back().get(), times);
-  condition.create("stablehlo.return", {goes_on});
+  condition.create(kStablehloReturn, {goes_on});
 
   GraphMaker body(m, *regions[1], starts);
   body.grow(some_recipes(m));
@@ -52,8 +52,8 @@ void loop(GraphMaker& m) {
   for (size_t i = 0; i + 1 < types.size(); ++i) next.push_back(body.of(types[i]));
   Value* one = ops::constant(body.b, counter, 1);
   next.push_back(ops::add(body.b, regions[1]->arguments.back().get(), one));
-  body.make("stablehlo.return", next);
-  m.make("stablehlo.while", carried, {}, {}, std::move(regions));
+  body.make(kStablehloReturn, next);
+  m.make(kWhile, carried, {}, {}, std::move(regions));
 }
 
 std::vector<std::unique_ptr<Block>> branches(GraphMaker& m, int64_t count) {
@@ -74,35 +74,35 @@ std::vector<std::unique_ptr<Block>> branches(GraphMaker& m, int64_t count) {
 void choose_case(GraphMaker& m) {
   if (m.depth() >= kDepthMax) return;
   Value* index = m.of({DType::kI32, {}});
-  m.make("stablehlo.case", {index}, {}, {}, branches(m, 1 + m.random.below(3)));
+  m.make(kCase, {index}, {}, {}, branches(m, 1 + m.random.below(3)));
 }
 
 void choose_if(GraphMaker& m) {
   if (m.depth() >= kDepthMax) return;
   Value* condition = m.of({DType::kI1, {}});
-  m.make("stablehlo.if", {condition}, {}, {}, branches(m, 2));
+  m.make(kIf, {condition}, {}, {}, branches(m, 2));
 }
 
 void map(GraphMaker& m) {
-  static const std::vector<std::string> kOps = {"add", "subtract", "multiply", "maximum"};
+  static const std::vector<const OpDef*> kOps = {&kAdd, &kSubtract, &kMultiply, &kMaximum};
   Value* x = m.any();
   auto region = std::make_unique<Block>();
   Values operands{x, m.other(x)};
   for (const Value* operand : operands) region->add_argument({operand->type.dtype, {}});
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(*region);
-  Value* inner = ops::binary(b, m.random.one_of(kOps), region->argument(0), region->argument(1));
-  b.create("stablehlo.return", {ops::binary(b, m.random.one_of(kOps), inner, region->argument(0))});
+  Value* inner = ops::binary(b, *m.random.one_of(kOps), region->argument(0), region->argument(1));
+  b.create(kStablehloReturn, {ops::binary(b, *m.random.one_of(kOps), inner, region->argument(0))});
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < x->type.rank(); ++d) dims.push_back(d);
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(std::move(region));
-  m.make("stablehlo.map", operands, {{"dimensions", dims}}, {}, std::move(regions));
+  m.make(kMap, operands, {{"dimensions", dims}}, {}, std::move(regions));
 }
 
 void optimization_barrier(GraphMaker& m) {
   Value* x = m.any();
-  m.make("stablehlo.optimization_barrier", {x, m.any()});
+  m.make(kOptimizationBarrier, {x, m.any()});
 }
 
 }  // namespace

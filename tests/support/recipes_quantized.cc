@@ -27,27 +27,27 @@ TensorType quantized(GraphMaker& m, const Shape& shape) {
 void uniform_quantize(GraphMaker& m) {
   Value* x = m.random.chance(0.5) ? m.any([](const TensorType& type) { return type.dtype == DType::kF32; }) : nullptr;
   if (!x) x = m.of({DType::kF32, m.shape()});
-  m.make("stablehlo.uniform_quantize", {x}, {}, {quantized(m, x->type.shape)});
+  m.make(kUniformQuantize, {x}, {}, {quantized(m, x->type.shape)});
 }
 
 void uniform_dequantize(GraphMaker& m) {
   Value* x = m.any(is_quantized);
-  if (x) m.make("stablehlo.uniform_dequantize", {x}, {}, {expressed_type(x->type)});
+  if (x) m.make(kUniformDequantize, {x}, {}, {expressed_type(x->type)});
 }
 
 // Of the same quantization or of several.
 void arithmetic(GraphMaker& m) {
-  static const std::vector<std::string> kBinary = {"add", "subtract", "multiply", "maximum", "minimum"};
-  static const std::vector<std::string> kUnary = {"abs", "negate", "tanh", "logistic", "floor"};
+  static const std::vector<const OpDef*> kBinary = {&kAdd, &kSubtract, &kMultiply, &kMaximum, &kMinimum};
+  static const std::vector<const OpDef*> kUnary = {&kAbs, &kNegate, &kTanh, &kLogistic, &kFloor};
   Value* x = m.any(is_quantized);
   if (!x) return;
   const TensorType result = m.random.chance(0.5) ? x->type : quantized(m, x->type.shape);
   if (m.random.chance(0.3)) {
-    m.make("stablehlo." + m.random.one_of(kUnary), {x}, {}, {result});
+    m.make(*m.random.one_of(kUnary), {x}, {}, {result});
     return;
   }
   Value* y = m.any([&](const TensorType& type) { return is_quantized(type) && type.shape == x->type.shape; });
-  m.make("stablehlo." + m.random.one_of(kBinary), {x, y}, {}, {result});
+  m.make(*m.random.one_of(kBinary), {x, y}, {}, {result});
 }
 
 // The product of two matrices, summed in i32.
@@ -61,7 +61,7 @@ void product(GraphMaker& m) {
   ops::DotDims dims;
   dims.lhs_contract = {1};
   dims.rhs_contract = {0};
-  m.make("stablehlo.dot_general", {x, y}, {{"dot_dimension_numbers", to_attr(dims)}},
+  m.make(kDotGeneral, {x, y}, {{"dot_dimension_numbers", to_attr(dims)}},
          {quantized(m, {x->type.shape[0], y->type.shape[1]})});
 }
 

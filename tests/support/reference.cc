@@ -53,7 +53,7 @@ std::vector<RefTensor> magnitudes(const Op& op, std::span<const RefTensor> input
   }
   if (!is_sum(*op.def)) return results;
   std::vector<RefTensor> absolute(inputs.begin(), inputs.end());
-  const size_t chooses = op.is("stablehlo.select_and_scatter") ? 1 : 0;  // its first operand says where terms go
+  const size_t chooses = op.is(kSelectAndScatter) ? 1 : 0;  // its first operand says where terms go
   for (RefTensor& input : std::span(absolute).subspan(chooses)) {
     for (double& value : input.f) value = std::abs(value);
   }
@@ -75,7 +75,7 @@ bool is_of_complex(const Op& op) {
 // negative numbers: the result for operands nearby is as good. By how much of an operand; 0 for other ops.
 double operand_error(const Op& op) {
   if (is_of_complex(op)) return kComplexError;
-  return op.is("chlo.digamma") || op.is("chlo.lgamma") ? kReflectedError : 0;
+  return op.is(kDigamma) || op.is(kLgamma) ? kReflectedError : 0;
 }
 
 void move_operands(const Op& op, std::span<const RefTensor> inputs, double error, std::vector<RefTensor>& results,
@@ -91,8 +91,7 @@ void move_operands(const Op& op, std::span<const RefTensor> inputs, double error
 // parts of a complex product with an infinity.
 bool may_meet_infinity(const Op& op, std::span<const RefTensor> inputs) {
   const bool is_complex_product = op.def->contraction && is_complex(op.result()->type.dtype);
-  return (op.is("stablehlo.convolution") || is_complex_product) &&
-         std::ranges::any_of(inputs, [](const RefTensor& input) {
+  return (op.is(kConvolution) || is_complex_product) && std::ranges::any_of(inputs, [](const RefTensor& input) {
            return !std::ranges::all_of(input.f, [](double value) { return std::isfinite(value); });
          });
 }
@@ -105,12 +104,12 @@ void spread_nan(std::vector<RefTensor>& results, Random& random) {
 
 // The last bits of what was rounded, as floats of their own: one step more and they are NaN.
 bool takes_bits_apart(const Op& op) {
-  if (!op.is("stablehlo.bitcast_convert") || !op.operand(0)->op) return false;
+  if (!op.is(kBitcastConvert) || !op.operand(0)->op) return false;
   const DType from = op.operand(0)->type.dtype, to = op.result()->type.dtype;
   return is_float(from) && info(to).bits < info(from).bits;
 }
 
-bool multiplies(const Op& op) { return op.regions.size() == 1 && ops::binary_region_op(op.region()) == "multiply"; }
+bool multiplies(const Op& op) { return op.regions.size() == 1 && ops::binary_region_op(op.region()) == &kMultiply; }
 
 // In one order of its factors a product overflows or becomes zero, and what follows does not bring it back.
 void move_products(const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results, Random& random) {
@@ -142,15 +141,15 @@ double terms_of(std::span<const RefTensor> inputs, std::span<const RefTensor> re
 
 // A conversion of bf16 may be of what was not rounded to it (the pass widen_results).
 bool may_widen(const Op& op) {
-  if (!op.is("stablehlo.convert") || op.result()->type.dtype != DType::kF32) return false;
+  if (!op.is(kConvert) || op.result()->type.dtype != DType::kF32) return false;
   const Value* from = op.operand(0);
   return from->type.dtype == DType::kBF16 && from->op && (from->op->def->is_elementwise || from->op->def->contraction);
 }
 
 // A sum of products with others may be one sum, in another order (the pass join_products).
 bool may_join(const Op& op) {
-  return op.is("stablehlo.add") && std::ranges::any_of(op.operands, [](const Value* from) {
-           return from->op && (from->op->def->contraction || from->op->is("stablehlo.add"));
+  return op.is(kAdd) && std::ranges::any_of(op.operands, [](const Value* from) {
+           return from->op && (from->op->def->contraction || from->op->is(kAdd));
          });
 }
 
@@ -178,9 +177,9 @@ void move_results(const Op& op, std::span<const RefTensor> inputs, std::vector<R
     if (results[r].f.empty()) continue;
     const DType dtype = part_of(results[r].type.dtype);
     const size_t parts = results[r].is_complex() ? 2 : 1;
-    // Evaluation sums f64 in f64 as well, and a scatter sums, one after the other; equal terms may all err the same
-    // way.
-    const bool goes_along = sums && (dtype == DType::kF64 || op.is("stablehlo.scatter"));
+    // Evaluation sums f64 in f64 as well, and a scatter sums, one after the other;
+    // equal terms may all err the same way.
+    const bool goes_along = sums && (dtype == DType::kF64 || op.is(kScatter));
     const double own_error = goes_along ? std::max(std::sqrt(terms), terms / 4) : 0;
     const double allowed = std::max({allowed_ulps(op, dtype), takes_complex ? complex_ulps(dtype) : 0, own_error});
     const double most = greatest_finite(dtype);

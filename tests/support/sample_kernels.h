@@ -1,6 +1,7 @@
 // Small kernels that several judges use.
 #pragma once
 
+#include "aot/base/divide.h"
 #include "aot/loops/builder.h"
 
 namespace ingot::loops {
@@ -38,7 +39,7 @@ inline Kernel dot_bias_relu(const MicroKernelShape& s) {
   const BufferId bias = b.input("b", DType::kF32, s.n);
   const BufferId h = b.output("h", DType::kF32, s.m * s.n);
   const TileId acc = b.tile("acc", DType::kF32, s.lanes, {s.rows, s.vectors});
-  b.set_task_count((s.m + s.rows - 1) / s.rows);
+  b.set_task_count(divide_up(s.m, s.rows));
   const Index m = b.task() * s.rows;
   const auto tile = [&](Index n, int64_t rows) {
     const auto each = [&](const std::function<void(Index, Index)>& body) {

@@ -24,9 +24,9 @@ KernelFunction kernel_function(const std::vector<TensorType>& arguments,
   Values inner;
   for (size_t i = 0; i < arguments.size(); ++i)
     inner.push_back(region->add_argument(arguments[i], "a" + std::to_string(i)));
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(*region);
-  b.create("ingot.yield", body(b, inner));
+  b.create(kYield, body(b, inner));
   Values outer;
   for (size_t i = 0; i < arguments.size(); ++i) {
     outer.push_back(f.function->body.add_argument(arguments[i], "x" + std::to_string(i)));
@@ -35,10 +35,10 @@ KernelFunction kernel_function(const std::vector<TensorType>& arguments,
   b.at_end(f.function->body);
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(std::move(region));
-  Op* kernel = b.create("ingot.kernel", outer, {}, {}, std::move(regions));
+  Op* kernel = b.create(kKernel, outer, {}, {}, std::move(regions));
   Values results;
   for (const auto& result : kernel->results) results.push_back(result.get());
-  b.create("func.return", results);
+  b.create(kFuncReturn, results);
   f.kernel = kernel;
   return f;
 }

@@ -36,9 +36,9 @@ void drop_result(Function& function, int index) {
   kept.erase(kept.begin() + index);
   function.results.erase(function.results.begin() + index);
   erase(end);
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(function.body);
-  b.create("func.return", kept);
+  b.create(kFuncReturn, kept);
 }
 
 void drop_unused_arguments(Function& function) {
@@ -90,7 +90,7 @@ bool bypass(Op* op) {
       replace_all_uses(result.get(), *same);
       replaced = true;
     } else if (op->block->parent_op && !op->operands.empty() && !is_token(result->type.dtype)) {
-      GraphBuilder b(all_ops());
+      GraphBuilder b;
       b.before(*op);
       replace_all_uses(result.get(), ops::zeros_like(b, result.get()));
       replaced = true;
@@ -189,7 +189,7 @@ class Shrinker {
     std::unique_ptr<Module> candidate = copy_module(*best_);
     try {
       if (!change(*candidate)) return false;
-      PassContext context(all_ops());
+      PassContext context;
       dce(*candidate, context);
       drop_unused_arguments(main_of(*candidate));
       verify(*candidate);

@@ -9,12 +9,10 @@
 namespace ingot {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class Generator {
  public:
   Generator(uint64_t seed, const TameGraphOptions& options, Function& function)
-      : options_(options), random_(seed), b_(all_ops()), function_(function) {
+      : options_(options), random_(seed), function_(function) {
     b_.at_end(function.body);
   }
 
@@ -29,7 +27,7 @@ class Generator {
     Values results;
     for (int64_t count = 1 + random_.below(3); count > 0; --count) results.push_back(some_value());
     results.push_back(values_.back());
-    b_.create("func.return", results);
+    b_.create(kFuncReturn, results);
     for (const Value* value : results) function_.results.push_back({value->type, {}});
   }
 
@@ -119,22 +117,23 @@ class Generator {
   }
 
   Value* unary() {
-    static const Names kExact = {"negate", "abs", "negate", "floor", "sign"};
-    static const Names kAll = {"negate", "abs", "tanh", "exponential", "logistic", "sine", "floor"};
-    return ops::unary(b_, random_.one_of(options_.transcendentals ? kAll : kExact), some_float());
+    static const std::vector<const OpDef*> kExact = {&kNegate, &kAbs, &kNegate, &kFloor, &kSign};
+    static const std::vector<const OpDef*> kAll = {&kNegate, &kAbs, &kTanh, &kExponential, &kLogistic, &kSine, &kFloor};
+    return ops::unary(b_, *random_.one_of(options_.transcendentals ? kAll : kExact), some_float());
   }
 
   Value* binary() {
-    static const Names kNames = {"add", "subtract", "multiply", "maximum", "minimum", "add", "multiply"};
+    static const std::vector<const OpDef*> kNames = {&kAdd,     &kSubtract, &kMultiply, &kMaximum,
+                                                     &kMinimum, &kAdd,      &kMultiply};
     Value* x = some_value();
-    if (is_bool(x->type.dtype)) return ops::binary(b_, random_.chance(0.5) ? "and" : "xor", x, fitting(x->type));
+    if (is_bool(x->type.dtype)) return ops::binary(b_, random_.chance(0.5) ? kAnd : kXor, x, fitting(x->type));
     Value* y = fitting(x->type);
-    return random_.chance(0.5) ? ops::binary(b_, random_.one_of(kNames), x, y)
-                               : ops::binary(b_, random_.one_of(kNames), y, x);
+    return random_.chance(0.5) ? ops::binary(b_, *random_.one_of(kNames), x, y)
+                               : ops::binary(b_, *random_.one_of(kNames), y, x);
   }
 
   Value* choose() {
-    static const Names kDirections = {"EQ", "NE", "LT", "LE", "GT", "GE"};
+    static const std::vector<std::string> kDirections = {"EQ", "NE", "LT", "LE", "GT", "GE"};
     Value* x = some_float();
     Value* y = fitting(x->type);
     Value* condition = ops::compare(b_, random_.one_of(kDirections), x, y);
@@ -190,10 +189,10 @@ class Generator {
       dims.push_back(kept.back());
       kept.pop_back();
     }
-    Value* result = ops::reduce(b_, random_.chance(0.6) ? "add" : "maximum", x, dims);
+    Value* result = ops::reduce(b_, random_.chance(0.6) ? kAdd : kMaximum, x, dims);
     if (random_.chance(0.5)) return result;
     values_.push_back(result);
-    return ops::binary(b_, random_.chance(0.5) ? "subtract" : "multiply", x,
+    return ops::binary(b_, random_.chance(0.5) ? kSubtract : kMultiply, x,
                        ops::broadcast_in_dim(b_, result, x->type.shape, kept));
   }
 

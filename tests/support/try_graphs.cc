@@ -67,11 +67,11 @@ std::vector<RefTensor> results_by_name(const Function& function, const std::vect
 std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& target,
                                            const std::vector<RefTensor>& arguments) {
   const std::unique_ptr<Module> module = copy_module(graph);
-  PassContext context(all_ops());
+  PassContext context;
   run_passes(compile_passes(), *module, context);
   return evaluate(*module->functions[0], arguments,
                   {.adjust = [&](const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results) {
-                    if (!op.is("ingot.kernel")) return;
+                    if (!op.is(kKernel)) return;
                     Lowering lowering = lower(op, target);
                     for (LoweredKernel& step : lowering.steps) loops::expand_math(step.kernel);
                     LoweringRun run(op, lowering);

@@ -275,7 +275,7 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"comple step.mlir", kUsageError, "did you mean 'compile'?"},
       {"compile step.mlir", kUsageError, "--output is required"},
       {"compile step.mlir -o x.ingot --targets host", kUsageError, "did you mean '--target'?"},
-      {"run net.ingot predict x=1", kUsageError, "'x=1' is one word too many"},
+      {"run net.ingot predict x=1", kUsageError, "unexpected argument 'x=1'"},
       {"run net.ingot predict --threads many", kUsageError, "many"},
       {"compile nowhere.mlir -o x.ingot", kUserError, "cannot read nowhere.mlir"},
       {"compile empty -o x.ingot", kUserError, "empty: has no program"},

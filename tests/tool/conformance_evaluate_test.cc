@@ -65,7 +65,7 @@ std::vector<std::string> run(Module& module) {
   for (const auto& function : module.functions) {
     if (function->is_private || function->argument_count() > 0) continue;
     const std::vector<Check> checks = take_checks(*function);
-    const std::vector<RefTensor> results = evaluate(*function, {}, {.round = true, .round_steps = true});
+    const std::vector<RefTensor> results = evaluate(*function, {}, {.round = true, .round_partial_sums = true});
     for (const Check& check : checks) {
       const std::string difference = judge(check, results);
       if (!difference.empty()) mistakes.push_back(describe(check.location) + ": " + difference);

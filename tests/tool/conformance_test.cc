@@ -23,7 +23,7 @@ constexpr const char* kLimits[] = {
     "stablehlo.infeed reads from the host",
     "stablehlo.outfeed writes to the host",
     "stablehlo.send sends to another process",
-    "check.expect_serialized_eq: what a loop's rounds show to probe",
+    "check.expect_serialized_eq: what a loop's iterations show to probe",
 };
 
 // Programs whose expected values are further from the exact ones than they allow. Their first lines say that

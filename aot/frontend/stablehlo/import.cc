@@ -9,6 +9,7 @@
 #include "aot/frontend/stablehlo/names.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -176,7 +177,7 @@ class Importer {
   // function whose arguments say the names.
   void name_dimensions() {
     for (const auto& op : function_.body.ops) {
-      const Function* callee = op->is("func.call") ? function_.module->find(op->attrs().string("callee")) : nullptr;
+      const Function* callee = op->is(kCall) ? function_.module->find(op->attrs().string("callee")) : nullptr;
       for (int i = 0; callee && i < callee->argument_count(); ++i) {
         const std::string* name = find_string(callee->argument_attrs[i], kGlobalConstantAttr);
         if (name && !name->empty()) name_dimension(op->operand(i), *name);
@@ -185,8 +186,8 @@ class Importer {
   }
 
   void name_dimension(const Value* size, const std::string& name) {
-    while (size->op && size->op->is("stablehlo.convert")) size = size->op->operand(0);
-    if (!size->op || !size->op->is("stablehlo.get_dimension_size")) return;
+    while (size->op && size->op->is(kConvert)) size = size->op->operand(0);
+    if (!size->op || !size->op->is(kGetDimensionSize)) return;
     const Value& argument = *size->op->operand(0);
     if (argument.block != &function_.body) return;
     AttrMap& attrs = function_.argument_attrs[argument.index];

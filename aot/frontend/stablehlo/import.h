@@ -20,10 +20,10 @@ namespace ingot {
 //   Names, in this order:
 //     ingot.state or ingot.name as given
 //     an argument's loc("state['opt'][0].mu")            state.opt.0.mu
-//     a result's jax.result_info = "result[1]['loss']"   loss: without `result` and its index, unless two would be
-//                                                        the same
-//     a result that is state has its argument's name
-//     else arg2, result0
+//     a result's jax.result_info = "result[1]['loss']"   loss: without `result` and its index, unless two results
+//                                                        would then have one name
+//     a result that is state                             its argument's name
+//     any other                                          arg2, result0
 //   A dimension that JAX's program reads as `batch` has that name, in the argument's attributes::kDims.
 //   Names are unique among a function's arguments, and among its results: a second `x` becomes `x_1`.
 //

@@ -34,40 +34,38 @@ Values triangular_solve(GraphBuilder& b, const Op& call) {
 // The second result is 0 where the matrix is positive definite: a pivot that is not positive spoils the last one.
 Values cholesky(GraphBuilder& b, const Op& call) {
   const Shape& shape = call.operand(0)->type.shape;
-  Value* y = b.make("stablehlo.cholesky", {call.operand(0)}, {{"lower", letter(call, "uplo") == 'L'}});
+  Value* y = b.make(kCholesky, {call.operand(0)}, {{"lower", letter(call, "uplo") == 'L'}});
   Shape last(shape.size(), 0);
   for (size_t d = shape.size() - 2; d < shape.size(); ++d) last[d] = shape[d] - 1;
   const TensorType& status = call.result(1)->type;
   const Term pivot(b, ops::reshape(b, ops::slice(b, y, last, shape, Shape(shape.size(), 1)), status.shape));
   const Term is_positive = pivot > pivot.like(0);
-  return {y, ops::convert(b, is_positive.unary("not"), status.dtype)};
+  return {y, ops::convert(b, is_positive.unary(kNot), status.dtype)};
 }
 
 // The third result is the number, from 1 on, of the first pivot that is 0; else 0.
 Values lu(GraphBuilder& b, const Op& call) {
-  const Op* made = b.create("ingot.lu", {call.operand(0)});
+  const Op* made = b.create(kLu, {call.operand(0)});
   const Term factors(b, made->result()), pivots(b, made->result(1));
   const Shape& shape = factors.shape();
   const int64_t rank = std::ssize(shape);
   const Term is_zero = both(ops::is_diagonal(b, shape), equal(factors, factors.like(0)));
   const Term none(b, ops::constant(b, {DType::kI32, shape}, static_cast<double>(shape.back() + 1)));
   const Term numbers = where(is_zero, ops::row_numbers(b, shape) + 1, none);
-  const Term first(b, ops::reduce(b, "minimum", numbers, {rank - 2, rank - 1}));
+  const Term first(b, ops::reduce(b, kMinimum, numbers, {rank - 2, rank - 1}));
   return {factors, pivots + 1, where(first > first.like(static_cast<double>(shape.back())), 0.0, first)};
 }
 
 Values qr(GraphBuilder& b, const Op& call) {
-  const Op* made = b.create("ingot.qr", {call.operand(0)});
+  const Op* made = b.create(kQr, {call.operand(0)});
   return {made->result(0), made->result(1)};
 }
 
-Values householder_product(GraphBuilder& b, const Op& call) {
-  return {b.make("ingot.householder_product", call.operands)};
-}
+Values householder_product(GraphBuilder& b, const Op& call) { return {b.make(kHouseholderProduct, call.operands)}; }
 
 // The last result says that all went well: what does not converge, NaN, stays NaN.
 Values eigh(GraphBuilder& b, const Op& call) {
-  const Op* made = b.create("ingot.eigh", {call.operand(0)}, {{"lower", letter(call, "uplo") == 'L'}});
+  const Op* made = b.create(kEigh, {call.operand(0)}, {{"lower", letter(call, "uplo") == 'L'}});
   return {made->result(1), made->result(0), ops::constant(b, call.result(2)->type, 0)};
 }
 
@@ -76,16 +74,16 @@ Value* completed(GraphBuilder& b, Value* q) {
   const int rank = q->type.rank();
   const int64_t rows = q->type.shape[rank - 2], columns = q->type.shape[rank - 1];
   if (rows == columns) return q;
-  const Op* qr = b.create("ingot.qr", {q});
+  const Op* qr = b.create(kQr, {q});
   const TensorType missing = ops::with_extents(q->type, {rows, rows - columns}, q->type.dtype);
   Value* wide = ops::concatenate(b, {qr->result(0), ops::constant(b, missing, 0)}, rank - 1);
-  Value* all = b.make("ingot.householder_product", {wide, qr->result(1)});
+  Value* all = b.make(kHouseholderProduct, {wide, qr->result(1)});
   return ops::concatenate(b, {q, ops::block(b, all, {0, rows}, {columns, rows})}, rank - 1);
 }
 
 // The first result is what is left of the operand, which nobody reads; with job N nobody reads the vectors either.
 Values svd(GraphBuilder& b, const Op& call) {
-  const Op* made = b.create("ingot.svd", {call.operand(0)});
+  const Op* made = b.create(kSvd, {call.operand(0)});
   Value *u = made->result(0), *vt = made->result(2);
   const char job = letter(call, "mode");
   if (job == 'A') {
@@ -134,7 +132,7 @@ std::string_view name_of(std::string_view target) {
 }
 
 const LibraryCall* find_library_call(const Op& op) {
-  if (!op.is("stablehlo.custom_call")) return nullptr;
+  if (!op.is(kCustomCall)) return nullptr;
   const auto* call = std::ranges::find(kLibraryCalls, name_of(target_of(op)), &LibraryCall::name);
   if (call == std::end(kLibraryCalls)) return nullptr;
   if (call->operands != op.operands.size() || call->results != op.results.size()) return nullptr;
@@ -147,7 +145,7 @@ const LibraryCall* find_library_call(const Op& op) {
 }  // namespace
 
 void replace_library_calls(Module& module) {
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   for_each_block(module, [&](Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op* op = (at++)->get();
@@ -156,7 +154,7 @@ void replace_library_calls(Module& module) {
       b.before(*op);
       b.location = op->location;
       const Values made = call->made(b, *op);
-      for (size_t i = 0; i < made.size(); ++i) {
+      for (int i = 0; i < static_cast<int>(made.size()); ++i) {
         if (made[i]->type == op->result(i)->type) continue;
         throw_error(op->location, fmt::format("custom_call @{}: result {} is {}, not {}", target_of(*op), i,
                                               to_string(made[i]->type), to_string(op->result(i)->type)));

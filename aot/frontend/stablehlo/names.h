@@ -11,8 +11,8 @@
 namespace ingot {
 
 // A JAX key path as a dotted name: "state['opt'][0].mu['fc1']['b']" is "state.opt.0.mu.fc1.b". Nullopt when the text is
-// none: a path starts with a word, or with a subscript, and goes on with .word, ['key'], ["key"], [3] or [<flat index
-// 3>].
+// none: a path starts with a word, or with a subscript, and goes on with .word, ['key'], ["key"], [3] or
+// [<flat index 3>].
 std::optional<std::string> dotted_name(std::string_view key_path);
 
 // Without the first part: "result.loss" is "loss"; "" when there is only one.

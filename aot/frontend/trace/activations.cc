@@ -16,7 +16,7 @@ Tensor relu(const In& x) {
 
 Tensor sigmoid(const In& x) {
   const Scope scope(x.at);
-  return wrap(ops::unary(builder(), "logistic", float_value(x.tensor)));
+  return wrap(ops::unary(builder(), kLogistic, float_value(x.tensor)));
 }
 
 Tensor silu(const In& x) {

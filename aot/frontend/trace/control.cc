@@ -48,10 +48,10 @@ std::vector<std::unique_ptr<Block>> pair(std::unique_ptr<Block> first, std::uniq
   return regions;
 }
 
-// The starts of a slice at `round` along the first of `rank` dimensions.
-Values starts_at(Value* round, int64_t rank) {
+// The starts of a slice at `iteration` along the first of `rank` dimensions.
+Values starts_at(Value* iteration, int64_t rank) {
   Values starts(rank, rank > 1 ? ops::constant(builder(), kIndex, 0) : nullptr);
-  starts[0] = round;
+  starts[0] = iteration;
   return starts;
 }
 
@@ -61,21 +61,21 @@ Shape with_first(int64_t extent, const Shape& rest) {
   return shape;
 }
 
-int64_t rounds_of(const Values& xs, const ScanOptions& options) {
-  int64_t rounds = options.length;
+int64_t iterations_of(const Values& xs, const ScanOptions& options) {
+  int64_t iterations = options.length;
   for (const Value* x : xs) {
     if (x->type.rank() == 0) fail("scan: a scalar has no dimension to scan along; let the body read it from outside");
-    if (rounds >= 0 && rounds != x->type.shape[0]) {
-      fail(fmt::format("scan: {} rounds, but {} has {} slices", rounds, to_string(x->type), x->type.shape[0]));
+    if (iterations >= 0 && iterations != x->type.shape[0]) {
+      fail(fmt::format("scan: {} iterations, but {} has {} slices", iterations, to_string(x->type), x->type.shape[0]));
     }
-    rounds = x->type.shape[0];
+    iterations = x->type.shape[0];
   }
-  if (rounds < 0) fail("scan: without xs the number of rounds must be given, as {.length = n}");
-  if (rounds == 0) fail("scan: needs a round at least");
-  return rounds;
+  if (iterations < 0) fail("scan: without xs the number of iterations must be given, as {.length = n}");
+  if (iterations == 0) fail("scan: needs one iteration at least");
+  return iterations;
 }
 
-Tensors branches(const char* op, Value* index, const std::vector<std::function<Tensors()>>& functions) {
+Tensors branches(const OpDef& op, Value* index, const std::vector<std::function<Tensors()>>& functions) {
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& function : functions) {
     regions.push_back(Trace::current().region({}, [&](Block&) { return values_of(function()); }));
@@ -97,15 +97,15 @@ Scanned scan(const std::function<Scanned(Tensors, Tensors)>& body, const Tensors
   Values starts = {ops::constant(b, kIndex, 0)};
   for (Value* value : values_of(init)) starts.push_back(value);
   const size_t carried = starts.size();
-  const int64_t rounds = rounds_of(scanned, options);
+  const int64_t iterations = iterations_of(scanned, options);
   const std::vector<TensorType> types = types_of(starts);
 
   std::vector<TensorType> stacks;
   auto recorded = trace.region(types, [&](Block& block) {
-    Value* round = block.argument(0);
-    Value* place = round;
+    Value* iteration = block.argument(0);
+    Value* place = iteration;
     if (options.reverse) {
-      place = ops::subtract(b, ops::constant(b, kIndex, static_cast<double>(rounds - 1)), round);
+      place = ops::subtract(b, ops::constant(b, kIndex, static_cast<double>(iterations - 1)), iteration);
     }
     Tensors x;
     for (Value* all : scanned) {
@@ -116,9 +116,9 @@ Scanned scan(const std::function<Scanned(Tensors, Tensors)>& body, const Tensors
     const Scanned made = body(wrapped({block.arguments.data() + 1, carried - 1}), x);
     Values next = values_of(made.carry);
     check_carry("scan", next, std::span(types).subspan(1));
-    next.insert(next.begin(), ops::add(b, round, ops::constant(b, kIndex, 1)));
+    next.insert(next.begin(), ops::add(b, iteration, ops::constant(b, kIndex, 1)));
     for (Value* y : values_of(made.ys)) {
-      stacks.push_back({y->type.dtype, with_first(rounds, y->type.shape)});
+      stacks.push_back({y->type.dtype, with_first(iterations, y->type.shape)});
       Value* row = ops::reshape(b, y, with_first(1, y->type.shape));
       Value* stack = block.add_argument(stacks.back(), "ys", b.location);
       next.push_back(ops::dynamic_update_slice(b, stack, row, starts_at(place, y->type.rank() + 1)));
@@ -127,10 +127,10 @@ Scanned scan(const std::function<Scanned(Tensors, Tensors)>& body, const Tensors
   });
   for (const TensorType& type : stacks) starts.push_back(ops::constant(b, type, 0));
   auto condition = trace.region(types_of(starts), [&](Block& block) {
-    Value* limit = ops::constant(b, kIndex, static_cast<double>(rounds));
+    Value* limit = ops::constant(b, kIndex, static_cast<double>(iterations));
     return Values{ops::compare(b, "LT", block.argument(0), limit)};
   });
-  const Op* loop = b.create("stablehlo.while", starts, {}, {}, pair(std::move(condition), std::move(recorded)));
+  const Op* loop = b.create(kWhile, starts, {}, {}, pair(std::move(condition), std::move(recorded)));
   const std::span results(loop->results);
   return {wrapped(results.subspan(1, carried - 1)), wrapped(results.subspan(carried))};
 }
@@ -140,7 +140,7 @@ Tensors cond(const In& predicate, const std::function<Tensors()>& then, const st
   Value* value = value_of(predicate.tensor);
   if (value->type != kTruth)
     fail(fmt::format("cond: the predicate must be tensor<i1>, not {}", to_string(value->type)));
-  return branches("stablehlo.if", value, {then, otherwise});
+  return branches(kIf, value, {then, otherwise});
 }
 
 Tensor cond(const In& predicate, const std::function<Tensor()>& then, const std::function<Tensor()>& otherwise) {
@@ -155,7 +155,7 @@ Tensors switch_case(const In& index, const std::vector<std::function<Tensors()>>
     fail(fmt::format("switch_case: the index must be tensor<i32>, not {}", to_string(value->type)));
   }
   if (functions.empty()) fail("switch_case: needs at least one branch");
-  return branches("stablehlo.case", value, functions);
+  return branches(kCase, value, functions);
 }
 
 Tensors while_loop(const std::function<Tensor(Tensors)>& condition, const std::function<Tensors(Tensors)>& body,
@@ -176,7 +176,7 @@ Tensors while_loop(const std::function<Tensor(Tensors)>& condition, const std::f
     check_carry("while_loop", next, types);
     return next;
   });
-  const Op* loop = trace.b.create("stablehlo.while", starts, {}, {}, pair(std::move(tested), std::move(recorded)));
+  const Op* loop = trace.b.create(kWhile, starts, {}, {}, pair(std::move(tested), std::move(recorded)));
   return wrapped(loop->results);
 }
 

@@ -19,12 +19,12 @@ struct Scanned {
 
 struct ScanOptions {
   bool reverse = false;  // from the last slice to the first
-  int64_t length = -1;   // rounds, where there are no xs
+  int64_t length = -1;   // iterations, where there are no xs
 };
 
 // (carry, y) = body(carry, x) for each slice x along the first dimension of xs, which all have as many. Gives the last
-// carry, and the ys of all rounds, [rounds, ...]. It has a gradient: the forward rounds save what they carry and their
-// products, the backward rounds compute the rest again.
+// carry, and the ys of all iterations, [iterations, ...]. It has a gradient: the forward iterations save what they carry and their
+// products, the backward iterations compute the rest again.
 Scanned scan(const std::function<Scanned(Tensors carry, Tensors x)>& body, const Tensors& init, const Tensors& xs,
              const ScanOptions& options = {}, Where at = Where::current());
 
@@ -36,7 +36,7 @@ Tensor cond(const In& predicate, const std::function<Tensor()>& then, const std:
 // branches[index](), the last one where there is none of that index (i32[]). It has a gradient.
 Tensors switch_case(const In& index, const std::vector<std::function<Tensors()>>& branches);
 
-// carry = body(carry) for as long as condition(carry) (i1[]) is true. No gradient: its rounds are not known.
+// carry = body(carry) for as long as condition(carry) (i1[]) is true. No gradient: its iterations are not known.
 Tensors while_loop(const std::function<Tensor(Tensors carry)>& condition,
                    const std::function<Tensors(Tensors carry)>& body, const Tensors& init, Where at = Where::current());
 

@@ -9,14 +9,14 @@
 namespace ingot {
 namespace {
 
-Tensor binary(const char* op, const char* symbol, const In& a, const Tensor& b) {
+Tensor binary(const OpDef& op, const char* symbol, const In& a, const Tensor& b) {
   const Scope scope(a.at);
   const Pair pair = broadcast_pair(a.tensor, b, symbol);
   return wrap(ops::binary(builder(), op, pair.a, pair.b));
 }
 
-// Numbers among themselves are computed now, in f64, and stay numbers: 1 - beta loses nothing to the dtype it meets
-// later.
+// Numbers among themselves are computed now, in f64, and stay numbers:
+// 1 - beta loses nothing to the dtype it meets later.
 bool are_numbers(const In& a, const In& b) { return a.tensor.is_number() && b.tensor.is_number(); }
 
 Tensor number_of(double value, const In& a, const In& b) {
@@ -30,7 +30,7 @@ Tensor comparison(const char* direction, const char* symbol, const In& a, const 
   return wrap(ops::compare(builder(), direction, pair.a, pair.b));
 }
 
-Tensor unary(const char* op, const In& x) {
+Tensor unary(const OpDef& op, const In& x) {
   const Scope scope(x.at);
   return wrap(ops::unary(builder(), op, float_value(x.tensor)));
 }
@@ -39,22 +39,22 @@ Tensor unary(const char* op, const In& x) {
 
 Tensor operator+(const In& a, const In& b) {
   if (are_numbers(a, b)) return number_of(a.tensor.number() + b.tensor.number(), a, b);
-  return binary("add", "+", a, b.tensor);
+  return binary(kAdd, "+", a, b.tensor);
 }
 Tensor operator-(const In& a, const In& b) {
   if (are_numbers(a, b)) return number_of(a.tensor.number() - b.tensor.number(), a, b);
-  return binary("subtract", "-", a, b.tensor);
+  return binary(kSubtract, "-", a, b.tensor);
 }
 Tensor operator*(const In& a, const In& b) {
   if (are_numbers(a, b)) return number_of(a.tensor.number() * b.tensor.number(), a, b);
-  return binary("multiply", "*", a, b.tensor);
+  return binary(kMultiply, "*", a, b.tensor);
 }
-Tensor operator&(const In& a, const In& b) { return binary("and", "&", a, b.tensor); }
-Tensor operator|(const In& a, const In& b) { return binary("or", "|", a, b.tensor); }
-Tensor operator^(const In& a, const In& b) { return binary("xor", "^", a, b.tensor); }
-Tensor maximum(const In& a, const Tensor& b) { return binary("maximum", "maximum", a, b); }
-Tensor minimum(const In& a, const Tensor& b) { return binary("minimum", "minimum", a, b); }
-Tensor remainder(const In& a, const Tensor& b) { return binary("remainder", "remainder", a, b); }
+Tensor operator&(const In& a, const In& b) { return binary(kAnd, "&", a, b.tensor); }
+Tensor operator|(const In& a, const In& b) { return binary(kOr, "|", a, b.tensor); }
+Tensor operator^(const In& a, const In& b) { return binary(kXor, "^", a, b.tensor); }
+Tensor maximum(const In& a, const Tensor& b) { return binary(kMaximum, "maximum", a, b); }
+Tensor minimum(const In& a, const Tensor& b) { return binary(kMinimum, "minimum", a, b); }
+Tensor remainder(const In& a, const Tensor& b) { return binary(kRemainder, "remainder", a, b); }
 
 Tensor operator/(const In& a, const In& b) {
   if (are_numbers(a, b)) return a.tensor.number() / b.tensor.number();
@@ -79,29 +79,29 @@ Tensor operator-(const In& x) {
 }
 Tensor operator~(const In& x) {
   const Scope scope(x.at);
-  return wrap(ops::unary(builder(), "not", value_of(x.tensor)));
+  return wrap(ops::unary(builder(), kNot, value_of(x.tensor)));
 }
 Tensor abs(const In& x) {
   const Scope scope(x.at);
-  return wrap(ops::unary(builder(), "abs", value_of(x.tensor)));
+  return wrap(ops::unary(builder(), kAbs, value_of(x.tensor)));
 }
 Tensor sign(const In& x) {
   const Scope scope(x.at);
-  return wrap(ops::unary(builder(), "sign", value_of(x.tensor)));
+  return wrap(ops::unary(builder(), kSign, value_of(x.tensor)));
 }
 
-Tensor exp(const In& x) { return unary("exponential", x); }
-Tensor expm1(const In& x) { return unary("exponential_minus_one", x); }
-Tensor log(const In& x) { return unary("log", x); }
-Tensor log1p(const In& x) { return unary("log_plus_one", x); }
-Tensor sqrt(const In& x) { return unary("sqrt", x); }
-Tensor rsqrt(const In& x) { return unary("rsqrt", x); }
-Tensor floor(const In& x) { return unary("floor", x); }
-Tensor ceil(const In& x) { return unary("ceil", x); }
-Tensor sin(const In& x) { return unary("sine", x); }
-Tensor cos(const In& x) { return unary("cosine", x); }
-Tensor tanh(const In& x) { return unary("tanh", x); }
-Tensor erf(const In& x) { return unary("chlo.erf", x); }
+Tensor exp(const In& x) { return unary(kExponential, x); }
+Tensor expm1(const In& x) { return unary(kExponentialMinusOne, x); }
+Tensor log(const In& x) { return unary(kLog, x); }
+Tensor log1p(const In& x) { return unary(kLogPlusOne, x); }
+Tensor sqrt(const In& x) { return unary(kSqrt, x); }
+Tensor rsqrt(const In& x) { return unary(kRsqrt, x); }
+Tensor floor(const In& x) { return unary(kFloor, x); }
+Tensor ceil(const In& x) { return unary(kCeil, x); }
+Tensor sin(const In& x) { return unary(kSine, x); }
+Tensor cos(const In& x) { return unary(kCosine, x); }
+Tensor tanh(const In& x) { return unary(kTanh, x); }
+Tensor erf(const In& x) { return unary(kErf, x); }
 
 Tensor square(const In& x) {
   const Scope scope(x.at);
@@ -126,7 +126,7 @@ Tensor pow(const In& base, const Tensor& exponent) {
     if (e == 3) return x * x * x;
     if (e == -1) return reciprocal(x);
   }
-  return binary("power", "pow", x, exponent);
+  return binary(kPower, "pow", x, exponent);
 }
 
 Tensor where(const In& condition, const Tensor& a, const Tensor& b) {
@@ -157,7 +157,7 @@ Tensor to(const In& x, DType dtype) {
 Tensor detach(const In& x) {
   const Scope scope(x.at);
   Value* value = value_of(x.tensor);
-  Value* renamed = builder().make("stablehlo.reshape", {value}, {}, {value->type});
+  Value* renamed = builder().make(kReshape, {value}, {}, {value->type});
   Trace::current().stop_gradient(renamed);
   return wrap(renamed);
 }

@@ -63,8 +63,7 @@ Tensor softmax(const In& x, int64_t dim);
 Tensor log_softmax(const In& x, int64_t dim);
 Tensor logsumexp(const In& x, int64_t dim, bool keepdim = false);
 
-// --- reductions (reductions.cc): over all dimensions when `dims` is empty
-// ------------------------------------------------
+// --- reductions (reductions.cc): over all dimensions when `dims` is empty --------------------------------------------
 Tensor sum(const In& x, const Dims& dims = {}, bool keepdim = false);
 Tensor mean(const In& x, const Dims& dims = {}, bool keepdim = false);
 Tensor var(const In& x, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);
@@ -72,8 +71,7 @@ Tensor amax(const In& x, const Dims& dims = {}, bool keepdim = false);
 Tensor amin(const In& x, const Dims& dims = {}, bool keepdim = false);
 Tensor argmax(const In& x, int64_t dim, bool keepdim = false);  // i32; the first of equals, NaN is the largest
 
-// --- shape (shape.cc)
-// ----------------------------------------------------------------------------------------------------
+// --- shape (shape.cc) ------------------------------------------------------------------------------------------------
 Tensor reshape(const In& x, const Dims& shape);  // one -1 is inferred
 Tensor flatten(const In& x, int64_t start_dim = 0, int64_t end_dim = -1);
 Tensor transpose(const In& x, int64_t dim0, int64_t dim1);
@@ -91,8 +89,7 @@ Tensor flip(const In& x, const Dims& dims);
 Tensor pad(const In& x, const Dims& padding,
            double value = 0);  // last dimension first: {left, right, top, bottom, ...}
 
-// --- making and indexing (indexing.cc)
-// -------------------------------------------------------------------------------------
+// --- making and indexing (indexing.cc) -------------------------------------------------------------------------------
 Tensor full(const Dims& shape, const Tensor& value, DType dtype = DType::kF32, Where at = Where::current());
 Tensor zeros(const Dims& shape, DType dtype = DType::kF32, Where at = Where::current());
 Tensor ones(const Dims& shape, DType dtype = DType::kF32, Where at = Where::current());
@@ -107,13 +104,11 @@ Tensor index_select(const In& x, int64_t dim, const Tensor& index);  // index [n
 Tensor gather(const In& x, int64_t dim, const Tensor& index);        // as torch.gather: index has the rank of x
 Tensor embedding(const In& ids, const Tensor& weight, std::optional<int64_t> padding_idx = {});  // ids of any shape
 
-// --- products (products.cc)
-// --------------------------------------------------------------------------------------------------
+// --- products (products.cc) ------------------------------------------------------------------------------------------
 Tensor matmul(const In& a, const Tensor& b);  // vectors, matrices, batches with broadcasting
 Tensor linear(const In& x, const Tensor& weight, const Tensor& bias = {});  // x [..., in], weight [out, in], bias [out]
 
-// --- windows (windows.cc): NCHW, sizes as {height, width} or one number for both
-// ---------------------------------------------
+// --- windows (windows.cc): NCHW, sizes as {height, width} or one number for both -------------------------------------
 struct Conv2dOptions {
   Dims stride = 1;
   Dims padding = 0;
@@ -134,13 +129,11 @@ Tensor max_pool2d(const In& x, const Dims& kernel_size, const Pool2dOptions& opt
 Tensor avg_pool2d(const In& x, const Dims& kernel_size, const Pool2dOptions& options = {});
 Tensor adaptive_avg_pool2d(const In& x, const Dims& output_size);  // any size up to the input's
 
-// --- normalisation (normalization.cc)
-// -------------------------------------------------------------------------------------------
+// --- normalisation (normalization.cc) --------------------------------------------------------------------------------
 Tensor layer_norm(const In& x, const Dims& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
-// --- losses (losses.cc)
-// -----------------------------------------------------------------------------------------------------------
+// --- losses (losses.cc) ----------------------------------------------------------------------------------------------
 struct CrossEntropyOptions {
   std::string reduction = "mean";  // "mean" over what is not ignored, "sum", "none"
   int64_t ignore_index = -100;

@@ -34,7 +34,7 @@ Value* gather_rows(Value* table, Value* ids) {
                     {"collapsed_slice_dims", std::vector<int64_t>{0}},
                     {"start_index_map", std::vector<int64_t>{0}},
                     {"index_vector_dim", IntAttr{batch}}}};
-  return builder().make("stablehlo.gather", {table, ids},
+  return builder().make(kGather, {table, ids},
                         {{"dimension_numbers", std::move(numbers)}, {"slice_sizes", slice_sizes}});
 }
 
@@ -109,7 +109,7 @@ Tensor gather(const In& in, int64_t dim, const Tensor& index) {
                     {"start_indices_batching_dims", batching},
                     {"start_index_map", std::vector<int64_t>{axis}},
                     {"index_vector_dim", IntAttr{rank}}}};
-  return wrap(builder().make("stablehlo.gather", {value_of(x), value_of(index)},
+  return wrap(builder().make(kGather, {value_of(x), value_of(index)},
                              {{"dimension_numbers", std::move(numbers)}, {"slice_sizes", Shape(rank, 1)}}));
 }
 

@@ -14,7 +14,7 @@ Tensor word(uint32_t value) { return wrap(ops::constant(builder(), splat_int({DT
 Tensor shifted(const Tensor& x, int64_t bits) {
   Value* value = value_of(x);
   return wrap(
-      ops::binary(builder(), "shift_right_logical", value, ops::constant(builder(), splat_int(value->type, bits))));
+      ops::binary(builder(), kShiftRightLogical, value, ops::constant(builder(), splat_int(value->type, bits))));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 
 }  // namespace
 
-// A product with a plain matrix contracts in place, whatever the rank of the other; batches otherwise broadcast and
-// lead.
+// A product with a plain matrix contracts in place, whatever the rank of the other;
+// batches otherwise broadcast and lead.
 Tensor matmul(const In& in, const Tensor& other) {
   const Scope scope(in.at);
   Tensor a = in.tensor, b = other;

@@ -10,8 +10,8 @@ namespace ingot {
 
 struct Module;
 
-// The type of an input, and its name: f32[{64, 1, 28, 28}], i32[{64}].named("labels"). Nameless inputs are arg0, arg1,
-// ...
+// The type of an input, and its name: f32[{64, 1, 28, 28}], i32[{64}].named("labels").
+// Nameless inputs are arg0, arg1, ...
 struct Spec {
   TensorType type;
   std::string name;

@@ -22,7 +22,7 @@ Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdim) {
   return result;
 }
 
-Tensor reduce(const char* op, Value* x, const Dims& axes, bool keepdim) {
+Tensor reduce(const OpDef& op, Value* x, const Dims& axes, bool keepdim) {
   if (axes.empty()) return wrap(x);
   GraphBuilder& b = builder();
   return wrap(ops::reshape(b, ops::reduce(b, op, x, axes), reduced_shape(x->type.shape, axes, keepdim)));
@@ -43,14 +43,14 @@ int64_t count_of(const Shape& shape, const Dims& axes) {
 
 Tensor sum(const In& x, const Dims& dims, bool keepdim) {
   const Scope scope(x.at);
-  return reduce("add", summable(x.tensor), axes_of(dims, x.tensor.dim(), "sum"), keepdim);
+  return reduce(kAdd, summable(x.tensor), axes_of(dims, x.tensor.dim(), "sum"), keepdim);
 }
 
 Tensor mean(const In& x, const Dims& dims, bool keepdim) {
   const Scope scope(x.at);
   const Dims axes = axes_of(dims, x.tensor.dim(), "mean");
   const auto count = static_cast<double>(count_of(x.tensor.shape(), axes));
-  return reduce("add", float_value(x.tensor), axes, keepdim) / count;
+  return reduce(kAdd, float_value(x.tensor), axes, keepdim) / count;
 }
 
 // sum (x - mean)^2 / (count - correction)
@@ -63,12 +63,12 @@ Tensor var(const In& x, const Dims& dims, int64_t correction, bool keepdim) {
 
 Tensor amax(const In& x, const Dims& dims, bool keepdim) {
   const Scope scope(x.at);
-  return reduce("maximum", value_of(x.tensor), axes_of(dims, x.tensor.dim(), "amax"), keepdim);
+  return reduce(kMaximum, value_of(x.tensor), axes_of(dims, x.tensor.dim(), "amax"), keepdim);
 }
 
 Tensor amin(const In& x, const Dims& dims, bool keepdim) {
   const Scope scope(x.at);
-  return reduce("minimum", value_of(x.tensor), axes_of(dims, x.tensor.dim(), "amin"), keepdim);
+  return reduce(kMinimum, value_of(x.tensor), axes_of(dims, x.tensor.dim(), "amin"), keepdim);
 }
 
 // The least index among the elements that equal the largest (or are NaN).

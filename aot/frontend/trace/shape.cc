@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/contains.h"
+#include "aot/base/divide.h"
 #include "aot/base/join.h"
 #include "aot/frontend/trace/broadcast.h"
 #include "aot/frontend/trace/functions.h"
@@ -30,7 +32,7 @@ Tensor reshape(const In& in, const Dims& shape) {
     }
   }
   if (inferred != -1 && known != 0 && count % known == 0) result[inferred] = count / known;
-  if (std::find(result.begin(), result.end(), -1) != result.end() || element_count(result) != count) {
+  if (contains(result, -1) || element_count(result) != count) {
     fail(fmt::format("reshape: {} has {} elements and does not fit [{}]", to_string(in.tensor.type()), count,
                      join(shape, ", ")));
   }
@@ -150,7 +152,7 @@ std::vector<Tensor> split(const In& x, int64_t split_size, int64_t dim) {
 std::vector<Tensor> chunk(const In& x, int64_t chunks, int64_t dim) {
   const Scope scope(x.at);
   if (chunks < 1) fail("chunk: the number of chunks must be positive");
-  return split(x.tensor, std::max<int64_t>((x.tensor.size(dim) + chunks - 1) / chunks, 1), dim);
+  return split(x.tensor, std::max<int64_t>(divide_up(x.tensor.size(dim), chunks), 1), dim);
 }
 
 Tensor flip(const In& x, const Dims& dims) {

@@ -61,15 +61,13 @@ class Tensor {
   bool requires_grad() const;
   Tensor detach(Where at = Where::current()) const;  // the same value, through which no gradient flows
 
-  // --- state
-  // -----------------------------------------------------------------------------------------------------------
-  // Replaces a parameter's or buffer's value from here on; the old value stays with those who read it. The type must
-  // fit.
+  // --- state ---------------------------------------------------------------------------------------------------------
+  // Replaces a parameter's or buffer's value from here on; the old value stays with those who read it.
+  // The type must fit.
   void copy_(const Tensor& value, Where at = Where::current());
   std::string name() const;  // of a parameter or buffer: "0.weight"; else ""
 
-  // --- methods; each is the function of its name in functions.h
-  // ------------------------------------------------------------
+  // --- methods; each is the function of its name in functions.h ------------------------------------------------------
   Tensor to(DType dtype, Where at = Where::current()) const;
   Tensor exp(Where at = Where::current()) const;
   Tensor log(Where at = Where::current()) const;

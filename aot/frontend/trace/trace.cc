@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/base/join.h"
 #include "aot/graph/attributes.h"
 #include "aot/passes/gradients/gradients.h"
@@ -22,8 +23,7 @@ std::string file_name(std::string_view path) {
 
 }  // namespace
 
-// --- scopes
-// ------------------------------------------------------------------------------------------------------------
+// --- scopes ----------------------------------------------------------------------------------------------------------
 
 Scope::Scope(const Where& at) : is_outermost_(!outermost_location) {
   if (is_outermost_) open(file_location(file_name(at.file_name()), int(at.line()), int(at.column())));
@@ -75,10 +75,9 @@ Dims axes_of(const Dims& dims, int64_t rank, const char* function) {
   return axes;
 }
 
-// --- the trace
-// -----------------------------------------------------------------------------------------------------------
+// --- the trace -------------------------------------------------------------------------------------------------------
 
-Trace::Trace(Function& function) : b(all_ops()), function_(function), id_(++last_trace_id) {
+Trace::Trace(Function& function) : function_(function), id_(++last_trace_id) {
   if (current_trace) throw_error(nullptr, "an entry point cannot be added while another is being traced");
   current_trace = this;
   b.at_end(function.body);
@@ -113,7 +112,7 @@ void Trace::check_alive(const Tensor& tensor) const {
   }
   const Value* value = tensor.value_;
   const Block* block = value->op ? value->op->block : value->block;
-  if (block != &function_.body && std::ranges::find(regions_, block) == regions_.end()) {
+  if (block != &function_.body && !contains(regions_, block)) {
     fail("this tensor was made inside of a scan, cond or while_loop; return it from there to use it outside");
   }
 }
@@ -138,7 +137,7 @@ std::unique_ptr<Block> Trace::region(std::span<const TensorType> arguments,
   const Return back{*this, b.block()};
   regions_.push_back(made.get());
   b.at_end(*made);
-  b.create("stablehlo.return", record(*made));
+  b.create(kStablehloReturn, record(*made));
   return made;
 }
 
@@ -157,8 +156,7 @@ Value* Trace::value(const Tensor& tensor, DType number_type) {
   return tensor.value_;
 }
 
-// --- state
-// -----------------------------------------------------------------------------------------------------------------
+// --- state -----------------------------------------------------------------------------------------------------------
 
 Trace::Slot& Trace::slot(const std::shared_ptr<Variable>& variable) {
   const auto [found, is_new] = slots_.try_emplace(variable.get());
@@ -184,8 +182,7 @@ void Trace::write(const std::shared_ptr<Variable>& variable, Value* value) {
   constants_.insert(value);
 }
 
-// --- gradients
-// ---------------------------------------------------------------------------------------------------------------
+// --- gradients -------------------------------------------------------------------------------------------------------
 
 Trace::Leaf Trace::leaf_of(const Tensor& tensor) { return {tensor.variable_.get(), tensor.value_}; }
 
@@ -195,9 +192,7 @@ void Trace::mark_leaf(const Tensor& tensor, bool is_leaf) {
   if (is_leaf) leaves_.push_back(tensor.value_);
 }
 
-bool Trace::is_leaf(const Tensor& tensor) const {
-  return std::find(leaves_.begin(), leaves_.end(), tensor.value_) != leaves_.end();
-}
+bool Trace::is_leaf(const Tensor& tensor) const { return contains(leaves_, tensor.value_); }
 
 void Trace::backward(const Tensor& loss, const Tensor& seed) {
   check_outside_of_regions("backward() cannot be called");
@@ -243,12 +238,11 @@ void Trace::set_grad(const Tensor& leaf, const Tensor& gradient) {
 }
 
 uint64_t Trace::next_random_stream() {
-  check_outside_of_regions("random numbers would be the same in every round and are not drawn");
+  check_outside_of_regions("random numbers would be the same in every iteration and are not drawn");
   return ++random_stream_;
 }
 
-// --- the end
-// -----------------------------------------------------------------------------------------------------------------
+// --- the end ---------------------------------------------------------------------------------------------------------
 
 void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
   Values results;
@@ -263,7 +257,7 @@ void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
     results.push_back(value(tensor));
     function_.results.push_back({results.back()->type, {{attributes::kName, name}}});
   }
-  b.create("func.return", results);
+  b.create(kFuncReturn, results);
 
   std::vector<std::pair<const Value*, AttrMap>> order;
   for (const auto& variable : variables_) {

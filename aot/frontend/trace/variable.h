@@ -40,8 +40,8 @@ Tensor tensor_of(std::shared_ptr<Variable> variable);
 std::shared_ptr<Variable> random_seed();
 std::shared_ptr<Variable> random_step();
 
-// A parameter on its own, outside of any module, as in `Tensor w = parameter("w", {DType::kF32, {64, 10}},
-// init::normal())`.
+// A parameter on its own, outside of any module,
+// as in `Tensor w = parameter("w", {DType::kF32, {64, 10}}, init::normal())`.
 Tensor parameter(std::string name, TensorType type, Initializer initializer);
 Tensor buffer(std::string name, TensorType type, Initializer initializer);
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "aot/base/divide.h"
 #include "aot/frontend/trace/broadcast.h"
 #include "aot/frontend/trace/functions.h"
 
@@ -65,12 +66,12 @@ Window window_of(const Tensor& x, const Dims& kernel_size, const Pool2dOptions& 
 }
 
 // reduce_window wants the padding after an input to be what the last window reaches; negative padding crops.
-Tensor reduce_window(const char* op, Value* x, double start, const Window& w) {
+Tensor reduce_window(const OpDef& op, Value* x, double start, const Window& w) {
   GraphBuilder& b = builder();
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(ops::binary_region(b, op, x->type.dtype));
   return wrap(
-      b.create("stablehlo.reduce_window", {x, ops::constant(b, {x->type.dtype, {}}, start)},
+      b.create(kReduceWindow, {x, ops::constant(b, {x->type.dtype, {}}, start)},
                {{"window_dimensions", std::vector<int64_t>{1, 1, w.height.kernel, w.width.kernel}},
                 {"window_strides", std::vector<int64_t>{1, 1, w.height.stride, w.width.stride}},
                 {"base_dilations", std::vector<int64_t>{1, 1, 1, 1}},
@@ -136,22 +137,22 @@ Tensor conv2d(const In& in, const Tensor& weight, const Tensor& bias, const Conv
                     {"output_batch_dimension", IntAttr{0}},
                     {"output_feature_dimension", IntAttr{1}},
                     {"output_spatial_dimensions", spatial}}};
-  const Tensor y = wrap(b.make("stablehlo.convolution",
-                               {ops::convert(b, value_of(x), dtype), ops::convert(b, value_of(weight), dtype)},
-                               {{"dimension_numbers", std::move(numbers)},
-                                {"window_strides", std::vector<int64_t>{stride.height, stride.width}},
-                                {"padding", pairs(pads)},
-                                {"lhs_dilation", std::vector<int64_t>{1, 1}},
-                                {"rhs_dilation", std::vector<int64_t>{dilation.height, dilation.width}},
-                                {"feature_group_count", IntAttr{groups}},
-                                {"batch_group_count", IntAttr{1}}}));
+  const Tensor y =
+      wrap(b.make(kConvolution, {ops::convert(b, value_of(x), dtype), ops::convert(b, value_of(weight), dtype)},
+                  {{"dimension_numbers", std::move(numbers)},
+                   {"window_strides", std::vector<int64_t>{stride.height, stride.width}},
+                   {"padding", pairs(pads)},
+                   {"lhs_dilation", std::vector<int64_t>{1, 1}},
+                   {"rhs_dilation", std::vector<int64_t>{dilation.height, dilation.width}},
+                   {"feature_group_count", IntAttr{groups}},
+                   {"batch_group_count", IntAttr{1}}}));
   return bias.defined() ? y + reshape(bias, {-1, 1, 1}) : y;
 }
 
 Tensor max_pool2d(const In& x, const Dims& kernel_size, const Pool2dOptions& options) {
   const Scope scope(x.at);
   const Window window = window_of(x.tensor, kernel_size, options, "max_pool2d");
-  return reduce_window("maximum", float_value(x.tensor), -std::numeric_limits<double>::infinity(), window);
+  return reduce_window(kMaximum, float_value(x.tensor), -std::numeric_limits<double>::infinity(), window);
 }
 
 // The sum of each window by its count: of all its elements within the padded input, or without the padding.
@@ -160,7 +161,7 @@ Tensor avg_pool2d(const In& in, const Dims& kernel_size, const Pool2dOptions& op
   if (two(options.dilation, "avg_pool2d: dilation", 1).height != 1) fail("avg_pool2d: has no dilation");
   const Window window = window_of(in.tensor, kernel_size, options, "avg_pool2d");
   const Tensor x = wrap(float_value(in.tensor));
-  const Tensor total = reduce_window("add", value_of(x), 0, window);
+  const Tensor total = reduce_window(kAdd, value_of(x), 0, window);
   const auto rows = window_counts(window.height, options.count_include_pad ? window.height.padding : 0);
   const auto columns = window_counts(window.width, options.count_include_pad ? window.width.padding : 0);
   if (all_equal(rows) && all_equal(columns)) return total / (rows[0] * columns[0]);
@@ -178,7 +179,7 @@ Tensor adaptive_avg_pool2d(const In& in, const Dims& output_size) {
   const auto weights = [&](int64_t n, int64_t m) {
     std::vector<double> values(static_cast<size_t>(n * m), 0.0);
     for (int64_t i = 0; i < m; ++i) {
-      const int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
+      const int64_t from = i * n / m, to = divide_up((i + 1) * n, m);
       for (int64_t k = from; k < to; ++k) values[k * m + i] = 1.0 / static_cast<double>(to - from);
     }
     return constant_row(values, x.dtype(), {n, m});

@@ -16,8 +16,7 @@
 //   types             the operands' types, comma-separated
 //   ( `text` ... )?   present when its first attribute is (or operands are, when it has `types` instead)
 //   custom(name)      a hand-written pair in assembly_custom.cc: dot_dims, conv_dims, conv_window, slice_ranges,
-//   precision,
-//                     exponent_mantissa, reduce, while, constant, sharding
+//                     precision, exponent_mantissa, reduce, while, constant, sharding
 //   :same             `: type` when all operands and results have that one type, else as :functional
 //   :functional       `: (types) -> types`
 //   :arrow            `: types -> types`, as chlo ops are written

@@ -59,8 +59,7 @@ bool can_print_constant(const Op& op) {
   return literal && op.results.size() == 1 && (*literal)->type == op.result()->type;
 }
 
-// --- dot_dims: batching_dims = [0] x [0], contracting_dims = [1] x [0]
-// ---------------------------------------------------
+// --- dot_dims: batching_dims = [0] x [0], contracting_dims = [1] x [0] -----------------------------------------------
 
 struct DotPart {
   std::string_view word, lhs, rhs;
@@ -111,8 +110,7 @@ bool can_print_dot_dims(const Op& op) {
   return dict && dict->tag == "stablehlo.dot" && dict->entries.size() <= 4;
 }
 
-// --- precision: , precision = [DEFAULT, HIGHEST], algorithm = <lhs_precision_type = tf32, ...>
-// --------------------------
+// --- precision: , precision = [DEFAULT, HIGHEST], algorithm = <lhs_precision_type = tf32, ...> -----------------------
 
 void parse_precision(OpReader& reader, OpDraft& draft) {
   TextReader& text = reader.text;
@@ -168,8 +166,7 @@ bool can_print_precision(const Op& op) {
   });
 }
 
-// --- conv_dims: [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]
-// ------------------------------------------------------------------
+// --- conv_dims: [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1] --------------------------------------------------------------
 
 void parse_conv(OpReader& reader, OpDraft& draft) {
   draft.attrs.insert_or_assign("dimension_numbers", parse_conv_dims(reader.text));
@@ -186,8 +183,7 @@ bool can_print_conv(const Op& op) {
   return dict && dict->tag == "stablehlo.conv" && are_conv_dims(dict->entries);
 }
 
-// --- conv_window: {stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = .., rhs_dilate = .., reverse = ..}
-// ----------------
+// --- conv_window: {stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = .., rhs_dilate = .., reverse = ..} ----------
 
 struct WindowPart {
   std::string_view word, attribute;
@@ -280,8 +276,7 @@ bool can_print_conv_window(const Op& op) {
   return true;
 }
 
-// --- slice_ranges: [0:4, 1:9:2] as start:limit:stride
-// ----------------------------------------------------------------------
+// --- slice_ranges: [0:4, 1:9:2] as start:limit:stride ----------------------------------------------------------------
 
 void parse_slice_ranges(OpReader& reader, OpDraft& draft) {
   TextReader& text = reader.text;
@@ -318,8 +313,7 @@ bool can_print_slice_ranges(const Op& op) {
   return start && limit && strides && start->size() == limit->size() && start->size() == strides->size();
 }
 
-// --- exponent_mantissa: e5m10
-// ----------------------------------------------------------------------------------------------
+// --- exponent_mantissa: e5m10 ----------------------------------------------------------------------------------------
 
 void parse_exponent_mantissa(OpReader& reader, OpDraft& draft) {
   const Token format = reader.text.expect(TokenKind::kIdentifier, "a format like e5m10");

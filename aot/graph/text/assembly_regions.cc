@@ -10,6 +10,8 @@
 namespace ingot {
 namespace {
 
+constexpr std::string_view kEnd = "stablehlo.return";
+
 // The only op of a region `(x, y) { z = op x, y; return z }` over scalars of one type, or null.
 const Op* applied_op(const Block& block) {
   if (block.arguments.size() != 2 || block.ops.size() != 2) return nullptr;
@@ -18,7 +20,7 @@ const Op* applied_op(const Block& block) {
   const TensorType& type = block.argument(0)->type;
   const bool is_plain = op.operands == Values{block.argument(0), block.argument(1)} && op.results.size() == 1 &&
                         op.attr_map.empty() && op.regions.empty() && end.operands == Values{op.result()} &&
-                        end.is("stablehlo.return") && end.attr_map.empty();
+                        end.name() == kEnd && end.attr_map.empty();
   const bool is_scalar = type.rank() == 0 && block.argument(1)->type == type && op.result()->type == type;
   return is_plain && is_scalar ? &op : nullptr;
 }
@@ -37,7 +39,7 @@ std::unique_ptr<Block> region_that_applies(OpReader& reader, const TensorType& t
   }
   OpDraft end;
   end.name = inner.name;
-  end.def = reader.table().find("stablehlo.return");
+  end.def = reader.table().find(kEnd);
   INGOT_CHECK(end.def);
   const Op* op = reader.make(std::move(inner), *block, location);
   if (op->results.size() != 1) text.fail_at(end.name.text, "a reducer has one result");

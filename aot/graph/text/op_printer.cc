@@ -121,8 +121,8 @@ void ValueNames::name(const Block& block) {
   }
 }
 
-// Like-typed arguments of an op's later regions have the names of its first region's (stablehlo.while writes them
-// once).
+// Like-typed arguments of an op's later regions have the names
+// of its first region's (stablehlo.while writes them once).
 void ValueNames::name_arguments(const Block& block, const Block* first) {
   const bool shares =
       first && std::equal(block.arguments.begin(), block.arguments.end(), first->arguments.begin(),

@@ -53,8 +53,8 @@ void make_int_list(Attr& attr) {
   attr = std::move(ints);
 }
 
-// One word and the brackets that belong to it: `affine_map<...>`, `i32`, `!a.b<c>`, `(tensor<f32>) -> tensor<f32>`,
-// `@a::@b`.
+// One word and the brackets that belong to it: `affine_map<...>`, `i32`, `!a.b<c>`,
+// `(tensor<f32>) -> tensor<f32>`, `@a::@b`.
 OpaqueAttr parse_opaque(TextReader& reader) {
   const size_t start = reader.offset();
   while (true) {

@@ -1,5 +1,5 @@
-// Types: tensor<2x?xf32>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>, tensor<2x!quant.uniform<i8:f32, 0.1:-30>>,
-// !stablehlo.token.
+// Types: tensor<2x?xf32>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>,
+// tensor<2x!quant.uniform<i8:f32, 0.1:-30>>, !stablehlo.token.
 #include <fmt/format.h>
 
 #include "aot/graph/quantization.h"
@@ -77,10 +77,87 @@ void parse_quantized_element(TextReader& reader, TensorType& type) {
   if (const std::string misfit = scales_misfit(type); !misfit.empty()) reader.fail_at(written.text, misfit);
 }
 
-}  // namespace
-
 // The shape is not made of tokens ("2x3xf32" is an integer and an identifier, "0x3xf32" a hexadecimal integer), so it
 // is read by character.
+class TensorReader {
+ public:
+  // Behind `tensor`, before '<'; `start` is where the type begins.
+  TensorReader(TextReader& reader, size_t start)
+      : reader_(reader), text_(reader.source().text()), start_(start), at_(reader.offset() + 1) {}
+
+  TensorType read() {
+    TensorType type;
+    while (dimension(type.shape)) {
+    }
+    if (peek() == '!') {
+      reader_.seek(at_);
+      parse_quantized_element(reader_, type);
+    } else {
+      type.dtype = element();
+      reader_.seek(at_);
+    }
+    if (reader_.accept(',')) type.bounds = parse_bounds(reader_, type.shape);
+    reader_.expect('>');
+    if (is_too_large(type)) {
+      throw_limit(reader_.source().location(start_), fmt::format("{} is larger than 64 TiB", to_string(type)));
+    }
+    return type;
+  }
+
+ private:
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  void skip_space() {
+    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at_;
+  }
+
+  // `4x` or `?x`, if there is one.
+  bool dimension(Shape& shape) {
+    skip_space();
+    const size_t start = at_;
+    if (peek() == '?') {
+      shape.push_back(kUnknownDim);
+      ++at_;
+    } else {
+      if (peek() < '0' || peek() > '9') return false;
+      while (peek() >= '0' && peek() <= '9') ++at_;
+      const std::string_view digits = text_.substr(start, at_ - start);
+      const auto extent = integer_value(digits);
+      if (!extent || *extent > INT64_MAX) reader_.fail_at(digits, "the dimension does not fit 64 bits");
+      shape.push_back(static_cast<int64_t>(*extent));
+    }
+    if (peek() != 'x') reader_.fail_at(text_.substr(at_, 0), "expected 'x' after a dimension, as in tensor<2x3xf32>");
+    ++at_;
+    if (shape.size() > kHighestRank) {
+      throw_limit(reader_.source().location(start), "a tensor has at most 64 dimensions");
+    }
+    return true;
+  }
+
+  // f32 or complex<f32>, up to what follows it.
+  DType element() {
+    const size_t start = at_;
+    while (is_word_char(peek())) ++at_;
+    if (text_.substr(start, at_ - start) == "complex" && peek() == '<') {
+      at_ = text_.find('>', at_);
+      if (at_ == text_.npos) fail_unsupported(reader_, start_);
+      ++at_;
+    }
+    const std::string_view name = text_.substr(start, at_ - start);
+    const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
+    skip_space();
+    if (!dtype || (peek() != '>' && peek() != ',')) fail_unsupported(reader_, start_);
+    return *dtype;
+  }
+
+  TextReader& reader_;
+  const std::string_view text_;
+  const size_t start_;
+  size_t at_;
+};
+
+}  // namespace
+
 TensorType parse_type(TextReader& reader) {
   if (reader.at(TokenKind::kBang) && reader.is_alias(reader.token().text)) return reader.type_alias();
   const size_t start = reader.offset();
@@ -95,57 +172,7 @@ TensorType parse_type(TextReader& reader) {
   }
   reader.take();
   if (!reader.at('<')) reader.fail_expected("'<'");
-
-  const std::string_view text = reader.source().text();
-  size_t at = reader.offset() + 1;
-  const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };
-  const auto skip_space = [&] {
-    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at;
-  };
-  TensorType type;
-  while (true) {
-    skip_space();
-    const size_t digits = at;
-    if (peek() == '?') {
-      type.shape.push_back(kUnknownDim);
-      ++at;
-    } else {
-      if (peek() < '0' || peek() > '9') break;
-      while (peek() >= '0' && peek() <= '9') ++at;
-      const auto dim = integer_value(text.substr(digits, at - digits));
-      if (!dim || *dim > INT64_MAX)
-        reader.fail_at(text.substr(digits, at - digits), "the dimension does not fit 64 bits");
-      type.shape.push_back(static_cast<int64_t>(*dim));
-    }
-    if (peek() != 'x') reader.fail_at(text.substr(at, 0), "expected 'x' after a dimension, as in tensor<2x3xf32>");
-    ++at;
-    if (type.shape.size() > kHighestRank)
-      throw_limit(reader.source().location(digits), "a tensor has at most 64 dimensions");
-  }
-  if (peek() == '!') {
-    reader.seek(at);
-    parse_quantized_element(reader, type);
-  } else {
-    const size_t word = at;
-    while (is_word_char(peek())) ++at;
-    if (text.substr(word, at - word) == "complex" && peek() == '<') {
-      at = text.find('>', at);
-      if (at == text.npos) fail_unsupported(reader, start);
-      ++at;
-    }
-    const std::string_view name = text.substr(word, at - word);
-    const auto dtype = name == "index" ? DType::kI64 : dtype_from_name(name);
-    skip_space();
-    if (!dtype || (peek() != '>' && peek() != ',')) fail_unsupported(reader, start);
-    type.dtype = *dtype;
-    reader.seek(at);
-  }
-  if (reader.accept(',')) type.bounds = parse_bounds(reader, type.shape);
-  reader.expect('>');
-  if (is_too_large(type)) {
-    throw_limit(reader.source().location(start), fmt::format("{} is larger than 64 TiB", to_string(type)));
-  }
-  return type;
+  return TensorReader(reader, start).read();
 }
 
 }  // namespace ingot

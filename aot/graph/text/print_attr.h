@@ -1,5 +1,5 @@
-// Writes what stands inside ops: types, attributes, literals, locations. Each appends to `out` what text_reader.h
-// reads.
+// Writes what stands inside ops: types, attributes, literals, locations.
+// Each appends to `out` what text_reader.h reads.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The ops that StableHLO and CHLO define, whether ingot has them or not: what tells "not supported yet" from a
-// misspelling.
+// The ops that StableHLO and CHLO define, whether ingot has them or not:
+// what tells "not supported yet" from a misspelling.
 #pragma once
 
 #include <string_view>

@@ -81,8 +81,8 @@ SizedLocation parse_location(TextReader& reader);                        // loc(
 // loc(...) when it is there, else `otherwise`.
 Location parse_optional_location(TextReader& reader, Location otherwise);
 
-// The dimension numbers of a convolution: [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1] as a DictAttr with tag
-// stablehlo.conv.
+// The dimension numbers of a convolution, [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+// as a DictAttr with tag stablehlo.conv.
 DictAttr parse_conv_dims(TextReader& reader);
 
 // [1, 2, 3]; the words true and false count as 1 and 0.

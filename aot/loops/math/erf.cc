@@ -75,8 +75,8 @@ DoubleWord last_step(const Scalar& constant, const Scalar& x, const Scalar& slop
   return {total.high, total.low + term.low};
 }
 
-// For x >= 0.47: e^(-x^2), whose exponent needs more than one word, times E(t) / (1 + 2 x) with the remainder of the
-// division.
+// For x >= 0.47: e^(-x^2), whose exponent needs more than one word,
+// times E(t) / (1 + 2 x) with the remainder of the division.
 Scalar erfc_of_large(const Scalar& x) {
   const bool is_f64 = x.dtype() == DType::kF64;
   const double vanishes = is_f64 ? kVanishes64 : kVanishes32;

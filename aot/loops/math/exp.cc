@@ -1,5 +1,5 @@
-// e^x and what is made of it. x = n ln 2 + r with |r| <= ln(2)/2, so e^x = 2^n e^r; e^r - 1 = r + r^2 q(r), with q
-// minimax.
+// e^x and what is made of it. x = n ln 2 + r with |r| <= ln(2)/2, so e^x = 2^n e^r;
+// e^r - 1 = r + r^2 q(r), with q minimax.
 #include "aot/loops/math/functions.h"
 
 namespace ingot::loops::math {

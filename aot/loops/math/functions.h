@@ -8,11 +8,15 @@
 
 namespace ingot::loops::math {
 
+// Those of scalar_ops.def.
+#define INGOT_SCALARS_1 const Scalar& x
+#define INGOT_SCALARS_2 const Scalar &x, const Scalar &y
+#define MATH_OP(enumerator, name, arity, meaning) Scalar name(INGOT_SCALARS_##arity);
+#include "aot/loops/scalar_ops.def"
+#undef INGOT_SCALARS_1
+#undef INGOT_SCALARS_2
+
 // exp.cc
-Scalar exp(const Scalar& x);
-Scalar expm1(const Scalar& x);
-Scalar logistic(const Scalar& x);
-Scalar tanh(const Scalar& x);
 Scalar exp_sum(const Scalar& x, const Scalar& tail);  // e^(x + tail) for a tail below a unit in the last place of x
 Scalar expm1_in_range(const Scalar& x);               // e^x - 1 for |x| at most 60
 
@@ -26,58 +30,18 @@ ScaledPower exp_parts(const Scalar& x, const Scalar* tail = nullptr);  // e^(x +
 Scalar scale(const Scalar& x, const Scalar& n);
 
 // log.cc
-Scalar log(const Scalar& x);
-Scalar log1p(const Scalar& x);
 Scalar log1p_sum(const Scalar& x, const Scalar& tail);  // ln(1 + x + tail) for a tail below a unit in the last place
 
-// power.cc
-Scalar power(const Scalar& x, const Scalar& y);
-
-// roots.cc
-Scalar rsqrt(const Scalar& x);
-Scalar cbrt(const Scalar& x);
-
-// trig.cc: sin, cos and tan where the angle is not large, and where it is
+// trig.cc: sin, cos and tan are right where the angle is not large; these where it is
 Scalar is_large_angle(const Scalar& x);
-Scalar sin(const Scalar& x);
 Scalar sin_of_large(const Scalar& x);
-Scalar cos(const Scalar& x);
 Scalar cos_of_large(const Scalar& x);
-Scalar tan(const Scalar& x);
 Scalar tan_of_large(const Scalar& x);
 
 struct HalfTurns {
   Scalar sine, cosine;
 };
 HalfTurns sine_and_cosine_of_half_turns(const Scalar& x);  // of pi x, for |x| <= 1/4; f64
-
-// arcs.cc
-Scalar asin(const Scalar& x);
-Scalar acos(const Scalar& x);
-Scalar atan(const Scalar& x);
-Scalar atan2(const Scalar& y, const Scalar& x);
-
-// hyperbolic.cc
-Scalar sinh(const Scalar& x);
-Scalar cosh(const Scalar& x);
-Scalar asinh(const Scalar& x);
-Scalar acosh(const Scalar& x);
-Scalar atanh(const Scalar& x);
-
-// erf.cc
-Scalar erf(const Scalar& x);
-Scalar erfc(const Scalar& x);
-Scalar erf_inv(const Scalar& x);
-
-// gamma.cc
-Scalar lgamma(const Scalar& x);
-Scalar digamma(const Scalar& x);
-
-// zeta.cc
-Scalar zeta(const Scalar& s, const Scalar& q);
-
-// bessel.cc
-Scalar bessel_i1e(const Scalar& x);
 
 // c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
 Scalar polynomial(const Scalar& x, std::span<const double> coefficients);

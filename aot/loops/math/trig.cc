@@ -5,8 +5,8 @@
 namespace ingot::loops::math {
 namespace {
 
-// sin r = r + r^3 S(r^2), cos r = 1 - r^2/2 + r^4 C(r^2) for |r| <= pi/4. Relative errors below 2^-28 (f32) and 2^-58
-// (f64).
+// sin r = r + r^3 S(r^2), cos r = 1 - r^2/2 + r^4 C(r^2) for |r| <= pi/4.
+// Relative errors below 2^-28 (f32) and 2^-58 (f64).
 constexpr double kS32[] = {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f88p-13, 0x1.6cd35cp-19};
 constexpr double kC32[] = {0x1.55554ap-5, -0x1.6c0c76p-10, 0x1.99fc26p-16};
 constexpr double kS64[] = {-0x1.5555555555549p-3, 0x1.111111110f802p-7,   -0x1.a01a019c01d54p-13,

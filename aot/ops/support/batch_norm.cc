@@ -37,7 +37,7 @@ Term FeatureAlgebra::wide(Value* value) const {
 Term FeatureAlgebra::narrow(Value* value) const { return {b_, convert(b_, value, dtype_)}; }
 
 Term FeatureAlgebra::sum(Value* x) const {
-  return {b_, reduce(b_, "add", x, other_dims(x->type.rank(), {feature_index_}))};
+  return {b_, reduce(b_, kAdd, x, other_dims(x->type.rank(), {feature_index_}))};
 }
 
 Term FeatureAlgebra::mean(Value* x) const { return sum(x) / static_cast<double>(count()); }

@@ -8,36 +8,18 @@
 
 namespace ingot {
 
-#define OP(name) extern const OpDef k##name;
-#include "aot/ops/ops.def"
-#undef OP
-
-const OpTable& all_ops() {
-  static const OpDef* const kOps[] = {
-#define OP(name) &k##name,
-#include "aot/ops/ops.def"
-#undef OP
-  };
-  static const OpTable table(kOps);
-  return table;
-}
-
 namespace ops {
 namespace {
 
-std::string qualified(std::string_view name) {
-  return name.find('.') == name.npos ? "stablehlo." + std::string(name) : std::string(name);
-}
-
 // The element that changes nothing.
-LiteralRef neutral(std::string_view op, DType dtype) {
+LiteralRef neutral(const OpDef& op, DType dtype) {
   const TensorType type{dtype, {}};
-  if (op == "add" || op == "or") return splat_int(type, 0);
-  if (op == "multiply") return splat_int(type, 1);
-  if (op == "and") return splat_int(type, -1);
-  if (is_complex(dtype)) throw_error(nullptr, fmt::format("{} of complex numbers: they have no order", op));
-  const bool is_max = op == "maximum";
-  if (!is_max && op != "minimum") throw_bug("reduce: no neutral element for " + std::string(op));
+  if (op == kAdd || op == kOr) return splat_int(type, 0);
+  if (op == kMultiply) return splat_int(type, 1);
+  if (op == kAnd) return splat_int(type, -1);
+  if (is_complex(dtype)) throw_error(nullptr, fmt::format("{} of complex numbers: they have no order", op.name));
+  const bool is_max = op == kMaximum;
+  if (!is_max && op != kMinimum) throw_bug("reduce: no neutral element for " + std::string(op.name));
   if (is_float(dtype)) return splat(type, is_max ? -INFINITY : INFINITY);
   if (is_bool(dtype)) return splat_int(type, is_max ? 0 : 1);
   const int bits = info(dtype).bits;
@@ -48,27 +30,20 @@ LiteralRef neutral(std::string_view op, DType dtype) {
 
 }  // namespace
 
-Value* unary(GraphBuilder& b, std::string_view name, Value* x) { return b.make(qualified(name), {x}); }
-
-Value* binary(GraphBuilder& b, std::string_view name, Value* x, Value* y) { return b.make(qualified(name), {x, y}); }
-
 Value* compare(GraphBuilder& b, std::string_view direction, Value* x, Value* y) {
-  return b.make("stablehlo.compare", {x, y},
-                {{"comparison_direction", EnumAttr{"comparison_direction", std::string(direction)}}});
+  return b.make(kCompare, {x, y}, {{"comparison_direction", EnumAttr{"comparison_direction", std::string(direction)}}});
 }
 
-Value* select(GraphBuilder& b, Value* condition, Value* x, Value* y) {
-  return b.make("stablehlo.select", {condition, x, y});
-}
+Value* select(GraphBuilder& b, Value* condition, Value* x, Value* y) { return b.make(kSelect, {condition, x, y}); }
 
 Value* convert(GraphBuilder& b, Value* x, DType dtype) {
   if (x->type.dtype == dtype) return x;
-  return b.make("stablehlo.convert", {x}, {}, {{dtype, x->type.shape}});
+  return b.make(kConvert, {x}, {}, {{dtype, x->type.shape}});
 }
 
 Value* constant(GraphBuilder& b, LiteralRef literal) {
   const TensorType type = literal->type;
-  return b.make("stablehlo.constant", {}, {{"value", std::move(literal)}}, {type});
+  return b.make(kConstant, {}, {{"value", std::move(literal)}}, {type});
 }
 
 Value* constant(GraphBuilder& b, const TensorType& type, double value) { return constant(b, splat(type, value)); }
@@ -78,11 +53,11 @@ Value* constant_like(GraphBuilder& b, const Value* x, double value) { return con
 Value* zeros_like(GraphBuilder& b, const Value* x) { return constant_like(b, x, 0); }
 
 Value* iota(GraphBuilder& b, const TensorType& type, int64_t dimension) {
-  return b.make("stablehlo.iota", {}, {{"iota_dimension", IntAttr{dimension}}}, {type});
+  return b.make(kIota, {}, {{"iota_dimension", IntAttr{dimension}}}, {type});
 }
 
 Value* broadcast_in_dim(GraphBuilder& b, Value* x, const Shape& shape, const std::vector<int64_t>& dims) {
-  return b.make("stablehlo.broadcast_in_dim", {x}, {{"broadcast_dimensions", dims}},
+  return b.make(kBroadcastInDim, {x}, {{"broadcast_dimensions", dims}},
                 {{x->type.dtype, shape, {}, x->type.quantization}});
 }
 
@@ -92,41 +67,41 @@ Value* broadcast_scalar(GraphBuilder& b, Value* scalar, const Shape& shape) {
 
 Value* reshape(GraphBuilder& b, Value* x, const Shape& shape) {
   if (x->type.shape == shape) return x;
-  return b.make("stablehlo.reshape", {x}, {}, {{x->type.dtype, shape, {}, x->type.quantization}});
+  return b.make(kReshape, {x}, {}, {{x->type.dtype, shape, {}, x->type.quantization}});
 }
 
 Value* transpose(GraphBuilder& b, Value* x, const std::vector<int64_t>& permutation) {
-  return b.make("stablehlo.transpose", {x}, {{"permutation", permutation}});
+  return b.make(kTranspose, {x}, {{"permutation", permutation}});
 }
 
 Value* reverse(GraphBuilder& b, Value* x, const std::vector<int64_t>& dims) {
-  return b.make("stablehlo.reverse", {x}, {{"dimensions", dims}});
+  return b.make(kReverse, {x}, {{"dimensions", dims}});
 }
 
 Value* slice(GraphBuilder& b, Value* x, const Shape& start, const Shape& limit, const Shape& strides) {
-  return b.make("stablehlo.slice", {x}, {{"start_indices", start}, {"limit_indices", limit}, {"strides", strides}});
+  return b.make(kSlice, {x}, {{"start_indices", start}, {"limit_indices", limit}, {"strides", strides}});
 }
 
 Value* pad(GraphBuilder& b, Value* x, Value* padding_value, const Shape& low, const Shape& high,
            const Shape& interior) {
-  return b.make("stablehlo.pad", {x, padding_value},
+  return b.make(kPad, {x, padding_value},
                 {{"edge_padding_low", low}, {"edge_padding_high", high}, {"interior_padding", interior}});
 }
 
 Value* concatenate(GraphBuilder& b, const Values& xs, int64_t dimension) {
-  return b.make("stablehlo.concatenate", xs, {{"dimension", IntAttr{dimension}}});
+  return b.make(kConcatenate, xs, {{"dimension", IntAttr{dimension}}});
 }
 
 Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shape& sizes) {
   Values operands{x};
   operands.insert(operands.end(), starts.begin(), starts.end());
-  return b.make("stablehlo.dynamic_slice", operands, {{"slice_sizes", sizes}});
+  return b.make(kDynamicSlice, operands, {{"slice_sizes", sizes}});
 }
 
 Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts) {
   Values operands{x, update};
   operands.insert(operands.end(), starts.begin(), starts.end());
-  return b.make("stablehlo.dynamic_update_slice", operands);
+  return b.make(kDynamicUpdateSlice, operands);
 }
 
 namespace {
@@ -137,10 +112,10 @@ std::unique_ptr<Block> scalar_region(GraphBuilder& b, DType dtype, Result result
   auto block = std::make_unique<Block>();
   Value* x = block->add_argument({dtype, {}});
   Value* y = block->add_argument({dtype, {}});
-  GraphBuilder inner(b.table());
+  GraphBuilder inner;
   inner.location = b.location;
   inner.at_end(*block);
-  inner.create("stablehlo.return", {result(inner, x, y)});
+  inner.create(kStablehloReturn, {result(inner, x, y)});
   return block;
 }
 
@@ -151,13 +126,13 @@ std::vector<std::unique_ptr<Block>> one(std::unique_ptr<Block> region) {
 }
 
 // Whether a region by that op would round each partial result to a float narrower than f32.
-bool rounds_sums(std::string_view op, const Value* x) {
-  return is_float(x->type.dtype) && info(x->type.dtype).bits < 32 && (op == "add" || op == "multiply");
+bool rounds_sums(const OpDef& op, const Value* x) {
+  return is_float(x->type.dtype) && info(x->type.dtype).bits < 32 && (op == kAdd || op == kMultiply);
 }
 
 }  // namespace
 
-std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype) {
+std::unique_ptr<Block> binary_region(GraphBuilder& b, const OpDef& op, DType dtype) {
   return scalar_region(b, dtype, [&](GraphBuilder& inner, Value* x, Value* y) { return binary(inner, op, x, y); });
 }
 
@@ -170,26 +145,24 @@ std::unique_ptr<Block> overwrite_region(GraphBuilder& b, DType dtype) {
   return scalar_region(b, dtype, [](GraphBuilder&, Value*, Value* y) { return y; });
 }
 
-Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims) {
+Value* reduce(GraphBuilder& b, const OpDef& op, Value* x, const std::vector<int64_t>& dims) {
   if (rounds_sums(op, x)) return convert(b, reduce(b, op, convert(b, x, DType::kF32), dims), x->type.dtype);
   Value* start = constant(b, neutral(op, x->type.dtype));
-  return b.create("stablehlo.reduce", {x, start}, {{"dimensions", dims}}, {}, one(binary_region(b, op, x->type.dtype)))
-      ->result();
+  return b.create(kReduce, {x, start}, {{"dimensions", dims}}, {}, one(binary_region(b, op, x->type.dtype)))->result();
 }
 
 Value* dot_general(GraphBuilder& b, Value* lhs, Value* rhs, const DotDims& dims) {
-  return b.make("stablehlo.dot_general", {lhs, rhs}, {{"dot_dimension_numbers", to_attr(dims)}});
+  return b.make(kDotGeneral, {lhs, rhs}, {{"dot_dimension_numbers", to_attr(dims)}});
 }
 
 Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& convolution) {
-  return b.make("stablehlo.convolution", {lhs, rhs}, to_attrs(convolution));
+  return b.make(kConvolution, {lhs, rhs}, to_attrs(convolution));
 }
 
-Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window) {
+Value* reduce_window(GraphBuilder& b, const OpDef& op, Value* x, const Window& window) {
   if (rounds_sums(op, x)) return convert(b, reduce_window(b, op, convert(b, x, DType::kF32), window), x->type.dtype);
   Value* start = constant(b, neutral(op, x->type.dtype));
-  return b
-      .create("stablehlo.reduce_window", {x, start}, window_attrs(window), {}, one(binary_region(b, op, x->type.dtype)))
+  return b.create(kReduceWindow, {x, start}, window_attrs(window), {}, one(binary_region(b, op, x->type.dtype)))
       ->result();
 }
 
@@ -200,22 +173,19 @@ Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value
   attrs.erase("window_dilations");
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(compare_region(b, direction, x->type.dtype));
-  regions.push_back(binary_region(b, "add", x->type.dtype));
+  regions.push_back(binary_region(b, kAdd, x->type.dtype));
   Value* start = constant(b, {x->type.dtype, {}}, 0);
-  return b.create("stablehlo.select_and_scatter", {x, source, start}, std::move(attrs), {}, std::move(regions))
-      ->result();
+  return b.create(kSelectAndScatter, {x, source, start}, std::move(attrs), {}, std::move(regions))->result();
 }
 
 Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes) {
-  return b.make("stablehlo.gather", {x, indices}, gather_attrs(dims, slice_sizes));
+  return b.make(kGather, {x, indices}, gather_attrs(dims, slice_sizes));
 }
 
-Value* scatter(GraphBuilder& b, std::string_view op, Value* x, Value* indices, Value* updates,
-               const IndexedDims& dims) {
+Value* scatter(GraphBuilder& b, const OpDef* op, Value* x, Value* indices, Value* updates, const IndexedDims& dims) {
   const DType dtype = x->type.dtype;
-  auto region = op.empty() ? overwrite_region(b, dtype) : binary_region(b, op, dtype);
-  return b.create("stablehlo.scatter", {x, indices, updates}, scatter_attrs(dims), {}, one(std::move(region)))
-      ->result();
+  auto region = op ? binary_region(b, *op, dtype) : overwrite_region(b, dtype);
+  return b.create(kScatter, {x, indices, updates}, scatter_attrs(dims), {}, one(std::move(region)))->result();
 }
 
 }  // namespace ops

@@ -2,23 +2,21 @@
 #pragma once
 
 #include "aot/graph/builder.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/dimension_numbers.h"
 
 namespace ingot {
 
-// Every op of ops.def.
-const OpTable& all_ops();
-
 namespace ops {
 
 // Elementwise: operands of one type (no broadcasting).
-Value* unary(GraphBuilder& b, std::string_view name, Value* x);  // unary(b, "tanh", x) makes stablehlo.tanh
-Value* binary(GraphBuilder& b, std::string_view name, Value* x, Value* y);
-inline Value* add(GraphBuilder& b, Value* x, Value* y) { return binary(b, "add", x, y); }
-inline Value* subtract(GraphBuilder& b, Value* x, Value* y) { return binary(b, "subtract", x, y); }
-inline Value* multiply(GraphBuilder& b, Value* x, Value* y) { return binary(b, "multiply", x, y); }
-inline Value* divide(GraphBuilder& b, Value* x, Value* y) { return binary(b, "divide", x, y); }
-inline Value* negate(GraphBuilder& b, Value* x) { return unary(b, "negate", x); }
+inline Value* unary(GraphBuilder& b, const OpDef& op, Value* x) { return b.make(op, {x}); }
+inline Value* binary(GraphBuilder& b, const OpDef& op, Value* x, Value* y) { return b.make(op, {x, y}); }
+inline Value* add(GraphBuilder& b, Value* x, Value* y) { return binary(b, kAdd, x, y); }
+inline Value* subtract(GraphBuilder& b, Value* x, Value* y) { return binary(b, kSubtract, x, y); }
+inline Value* multiply(GraphBuilder& b, Value* x, Value* y) { return binary(b, kMultiply, x, y); }
+inline Value* divide(GraphBuilder& b, Value* x, Value* y) { return binary(b, kDivide, x, y); }
+inline Value* negate(GraphBuilder& b, Value* x) { return unary(b, kNegate, x); }
 Value* compare(GraphBuilder& b, std::string_view direction, Value* x, Value* y);  // "EQ" "NE" "LT" "LE" "GT" "GE"
 Value* select(GraphBuilder& b, Value* condition, Value* x, Value* y);
 Value* convert(GraphBuilder& b, Value* x, DType dtype);  // x itself when it has the dtype already
@@ -42,28 +40,28 @@ Value* concatenate(GraphBuilder& b, const Values& xs, int64_t dimension);
 Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shape& sizes);
 Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts);
 
-// Reduces `dims` with one scalar op: "add", "maximum", "minimum", "multiply", "and", "or". The start value is the op's
+// Reduces `dims` with one scalar op: kAdd, kMaximum, kMinimum, kMultiply, kAnd, kOr. The start value is the op's
 // neutral element. Narrow floats are summed in f32 and rounded once (a region of theirs would round each partial sum).
-Value* reduce(GraphBuilder& b, std::string_view op, Value* x, const std::vector<int64_t>& dims);
+Value* reduce(GraphBuilder& b, const OpDef& op, Value* x, const std::vector<int64_t>& dims);
 
 // Result: batch dims, then lhs free dims, then rhs free dims.
 Value* dot_general(GraphBuilder& b, Value* lhs, Value* rhs, const DotDims& dims);
 
 Value* convolution(GraphBuilder& b, Value* lhs, Value* rhs, const Convolution& convolution);
 
-// Combines each window of x with "add", "maximum" or "minimum", from the op's neutral element; narrow floats likewise.
-Value* reduce_window(GraphBuilder& b, std::string_view op, Value* x, const Window& window);
+// Combines each window of x with kAdd, kMaximum or kMinimum, from the op's neutral element; narrow floats likewise.
+Value* reduce_window(GraphBuilder& b, const OpDef& op, Value* x, const Window& window);
 // Adds each element of `source` to a zero tensor like x, at the element of its window of x that wins every comparison
 // ("GE": the first greatest, "LE": the first least).
 Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value* x, Value* source,
                               const Window& window);
 
 Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes);
-// Combines updates into x with one binary op, or overwrites with `op` empty.
-Value* scatter(GraphBuilder& b, std::string_view op, Value* x, Value* indices, Value* updates, const IndexedDims& dims);
+// Combines updates into x with one binary op, or overwrites where `op` is null.
+Value* scatter(GraphBuilder& b, const OpDef* op, Value* x, Value* indices, Value* updates, const IndexedDims& dims);
 
 // A region `(element, element) -> element` of one binary op, as reduce, scatter and reduce_window want it.
-std::unique_ptr<Block> binary_region(GraphBuilder& b, std::string_view op, DType dtype);
+std::unique_ptr<Block> binary_region(GraphBuilder& b, const OpDef& op, DType dtype);
 // A region `(a, b) -> compare direction, a, b`.
 std::unique_ptr<Block> compare_region(GraphBuilder& b, std::string_view direction, DType dtype);
 // A region `(a, b) -> b`.

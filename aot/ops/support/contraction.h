@@ -13,16 +13,16 @@ DType product_dtype(const InferArgs& args);
 // The dtype of the sums behind a result: f16 and bf16 in f32, narrow integers in 32 bits.
 DType accumulate_dtype(DType result);
 
-// sum += a * b: floats in f64 or, with round_steps, rounded to `dtype` at each step; integers wrapping.
+// sum += a * b: floats in f64 or, with round_partial_sums, rounded to `dtype` at each step; integers wrapping.
 struct MultiplyAdd {
   DType dtype;
-  bool round_steps;
+  bool round_partial_sums;
 
   explicit MultiplyAdd(const EvaluateArgs& args)
-      : dtype(accumulate_dtype(args.result_type().dtype)), round_steps(args.round_steps) {}
+      : dtype(accumulate_dtype(args.result_type().dtype)), round_partial_sums(args.round_partial_sums) {}
 
   void operator()(double& sum, double a, double b) const {
-    sum = round_steps ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
+    sum = round_partial_sums ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
   }
   void operator()(std::complex<double>& sum, std::complex<double> a, std::complex<double> b) const { sum += a * b; }
   void operator()(int64_t& sum, int64_t a, int64_t b) const {

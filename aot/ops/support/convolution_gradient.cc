@@ -2,11 +2,11 @@
 // p reads input at p * stride + k * dilation - low (in units of 1 / base_dilation).
 //
 //   dx: for an input place, sum over the kernel places k and positions p that meet there: dy, dilated by the stride,
-//   under
-//       the reversed kernel, whose input and output features change places. The window's stride is the base dilation.
+//       under the reversed kernel, whose input and output features change places. The window's stride is the
+//       base dilation.
 //   dw: for a kernel place, sum over batch and positions of x times dy: x with batch and features swapped, convolved
-//   with dy
-//       as the kernel (batch as input feature); its dilation is the stride and its stride is the kernel's dilation.
+//       with dy as the kernel (batch as input feature); its dilation is the stride and its stride is the
+//       kernel's dilation.
 //
 // With feature groups, dx needs the kernel's groups moved from output to input features, and dw is a convolution with
 // batch groups. With batch groups, both are convolutions with feature groups.

@@ -22,12 +22,12 @@ inline WideProduct<uint32_t> wide_product(uint32_t x, uint32_t y) {
   return {static_cast<uint32_t>(product >> 32), static_cast<uint32_t>(product)};
 }
 
-inline Term operator^(Term x, Term y) { return x.binary("xor", y); }
+inline Term operator^(Term x, Term y) { return x.binary(kXor, y); }
 inline Term operator^(Term x, uint32_t y) { return x ^ x.like(y); }
-inline Term shifted_right(Term x, int bits) { return x.binary("shift_right_logical", x.like(bits)); }
+inline Term shifted_right(Term x, int bits) { return x.binary(kShiftRightLogical, x.like(bits)); }
 inline Term plus(Term x, uint32_t y) { return x + x.like(y); }
 inline Term rotated_left(Term x, int bits) {
-  return x.binary("shift_left", x.like(bits)).binary("or", shifted_right(x, 32 - bits));
+  return x.binary(kShiftLeft, x.like(bits)).binary(kOr, shifted_right(x, 32 - bits));
 }
 inline WideProduct<Term> wide_product(Term x, uint32_t y) {
   const Term product = converted(x, DType::kUI64) * y;

@@ -78,13 +78,13 @@ Values expand_dynamic(ExpandArgs& args, MakeStatic make) {
 
 std::vector<RefTensor> evaluate_dynamic(const EvaluateArgs& args, MakeStatic make) {
   Block scratch;
-  GraphBuilder b(all_ops());
+  GraphBuilder b;
   b.at_end(scratch);
   b.location = args.op.location;
   Values operands;
   for (const RefTensor& input : args.inputs) operands.push_back(scratch.add_argument(input.type));
   const DynamicOperands known(args.op, [&](int operand, const Value**) { return args.inputs[operand]; });
-  b.create("func.return", {made(make, b, args.op, operands, known)});
+  b.create(kFuncReturn, {made(make, b, args.op, operands, known)});
   return args.run(scratch, {args.inputs.begin(), args.inputs.end()});
 }
 

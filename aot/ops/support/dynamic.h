@@ -62,7 +62,7 @@ constexpr OpDef dynamic(OpDef def) {
   def.evaluate = evaluate_dynamic<make>;
   def.expand = expand_dynamic<make>;
   def.root = KernelRoot::kNone;
-  def.infers_unknown = true;
+  def.infers_dynamic_shapes = true;
   return def;
 }
 

@@ -108,8 +108,8 @@ struct Range {
 };
 
 // Samples `func @main(%x...) -> ... { NAME %x... }` of several dtypes and shapes (scalar and empty ones too), with
-// floats from `wide` and special values; and, where `smooth` is given, one in f64 for the gradient, with floats from
-// `smooth`.
+// floats from `wide` and special values; and, where `smooth` is given, one in f64 for the gradient,
+// with floats from `smooth`.
 std::vector<Sample> unary_samples(std::string_view name, DTypeSet dtypes, Range wide = {-100, 100},
                                   std::optional<Range> smooth = {});
 std::vector<Sample> binary_samples(std::string_view name, DTypeSet dtypes, Range wide = {-100, 100},

@@ -4,13 +4,14 @@
 #include <map>
 
 #include "aot/graph/evaluate.h"
+#include "aot/ops/ops.h"
 
 namespace ingot::ops {
 namespace {
 
 constexpr int64_t kElementsMax = 1024;  // shape arithmetic has a few for each dimension
 
-bool reads_types_alone(const Op& op) { return op.is("stablehlo.get_dimension_size"); }
+bool reads_types_alone(const Op& op) { return op.is(kGetDimensionSize); }
 
 // The op makes one small tensor from its operands alone.
 bool may_evaluate(const Op& op) {

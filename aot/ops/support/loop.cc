@@ -11,10 +11,10 @@ std::unique_ptr<Block> region(const GraphBuilder& outer, const Values& starts, c
   auto block = std::make_unique<Block>();
   Values arguments;
   for (const Value* start : starts) arguments.push_back(block->add_argument(start->type));
-  GraphBuilder b(outer.table());
+  GraphBuilder b;
   b.location = outer.location;
   b.at_end(*block);
-  b.create("stablehlo.return", made(b, arguments));
+  b.create(kStablehloReturn, made(b, arguments));
   return block;
 }
 
@@ -25,7 +25,7 @@ Values while_loop(GraphBuilder& b, const Values& starts, const LoopCondition& co
   regions.push_back(
       region(b, starts, [&](GraphBuilder& inner, const Values& carried) { return Values{condition(inner, carried)}; }));
   regions.push_back(region(b, starts, body));
-  const Op* loop = b.create("stablehlo.while", starts, {}, {}, std::move(regions));
+  const Op* loop = b.create(kWhile, starts, {}, {}, std::move(regions));
   Values results;
   for (const auto& result : loop->results) results.push_back(result.get());
   return results;
@@ -42,10 +42,10 @@ Values counted_loop(GraphBuilder& b, int64_t count, const Values& starts, const 
         return compare(inner, "LT", carried.back(), constant(inner, index, static_cast<double>(count)));
       },
       [&](GraphBuilder& inner, Values carried) {
-        Value* round = carried.back();
+        Value* iteration = carried.back();
         carried.pop_back();
-        Values next = body(inner, round, carried);
-        next.push_back(add(inner, round, constant(inner, index, 1)));
+        Values next = body(inner, iteration, carried);
+        next.push_back(add(inner, iteration, constant(inner, index, 1)));
         return next;
       });
   results.pop_back();

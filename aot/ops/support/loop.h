@@ -13,8 +13,8 @@ using LoopCondition = std::function<Value*(GraphBuilder& b, const Values& carrie
 using LoopBody = std::function<Values(GraphBuilder& b, const Values& carried)>;
 Values while_loop(GraphBuilder& b, const Values& starts, const LoopCondition& condition, const LoopBody& body);
 
-// What `starts` become in `count` rounds; `round` is a scalar i32, from 0 on.
-using CountedBody = std::function<Values(GraphBuilder& b, Value* round, const Values& carried)>;
+// What `starts` become in `count` iterations; `iteration` is a scalar i32, from 0 on.
+using CountedBody = std::function<Values(GraphBuilder& b, Value* iteration, const Values& carried)>;
 Values counted_loop(GraphBuilder& b, int64_t count, const Values& starts, const CountedBody& body);
 
 }  // namespace ingot::ops

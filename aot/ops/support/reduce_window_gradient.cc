@@ -37,7 +37,7 @@ class Terms {
     all_ = concatenate(b_, terms, last());
   }
 
-  int64_t last() const { return args_.dy()->type.rank(); }
+  int last() const { return args_.dy()->type.rank(); }
   Value* all() const { return all_; }
   // With a last dimension of extent 1.
   Value* wide(Value* value) const {
@@ -60,7 +60,7 @@ class Terms {
       dpadded = dpadded ? add(b_, dpadded, more) : more;
     }
     Values gradients = of_operands(padded_, dpadded);
-    if (gradients[1]) gradients[1] = add(b_, gradients[1], reduce(b_, "add", part(0), iota_dims(last())));
+    if (gradients[1]) gradients[1] = add(b_, gradients[1], reduce(b_, kAdd, part(0), iota_dims(last())));
     return gradients;
   }
 
@@ -87,9 +87,9 @@ class Terms {
 // multiply: dterms = dy * (product of the other terms of the result).
 Values reduce_window_gradient(GradientArgs& args) {
   GraphBuilder& b = args.b;
-  const std::string_view op = args.op.operands.size() == 2 ? binary_region_op(args.op.region()) : "";
-  const bool is_extreme = op == "maximum" || op == "minimum";
-  if (op != "add" && op != "multiply" && !is_extreme) {
+  const OpDef* op = args.op.operands.size() == 2 ? binary_region_op(args.op.region()) : nullptr;
+  const bool is_extreme = op == &kMaximum || op == &kMinimum;
+  if (op != &kAdd && op != &kMultiply && !is_extreme) {
     throw_limit(args.op.location,
                 "stablehlo.reduce_window has a gradient when it has one input and its region adds, multiplies, or "
                 "takes the maximum or minimum");
@@ -97,15 +97,15 @@ Values reduce_window_gradient(GradientArgs& args) {
   Value* x = args.operand(0);
   if (args.dy()->type.elements() == 0) return {zeros_like(b, x), zeros_like(b, args.operand(1))};
   const Window window = read_window(args.op.attrs());
-  const auto total = [&](Value* value) { return reduce(b, "add", value, iota_dims(value->type.rank())); };
-  if (op == "add") {
-    Value* dx = reduce_window(b, "add", args.dy(), transposed(window, x->type.shape, args.dy()->type.shape));
+  const auto total = [&](Value* value) { return reduce(b, kAdd, value, iota_dims(value->type.rank())); };
+  if (op == &kAdd) {
+    Value* dx = reduce_window(b, kAdd, args.dy(), transposed(window, x->type.shape, args.dy()->type.shape));
     if (!args.needed[1]) return {dx, nullptr};
     Value* sum = total(args.dy());
     const auto terms = static_cast<double>(1 + element_count(sizes(window)));
     return {dx, subtract(b, multiply(b, sum, constant_like(b, sum, terms)), total(dx))};
   }
-  const std::string_view direction = op == "maximum" ? "GE" : "LE";
+  const std::string_view direction = op == &kMaximum ? "GE" : "LE";
   const auto is_dilated = [](const WindowDim& dim) { return dim.base_dilation != 1 || dim.dilation != 1; };
   if (is_extreme && !args.needed[1] && std::ranges::none_of(window, is_dilated)) {
     return {select_and_scatter_add(b, direction, x, args.dy(), window), nullptr};
@@ -117,7 +117,7 @@ Values reduce_window_gradient(GradientArgs& args) {
     along.back().size = shape.back();
     return terms.back(select_and_scatter_add(b, direction, terms.all(), terms.wide(args.dy()), along));
   }
-  Value* dy = broadcast_in_dim(b, args.dy(), shape, iota_dims(static_cast<int>(terms.last())));
+  Value* dy = broadcast_in_dim(b, args.dy(), shape, iota_dims(terms.last()));
   return terms.back(multiply(b, dy, product_of_others(b, terms.all(), {terms.last()})));
 }
 

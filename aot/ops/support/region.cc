@@ -60,17 +60,16 @@ bool compare(std::string_view direction, T a, T b) {
 
 }  // namespace
 
-std::string_view binary_region_op(const Block& region) {
-  constexpr std::string_view kDialect = "stablehlo.";
+const OpDef* binary_region_op(const Block& region) {
   const Op* op = only_op(region);
-  if (!op || !op->name().starts_with(kDialect) || !op->attr_map.empty()) return "";
-  if (!takes_arguments(*op, region, 0) && !(op->def->is_commutative && takes_arguments(*op, region, 1))) return "";
-  return op->name().substr(kDialect.size());
+  if (!op || !op->name().starts_with("stablehlo.") || !op->attr_map.empty()) return nullptr;
+  if (!takes_arguments(*op, region, 0) && !(op->def->is_commutative && takes_arguments(*op, region, 1))) return nullptr;
+  return op->def;
 }
 
 std::string_view compare_region_direction(const Block& region) {
   const Op* op = only_op(region);
-  if (!op || !op->is("stablehlo.compare") || !takes_arguments(*op, region, 0)) return "";
+  if (!op || !op->is(kCompare) || !takes_arguments(*op, region, 0)) return "";
   const Attrs attrs = op->attrs();
   if (attrs.has("compare_type") && attrs.string("compare_type") == "TOTALORDER") return "";
   const auto* direction = attrs.at("comparison_direction").as<EnumAttr>();
@@ -108,18 +107,18 @@ Values converted_for_region(ExpandArgs& args) {
 }
 
 RegionRunner::RegionRunner(const EvaluateArgs& args, const Block& region) : args_(args), region_(region) {
-  static constexpr std::pair<std::string_view, Fast> kFast[] = {
-      {"add", Fast::kAdd},         {"multiply", Fast::kMultiply}, {"maximum", Fast::kMaximum},
-      {"minimum", Fast::kMinimum}, {"and", Fast::kAnd},           {"or", Fast::kOr},
-      {"xor", Fast::kXor},
+  static constexpr std::pair<const OpDef*, Fast> kFast[] = {
+      {&kAdd, Fast::kAdd},         {&kMultiply, Fast::kMultiply}, {&kMaximum, Fast::kMaximum},
+      {&kMinimum, Fast::kMinimum}, {&kAnd, Fast::kAnd},           {&kOr, Fast::kOr},
+      {&kXor, Fast::kXor},
   };
-  const std::string_view op = binary_region_op(region);
-  for (const auto& [name, fast] : kFast) {
-    if (op == name) fast_ = fast;
+  const OpDef* op = binary_region_op(region);
+  for (const auto& [known, fast] : kFast) {
+    if (op == known) fast_ = fast;
   }
   if (region.arguments.size() == 2 && returned_argument(region) == 1) fast_ = Fast::kSecond;
   // A float sum or product of one step is the region itself.
-  if (args.round_steps && (fast_ == Fast::kAdd || fast_ == Fast::kMultiply)) fast_ = Fast::kNone;
+  if (args.round_partial_sums && (fast_ == Fast::kAdd || fast_ == Fast::kMultiply)) fast_ = Fast::kNone;
   direction_ = compare_region_direction(region);
 }
 

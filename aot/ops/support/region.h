@@ -7,9 +7,9 @@
 
 namespace ingot::ops {
 
-// The op of a region `(a, b) -> op(a, b)`, without its dialect: "add", "maximum". Commutative ops may take (b, a). ""
-// when the region is anything else.
-std::string_view binary_region_op(const Block& region);
+// The op of StableHLO of a region `(a, b) -> op(a, b)`: add, maximum. Commutative ops may take (b, a). Null when the
+// region is anything else.
+const OpDef* binary_region_op(const Block& region);
 
 // "GE" for a region `(a, b) -> compare GE, a, b`; "" when it is anything else.
 std::string_view compare_region_direction(const Block& region);

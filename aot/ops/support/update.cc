@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/ops/ops.h"
+
 namespace ingot::ops {
 namespace {
 
@@ -14,16 +16,16 @@ Shape long_extents(const Shape& shape) {
 }  // namespace
 
 bool is_update(const Op& op) {
-  if (!op.is("stablehlo.dynamic_update_slice")) return false;
+  if (!op.is(kDynamicUpdateSlice)) return false;
   const int64_t window = op.operand(1)->type.elements();
   return window > 0 && window < op.operand(0)->type.elements();
 }
 
 Value* without_unit_dims(const Value* value) {
   const Op* op = value->op;
-  if (!op || !(op->is("stablehlo.reshape") || op->is("stablehlo.broadcast_in_dim"))) return nullptr;
+  if (!op || !(op->is(kReshape) || op->is(kBroadcastInDim))) return nullptr;
   if (long_extents(op->operand(0)->type.shape) != long_extents(value->type.shape)) return nullptr;
-  if (op->is("stablehlo.broadcast_in_dim") && !std::ranges::is_sorted(op->attrs().ints("broadcast_dimensions"))) {
+  if (op->is(kBroadcastInDim) && !std::ranges::is_sorted(op->attrs().ints("broadcast_dimensions"))) {
     return nullptr;
   }
   return op->operand(0);

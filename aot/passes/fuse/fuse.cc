@@ -9,6 +9,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/graph/builder.h"
 #include "aot/passes/checks.h"
+#include "aot/passes/fuse/fuse_ops.h"
 #include "aot/passes/fuse/fuse_partition.h"
 #include "aot/passes/fuse/kernel_name.h"
 
@@ -46,7 +47,7 @@ std::vector<int> in_order(const Partition& p) {
 
 class KernelMaker {
  public:
-  KernelMaker(Partition& p, Block& block, const OpTable& ops) : p_(p), block_(block), ops_(ops) {}
+  KernelMaker(Partition& p, Block& block) : p_(p), block_(block) {}
 
   // Makes the group's kernel at the end of the block; its outputs are known to later groups from here on.
   void make(const Group& g) {
@@ -58,7 +59,7 @@ class KernelMaker {
       operands.push_back(outside(value));
       inner[value] = body->add_argument(value->type, value->name, value->location);
     };
-    GraphBuilder b(ops_);
+    GraphBuilder b;
     b.at_end(*body);
     for (int i : g.members) {
       Op& op = *p_.ops[i];
@@ -77,9 +78,9 @@ class KernelMaker {
       }
     }
     b.location = main_op(g).location;
-    b.create("ingot.yield", yielded);
+    b.create(kYield, yielded);
 
-    GraphBuilder outer(ops_);
+    GraphBuilder outer;
     outer.at_end(block_);
     outer.location = main_op(g).location;
     std::vector<std::unique_ptr<Block>> regions;
@@ -88,7 +89,7 @@ class KernelMaker {
     if (std::vector<int64_t> invariant = invariant_operands(g, operands); !invariant.empty()) {
       attrs.emplace(attributes::kInvariantOperands, std::move(invariant));
     }
-    Op* kernel = outer.create("ingot.kernel", operands, std::move(attrs), {}, std::move(regions));
+    Op* kernel = outer.create(kKernel, operands, std::move(attrs), {}, std::move(regions));
     for (size_t i = 0; i < replaced.size(); ++i) {
       Value* result = kernel->result(static_cast<int>(i));
       result->name = replaced[i]->name;
@@ -133,22 +134,19 @@ class KernelMaker {
 
   Partition& p_;
   Block& block_;
-  const OpTable& ops_;
   std::unordered_map<const Value*, Value*> made_;
 };
 
 void refuse_what_has_no_kernel(const Block& block) {
   for (const auto& op : block.ops) {
-    if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is("ingot.kernel")) continue;
+    if (op->def->root != KernelRoot::kNone || op->def->is_terminator || op->is(kKernel)) continue;
     throw_limit(op->location, fmt::format("{} in @{} has no kernel; it can be evaluated but not compiled yet",
                                           op->name(), function_of(&block)->name));
   }
 }
 
-// Reads nothing, or no more than what it makes has elements: what costs nothing to make again in every round.
-bool is_free_inside(const Op& op) {
-  return is_free(op) || op.is("stablehlo.broadcast_in_dim") || op.is("stablehlo.reshape");
-}
+// Reads nothing, or no more than what it makes has elements: what costs nothing to make again in every iteration.
+bool is_free_inside(const Op& op) { return is_free(op) || op.is(kBroadcastInDim) || op.is(kReshape); }
 
 // What costs nothing and stands outside of a region is made anew inside, where kernels may take it in.
 void sink_free_values(Block& region) {
@@ -179,7 +177,7 @@ bool fuse_block(Block& block, PassContext& context) {
   }
   Partition p = partition(block, context);
   merge_groups(p);
-  KernelMaker maker(p, block, context.ops);
+  KernelMaker maker(p, block);
   std::set<const Op*> kept;
   for (int g : in_order(p)) {
     const Group& group = p.groups[g];

@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/contains.h"
+#include "aot/ops/ops.h"
+
 namespace ingot::fusion {
 namespace {
 
-bool is_one_of(const std::vector<int>& dims, int dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
-
-Access elsewhere(int64_t evaluations, bool many_times) {
+Access unaligned_access(int64_t evaluations, bool is_reread) {
   Access access;
   access.evaluations = evaluations;
-  access.many_times = many_times;
+  access.is_reread = is_reread;
   return access;
 }
 
 Access through_reshape(const Shape& from, const Shape& to, const Access& access, const Space& space) {
-  Access result = elsewhere(access.evaluations, access.many_times);
+  Access result = unaligned_access(access.evaluations, access.is_reread);
   if (access.flat) {
     result.flat = true;
     return result;
@@ -48,7 +49,7 @@ Access through_reshape(const Shape& from, const Shape& to, const Access& access,
 }
 
 Access through_broadcast(const Op& op, const Access& access) {
-  Access result = elsewhere(access.evaluations, access.many_times);
+  Access result = unaligned_access(access.evaluations, access.is_reread);
   if (!access.aligned) return result;
   result.aligned = true;
   const std::vector<int64_t> dims = op.attrs().ints("broadcast_dimensions");
@@ -59,7 +60,7 @@ Access through_broadcast(const Op& op, const Access& access) {
 }
 
 Access through_transpose(const Op& op, const Access& access) {
-  Access result = elsewhere(access.evaluations, access.many_times);
+  Access result = unaligned_access(access.evaluations, access.is_reread);
   if (!access.aligned) return result;
   result.aligned = true;
   const std::vector<int64_t> permutation = op.attrs().ints("permutation");
@@ -76,20 +77,20 @@ Access once_a_row(Access access, const Space& space) {
 
 Access element_operand(const Op& op, const Access& access, const Space& space, int i) {
   const Value* operand = op.operand(i);
-  if (op.is("stablehlo.reshape")) return through_reshape(operand->type.shape, op.result()->type.shape, access, space);
-  if (op.is("stablehlo.broadcast_in_dim")) return through_broadcast(op, access);
-  if (op.is("stablehlo.transpose")) return through_transpose(op, access);
+  if (op.is(kReshape)) return through_reshape(operand->type.shape, op.result()->type.shape, access, space);
+  if (op.is(kBroadcastInDim)) return through_broadcast(op, access);
+  if (op.is(kTranspose)) return through_transpose(op, access);
   if (op.def->is_elementwise) {
     if (operand->type.shape == op.result()->type.shape) return access;
-    Access scalar = elsewhere(access.evaluations, access.many_times);
+    Access scalar = unaligned_access(access.evaluations, access.is_reread);
     scalar.aligned = operand->type.shape.empty();
     return scalar;
   }
   // Joined, padded or cut: no more elements are asked for than there are.
-  if (op.is("stablehlo.concatenate") || op.is("stablehlo.pad")) {
-    return elsewhere(std::min(access.evaluations, operand->type.elements()), access.many_times);
+  if (op.is(kConcatenate) || op.is(kPad)) {
+    return unaligned_access(std::min(access.evaluations, operand->type.elements()), access.is_reread);
   }
-  return elsewhere(access.evaluations, access.many_times);
+  return unaligned_access(access.evaluations, access.is_reread);
 }
 
 }  // namespace
@@ -100,10 +101,16 @@ int64_t Space::rows() const {
   return count;
 }
 
+std::vector<int> Space::dims() const {
+  std::vector<int> all(shape.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<int> Space::kept() const {
   std::vector<int> dims;
   for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-    if (!is_one_of(reduced, d)) dims.push_back(d);
+    if (!contains(reduced, d)) dims.push_back(d);
   }
   return dims;
 }
@@ -153,11 +160,34 @@ Access align(const Shape& shape, const Space& space, const std::vector<int>& alo
       continue;
     }
     while (next < along.size() && space.shape[along[next]] == 1) ++next;
-    if (next == along.size() || space.shape[along[next]] != extent) return elsewhere(evaluations, false);
+    if (next == along.size() || space.shape[along[next]] != extent) return unaligned_access(evaluations, false);
     access.dims.push_back(along[next++]);
   }
   while (next < along.size() && space.shape[along[next]] == 1) ++next;
-  return next == along.size() ? access : elsewhere(evaluations, false);
+  return next == along.size() ? access : unaligned_access(evaluations, false);
+}
+
+std::vector<int> missing_last_dims(const Access& access, const Space& space) {
+  if (!access.aligned || !space.reduced.empty()) return {};
+  const std::vector<int> dims = followed(access);
+  std::vector<int> missing, kept;
+  for (int d = 0; d < static_cast<int>(space.shape.size()); ++d) {
+    if (!contains(dims, d) && space.shape[d] != 1) missing.push_back(d);
+  }
+  if (missing.empty()) return {};
+  for (int d = missing.front(); d < static_cast<int>(space.shape.size()); ++d) {
+    if (contains(dims, d)) return {};
+  }
+  std::vector<int> last(space.shape.size() - missing.front());
+  std::iota(last.begin(), last.end(), missing.front());
+  return last;
+}
+
+Access output_access(const Op& op, const Space& space) {
+  const Shape& shape = op.result()->type.shape;
+  const Access full = align(shape, space, space.dims(), space.points());
+  if (full.aligned || space.reduced.empty()) return full;
+  return align(shape, space, space.kept(), space.rows());
 }
 
 Access operand_access(const Op& op, const Access& access, const Space& space, int i) {
@@ -166,36 +196,36 @@ Access operand_access(const Op& op, const Access& access, const Space& space, in
     case KernelRoot::kElement:
       return once_a_row(element_operand(op, access, space, i), space);
     case KernelRoot::kReduce: {
-      if (i >= static_cast<int>(op.operands.size()) / 2) return elsewhere(space.rows(), false);
-      std::vector<int> all(space.shape.size());
-      std::iota(all.begin(), all.end(), 0);
-      return align(operand->type.shape, space, all, space.points());
+      if (i >= static_cast<int>(op.operands.size()) / 2) return unaligned_access(space.rows(), false);
+      return align(operand->type.shape, space, space.dims(), space.points());
     }
     case KernelRoot::kScatter:
-    case KernelRoot::kCopy:
+    case KernelRoot::kUpdate:
     case KernelRoot::kSort:
     case KernelRoot::kTopK:
-      return elsewhere(operand->type.elements(), false);  // each element once, in another order than the result's
+      return unaligned_access(operand->type.elements(),
+                              false);  // each element once, in another order than the result's
     case KernelRoot::kSelectScatter:
-      return elsewhere(operand->type.elements(), i == 0);  // of the sources, each once
+      return unaligned_access(operand->type.elements(), i == 0);  // of the sources, each once
     case KernelRoot::kNone:
     case KernelRoot::kControlFlow:
     case KernelRoot::kContraction:
     case KernelRoot::kWindow:
-    case KernelRoot::kSequential:
-      return elsewhere(operand->type.elements(), true);
+    case KernelRoot::kCholesky:
+    case KernelRoot::kTriangularSolve:
+      return unaligned_access(operand->type.elements(), true);
   }
-  return elsewhere(operand->type.elements(), true);
+  return unaligned_access(operand->type.elements(), true);
 }
 
 Access merged(const Access& a, const Access& b) {
   if (a.aligned == b.aligned && a.flat == b.flat && a.dims == b.dims && (a.aligned || a.flat)) {
     Access result = a;
-    result.many_times |= b.many_times;
+    result.is_reread |= b.is_reread;
     result.evaluations = std::max(a.evaluations, b.evaluations);
     return result;
   }
-  return elsewhere(a.evaluations + b.evaluations, a.many_times || b.many_times);
+  return unaligned_access(a.evaluations + b.evaluations, a.is_reread || b.is_reread);
 }
 
 }  // namespace ingot::fusion

@@ -18,7 +18,8 @@ struct Space {
 
   int64_t points() const { return element_count(shape); }
   int64_t rows() const;           // points with the reduced dimensions left out
-  std::vector<int> kept() const;  // the dimensions that are not reduced
+  std::vector<int> dims() const;  // all: 0, 1, ...
+  std::vector<int> kept() const;  // those that are not reduced
   bool is_rows() const;           // the reduced dimensions are the last ones
 };
 
@@ -27,7 +28,7 @@ struct Access {
   std::vector<int> dims;
   bool aligned = false;     // `dims` says where an element is read
   bool flat = false;        // not aligned, but visited in the row-major order of the whole space, each element once
-  bool many_times = false;  // operand of a contraction or window: each element is read over and over
+  bool is_reread = false;   // operand of a contraction or window: each element is read over and over
   int64_t evaluations = 0;  // elements that are asked for, each time counted
 };
 
@@ -38,9 +39,15 @@ bool is_row(const Access& access, const Space& space);
 // Follows kept dimensions only, in order (fewer than all: a row's value of a broadcast operand).
 std::vector<int> followed(const Access& access);
 
+// The dimensions of the space that `access` leaves out, when they are its last ones; else empty.
+std::vector<int> missing_last_dims(const Access& access, const Space& space);
+
 // The value lies along these dimensions of the space, up to dimensions of extent 1: its access; not aligned when it
 // does not.
 Access align(const Shape& shape, const Space& space, const std::vector<int>& along, int64_t evaluations);
+
+// How a kernel of this space writes the op's result.
+Access output_access(const Op& op, const Space& space);
 
 // Access of operand `i`, when the kernel evaluates `op` (a kElement op, or a root that it contains) by `access`.
 Access operand_access(const Op& op, const Access& access, const Space& space, int i);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "aot/ops/ops.h"
 #include "aot/passes/fuse/fuse_partition.h"
 
 namespace ingot::fusion {
@@ -27,7 +28,7 @@ bool visit_the_same(const Group& a, const Group& b) {
   return is_epilogue && outputs <= kEpilogueOutputsMax;
 }
 
-bool is_constant(const Value* value) { return value->op && value->op->is("stablehlo.constant"); }
+bool is_constant(const Value* value) { return value->op && value->op->is(kConstant); }
 
 // A value from outside, as large as the space, that both groups read in the same order.
 bool share_a_read(const Group& a, const Group& b) {
@@ -49,7 +50,7 @@ bool reads_in_place(const Partition& p, const Group& writer, const Group& reader
       const bool at_its_point = access.aligned && is_full(access, reader.space) && writer.kind != GroupKind::kColumns;
       const bool once_a_row =
           is_reduction(reader) && is_row(access, reader.space) && access.evaluations <= reader.space.rows();
-      if (access.many_times || !(at_its_point || once_a_row)) return false;
+      if (access.is_reread || !(at_its_point || once_a_row)) return false;
     }
   }
   return true;

@@ -3,61 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "aot/analysis/element_loop.h"
 #include "aot/analysis/joined_depth.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
 #include "aot/ops/support/update.h"
+#include "aot/passes/fuse/fuse_ops.h"
 
 namespace ingot::fusion {
 namespace {
 
 constexpr int64_t kRowBytesMax = 128 * 1024;  // of one value's row that a rows kernel keeps at hand: half of a small L2
 constexpr int kCloneFlopsMax = 8;             // of a chain that is computed again in each reader
-
-// Moves that are a change of index, without conditions: any kernel may read through them.
-constexpr std::string_view kRenamings[] = {"stablehlo.reshape", "stablehlo.transpose",     "stablehlo.broadcast_in_dim",
-                                           "stablehlo.slice",   "stablehlo.dynamic_slice", "stablehlo.reverse"};
-
-bool is_renaming(const Op& op) {
-  return std::find(std::begin(kRenamings), std::end(kRenamings), op.name()) != std::end(kRenamings);
-}
-
-bool is_constant(const Op& op) { return op.is("stablehlo.constant"); }
-bool is_splat(const Op& op) { return is_constant(op) && op.attrs().literal("value")->is_splat; }
-
-// The dimensions of the space that `access` leaves out, when they are its last ones; else empty.
-std::vector<int> missing_last_dims(const Access& access, const Space& space) {
-  if (!access.aligned || !space.reduced.empty()) return {};
-  const std::vector<int> dims = followed(access);
-  std::vector<int> missing, kept;
-  for (int d = 0; d < static_cast<int>(space.shape.size()); ++d) {
-    if (std::find(dims.begin(), dims.end(), d) == dims.end() && space.shape[d] != 1) missing.push_back(d);
-  }
-  if (missing.empty()) return {};
-  for (int d = missing.front(); d < static_cast<int>(space.shape.size()); ++d) {
-    if (std::find(dims.begin(), dims.end(), d) != dims.end()) return {};
-  }
-  std::vector<int> last(space.shape.size() - missing.front());
-  std::iota(last.begin(), last.end(), missing.front());
-  return last;
-}
-
-std::vector<int> reduced_dims(const Op& reduce) {
-  std::vector<int> dims;
-  for (int64_t dim : reduce.attrs().ints("dimensions")) dims.push_back(static_cast<int>(dim));
-  std::sort(dims.begin(), dims.end());
-  return dims;
-}
-
-// An update of something that lies in memory anyway: its kernel visits the window alone.
-bool is_update_in_place(const Op& op) {
-  if (!ops::is_update(op)) return false;
-  const Op* maker = op.operand(0)->op;
-  return !maker || !(is_constant(*maker) || is_free(*maker) || is_renaming(*maker));
-}
 
 // Some op that was copied to compute a value again reads a result.
 bool feeds_copies(const Op& op) {
@@ -93,11 +51,11 @@ class Partitioner {
     const Op& it = op(i);
     const bool is_steps = is_control_flow(it) && !is_element_loop(it);
     if (it.def->is_terminator || it.def->root == KernelRoot::kNone || is_steps) {
-      if (it.is("stablehlo.constant")) return;
+      if (it.is(kConstant)) return;
       add_boundary(i);
       return;
     }
-    if (is_constant(it) && !is_splat(it)) return;  // stays in the function, as read-only data
+    if (it.is(kConstant) && !is_splat(it)) return;  // stays in the function, as read-only data
     std::vector<int> readers = readers_of(i);
     if (readers.empty()) return;
     if (readers.size() == 1 && can_pull(i, readers[0])) {
@@ -165,7 +123,7 @@ class Partitioner {
   // The window, and where it goes; what it overwrites stays in memory.
   void add_update_reads(const Op& it, Group& to, int g) {
     add_read(it.operand(0), to, g, {{}, false, false, true, it.operand(0)->type.elements()});
-    add_read(it.operand(1), to, g, align(it.operand(1)->type.shape, to.space, all_dims(to.space), to.space.points()));
+    add_read(it.operand(1), to, g, align(it.operand(1)->type.shape, to.space, to.space.dims(), to.space.points()));
     for (size_t k = 2; k < it.operands.size(); ++k) add_read(it.operands[k], to, g, {{}, true, false, false, 1});
   }
 
@@ -183,7 +141,7 @@ class Partitioner {
     Group made{GroupKind::kBoundary, {}, &op(i), {i}, {i}, {}, {}, false};
     for (int g : readers_of(i)) made.successors.insert(g);
     add_reads(i, made, static_cast<int>(p_.groups.size()), {{}, false, false, true, 0});
-    for (auto& [value, access] : made.reads) access.many_times = true;
+    for (auto& [value, access] : made.reads) access.is_reread = true;
     p_.groups.push_back(std::move(made));
   }
 
@@ -208,26 +166,13 @@ class Partitioner {
     }
   }
 
-  static std::vector<int> all_dims(const Space& space) {
-    std::vector<int> all(space.shape.size());
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-
-  static Access output_access(const Op& op, const Space& space) {
-    const Shape& shape = op.result()->type.shape;
-    const Access full = align(shape, space, all_dims(space), space.points());
-    if (full.aligned || space.reduced.empty()) return full;
-    return align(shape, space, space.kept(), space.rows());
-  }
-
   // --- legality ---
 
-  // The op may be computed inside the group; the group may take another form for that (`become_rows`, an epilogue's
-  // root).
+  // The op may be computed inside the group; the group may take another form for that (`become_rows`,
+  // an epilogue's root).
   bool can_pull(int i, int g) {
     const Op& it = op(i);
-    if (starts_recomputation(p_, i, group(g))) return is_free(it) || is_renaming(it);
+    if (starts_recomputation(p_, i, group(g))) return is_free(it) || is_view(it);
     switch (it.def->root) {
       case KernelRoot::kElement:
         if (can_pull_unchanged(i, g)) return true;
@@ -249,10 +194,10 @@ class Partitioner {
   bool can_pull_unchanged(int i, int g) {
     const Op& it = op(i);
     if (group(g).kind == GroupKind::kBoundary || it.def->root != KernelRoot::kElement) return false;
-    if (is_free(it) || is_renaming(it) || (is_joined_depth(it) && joins_what_is_there(it))) return true;
+    if (is_free(it) || is_view(it) || (is_joined_depth(it) && concatenates_materialized(it))) return true;
     if (group(g).members.size() >= kOpsMax) return false;
     const Access access = access_of(i, g);
-    if (access.many_times) return false;
+    if (access.is_reread) return false;
     int64_t elements = 0;
     for (const auto& result : it.results) elements = std::max(elements, result->type.elements());
     return access.evaluations <= elements;
@@ -262,7 +207,7 @@ class Partitioner {
     const Access access = access_of(i, g);
     if (group(g).kind == GroupKind::kBoundary) return false;
     if (group(g).members.size() >= kOpsMax) return refuse(i, g, "the kernel has enough ops");
-    if (access.many_times) return refuse(i, g, "the consumer reads each element many times");
+    if (access.is_reread) return refuse(i, g, "the consumer reads each element many times");
     return refuse(i, g,
                   fmt::format("it would be computed {} times for {} elements", access.evaluations,
                               op(i).result()->type.elements()));
@@ -280,36 +225,14 @@ class Partitioner {
     return false;
   }
 
-  // Element by element behind this op stands a reduction of the group's own space over the dimensions that it leaves
-  // out.
+  // Element by element behind this op stands a reduction of the group's own space over the dimensions
+  // that it leaves out.
   bool sees_row_of_reduce(int i, int g) {
     if (group(g).kind != GroupKind::kElementwise || has_update(group(g))) return false;
     const Space& space = group(g).space;
     const std::vector<int> missing = missing_last_dims(access_of(i, g), space);
     if (missing.empty() || row_bytes(space, missing) > kRowBytesMax) return false;
-    std::set<const Op*> seen;
-    return reduce_behind(op(i), space, missing, seen);
-  }
-
-  bool reduce_behind(const Op& from, const Space& space, const std::vector<int>& dims, std::set<const Op*>& seen) {
-    if (!seen.insert(&from).second || seen.size() > 64) return false;
-    if (from.def->root == KernelRoot::kReduce) {
-      return from.operand(0)->type.shape == space.shape && reduced_dims(from) == dims;
-    }
-    if (from.def->root != KernelRoot::kElement) return false;
-    for (const Value* operand : from.operands) {
-      if (operand->op && operand->type.elements() == from.result()->type.elements() &&
-          reduce_behind(*operand->op, space, dims, seen)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  static int64_t row_bytes(const Space& space, const std::vector<int>& reduced) {
-    int64_t elements = 1;
-    for (int dim : reduced) elements *= space.shape[dim];
-    return elements * 4;
+    return reads_rows_of_reduce(op(i), space, missing);
   }
 
   void become_rows(int g, const Access& access) {
@@ -370,42 +293,18 @@ class Partitioner {
 
   bool may_clone(int i) {
     const Op& it = op(i);
-    if (is_free(it) || is_renaming(it)) return true;
+    if (is_free(it) || is_view(it)) return true;
     if (it.def->root != KernelRoot::kElement || !it.def->is_elementwise) return false;
     if (clone_cost(i) > kCloneFlopsMax) return false;
     // Worth it when it adds no new reads: the operands are there for others as well.
     return std::all_of(it.operands.begin(), it.operands.end(),
-                       [&](const Value* operand) { return is_there_anyway(operand, it); });
-  }
-
-  // What a kernel of another kind makes is in memory, too.
-  static bool joins_what_is_there(const Op& joined) {
-    return std::ranges::all_of(joined.operands, [&](const Value* operand) {
-      const Value* source = operand;
-      while (source->op && is_renaming(*source->op)) source = source->op->operand(0);
-      return (source->op && source->op->def->root != KernelRoot::kElement) || is_there_anyway(operand, joined);
-    });
-  }
-
-  // Another op reads the operand too, perhaps before its renamings, or it is small beside what is made of it.
-  static bool is_there_anyway(const Value* operand, const Op& reader) {
-    const int64_t elements = reader.result()->type.elements();
-    const Op* last_reader = &reader;
-    while (true) {
-      if (!operand->op || is_constant(*operand->op) || operand->type.elements() * 8 < elements) return true;
-      for (const Value::Use& use : operand->uses) {
-        if (use.op != last_reader) return true;
-      }
-      if (!is_renaming(*operand->op)) return false;
-      last_reader = operand->op;
-      operand = operand->op->operand(0);
-    }
+                       [&](const Value* operand) { return is_materialized_anyway(operand, it); });
   }
 
   int clone_cost(int i) const { return op(i).def->flops + clone_flops_[i]; }
 
   void note_clone_cost(int i) {
-    if (is_free(op(i)) || is_renaming(op(i))) return;
+    if (is_free(op(i)) || is_view(op(i))) return;
     for (const Value* operand : op(i).operands) {
       if (!operand->op) continue;
       const auto found = p_.index.find(operand->op);
@@ -517,7 +416,5 @@ bool starts_recomputation(const Partition& p, int i, const Group& g) {
 }
 
 Partition partition(Block& block, PassContext& context) { return Partitioner(block, context).run(); }
-
-bool is_free(const Op& op) { return is_splat(op) || op.is("stablehlo.iota"); }
 
 }  // namespace ingot::fusion

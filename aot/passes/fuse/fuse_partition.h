@@ -49,9 +49,6 @@ Partition partition(Block& block, PassContext& context);
 // Op `i` makes a value that is kept so that the group can compute others again from it, later.
 bool starts_recomputation(const Partition& p, int i, const Group& g);
 
-// Costs nothing to make anywhere: iota, a constant of one value.
-bool is_free(const Op& op);
-
 // Joins groups that visit the same space: independent ones that read a value in common, and a writer with its reader.
 void merge_groups(Partition& partition);
 

@@ -4,6 +4,7 @@
 
 #include "aot/base/join.h"
 #include "aot/loops/contraction.h"
+#include "aot/ops/ops.h"
 
 namespace ingot::fusion {
 namespace {
@@ -49,7 +50,7 @@ std::string kernel_name(const Partition& p, const Group& group) {
   int left_out = 0;
   for (int i : group.members) {
     const Op& op = *p.ops[i];
-    if (&op == group.root || op.def->flops == 0 || op.is("stablehlo.constant")) continue;
+    if (&op == group.root || op.def->flops == 0 || op.is(kConstant)) continue;
     if (op.def->only_moves && group.members.size() > 1) continue;
     std::string_view verb = short_name(op);
     if (op.def->root == KernelRoot::kReduce) verb = short_name(*op.region().ops.front());

@@ -6,6 +6,7 @@
 
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/ops/support/build.h"
 
 namespace ingot {
@@ -109,7 +110,7 @@ Values Differentiator::active_captures(const Op& op) const {
   Values captures;
   for (const auto& region : op.regions) {
     for (Value* value : captured_values(*region)) {
-      if (active_.contains(value) && std::ranges::find(captures, value) == captures.end()) captures.push_back(value);
+      if (active_.contains(value) && !contains(captures, value)) captures.push_back(value);
     }
   }
   return captures;

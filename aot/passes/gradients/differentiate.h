@@ -9,8 +9,8 @@ namespace ingot {
 
 using ValueSet = std::set<const Value*>;
 
-// Float values of a block that depend on `from` through differentiable ops, and `from` itself. Nothing flows through
-// `constants`.
+// Float values of a block that depend on `from` through differentiable ops, and `from` itself.
+// Nothing flows through `constants`.
 ValueSet active_values(const ValueSet& from, const Block& block, const ValueSet& constants);
 
 // What an op reads: its operands, and what its regions read from outside.

@@ -12,7 +12,7 @@ void Differentiator::visit_branches(const Op& op, const Values& result_gradients
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& branch : op.regions) {
     auto region = std::make_unique<Block>();
-    GraphBuilder b(b_.table());
+    GraphBuilder b;
     b.at_end(*region);
     BlockGradient gradient(b, *branch, {}, {wanted.begin(), wanted.end()}, constants_);
     for (size_t i = 0; i < result_gradients.size(); ++i) {
@@ -24,11 +24,11 @@ void Differentiator::visit_branches(const Op& op, const Values& result_gradients
       Value* found = gradient.find(value);
       results.push_back(found ? found : ops::zeros_like(b, value));
     }
-    b.create("stablehlo.return", results);
+    b.create(kStablehloReturn, results);
     erase_unread(*region);
     regions.push_back(std::move(region));
   }
-  const Op* made = b_.create(op.name(), op.operands, {}, {}, std::move(regions));
+  const Op* made = b_.create(*op.def, op.operands, {}, {}, std::move(regions));
   for (size_t i = 0; i < wanted.size(); ++i) accumulate(wanted[i], made->result(static_cast<int>(i)));
 }
 

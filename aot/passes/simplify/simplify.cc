@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-const Op* made_by(const Value* value, std::string_view op_name) {
-  return value->op && value->op->is(op_name) ? value->op : nullptr;
+const Op* made_by(const Value* value, const OpDef& kind) {
+  return value->op && value->op->is(kind) ? value->op : nullptr;
 }
 
 std::optional<double> common_float(const Value* value) {
@@ -28,7 +28,7 @@ bool is_all(const Value* value, double number) {
 
 namespace {
 
-using RulesByOp = std::multimap<std::string_view, const SimplifyRule*>;
+using RulesByOp = std::multimap<const OpDef*, const SimplifyRule*>;
 
 const RulesByOp& rules_by_op() {
   static const RulesByOp kRules = [] {
@@ -43,7 +43,7 @@ const RulesByOp& rules_by_op() {
 }
 
 Value* first_that_applies(GraphBuilder& b, const Op& op) {
-  for (std::string_view key : {op.name(), std::string_view()}) {
+  for (const OpDef* key : {op.def, static_cast<const OpDef*>(nullptr)}) {
     const auto [begin, end] = rules_by_op().equal_range(key);
     for (auto rule = begin; rule != end; ++rule) {
       if (Value* value = rule->second->apply(b, op)) return value;
@@ -71,9 +71,9 @@ bool sweep(Module& module, GraphBuilder& b) {
 
 }  // namespace
 
-bool simplify(Module& module, PassContext& context) {
+bool simplify(Module& module, PassContext&) {
   constexpr int kSweepsMax = 1000;
-  GraphBuilder b(context.ops);
+  GraphBuilder b;
   for (int i = 0; i < kSweepsMax; ++i) {
     if (!sweep(module, b)) return i > 0;
   }

@@ -15,25 +15,25 @@ Value* other_than(const Op& op, double number) { return is_all(op.operand(1), nu
 Value* constant_to_the_right(GraphBuilder& b, const Op& op) {
   if (!op.def->is_commutative || op.operands.size() != 2) return nullptr;
   if (!constant_of(op.operand(0)) || constant_of(op.operand(1))) return nullptr;
-  return b.create(op.name(), {op.operand(1), op.operand(0)}, op.attr_map, {op.result()->type})->result();
+  return b.create(*op.def, {op.operand(1), op.operand(0)}, op.attr_map, {op.result()->type})->result();
 }
 
 Value* add_zero(GraphBuilder&, const Op& op) { return other_than(op, is_float_op(op) ? -0.0 : 0.0); }
 
 Value* add_negated(GraphBuilder& b, const Op& op) {
-  const Op* negate = made_by(op.operand(1), "stablehlo.negate");
+  const Op* negate = made_by(op.operand(1), kNegate);
   return negate ? ops::subtract(b, op.operand(0), negate->operand(0)) : nullptr;
 }
 
 Value* negated_plus(GraphBuilder& b, const Op& op) {
-  const Op* negate = made_by(op.operand(0), "stablehlo.negate");
+  const Op* negate = made_by(op.operand(0), kNegate);
   return negate ? ops::subtract(b, op.operand(1), negate->operand(0)) : nullptr;
 }
 
 Value* subtract_zero(GraphBuilder&, const Op& op) { return other_than(op, 0.0); }
 
 Value* subtract_negated(GraphBuilder& b, const Op& op) {
-  const Op* negate = made_by(op.operand(1), "stablehlo.negate");
+  const Op* negate = made_by(op.operand(1), kNegate);
   return negate ? ops::add(b, op.operand(0), negate->operand(0)) : nullptr;
 }
 
@@ -77,7 +77,7 @@ Value* integer_power(GraphBuilder& b, const Op& op) {
 }
 
 Value* undone_by_itself(GraphBuilder&, const Op& op) {
-  const Op* inner = made_by(op.operand(0), op.name());
+  const Op* inner = made_by(op.operand(0), *op.def);
   return inner ? inner->operand(0) : nullptr;
 }
 
@@ -136,12 +136,12 @@ Value* compare_clipped(GraphBuilder& b, const Op& op) {
   Value* bound = op.operand(1);
   for (const Value::Use& use : x->uses) {
     const Op& clip = *use.op;
-    if (!clip.is(above ? "stablehlo.maximum" : "stablehlo.minimum")) continue;
+    if (!clip.is(above ? kMaximum : kMinimum)) continue;
     const Value* other = clip.operand(1 - use.operand_index);
     const LiteralRef a = constant_of(other), c = constant_of(bound);
     if (other != bound && !(a && c && *a == *c)) continue;
     if (!comes_before(clip, op)) continue;
-    return b.make(op.name(), {clip.result(), bound}, op.attr_map, {op.result()->type});
+    return b.make(*op.def, {clip.result(), bound}, op.attr_map, {op.result()->type});
   }
   return nullptr;
 }
@@ -152,7 +152,7 @@ bool clips_by(const Op& clip, const Op& mask) {
   const std::string& direction = mask.attrs().string("comparison_direction");
   const bool holds_at_bound = direction == "LE" || direction == "GE";
   if (!holds_at_bound && direction != "LT" && direction != "GT") return false;
-  if (!clip.is("stablehlo.select") || clip.operand(0) != mask.result()) return false;
+  if (!clip.is(kSelect) || clip.operand(0) != mask.result()) return false;
   const Value* bound = clip.operand(holds_at_bound ? 1 : 2);
   const LiteralRef a = constant_of(bound), c = constant_of(mask.operand(1));
   return clip.operand(holds_at_bound ? 2 : 1) == mask.operand(0) && (bound == mask.operand(1) || (a && c && *a == *c));
@@ -160,13 +160,13 @@ bool clips_by(const Op& clip, const Op& mask) {
 
 // The backward pass of such a relu reads its output.
 Value* select_clipped(GraphBuilder& b, const Op& op) {
-  const Op* mask = made_by(op.operand(0), "stablehlo.compare");
+  const Op* mask = made_by(op.operand(0), kCompare);
   if (!mask) return nullptr;
   for (const Value::Use& use : mask->result()->uses) {
     const Op& clip = *use.op;
     if (&clip == &op || !clips_by(clip, *mask) || clips_by(op, *mask) || !comes_before(clip, op)) continue;
     Value* mask_of_result =
-        b.make(mask->name(), {clip.result(), mask->operand(1)}, mask->attr_map, {mask->result()->type});
+        b.make(*mask->def, {clip.result(), mask->operand(1)}, mask->attr_map, {mask->result()->type});
     return ops::select(b, mask_of_result, op.operand(1), op.operand(2));
   }
   return nullptr;
@@ -186,7 +186,7 @@ Value* select_truth(GraphBuilder&, const Op& op) {
 }
 
 Value* select_negated(GraphBuilder& b, const Op& op) {
-  const Op* negated = made_by(op.operand(0), "stablehlo.not");
+  const Op* negated = made_by(op.operand(0), kNot);
   return negated ? ops::select(b, negated->operand(0), op.operand(2), op.operand(1)) : nullptr;
 }
 
@@ -214,7 +214,7 @@ Value* convert_nothing(GraphBuilder&, const Op& op) {
 }
 
 Value* convert_converted(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.convert");
+  const Op* inner = made_by(op.operand(0), kConvert);
   if (!inner) return nullptr;
   const DType from = inner->operand(0)->type.dtype, through = inner->result()->type.dtype, to = op.result()->type.dtype;
   if (!is_lossless(from, through)) return nullptr;
@@ -225,7 +225,7 @@ Value* convert_converted(GraphBuilder& b, const Op& op) {
 
 // The value of `dtype` that a wider integer is a convert of, or equal to, being a constant; null when there is none.
 Value* before_widening(GraphBuilder& b, const Value* wide, DType dtype) {
-  if (const Op* convert = made_by(wide, "stablehlo.convert")) {
+  if (const Op* convert = made_by(wide, kConvert)) {
     return convert->operand(0)->type.dtype == dtype ? convert->operand(0) : nullptr;
   }
   const LiteralRef literal = constant_of(wide);
@@ -235,33 +235,33 @@ Value* before_widening(GraphBuilder& b, const Value* wide, DType dtype) {
   return ops::constant(b, splat_int({dtype, wide->type.shape}, literal->int_at(0)));
 }
 
-// op_name(x, y) where `product`, of at least `bits` bits, is that of integers x and y of `dtype`, widened; else null.
-Value* half_of_product(GraphBuilder& b, std::string_view op_name, const Value* product, DType dtype, int bits) {
-  const Op* multiply = made_by(product, "stablehlo.multiply");
+// kind(x, y) where `product`, of at least `bits` bits, is that of integers x and y of `dtype`, widened; else null.
+Value* half_of_product(GraphBuilder& b, const OpDef& kind, const Value* product, DType dtype, int bits) {
+  const Op* multiply = made_by(product, kMultiply);
   if (!multiply || !is_integer(dtype) || is_bool(dtype) || !is_integer(product->type.dtype) ||
       info(product->type.dtype).bits < bits) {
     return nullptr;
   }
   Value* x = before_widening(b, multiply->operand(0), dtype);
   Value* y = x ? before_widening(b, multiply->operand(1), dtype) : nullptr;
-  return y ? b.make(op_name, {x, y}) : nullptr;
+  return y ? b.make(kind, {x, y}) : nullptr;
 }
 
 Value* convert_product(GraphBuilder& b, const Op& op) {
   const DType dtype = op.result()->type.dtype;
-  return half_of_product(b, "stablehlo.multiply", op.operand(0), dtype, info(dtype).bits + 1);
+  return half_of_product(b, kMultiply, op.operand(0), dtype, info(dtype).bits + 1);
 }
 
 Value* convert_shifted_product(GraphBuilder& b, const Op& op) {
   const DType dtype = op.result()->type.dtype;
-  const Op* shift = made_by(op.operand(0), "stablehlo.shift_right_logical");
+  const Op* shift = made_by(op.operand(0), kShiftRightLogical);
   if (!shift || !is_all(shift->operand(1), info(dtype).bits)) return nullptr;
-  return half_of_product(b, "chlo.mulhi", shift->operand(0), dtype, 2 * info(dtype).bits);
+  return half_of_product(b, kMulhi, shift->operand(0), dtype, 2 * info(dtype).bits);
 }
 
 // The operand of a broadcast that makes elements equal, when `value` is one.
 const Op* growing_broadcast(const Value* value) {
-  const Op* broadcast = made_by(value, "stablehlo.broadcast_in_dim");
+  const Op* broadcast = made_by(value, kBroadcastInDim);
   return broadcast && broadcast->operand(0)->type.elements() < broadcast->result()->type.elements() ? broadcast
                                                                                                     : nullptr;
 }
@@ -285,7 +285,7 @@ Value* elementwise_of_broadcasts(GraphBuilder& b, const Op& op) {
     const LiteralRef literal = constant_of(operand);
     operands.push_back(literal ? ops::constant(b, with_shape(*literal, small)) : operand->op->operand(0));
   }
-  Value* result = b.make(op.name(), operands, op.attr_map, {{op.result()->type.dtype, small}});
+  Value* result = b.make(*op.def, operands, op.attr_map, {{op.result()->type.dtype, small}});
   return ops::broadcast_in_dim(b, result, op.result()->type.shape, first->attrs().ints("broadcast_dimensions"));
 }
 
@@ -296,7 +296,7 @@ Value* elementwise_of_reshapes(GraphBuilder& b, const Op& op) {
   for (Value* operand : op.operands) {
     if (operand->type.shape != op.result()->type.shape) return nullptr;
     if (const LiteralRef literal = constant_of(operand); literal && literal->is_splat) continue;
-    const Op* reshape = made_by(operand, "stablehlo.reshape");
+    const Op* reshape = made_by(operand, kReshape);
     if (!reshape) return nullptr;
     if (!first) first = reshape->operand(0);
     if (reshape->operand(0)->type.shape != first->type.shape) return nullptr;
@@ -308,52 +308,51 @@ Value* elementwise_of_reshapes(GraphBuilder& b, const Op& op) {
     const LiteralRef literal = constant_of(operand);
     operands.push_back(literal ? ops::constant(b, with_shape(*literal, shape)) : operand->op->operand(0));
   }
-  return ops::reshape(b, b.make(op.name(), operands, op.attr_map, {{op.result()->type.dtype, shape}}),
+  return ops::reshape(b, b.make(*op.def, operands, op.attr_map, {{op.result()->type.dtype, shape}}),
                       op.result()->type.shape);
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"", "c ∘ x == x ∘ c, ∘ commutative", constant_to_the_right},
-    {"", "f(broadcast x, broadcast y) == broadcast f(x, y), f elementwise", elementwise_of_broadcasts},
-    {"", "f(reshape x, reshape y) == reshape f(x, y), f elementwise", elementwise_of_reshapes},
-    {"stablehlo.add", "x + 0 == x; floats: only x + -0", add_zero},
-    {"stablehlo.add", "x + -y == x - y", add_negated},
-    {"stablehlo.add", "-x + y == y - x", negated_plus},
-    {"stablehlo.subtract", "x - 0 == x", subtract_zero},
-    {"stablehlo.subtract", "x - -y == x + y", subtract_negated},
-    {"stablehlo.subtract", "x - x == 0, integers", subtract_itself},
-    {"stablehlo.multiply", "x * 1 == x", times_one},
-    {"stablehlo.multiply", "x * 0 == 0, integers", times_zero},
-    {"stablehlo.divide", "x / 1 == x", divide_by_one},
-    {"stablehlo.divide", "x / 2^n == x * 2^-n, floats", divide_by_power_of_two},
-    {"stablehlo.power", "x^0 == 1, x^1 == x, x^2 == x*x, x^-1 == 1/x, ...", integer_power},
-    {"stablehlo.negate", "--x == x", undone_by_itself},
-    {"stablehlo.not", "not not x == x", undone_by_itself},
-    {"stablehlo.maximum", "max(x, x) == x", same_operands},
-    {"stablehlo.maximum", "max(x, lowest) == x", maximum_with_lowest},
-    {"stablehlo.minimum", "min(x, x) == x", same_operands},
-    {"stablehlo.minimum", "min(x, highest) == x", minimum_with_highest},
-    {"stablehlo.and", "x & x == x", same_operands},
-    {"stablehlo.and", "x & 1...1 == x", and_with_ones},
-    {"stablehlo.and", "x & 0 == 0", and_with_zero},
-    {"stablehlo.or", "x | x == x", same_operands},
-    {"stablehlo.or", "x | 0 == x", or_with_zero},
-    {"stablehlo.or", "x | 1...1 == 1...1", or_with_ones},
-    {"stablehlo.xor", "x ^ 0 == x", or_with_zero},
-    {"stablehlo.compare", "x == x is true, x < x is false, ...; not floats: NaN", compare_with_itself},
-    {"stablehlo.compare", "x > c == max(x, c) > c and x <= c == max(x, c) <= c, likewise for min, where there is one",
+    {nullptr, "c ∘ x == x ∘ c, ∘ commutative", constant_to_the_right},
+    {nullptr, "f(broadcast x, broadcast y) == broadcast f(x, y), f elementwise", elementwise_of_broadcasts},
+    {nullptr, "f(reshape x, reshape y) == reshape f(x, y), f elementwise", elementwise_of_reshapes},
+    {&kAdd, "x + 0 == x; floats: only x + -0", add_zero},
+    {&kAdd, "x + -y == x - y", add_negated},
+    {&kAdd, "-x + y == y - x", negated_plus},
+    {&kSubtract, "x - 0 == x", subtract_zero},
+    {&kSubtract, "x - -y == x + y", subtract_negated},
+    {&kSubtract, "x - x == 0, integers", subtract_itself},
+    {&kMultiply, "x * 1 == x", times_one},
+    {&kMultiply, "x * 0 == 0, integers", times_zero},
+    {&kDivide, "x / 1 == x", divide_by_one},
+    {&kDivide, "x / 2^n == x * 2^-n, floats", divide_by_power_of_two},
+    {&kPower, "x^0 == 1, x^1 == x, x^2 == x*x, x^-1 == 1/x, ...", integer_power},
+    {&kNegate, "--x == x", undone_by_itself},
+    {&kNot, "not not x == x", undone_by_itself},
+    {&kMaximum, "max(x, x) == x", same_operands},
+    {&kMaximum, "max(x, lowest) == x", maximum_with_lowest},
+    {&kMinimum, "min(x, x) == x", same_operands},
+    {&kMinimum, "min(x, highest) == x", minimum_with_highest},
+    {&kAnd, "x & x == x", same_operands},
+    {&kAnd, "x & 1...1 == x", and_with_ones},
+    {&kAnd, "x & 0 == 0", and_with_zero},
+    {&kOr, "x | x == x", same_operands},
+    {&kOr, "x | 0 == x", or_with_zero},
+    {&kOr, "x | 1...1 == 1...1", or_with_ones},
+    {&kXor, "x ^ 0 == x", or_with_zero},
+    {&kCompare, "x == x is true, x < x is false, ...; not floats: NaN", compare_with_itself},
+    {&kCompare, "x > c == max(x, c) > c and x <= c == max(x, c) <= c, likewise for min, where there is one",
      compare_clipped},
-    {"stablehlo.select", "select(true, x, y) == x, select(false, x, y) == y", select_constant},
-    {"stablehlo.select", "select(p, x, x) == x", select_same},
-    {"stablehlo.select", "select(p, true, false) == p", select_truth},
-    {"stablehlo.select", "select(x <= c, y, z) == select(r <= c, y, z), r = select(x <= c, c, x), where there is one",
+    {&kSelect, "select(true, x, y) == x, select(false, x, y) == y", select_constant},
+    {&kSelect, "select(p, x, x) == x", select_same},
+    {&kSelect, "select(p, true, false) == p", select_truth},
+    {&kSelect, "select(x <= c, y, z) == select(r <= c, y, z), r = select(x <= c, c, x), where there is one",
      select_clipped},
-    {"stablehlo.select", "select(not p, x, y) == select(p, y, x)", select_negated},
-    {"stablehlo.convert", "convert x to its own type == x", convert_nothing},
-    {"stablehlo.convert", "convert(convert x) == convert x, when the inner one loses nothing", convert_converted},
-    {"stablehlo.convert", "convert(convert x * convert y) == x * y, integers, in the type of x and y", convert_product},
-    {"stablehlo.convert", "convert(convert x * convert y >> n) == mulhi(x, y), integers of n bits",
-     convert_shifted_product},
+    {&kSelect, "select(not p, x, y) == select(p, y, x)", select_negated},
+    {&kConvert, "convert x to its own type == x", convert_nothing},
+    {&kConvert, "convert(convert x) == convert x, when the inner one loses nothing", convert_converted},
+    {&kConvert, "convert(convert x * convert y) == x * y, integers, in the type of x and y", convert_product},
+    {&kConvert, "convert(convert x * convert y >> n) == mulhi(x, y), integers of n bits", convert_shifted_product},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ int certain_branch(const Op& op) {
   const LiteralRef index = constant_of(op.operand(0));
   if (!index) return -1;
   const int64_t value = index->int_at(0);
-  if (op.is("stablehlo.if")) return value ? 0 : 1;
+  if (op.is(kIf)) return value ? 0 : 1;
   return static_cast<int>(value < 0 || value > last ? last : value);
 }
 
@@ -27,7 +27,7 @@ Value* common_result(const Op& op, int i) {
   return is_common ? value : nullptr;
 }
 
-bool simplify_branch(Op* op, const OpTable& table) {
+bool simplify_branch(Op* op) {
   if (const int branch = certain_branch(*op); branch >= 0) {
     replace_op(op, move_before(*op, op->region(branch)));
     return true;
@@ -44,18 +44,18 @@ bool simplify_branch(Op* op, const OpTable& table) {
   }
   const auto read = std::ranges::count(is_read, true);
   if (read == 0 || read == std::ssize(is_read)) return changed;
-  keep_results(op, is_read, table);
+  keep_results(op, is_read);
   return true;
 }
 
 }  // namespace
 
-bool simplify_branches(Module& module, PassContext& context) {
+bool simplify_branches(Module& module, PassContext&) {
   bool changed = false;
   for_each_block(module, [&](Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
       Op* op = (at++)->get();
-      if (is_control_flow(*op) && !is_loop(*op)) changed |= simplify_branch(op, context.ops);
+      if (is_control_flow(*op) && !is_loop(*op)) changed |= simplify_branch(op);
     }
   });
   return changed;

@@ -18,7 +18,7 @@ Value* make_convolution(GraphBuilder& b, const Op& like, Value* x, Value* w, con
                         const TensorType& type) {
   AttrMap attrs = like.attr_map;
   for (auto& [name, attr] : ops::to_attrs(geometry)) attrs[name] = attr;
-  return b.make(like.name(), {x, w}, std::move(attrs), {type});
+  return b.make(*like.def, {x, w}, std::move(attrs), {type});
 }
 
 void renumber(std::initializer_list<int64_t*> singles, Ints& spatial, const Ints& to) {
@@ -29,11 +29,11 @@ void renumber(std::initializer_list<int64_t*> singles, Ints& spatial, const Ints
 Value* convolution_of_transposed(GraphBuilder& b, const Op& op) {
   ops::Convolution geometry = read(op);
   ops::ConvDims& dims = geometry.dims;
-  if (const Op* x = made_by(op.operand(0), "stablehlo.transpose")) {
+  if (const Op* x = made_by(op.operand(0), kTranspose)) {
     renumber({&dims.input_batch, &dims.input_feature}, dims.input_spatial, x->attrs().ints("permutation"));
     return make_convolution(b, op, x->operand(0), op.operand(1), geometry, op.result()->type);
   }
-  if (const Op* w = made_by(op.operand(1), "stablehlo.transpose")) {
+  if (const Op* w = made_by(op.operand(1), kTranspose)) {
     renumber({&dims.kernel_input_feature, &dims.kernel_output_feature}, dims.kernel_spatial,
              w->attrs().ints("permutation"));
     return make_convolution(b, op, op.operand(0), w->operand(0), geometry, op.result()->type);
@@ -42,7 +42,7 @@ Value* convolution_of_transposed(GraphBuilder& b, const Op& op) {
 }
 
 Value* transposed_convolution(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.convolution");
+  const Op* inner = made_by(op.operand(0), kConvolution);
   if (!inner || inner->result()->uses.size() != 1) return nullptr;
   const Ints permutation = op.attrs().ints("permutation");
   Ints place(permutation.size());
@@ -54,7 +54,7 @@ Value* transposed_convolution(GraphBuilder& b, const Op& op) {
 }
 
 Value* convolution_of_reversed(GraphBuilder& b, const Op& op) {
-  const Op* reverse = made_by(op.operand(1), "stablehlo.reverse");
+  const Op* reverse = made_by(op.operand(1), kReverse);
   if (!reverse) return nullptr;
   ops::Convolution geometry = read(op);
   const Ints& spatial = geometry.dims.kernel_spatial;
@@ -68,7 +68,7 @@ Value* convolution_of_reversed(GraphBuilder& b, const Op& op) {
 }
 
 Value* convolution_of_padded(GraphBuilder& b, const Op& op) {
-  const Op* pad = made_by(op.operand(0), "stablehlo.pad");
+  const Op* pad = made_by(op.operand(0), kPad);
   if (!pad || !is_all(pad->operand(1), 0)) return nullptr;
   ops::Convolution geometry = read(op);
   const Ints low = pad->attrs().ints("edge_padding_low"), high = pad->attrs().ints("edge_padding_high");
@@ -158,81 +158,99 @@ Value* convolution_of_spread(GraphBuilder& b, const Op& op) {
 // s m + s - 1 - p, which do not meet holes, the input elements q + m. So each phase p is a convolution without holes,
 // of a part of the kernel; phases with equally many kernel elements are output features of one. (Shi et al. 2016, "Is
 // the deconvolution layer the same as a convolutional layer?", arXiv:1609.07009.)
+class Phases {
+ public:
+  // Of the window's dimension k.
+  Phases(GraphBuilder& b, const Op& op, const ops::Convolution& geometry, size_t k)
+      : b_(b), op_(op), geometry_(geometry), k_(k) {}
+
+  Value* interleaved() {
+    // The first output is of phase `start`; after the last phase, those before it follow, of the next q.
+    const int64_t first_q = floor_divide(s_ - 1 - window_.low, s_), start = s_ - 1 - window_.low - s_ * first_q;
+    std::vector<int64_t> cuts = {0, start, shorter_, s_};
+    std::ranges::sort(cuts);
+    Values parts, wrapped;
+    for (size_t c = 0; c + 1 < cuts.size(); ++c) {
+      if (cuts[c] == cuts[c + 1]) continue;
+      const bool is_wrapped = cuts[c] < start;
+      (is_wrapped ? wrapped : parts).push_back(phases(cuts[c], cuts[c + 1], is_wrapped ? first_q + 1 : first_q));
+    }
+    parts.insert(parts.end(), wrapped.begin(), wrapped.end());
+    Value* all = merge_dims(b_, parts.size() == 1 ? parts[0] : ops::concatenate(b_, parts, out_ + 1), out_);
+    return slice_dim(b_, all, out_, 0, 1, outputs_);
+  }
+
+ private:
+  // Outputs s q + p for phases p = from .. to and q = first_q .. first_q + rows: [..., q, p, ...].
+  Value* phases(int64_t from, int64_t to, int64_t first_q) {
+    const int64_t count = from < shorter_ ? most_ - 1 : most_;
+    if (count == 0) {
+      TensorType none = op_.result()->type;
+      none.shape[out_] = rows_;
+      none.shape.insert(none.shape.begin() + out_ + 1, to - from);
+      return ops::constant(b_, none, 0);
+    }
+    const bool is_one = to - from == 1;
+    Value* x = op_.operand(0);
+    Value* part = is_one ? kernel_of_phase(from, count) : kernel_of_phases(from, to, count);
+    ops::Convolution dense = geometry_;
+    dense.window[k_] = {.size = count,
+                        .low = -first_q,
+                        .high = first_q + rows_ - 1 + count - x->type.shape[geometry_.dims.input_spatial[k_]],
+                        .reversed = is_one && window_.reversed};
+    Value* y = make_convolution(b_, op_, x, part, dense, type_of(op_, x, part, dense));
+    const int64_t feature = geometry_.dims.output_feature;
+    return move_dim(b_, split_dim(b_, y, feature, to - from), feature + 1, out_ + 1);
+  }
+
+  // The `count` kernel elements of one phase, as they lie.
+  Value* kernel_of_phase(int64_t phase, int64_t count) {
+    const int64_t last = s_ - 1 - phase + s_ * (count - 1);
+    const int64_t first = window_.reversed ? window_.size - 1 - last : s_ - 1 - phase;
+    return slice_dim(b_, op_.operand(1), tap_, first, s_, count);
+  }
+
+  // Those of phases from .. to, as output features (feature, phase).
+  Value* kernel_of_phases(int64_t from, int64_t to, int64_t count) {
+    Value* kernel = window_.reversed ? ops::reverse(b_, op_.operand(1), {tap_}) : op_.operand(1);
+    kernel = split_dim(b_, pad_dim(b_, kernel, tap_, 0, shorter_, 0), tap_, s_);
+    kernel = ops::reverse(b_, kernel, {tap_ + 1});  // [m, p]
+    kernel = slice_dim(b_, slice_dim(b_, kernel, tap_, 0, 1, count), tap_ + 1, from, 1, to - from);
+    const int64_t feature = geometry_.dims.kernel_output_feature;
+    return merge_dims(b_, move_dim(b_, kernel, tap_ + 1, feature + 1), feature);
+  }
+
+  GraphBuilder& b_;
+  const Op& op_;
+  const ops::Convolution& geometry_;
+  const size_t k_;
+  const ops::WindowDim& window_ = geometry_.window[k_];
+  const int64_t s_ = window_.base_dilation;
+  const int64_t tap_ = geometry_.dims.kernel_spatial[k_], out_ = geometry_.dims.output_spatial[k_];
+  const int64_t outputs_ = op_.result()->type.shape[out_];
+  const int64_t rows_ = divide_up(outputs_, s_);       // of outputs of one phase
+  const int64_t most_ = divide_up(window_.size, s_);   // kernel elements of a phase; ...
+  const int64_t shorter_ = most_ * s_ - window_.size;  // ... the first phases have one less
+};
+
 Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
-  const ops::Convolution old = read(op);
+  const ops::Convolution geometry = read(op);
   const auto is_dilated = [](const ops::WindowDim& dim) {
     return dim.base_dilation > 1 && dim.size > 1 && dim.stride == 1 && dim.dilation == 1;
   };
-  const auto found = std::ranges::find_if(old.window, is_dilated);
-  Value* x = op.operand(0);
-  if (found == old.window.end() || op.result()->type.elements() == 0 || x->type.elements() == 0) return nullptr;
-  const size_t k = found - old.window.begin();
-  const int64_t s = found->base_dilation, size = found->size;
-  const int64_t in = old.dims.input_spatial[k], tap = old.dims.kernel_spatial[k], out = old.dims.output_spatial[k];
-  const int64_t kernel_feature = old.dims.kernel_output_feature, feature = old.dims.output_feature;
-  const int64_t outputs = op.result()->type.shape[out];
-  const int64_t rows = divide_up(outputs, s);  // of outputs of one phase
-
-  const int64_t most = divide_up(size, s);  // kernel elements of a phase; ...
-  const int64_t shorter = most * s - size;  // ... the first phases have one less
-  // The `count` kernel elements of one phase, as they lie.
-  const auto kernel_of_phase = [&](int64_t phase, int64_t count) {
-    const int64_t last = s - 1 - phase + s * (count - 1);
-    return slice_dim(b, op.operand(1), tap, found->reversed ? size - 1 - last : s - 1 - phase, s, count);
-  };
-  // Those of phases from .. to, as output features (feature, phase).
-  const auto kernel_of_phases = [&](int64_t from, int64_t to, int64_t count) {
-    Value* kernel = found->reversed ? ops::reverse(b, op.operand(1), {tap}) : op.operand(1);
-    kernel = split_dim(b, pad_dim(b, kernel, tap, 0, shorter, 0), tap, s);
-    kernel = ops::reverse(b, kernel, {tap + 1});  // [m, p]
-    kernel = slice_dim(b, slice_dim(b, kernel, tap, 0, 1, count), tap + 1, from, 1, to - from);
-    return merge_dims(b, move_dim(b, kernel, tap + 1, kernel_feature + 1), kernel_feature);
-  };
-
-  // Outputs s q + p for phases p = from .. to and q = first_q .. first_q + rows: [..., q, p, ...].
-  const auto phases = [&](int64_t from, int64_t to, int64_t first_q) -> Value* {
-    const int64_t count = from < shorter ? most - 1 : most;
-    if (count == 0) {
-      TensorType none = op.result()->type;
-      none.shape[out] = rows;
-      none.shape.insert(none.shape.begin() + out + 1, to - from);
-      return ops::constant(b, none, 0);
-    }
-    const bool is_one = to - from == 1;
-    Value* part = is_one ? kernel_of_phase(from, count) : kernel_of_phases(from, to, count);
-    ops::Convolution dense = old;
-    dense.window[k] = {.size = count,
-                       .low = -first_q,
-                       .high = first_q + rows - 1 + count - x->type.shape[in],
-                       .reversed = is_one && found->reversed};
-    Value* y = make_convolution(b, op, x, part, dense, type_of(op, x, part, dense));
-    return move_dim(b, split_dim(b, y, feature, to - from), feature + 1, out + 1);
-  };
-  // The first output is of phase `start`; after the last phase, those before it follow, of the next q.
-  const int64_t first_q = floor_divide(s - 1 - found->low, s), start = s - 1 - found->low - s * first_q;
-  std::vector<int64_t> cuts = {0, start, shorter, s};
-  std::ranges::sort(cuts);
-  Values parts, wrapped;
-  for (size_t c = 0; c + 1 < cuts.size(); ++c) {
-    if (cuts[c] == cuts[c + 1]) continue;
-    const bool is_wrapped = cuts[c] < start;
-    (is_wrapped ? wrapped : parts).push_back(phases(cuts[c], cuts[c + 1], is_wrapped ? first_q + 1 : first_q));
-  }
-  parts.insert(parts.end(), wrapped.begin(), wrapped.end());
-  Value* all = merge_dims(b, parts.size() == 1 ? parts[0] : ops::concatenate(b, parts, out + 1), out);
-  return slice_dim(b, all, out, 0, 1, outputs);
+  const auto found = std::ranges::find_if(geometry.window, is_dilated);
+  if (found == geometry.window.end()) return nullptr;
+  if (op.result()->type.elements() == 0 || op.operand(0)->type.elements() == 0) return nullptr;
+  return Phases(b, op, geometry, static_cast<size_t>(found - geometry.window.begin())).interleaved();
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"stablehlo.convolution", "conv(transpose x, w) == conv(x, w) with renumbered dimensions",
-     convolution_of_transposed},
-    {"stablehlo.transpose", "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
-    {"stablehlo.convolution", "conv(pad x, w) == conv(x, w) with more padding and base dilation",
-     convolution_of_padded},
-    {"stablehlo.convolution", "conv(x, reverse w) == conv(x, w) with window_reversal", convolution_of_reversed},
-    {"stablehlo.convolution", "conv(dilated x, w of one element) == pad(conv(x, w))", convolution_of_spread},
-    {"stablehlo.convolution", "conv(dilated x, w) == convolutions of x with parts of w, interleaved",
-     convolution_of_dilated},
+    {&kConvolution, "conv(transpose x, w) == conv(x, w) with renumbered dimensions", convolution_of_transposed},
+    {&kTranspose, "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
+    {&kConvolution, "conv(pad x, w) == conv(x, w) with more padding and base dilation", convolution_of_padded},
+    {&kConvolution, "conv(x, reverse w) == conv(x, w) with window_reversal", convolution_of_reversed},
+    {&kConvolution, "conv(dilated x, w of one element) == pad(conv(x, w))", convolution_of_spread},
+    {&kConvolution, "conv(dilated x, w) == convolutions of x with parts of w, interleaved", convolution_of_dilated},
 };
 
 }  // namespace

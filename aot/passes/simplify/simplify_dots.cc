@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "aot/passes/simplify/simplify_rules.h"
 
@@ -8,8 +9,6 @@ namespace ingot {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-bool contains(const Ints& dims, int64_t dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
 
 // The dimensions that the result keeps, in their order.
 Ints free_dims(const Value* operand, const Ints& batch, const Ints& contract) {
@@ -28,7 +27,7 @@ Value* make_dot(GraphBuilder& b, const Op& like, Value* lhs, Value* rhs, ops::Do
   for (int64_t d : free_dims(rhs, dims.rhs_batch, dims.rhs_contract)) type.shape.push_back(rhs->type.shape[d]);
   AttrMap attrs = like.attr_map;
   attrs["dot_dimension_numbers"] = ops::to_attr(dims);
-  return b.make(like.name(), {lhs, rhs}, std::move(attrs), {type});
+  return b.make(*like.def, {lhs, rhs}, std::move(attrs), {type});
 }
 
 // Renumbers the dimensions of a transposed operand. False when its free dimensions change their order.
@@ -43,13 +42,13 @@ bool untranspose(const Op& transpose, Ints& batch, Ints& contract) {
 
 Value* dot_of_transposed(GraphBuilder& b, const Op& op) {
   ops::DotDims dims = ops::read_dot_dims(op.attrs());
-  if (const Op* lhs = made_by(op.operand(0), "stablehlo.transpose")) {
+  if (const Op* lhs = made_by(op.operand(0), kTranspose)) {
     if (untranspose(*lhs, dims.lhs_batch, dims.lhs_contract)) {
       return make_dot(b, op, lhs->operand(0), op.operand(1), std::move(dims));
     }
   }
   dims = ops::read_dot_dims(op.attrs());
-  if (const Op* rhs = made_by(op.operand(1), "stablehlo.transpose")) {
+  if (const Op* rhs = made_by(op.operand(1), kTranspose)) {
     if (untranspose(*rhs, dims.rhs_batch, dims.rhs_contract)) {
       return make_dot(b, op, op.operand(0), rhs->operand(0), std::move(dims));
     }
@@ -59,7 +58,7 @@ Value* dot_of_transposed(GraphBuilder& b, const Op& op) {
 
 // The result's dimensions are batch, lhs free, rhs free; swapped operands give batch, rhs free, lhs free.
 Value* transposed_dot(GraphBuilder& b, const Op& op) {
-  const Op* dot = made_by(op.operand(0), "stablehlo.dot_general");
+  const Op* dot = made_by(op.operand(0), kDotGeneral);
   if (!dot || dot->result()->uses.size() != 1) return nullptr;
   const ops::DotDims dims = ops::read_dot_dims(dot->attrs());
   const auto batch = static_cast<int64_t>(dims.lhs_batch.size());
@@ -73,8 +72,8 @@ Value* transposed_dot(GraphBuilder& b, const Op& op) {
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"stablehlo.dot_general", "dot(transpose x, y) == dot(x, y) with renumbered dimensions", dot_of_transposed},
-    {"stablehlo.transpose", "transpose(dot(x, y)) == dot(y, x), when it swaps their free dimensions", transposed_dot},
+    {&kDotGeneral, "dot(transpose x, y) == dot(x, y) with renumbered dimensions", dot_of_transposed},
+    {&kTranspose, "transpose(dot(x, y)) == dot(y, x), when it swaps their free dimensions", transposed_dot},
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ std::vector<bool> needed_carried(const Op& loop) {
   return needed;
 }
 
-bool drop_unneeded_carried(Op* loop, const OpTable& table) {
+bool drop_unneeded_carried(Op* loop) {
   const std::vector<bool> needed = needed_carried(*loop);
   const auto count = std::ranges::count(needed, true);
   if (count == std::ssize(needed)) return false;
@@ -103,13 +103,13 @@ bool drop_unneeded_carried(Op* loop, const OpTable& table) {
     if (!needed[i]) set_next(*loop, static_cast<int>(i), loop->operand(static_cast<int>(i)));
   }
   for (auto& region : loop->regions) erase_unread(*region);
-  keep_results(loop, needed, table);
+  keep_results(loop, needed);
   return true;
 }
 
 }  // namespace
 
-bool simplify_loops(Module& module, PassContext& context) {
+bool simplify_loops(Module& module, PassContext&) {
   bool changed = false;
   for_each_block(module, [&](Block& block) {
     for (auto at = block.ops.begin(); at != block.ops.end();) {
@@ -117,7 +117,7 @@ bool simplify_loops(Module& module, PassContext& context) {
       if (!is_loop(*op)) continue;
       changed |= free_constant_carried(*op);
       changed |= merge_equal_carried(*op);
-      changed |= drop_unneeded_carried(op, context.ops);
+      changed |= drop_unneeded_carried(op);
     }
   });
   return changed;

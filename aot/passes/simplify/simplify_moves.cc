@@ -28,7 +28,7 @@ Value* reshape_to_same(GraphBuilder&, const Op& op) {
 }
 
 Value* reshape_reshaped(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.reshape");
+  const Op* inner = made_by(op.operand(0), kReshape);
   return inner ? ops::reshape(b, inner->operand(0), shape_of(op.result())) : nullptr;
 }
 
@@ -45,7 +45,7 @@ Value* moved_splat(GraphBuilder& b, const Op& op) {
     one->type = op.result()->type;
     return ops::constant(b, one);
   }
-  return op.is("stablehlo.reshape") ? ops::constant(b, with_shape(*literal, shape_of(op.result()))) : nullptr;
+  return op.is(kReshape) ? ops::constant(b, with_shape(*literal, shape_of(op.result()))) : nullptr;
 }
 
 Value* transpose_nothing(GraphBuilder&, const Op& op) {
@@ -53,7 +53,7 @@ Value* transpose_nothing(GraphBuilder&, const Op& op) {
 }
 
 Value* transpose_transposed(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.transpose");
+  const Op* inner = made_by(op.operand(0), kTranspose);
   if (!inner) return nullptr;
   const Ints first = inner->attrs().ints("permutation");
   Ints both = op.attrs().ints("permutation");
@@ -81,7 +81,7 @@ Value* broadcast_nothing(GraphBuilder& b, const Op& op) {
 }
 
 Value* broadcast_broadcast(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.broadcast_in_dim");
+  const Op* inner = made_by(op.operand(0), kBroadcastInDim);
   if (!inner) return nullptr;
   const Ints outer_dims = op.attrs().ints("broadcast_dimensions");
   Ints dims = inner->attrs().ints("broadcast_dimensions");
@@ -91,7 +91,7 @@ Value* broadcast_broadcast(GraphBuilder& b, const Op& op) {
 
 // The reshape only adds unit dimensions, or only removes them: then the broadcast can do without it.
 Value* broadcast_reshaped(GraphBuilder& b, const Op& op) {
-  const Op* reshape = made_by(op.operand(0), "stablehlo.reshape");
+  const Op* reshape = made_by(op.operand(0), kReshape);
   if (!reshape) return nullptr;
   const Shape& from = shape_of(reshape->operand(0));
   const Shape& through = shape_of(reshape->result());
@@ -109,7 +109,7 @@ Value* broadcast_reshaped(GraphBuilder& b, const Op& op) {
 }
 
 Value* broadcast_transposed(GraphBuilder& b, const Op& op) {
-  const Op* transpose = made_by(op.operand(0), "stablehlo.transpose");
+  const Op* transpose = made_by(op.operand(0), kTranspose);
   if (!transpose) return nullptr;
   const Ints outer = op.attrs().ints("broadcast_dimensions");
   const Ints permutation = transpose->attrs().ints("permutation");
@@ -123,7 +123,7 @@ Value* slice_whole(GraphBuilder&, const Op& op) {
 }
 
 Value* slice_sliced(GraphBuilder& b, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.slice");
+  const Op* inner = made_by(op.operand(0), kSlice);
   if (!inner) return nullptr;
   Ints start = inner->attrs().ints("start_indices"), limit = start, stride = inner->attrs().ints("strides");
   const Ints outer_start = op.attrs().ints("start_indices"), outer_stride = op.attrs().ints("strides");
@@ -138,7 +138,7 @@ Value* slice_sliced(GraphBuilder& b, const Op& op) {
 }
 
 Value* slice_of_concatenate(GraphBuilder& b, const Op& op) {
-  const Op* whole = made_by(op.operand(0), "stablehlo.concatenate");
+  const Op* whole = made_by(op.operand(0), kConcatenate);
   if (!whole) return nullptr;
   const int64_t dim = whole->attrs().integer("dimension");
   Ints start = op.attrs().ints("start_indices"), limit = op.attrs().ints("limit_indices");
@@ -206,7 +206,7 @@ Value* reverse_nothing(GraphBuilder&, const Op& op) {
 }
 
 Value* reverse_reversed(GraphBuilder&, const Op& op) {
-  const Op* inner = made_by(op.operand(0), "stablehlo.reverse");
+  const Op* inner = made_by(op.operand(0), kReverse);
   if (!inner) return nullptr;
   Ints a = op.attrs().ints("dimensions"), b = inner->attrs().ints("dimensions");
   std::sort(a.begin(), a.end());
@@ -221,7 +221,7 @@ Value* concatenate_flat(GraphBuilder& b, const Op& op) {
   Values pieces;
   bool changed = false;
   for (Value* piece : op.operands) {
-    const Op* inner = made_by(piece, "stablehlo.concatenate");
+    const Op* inner = made_by(piece, kConcatenate);
     if (shape_of(piece)[dim] == 0 && op.result()->type.elements() != 0) {
       changed = true;
     } else if (inner && inner->attrs().integer("dimension") == dim && piece->uses.size() == 1) {
@@ -235,29 +235,28 @@ Value* concatenate_flat(GraphBuilder& b, const Op& op) {
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"", "move(splat) == splat, reshape(constant) == constant", moved_splat},
-    {"stablehlo.reshape", "reshape x to its own shape == x", reshape_to_same},
-    {"stablehlo.reshape", "reshape(reshape x) == reshape x", reshape_reshaped},
-    {"stablehlo.transpose", "transpose in order == x", transpose_nothing},
-    {"stablehlo.transpose", "transpose(transpose x) == transpose x", transpose_transposed},
-    {"stablehlo.transpose", "transpose that moves unit dimensions only == reshape", transpose_unit_dims},
-    {"stablehlo.broadcast_in_dim", "broadcast that only adds unit dimensions == reshape", broadcast_nothing},
-    {"stablehlo.broadcast_in_dim", "broadcast(broadcast x) == broadcast x", broadcast_broadcast},
-    {"stablehlo.broadcast_in_dim", "broadcast(reshape x) == broadcast x, when the reshape adds unit dimensions",
+    {nullptr, "move(splat) == splat, reshape(constant) == constant", moved_splat},
+    {&kReshape, "reshape x to its own shape == x", reshape_to_same},
+    {&kReshape, "reshape(reshape x) == reshape x", reshape_reshaped},
+    {&kTranspose, "transpose in order == x", transpose_nothing},
+    {&kTranspose, "transpose(transpose x) == transpose x", transpose_transposed},
+    {&kTranspose, "transpose that moves unit dimensions only == reshape", transpose_unit_dims},
+    {&kBroadcastInDim, "broadcast that only adds unit dimensions == reshape", broadcast_nothing},
+    {&kBroadcastInDim, "broadcast(broadcast x) == broadcast x", broadcast_broadcast},
+    {&kBroadcastInDim, "broadcast(reshape x) == broadcast x, when the reshape adds unit dimensions",
      broadcast_reshaped},
-    {"stablehlo.broadcast_in_dim", "broadcast(transpose x) == broadcast x", broadcast_transposed},
-    {"stablehlo.slice", "slice of everything == x", slice_whole},
-    {"stablehlo.slice", "slice(slice x) == slice x", slice_sliced},
-    {"stablehlo.slice", "slice within one piece of a concatenate == slice of the piece", slice_of_concatenate},
-    {"stablehlo.dynamic_slice", "dynamic_slice at constants == slice", dynamic_slice_constant},
-    {"stablehlo.dynamic_update_slice", "update of everything == the update", update_whole},
-    {"stablehlo.pad", "pad by nothing == x", pad_nothing},
-    {"stablehlo.pad", "pad by nothing positive == slice", pad_negative},
-    {"stablehlo.reverse", "reverse of dimensions of extent 1 == x", reverse_nothing},
-    {"stablehlo.reverse", "reverse(reverse x) == x, same dimensions", reverse_reversed},
-    {"stablehlo.concatenate", "concatenate of one == x", concatenate_one},
-    {"stablehlo.concatenate", "concatenate(concatenate(x, y), z) == concatenate(x, y, z); empty pieces go",
-     concatenate_flat},
+    {&kBroadcastInDim, "broadcast(transpose x) == broadcast x", broadcast_transposed},
+    {&kSlice, "slice of everything == x", slice_whole},
+    {&kSlice, "slice(slice x) == slice x", slice_sliced},
+    {&kSlice, "slice within one piece of a concatenate == slice of the piece", slice_of_concatenate},
+    {&kDynamicSlice, "dynamic_slice at constants == slice", dynamic_slice_constant},
+    {&kDynamicUpdateSlice, "update of everything == the update", update_whole},
+    {&kPad, "pad by nothing == x", pad_nothing},
+    {&kPad, "pad by nothing positive == slice", pad_negative},
+    {&kReverse, "reverse of dimensions of extent 1 == x", reverse_nothing},
+    {&kReverse, "reverse(reverse x) == x, same dimensions", reverse_reversed},
+    {&kConcatenate, "concatenate of one == x", concatenate_one},
+    {&kConcatenate, "concatenate(concatenate(x, y), z) == concatenate(x, y, z); empty pieces go", concatenate_flat},
 };
 
 }  // namespace

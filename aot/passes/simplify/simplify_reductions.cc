@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/window.h"
 #include "aot/passes/simplify/simplify_rules.h"
@@ -9,16 +10,16 @@ namespace ingot {
 namespace {
 
 struct Neutral {
-  std::string_view op;
+  const OpDef* op;
   double floats, bools;  // of float dtypes; of i1
 };
 constexpr Neutral kNeutral[] = {
-    {"add", 0, 0},   {"multiply", 1, 1}, {"maximum", -INFINITY, 0}, {"minimum", INFINITY, 1},
-    {"and", NAN, 1}, {"or", NAN, 0},
+    {&kAdd, 0, 0},   {&kMultiply, 1, 1}, {&kMaximum, -INFINITY, 0}, {&kMinimum, INFINITY, 1},
+    {&kAnd, NAN, 1}, {&kOr, NAN, 0},
 };
 
 // The start value of a reduction and its region form a monoid, so this value may be left out (StableHLO, reduce).
-bool is_neutral(const Value* start, std::string_view applied) {
+bool is_neutral(const Value* start, const OpDef* applied) {
   const DType dtype = start->type.dtype;
   for (const Neutral& row : kNeutral) {
     if (applied != row.op) continue;
@@ -32,7 +33,7 @@ bool is_neutral(const Value* start, std::string_view applied) {
 Shape without(const Shape& shape, const std::vector<int64_t>& dims) {
   Shape result;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (!std::count(dims.begin(), dims.end(), static_cast<int64_t>(d))) result.push_back(shape[d]);
+    if (!contains(dims, static_cast<int64_t>(d))) result.push_back(shape[d]);
   }
   return result;
 }
@@ -56,16 +57,15 @@ Value* reduce_unit_dims(GraphBuilder& b, const Op& op) {
   ValueMap map;
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(copy_block(op.region(), map));
-  return b
-      .create("stablehlo.reduce", {squeezed, op.operand(1)}, std::move(attrs), {op.result()->type}, std::move(regions))
+  return b.create(kReduce, {squeezed, op.operand(1)}, std::move(attrs), {op.result()->type}, std::move(regions))
       ->result();
 }
 
 // The gradient of a mean over windows side by side: of each window, all but one element are holes.
 Value* reduce_window_of_spread(GraphBuilder& b, const Op& op) {
-  const Op* pad = op.operands.size() == 2 ? made_by(op.operand(0), "stablehlo.pad") : nullptr;
-  if (!pad || !is_all(pad->operand(1), 0) || ops::binary_region_op(op.region()) != "add" ||
-      !is_neutral(op.operand(1), "add")) {
+  const Op* pad = op.operands.size() == 2 ? made_by(op.operand(0), kPad) : nullptr;
+  if (!pad || !is_all(pad->operand(1), 0) || ops::binary_region_op(op.region()) != &kAdd ||
+      !is_neutral(op.operand(1), &kAdd)) {
     return nullptr;
   }
   const ops::Window window = ops::read_window(op.attrs());
@@ -94,12 +94,11 @@ constexpr int64_t kFewestToDouble = 32;
 // Windows that begin, or end, with the tensor: after round k each element is combined with 2^k - 1 before it, or after.
 Value* reduce_window_that_runs(GraphBuilder& b, const Op& op) {
   if (op.operands.size() != 2) return nullptr;
-  const std::string_view applied = ops::binary_region_op(op.region());
+  const OpDef* applied = ops::binary_region_op(op.region());
   const ops::Window window = ops::read_window(op.attrs());
   Value* x = op.operand(0);
   const auto is_wide = [](const ops::WindowDim& dim) { return !dim.is_trivial(); };
-  if (applied.empty() || std::count_if(window.begin(), window.end(), is_wide) != 1 ||
-      !is_neutral(op.operand(1), applied)) {
+  if (!applied || std::count_if(window.begin(), window.end(), is_wide) != 1 || !is_neutral(op.operand(1), applied)) {
     return nullptr;
   }
   const auto wide = std::find_if(window.begin(), window.end(), is_wide);
@@ -116,17 +115,17 @@ Value* reduce_window_that_runs(GraphBuilder& b, const Op& op) {
     before[along] = is_forward ? step : -step;
     after[along] = -before[along];
     Value* moved = ops::pad(b, x, op.operand(1), before, after, Shape(window.size()));
-    x = is_forward ? ops::binary(b, applied, moved, x) : ops::binary(b, applied, x, moved);
+    x = is_forward ? ops::binary(b, *applied, moved, x) : ops::binary(b, *applied, x, moved);
   }
   return x;
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"stablehlo.reduce", "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
+    {&kReduce, "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
      reduce_unit_dims},
-    {"stablehlo.reduce_window", "windows' sums over elements as far apart as windows are wide == each element repeated",
+    {&kReduceWindow, "windows' sums over elements as far apart as windows are wide == each element repeated",
      reduce_window_of_spread},
-    {"stablehlo.reduce_window", "running sums, products and extremes == rounds in which twice as many are combined",
+    {&kReduceWindow, "running sums, products and extremes == rounds in which twice as many are combined",
      reduce_window_that_runs},
 };
 

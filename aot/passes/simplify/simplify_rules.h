@@ -10,7 +10,7 @@
 namespace ingot {
 
 struct SimplifyRule {
-  std::string_view op;       // applies to ops of this name; "" to every op
+  const OpDef* op;           // applies to ops of this kind; null: to every op
   std::string_view algebra;  // what the rule says: "x - 0 == x"
   // The value that replaces the op's only result (of its type), or null when the rule does not apply. New ops are made
   // with the builder, which stands before the op.
@@ -26,8 +26,8 @@ std::span<const SimplifyRule> convolution_rules();
 
 // --- matchers ---
 
-// `value` is made by an op of this name: that op, else null.
-const Op* made_by(const Value* value, std::string_view op_name);
+// `value` is made by an op of this kind: that op, else null.
+const Op* made_by(const Value* value, const OpDef& kind);
 
 // Every element of `value` is known to be this number (floats: including the sign of zero; NaN never matches).
 bool is_all(const Value* value, double number);

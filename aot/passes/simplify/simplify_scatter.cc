@@ -12,14 +12,13 @@ using Ints = std::vector<int64_t>;
 // What a scatter's region makes of an element and its update, for whole tensors; null for regions of another form.
 Value* combine(GraphBuilder& b, const Block& region, Value* x, Value* update) {
   if (ops::returned_argument(region) == 1) return update;
-  const std::string_view name = ops::binary_region_op(region);
-  if (name.empty()) return nullptr;
-  return ops::binary(b, name, x, update);
+  const OpDef* applied = ops::binary_region_op(region);
+  return applied ? ops::binary(b, *applied, x, update) : nullptr;
 }
 
 // Each row of the operand (its batch dimensions) gets one update, to one element: the gradient of picking one element
-// of a row, as in a cross-entropy. Elementwise, it can share a kernel with what reads it. An index out of range equals
-// none.
+// of a row, as in a cross-entropy. Elementwise, it can share a kernel with what reads it.
+// An index out of range equals none.
 Value* scatter_one_of_each_row(GraphBuilder& b, const Op& op) {
   if (op.operands.size() != 3) return nullptr;
   const ops::IndexedDims dims = ops::read_scatter_dims(op.attrs());
@@ -40,7 +39,7 @@ Value* scatter_one_of_each_row(GraphBuilder& b, const Op& op) {
     return nullptr;
   const int64_t picked = dims.index_map[0];
   if (info(indices->type.dtype).bits < 32) return nullptr;  // positions might not fit
-  if (ops::returned_argument(op.region()) != 1 && ops::binary_region_op(op.region()).empty()) return nullptr;
+  if (ops::returned_argument(op.region()) != 1 && !ops::binary_region_op(op.region())) return nullptr;
 
   const auto along_rows = [&](Value* value) {
     return ops::broadcast_in_dim(b, ops::reshape(b, value, rows), x->type.shape, batch);
@@ -51,7 +50,7 @@ Value* scatter_one_of_each_row(GraphBuilder& b, const Op& op) {
 }
 
 constexpr SimplifyRule kRules[] = {
-    {"stablehlo.scatter", "scatter of one element to each row == select(iota == index, f(x, update), x)",
+    {&kScatter, "scatter of one element to each row == select(iota == index, f(x, update), x)",
      scatter_one_of_each_row},
 };
 

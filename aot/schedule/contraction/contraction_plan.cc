@@ -6,6 +6,7 @@
 #include "aot/analysis/joined_depth.h"
 #include "aot/base/divide.h"
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
 #include "aot/schedule/sweep.h"
 
 namespace ingot::schedule {
@@ -153,7 +154,7 @@ class Planner {
 
   // Where the elements of a slice lie in what it is of.
   ContractionSide beneath_slices(ContractionSide side) const {
-    while (side.is_affine() && !draft_.is_made(side.value) && side.value->op->is("stablehlo.slice")) {
+    while (side.is_affine() && !draft_.is_made(side.value) && side.value->op->is(kSlice)) {
       const Op& slice = *side.value->op;
       const std::vector<int64_t> starts = slice.attrs().ints("start_indices");
       const std::vector<int64_t> steps = slice.attrs().ints("strides", std::vector<int64_t>(starts.size(), 1));
@@ -259,7 +260,7 @@ class Planner {
   // An operand's parts, by where on the depth they begin: the operands of a concatenation along it, or all of it.
   std::map<int64_t, ContractionSide> parts_along_depth(const ContractionSide& side) const {
     const Op* op = side.value->op;
-    const bool is_joined = !draft_.is_made(side.value) && op->is("stablehlo.concatenate");
+    const bool is_joined = !draft_.is_made(side.value) && op->is(kConcatenate);
     if (!is_joined || plan_.depth.count() > 1 || plan_.depth_dims.size() != 1) return {{0, side}};
     const int64_t dim = op->attrs().integer("dimension");
     if (!is_depth(side, dim)) return {{0, side}};
@@ -375,8 +376,8 @@ class Planner {
     plan_.pack_columns = !(in_line && !plan_.depth.is_ragged() && (few_columns || few_rows));
     plan_.columns_are_hoisted = plan_.pack_columns && can_be_hoisted(plan_.columns_operand);
     plan_.columns_in_panels = plan_.columns.cut == static_cast<int>(plan_.columns.axes.size()) - 1;
-    // Rows: read in place when a row's neighbours are one stride apart and that stride does not make them share cache
-    // sets.
+    // Rows: read in place when a row's neighbours are one stride apart and
+    // that stride does not make them share cache sets.
     const int64_t panels = divide_up(column_count, plan_.tile_columns());
     for (Stretch& stretch : plan_.stretches) {
       const ContractionSide& side = stretch.rows_side;

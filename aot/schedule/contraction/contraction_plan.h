@@ -38,8 +38,8 @@ struct ContractionSide {
   bool is_affine() const;         // every point has an element, at an affine index
   int64_t stride(int dim) const;  // of an affine or at least undilated access, in elements of the flat operand
   int64_t constant() const;       // flat index at the origin
-  // The one stride over all of `dims` (iteration dimensions, outermost first) walked as one; nullopt when there is
-  // none.
+  // The one stride over all of `dims` (iteration dimensions, outermost first) walked as one;
+  // nullopt when there is none.
   std::optional<int64_t> linear(const std::vector<int>& dims, const std::vector<loops::ContractionDim>& space) const;
 };
 
@@ -74,7 +74,7 @@ struct ContractionPlan {
   bool rows_lie_across = false;        // packed with rows, not depth, contiguous
   bool pack_columns = false;
   bool prepare_columns = false;      // packed by a step of its own, once for all tasks; ...
-  bool columns_are_hoisted = false;  // ... and for all rounds of a loop
+  bool columns_are_hoisted = false;  // ... and for all iterations of a loop
   bool columns_in_panels = false;    // packed as panels of one tile's width; else as rows of a whole block's
 
   // Tasks: batch x row_parts x column_parts x depth_parts.

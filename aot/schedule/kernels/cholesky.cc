@@ -3,6 +3,7 @@
 // it on the left is never read.
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/loops/algebra.h"
 #include "aot/schedule/step.h"
 #include "aot/schedule/templates.h"
@@ -36,7 +37,7 @@ class Cholesky {
       b.set_task_count(0);
     } else {
       const int64_t lanes = b.vector_lanes(), matrices = element_count(batch_shape_);
-      pitch_ = (size_ + lanes - 1) / lanes * lanes;
+      pitch_ = round_up(size_, lanes);
       rows_ = b.scratch("rows", held_, size_ * pitch_);
       const TaskSplit split = split_tasks(matrices, wanted_tasks(work_ns()));
       b.set_task_count(split.tasks);

@@ -1,8 +1,10 @@
-// A loop inside a kernel: all rounds for a few vectors of elements at a time, what is carried in registers.
+// A loop inside a kernel: all iterations for a few vectors of elements at a time, what is carried in registers.
 #include <algorithm>
 
 #include "aot/analysis/flops.h"
 #include "aot/analysis/trip_count.h"
+#include "aot/base/contains.h"
+#include "aot/base/divide.h"
 #include "aot/graph/op.h"
 #include "aot/schedule/step.h"
 #include "aot/schedule/templates.h"
@@ -47,7 +49,7 @@ class ElementLoop {
            {Index(whole)});
     if (whole < elements) {
       const Expr owns_end = split.tasks == 1 ? nullptr : b.in_range(b.task(), split.tasks - 1, split.tasks);
-      b.if_then(owns_end, [&] { emit(step, whole, (elements - whole + lanes - 1) / lanes, elements - whole); });
+      b.if_then(owns_end, [&] { emit(step, whole, divide_up(elements - whole, lanes), elements - whole); });
     }
     step.finish();
   }
@@ -62,7 +64,7 @@ class ElementLoop {
     return index;
   }
 
-  // All rounds of `vectors` vectors from `at`, of which `count` elements exist.
+  // All iterations of `vectors` vectors from `at`, of which `count` elements exist.
   void emit(Step& step, const Index& at, int64_t vectors, int64_t count) {
     loops::KernelBuilder& b = step.b();
     Pull& pull = step.pull();
@@ -84,12 +86,11 @@ class ElementLoop {
         b.set(tiles[k], {v}, pull.element(starts_[k], index_of(starts_[k], i), mask));
       }
     });
-    b.loop("round", 0, counter_.trips(), 1, [&](Index round) {
+    b.loop("iteration", 0, counter_.trips(), 1, [&](Index iteration) {
       each([&](const Index& v, const Index& i, const Expr& mask) {
         const Value* counter = body().argument(counter_.index);
-        pull.answer(counter, [&b, counter, count = round * counter_.step + counter_.start](const auto&, const Expr&) {
-          return b.index_value(count, counter->type.dtype);
-        });
+        pull.answer(counter, [&b, counter, count = iteration * counter_.step + counter_.start](
+                                 const auto&, const Expr&) { return b.index_value(count, counter->type.dtype); });
         std::vector<Expr> next;
         for (size_t k = 0; k < tiles.size(); ++k) {
           pull.answer(body().argument(carried_[k]),

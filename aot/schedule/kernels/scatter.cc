@@ -2,6 +2,7 @@
 // of the innermost dimension where no index vector points into it; such slices never meet.
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "aot/schedule/step.h"
 #include "aot/schedule/templates.h"
@@ -54,8 +55,7 @@ class Scatter {
   int find_slice() const {
     const int last = static_cast<int>(shape_.size()) - 1;
     const std::vector<int64_t> kept = dims_.kept_dims(last + 1);
-    if (kept.empty() || kept.back() != last || std::ranges::find(dims_.index_map, last) != dims_.index_map.end())
-      return -1;
+    if (kept.empty() || kept.back() != last || contains(dims_.index_map, last)) return -1;
     return shape_.back() > 1 ? static_cast<int>(dims_.window_dims.back()) : -1;
   }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "aot/base/contains.h"
 #include "aot/schedule/kernels/window_walk.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -19,8 +20,6 @@ using loops::Expr;
 using loops::Index;
 using loops::ScalarOp;
 
-bool has(const std::vector<int>& dims, int dim) { return std::ranges::find(dims, dim) != dims.end(); }
-
 class SelectScatter {
  public:
   SelectScatter(Draft& draft, const Op& root)
@@ -31,7 +30,7 @@ class SelectScatter {
         place_dtype_(element_count(shape_) <= std::numeric_limits<int32_t>::max() ? DType::kI32 : DType::kI64),
         step_(draft, lanes_of(draft)),
         b_(step_.b()) {
-    choose_dims(merged_beside(draft, window_, {root.operand(0), root.operand(1)}, static_cast<int>(shape_.size())));
+    choose_dims(collapsible_dims(draft, window_, {root.operand(0), root.operand(1)}, static_cast<int>(shape_.size())));
     step_.read({root.result()});
     step_.write({root.result()});
   }
@@ -97,7 +96,7 @@ class SelectScatter {
       run_dims_.push_back(*d);
     }
     for (const int d : dims) {
-      if (is_slice(d) && !has(run_dims_, d)) slice_dims_.push_back(d);
+      if (is_slice(d) && !contains(run_dims_, d)) slice_dims_.push_back(d);
     }
   }
 
@@ -128,7 +127,7 @@ class SelectScatter {
   void walk(const Shape& shape, const std::vector<int>& other, std::vector<Index>& at,
             const std::function<void()>& body, int d = 0) {
     if (d == static_cast<int>(shape.size())) return body();
-    if (has(slice_dims_, d) || has(other, d)) return walk(shape, other, at, body, d + 1);
+    if (contains(slice_dims_, d) || contains(other, d)) return walk(shape, other, at, body, d + 1);
     b_.loop("d", 0, shape[d], 1, [&](const Index& i) {
       at[d] = i;
       walk(shape, other, at, body, d + 1);

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "aot/base/divide.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/index.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -26,10 +28,10 @@ using loops::Index;
 using loops::ScalarOp;
 using loops::TileId;
 
-constexpr int64_t kShortRow = 16;   // a row that is sorted in registers
-constexpr int64_t kRun = 8;         // likewise the beginning of a long one
-constexpr int kPairShift = 4;       // log2 of the elements of the first pairs
-constexpr int64_t kLanesWorth = 3;  // so many pairs are merged faster in lanes than one by one
+constexpr int64_t kShortRow = 16;               // a row that is sorted in registers
+constexpr int64_t kRun = 8;                     // likewise the beginning of a long one
+constexpr int kPairShift = 4;                   // log2 of the elements of the first pairs
+constexpr int64_t kMinPairsForVectorMerge = 3;  // fewer are merged one by one
 
 static_assert(1 << kPairShift == 2 * kRun);
 
@@ -161,7 +163,7 @@ class Sort {
   // through its flat index, or depends on the position in the row alone.
   int merged_rows() const {
     const auto is_position = [&](const Op* op) {
-      return op && op->is("stablehlo.iota") && op->attrs().integer("iota_dimension") == dimension_;
+      return op && op->is(kIota) && op->attrs().integer("iota_dimension") == dimension_;
     };
     const int all = static_cast<int>(long_dims(shape_).size());
     for (const Value* operand : root_.operands) {
@@ -189,7 +191,7 @@ class Sort {
 
   // --- long rows ---
 
-  int64_t runs() const { return (extent_ + kRun - 1) / kRun; }
+  int64_t runs() const { return divide_up(extent_, kRun); }
 
   int levels() const {
     int count = 0;
@@ -200,7 +202,7 @@ class Sort {
   // From the first one on.
   int levels_of_many_pairs() const {
     int count = 0;
-    while (count < levels() && runs() >> (count + 1) >= kLanesWorth) ++count;
+    while (count < levels() && runs() >> (count + 1) >= kMinPairsForVectorMerge) ++count;
     return count;
   }
 
@@ -228,7 +230,7 @@ class Sort {
     lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= kRowsBytesMax ? Lanes::kRow : Lanes::kPair;
     if (lanes == 1) lanes_ = Lanes::kNothing;
     const int64_t group = kRun * (lanes_ == Lanes::kPair ? lanes : 1);
-    padded_ = (extent_ + group - 1) / group * group;
+    padded_ = round_up(extent_, group);
     for (const DType held : dtypes) {
       scratch_.push_back(b.scratch("sorted", held, (2 * padded_ + 1) * (lanes_ == Lanes::kRow ? lanes : 1)));
     }

@@ -5,6 +5,7 @@
 //               their place in scratch, where all behind it move on by one
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/loops/algebra.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/total_order.h"
@@ -118,16 +119,16 @@ class TopK {
       b.set(keys, {s}, candidate.key);
       b.set(positions, {s}, candidate.position);
     };
-    // The new one goes down the slots: where it wins it stays, and who was there goes on.
-    const auto insert = [&](Candidate goes_on) {
+    // The new one goes down the slots: where it wins it stays, and the one displaced goes on.
+    const auto insert = [&](Candidate displaced) {
       for (int64_t s = 0; s < k_; ++s) {
         const Candidate here = kept(s);
-        const Expr wins = b.let("wins", beats(goes_on, here));
+        const Expr wins = b.let("wins", beats(displaced, here));
         const auto choose = [&](const Expr& x, const Expr& y) { return b.apply(ScalarOp::kSelect, {wins, x, y}); };
-        const Candidate loser{b.let("key", choose(here.key, goes_on.key)),
-                              b.let("position", choose(here.position, goes_on.position))};
-        keep(s, {choose(goes_on.key, here.key), choose(goes_on.position, here.position)});
-        goes_on = loser;
+        const Candidate loser{b.let("key", choose(here.key, displaced.key)),
+                              b.let("position", choose(here.position, displaced.position))};
+        keep(s, {choose(displaced.key, here.key), choose(displaced.position, here.position)});
+        displaced = loser;
       }
     };
     const auto body = [&](const std::vector<Index>& row, const Expr& mask) {
@@ -149,7 +150,7 @@ class TopK {
   void build_one_by_one(int64_t rows) {
     loops::KernelBuilder& b = step_.b();
     const int64_t lanes = b.vector_lanes();
-    vectors_ = (k_ + lanes - 1) / lanes;
+    vectors_ = divide_up(k_, lanes);
     keys_ = b.scratch("keys", key_, (vectors_ + 1) * lanes);
     positions_ = b.scratch("positions", kPosition, (vectors_ + 1) * lanes);
     candidates_ = b.scratch("candidates", key_, lanes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/loops/algebra.h"
 #include "aot/schedule/step.h"
 #include "aot/schedule/templates.h"
@@ -43,8 +44,8 @@ class TriangularSolve {
       b.set_task_count(0);
     } else {
       const int64_t lanes = b.vector_lanes();
-      vectors_ = std::min(kVectorsMax, (systems_ + lanes - 1) / lanes);
-      const int64_t groups = (systems_ + vectors_ * lanes - 1) / (vectors_ * lanes);
+      vectors_ = std::min(kVectorsMax, divide_up(systems_, lanes));
+      const int64_t groups = divide_up(systems_, vectors_ * lanes);
       const int64_t units = element_count(batch_shape_) * groups;
       solved_ = b.scratch("solved", held_, size_ * vectors_ * lanes);
       sums_ = b.tile("sum", held_, static_cast<int>(lanes), {vectors_});

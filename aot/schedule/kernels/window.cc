@@ -29,7 +29,7 @@ void lower_window(Draft& draft, const Op& root) {
   const Shape& shape = operands[0]->type.shape;
   const Values makes = with_epilogue(draft, roots);
   SweepSpace space = sweep_space(draft, makes, roots);
-  space.merged = merged_beside(draft, window, operands, space.merged);
+  space.merged = collapsible_dims(draft, window, operands, space.merged);
   space.strided_dim = -1;
 
   Step step(draft, lanes_for(draft, roots));

@@ -49,7 +49,7 @@ std::vector<Index> place_of(loops::KernelBuilder& b, const ops::Window& window, 
   return at;
 }
 
-int merged_beside(const Draft& draft, const ops::Window& window, const Values& operands, int merged) {
+int collapsible_dims(const Draft& draft, const ops::Window& window, const Values& operands, int merged) {
   const Shape& shape = operands[0]->type.shape;
   const Shape positions = ops::positions(window, shape);
   int through = 0;

@@ -16,6 +16,6 @@ std::vector<loops::Index> place_of(loops::KernelBuilder& b, const ops::Window& w
                                    loops::Expr& mask);
 
 // How many innermost dimensions, `merged` at most, may be walked as one beside a window: those that it passes through.
-int merged_beside(const Draft& draft, const ops::Window& window, const Values& operands, int merged);
+int collapsible_dims(const Draft& draft, const ops::Window& window, const Values& operands, int merged);
 
 }  // namespace ingot::schedule

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "aot/ops/ops.h"
 #include "aot/ops/support/region.h"
 
 namespace ingot::schedule {
@@ -11,11 +12,14 @@ using loops::Index;
 using loops::ScalarOp;
 
 std::optional<ScalarOp> known_op(const Block& region) {
-  constexpr ScalarOp kAssociative[] = {ScalarOp::kAdd, ScalarOp::kMultiply, ScalarOp::kMaximum, ScalarOp::kMinimum,
-                                       ScalarOp::kAnd, ScalarOp::kOr,       ScalarOp::kXor};
-  const std::string_view name = ops::binary_region_op(region);
-  for (const ScalarOp known : kAssociative) {
-    if (loops::info(known).text == name) return known;
+  static constexpr std::pair<const OpDef*, ScalarOp> kAssociative[] = {
+      {&kAdd, ScalarOp::kAdd},         {&kMultiply, ScalarOp::kMultiply}, {&kMaximum, ScalarOp::kMaximum},
+      {&kMinimum, ScalarOp::kMinimum}, {&kAnd, ScalarOp::kAnd},           {&kOr, ScalarOp::kOr},
+      {&kXor, ScalarOp::kXor},
+  };
+  const OpDef* applied = ops::binary_region_op(region);
+  for (const auto& [op, known] : kAssociative) {
+    if (applied == op) return known;
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // reduce: which reduces and results share a kernel, and which way they are walked.
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/schedule/reduce/reduce_space.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -19,7 +20,7 @@ ReduceGroup space_of(const Op& root) {
   group.shape = root.operand(0)->type.shape;
   group.kept_shape = root.result()->type.shape;
   const std::vector<int64_t> reduced = root.attrs().ints("dimensions");
-  const auto is_reduced = [&](int d) { return std::ranges::find(reduced, d) != reduced.end(); };
+  const auto is_reduced = [&](int d) { return contains(reduced, d); };
   for (int d = 0; d < static_cast<int>(group.shape.size()); ++d) {
     if (!is_reduced(d)) group.kept.push_back(d);
   }
@@ -42,7 +43,7 @@ void choose_run(const Draft& draft, ReduceGroup& group) {
     for (const Value* value : group.kept_values)
       merged = std::min(merged, std::max(1, merged_dims(draft, value, roots)));
   }
-  const auto is_kept = [&](int d) { return std::ranges::find(group.kept, d) != group.kept.end(); };
+  const auto is_kept = [&](int d) { return contains(group.kept, d); };
   group.run_dims.clear();
   for (size_t t = dims.size(); t-- > 0 && static_cast<int>(dims.size() - t) <= std::max(merged, 1);) {
     if (is_kept(dims[t]) == group.is_rows) break;
@@ -50,7 +51,7 @@ void choose_run(const Draft& draft, ReduceGroup& group) {
   }
   group.outer.clear();
   for (const int d : dims) {
-    if (!is_kept(d) && std::ranges::find(group.run_dims, d) == group.run_dims.end()) group.outer.push_back(d);
+    if (!is_kept(d) && !contains(group.run_dims, d)) group.outer.push_back(d);
   }
 }
 
@@ -82,7 +83,7 @@ void gather_row_results(const Draft& draft, ReduceGroup& group) {
   }
   Values taken = group.row_values;
   taken.insert(taken.end(), group.kept_values.begin(), group.kept_values.end());
-  for (Value* root : still_needed(draft, roots, taken)) group.kept_values.push_back(root);
+  for (Value* root : roots_to_store(draft, roots, taken)) group.kept_values.push_back(root);
 }
 
 // In how many parts the reduced space is cut so that tasks have enough to do.

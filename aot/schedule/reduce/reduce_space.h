@@ -1,5 +1,5 @@
-// The index space of a group of reduces: which dimensions stay, which are reduced, and which of them are walked as one
-// run.
+// The index space of a group of reduces: which dimensions stay, which are reduced,
+// and which of them are walked as one run.
 #pragma once
 
 #include "aot/schedule/reduce/accumulate.h"
@@ -15,8 +15,8 @@ struct ReduceGroup {
   Shape kept_shape;                // of the results
   std::vector<int> kept;           // dimensions of `shape` that stay, in order
   std::vector<int> outer;          // reduced dimensions longer than 1 that are walked one by one, outermost first
-  std::vector<int>
-      run_dims;  // the innermost dimensions longer than 1, walked as one: all reduced (rows) or all kept (columns)
+  std::vector<int> run_dims;       // the innermost dimensions longer than 1, walked as one: all reduced (rows) or all
+                                   // kept (columns)
   bool is_rows = false;
 
   int64_t run() const;

@@ -3,6 +3,7 @@
 // quotients. An expensive intermediate that a later walk needs again is kept in a row of scratch.
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/schedule/reduce/reduce_space.h"
 
 namespace ingot::schedule {
@@ -31,7 +32,7 @@ class Rows {
     b.set_task_count(rows == 0 ? 0 : split.tasks);
     const Index first = b.task() * split.each;
     b.loop("row", first, first + split.each, 1, [&](Index row) { emit_row(row); }, {Index(rows)});
-    if (!agrees_) return false;
+    if (!reads_only_current_row_) return false;
     step_.finish();
     return true;
   }
@@ -185,7 +186,7 @@ class Rows {
     }
     for (const Value* value : keep_in_walk_[walk]) {
       step_.pull().answer(value, [this, value](const std::vector<Index>& index, const Expr& mask) {
-        agrees_ &= index == element_;
+        reads_only_current_row_ &= index == element_;
         return step_.b().load(kept_[value], offset_, mask);
       });
     }
@@ -207,7 +208,7 @@ class Rows {
       const Index row = loops::flatten(kept_index, group_.kept_shape);
       step_.pull().answer(accumulator.op().result(i),
                           [this, result, row](const std::vector<Index>& index, const Expr&) {
-                            agrees_ &= loops::flatten(index, group_.kept_shape) == row;
+                            reads_only_current_row_ &= loops::flatten(index, group_.kept_shape) == row;
                             return result;
                           });
     }
@@ -224,7 +225,7 @@ class Rows {
   int64_t scratch_bytes_ = 0;
   std::vector<Index> element_;  // where the walk is, in `shape` and in the row
   Index offset_;
-  bool agrees_ = true;
+  bool reads_only_current_row_ = true;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "aot/base/contains.h"
+#include "aot/base/divide.h"
 #include "aot/schedule/reduce/reduce_space.h"
 
 namespace ingot::schedule {
@@ -16,7 +18,7 @@ int64_t ReduceGroup::run() const {
 int64_t ReduceGroup::reduced_count() const {
   int64_t product = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (std::ranges::find(kept, static_cast<int>(d)) == kept.end()) product *= shape[d];
+    if (!contains(kept, static_cast<int>(d))) product *= shape[d];
   }
   return product;
 }
@@ -173,7 +175,7 @@ bool has_long_columns(const ReduceGroup& group) { return column_block(group) > 0
 int64_t column_units(const ReduceGroup& group, int64_t lanes, int vectors) {
   if (group.kept_count() == 0) return 0;
   const int64_t width = lanes * vectors;
-  return group.kept_count() / group.run() * ((group.run() + width - 1) / width);
+  return group.kept_count() / group.run() * divide_up(group.run(), width);
 }
 
 void walk_columns(Step& step, const ReduceGroup& group, const Index& unit, int vectors, const ColumnBlock& block) {
@@ -181,11 +183,11 @@ void walk_columns(Step& step, const ReduceGroup& group, const Index& unit, int v
   const int64_t lanes = b.vector_lanes();
   const int64_t width = lanes * vectors;
   const int64_t run = group.run();
-  const int64_t blocks = (run + width - 1) / width;
+  const int64_t blocks = divide_up(run, width);
   Shape lead_shape;
   std::vector<int> lead_dims;
   for (const int d : group.kept) {
-    if (group.shape[d] != 1 && std::ranges::find(group.run_dims, d) == group.run_dims.end()) {
+    if (group.shape[d] != 1 && !contains(group.run_dims, d)) {
       lead_dims.push_back(d);
       lead_shape.push_back(group.shape[d]);
     }
@@ -195,7 +197,7 @@ void walk_columns(Step& step, const ReduceGroup& group, const Index& unit, int v
   for (size_t k = 0; k < lead.size(); ++k) at[lead_dims[k]] = lead[k];
   const Index position = b.modulo(unit, blocks);
   const int64_t rest = run % width;
-  const int rest_vectors = static_cast<int>((rest + lanes - 1) / lanes);
+  const int rest_vectors = static_cast<int>(divide_up(rest, lanes));
   const auto whole = [&] { block(at, position * width, vectors, false); };
   const auto last = [&] { block(at, run - rest, rest_vectors, rest % lanes != 0); };
   if (rest == 0) return whole();

@@ -62,18 +62,6 @@ constexpr int dtype_of() {
   return 0;
 }
 
-// Name and text of an element type: "f32".
-inline const char* dtype_name(ingot_dtype dtype) {
-  switch (dtype) {
-#define INGOT_DTYPE_NAME(NAME, code, bytes, stablehlo, safetensors) \
-  case INGOT_##NAME:                                                \
-    return stablehlo;
-    INGOT_DTYPES(INGOT_DTYPE_NAME)
-#undef INGOT_DTYPE_NAME
-  }
-  return "?";
-}
-
 // Bytes at a multiple of an alignment. Not initialized.
 class AlignedBytes {
  public:
@@ -189,7 +177,7 @@ void check_type(const ingot_tensor_info& tensor) {
   const int dtype = dtype_of<T>();
   if (dtype == 0 ? count * sizeof(T) == tensor.bytes : dtype == static_cast<int>(tensor.dtype)) return;
   ingot_error error = {INGOT_WRONG_TYPE, ""};
-  const std::string text = std::string("'") + tensor.name + "' has elements of type " + dtype_name(tensor.dtype);
+  const std::string text = std::string("'") + tensor.name + "' has elements of type " + ingot_dtype_name(tensor.dtype);
   text.copy(error.text, sizeof error.text - 1);
   throw Failure(error);
 }
@@ -199,8 +187,8 @@ class Session;
 // An entry point of a session. Small; valid as long as the session.
 class Entry {
  public:
-  // The memory bound to an input or output: the caller's, or else the session's own: the default value or zero at
-  // first.
+  // The memory bound to an input or output: the caller's, or else the session's own:
+  // the default value or zero at first.
   template <typename T>
   std::span<T> input(const std::string& name) const;
   template <typename T>

@@ -33,7 +33,7 @@ Arc arc_of(Term x, Term y) {
   const Term outer_root = sqrt(outer_rest * one_more);
   const Term height = log_plus_one(where(is_left, inner_rest, outer_rest) + where(is_left, inner_root, outer_root));
 
-  const Term is_far = x.binary("maximum", y) > x.like(kFar);
+  const Term is_far = x.binary(kMaximum, y) > x.like(kFar);
   const Term far_height = log_hypot(x, y) + std::numbers::ln2;
   return {where(is_far, y, side), where(is_far, far_height, height)};
 }
@@ -73,7 +73,7 @@ ComplexTerm atanh(ComplexTerm z) {
   const Term at_one = (std::numbers::ln2 - log(length)) * 0.5;
   const Term middle = log_plus_one(4.0 * x / length / length) * 0.25;
   const Term half = hypot(x * 0.5, y * 0.5);
-  const Term is_far = x.binary("maximum", y) > x.like(kFar);
+  const Term is_far = x.binary(kMaximum, y) > x.like(kFar);
   const Term away = where(is_infinite(half), x.like(0), x * 0.25 / half / half);
   const Term re = where(is_far, away, where(length < length.like(kNear), at_one, middle));
   const Term angle = atan2(2.0 * y, beside * (1.0 + x) - y * y) * 0.5;

@@ -8,16 +8,14 @@ namespace {
 
 constexpr double kLog2 = std::numbers::ln2;
 
-Term bits(Term x) {
-  return {x.builder(), x.builder().make("stablehlo.bitcast_convert", {x}, {}, {{DType::kI64, x.shape()}})};
-}
+Term bits(Term x) { return {x.builder(), x.builder().make(kBitcastConvert, {x}, {}, {{DType::kI64, x.shape()}})}; }
 
 Term integers_like(Term x, int64_t value) {
   return {x.builder(), ops::constant(x.builder(), splat_int({DType::kI64, x.shape()}, value))};
 }
 
-Term maximum(Term x, Term y) { return x.binary("maximum", y); }
-Term either(Term x, Term y) { return x.binary("or", y); }
+Term maximum(Term x, Term y) { return x.binary(kMaximum, y); }
+Term either(Term x, Term y) { return x.binary(kOr, y); }
 
 // x y, and 0 where x is 0 and y may be infinite.
 Term times_unless_zero(Term x, Term y) { return where(equal(x, x.like(0)), x, x * y); }
@@ -39,16 +37,16 @@ Hyperbolic hyperbolic(Term x) {
   const Term root = exp(size * 0.5);  // cosh(x) = |sinh(x)| = root * root / 2 where x is large
   const Term is_large = size > size.like(kLarge);
   const Term half = root * 0.5;
-  const Term c = where(is_large, half, x.unary("chlo.cosh"));
-  const Term s = where(is_large, copy_sign(half, x), x.unary("chlo.sinh"));
+  const Term c = where(is_large, half, x.unary(kCosh));
+  const Term s = where(is_large, copy_sign(half, x), x.unary(kSinh));
   return {c, s, where(is_large, root, 1.0)};
 }
 
 }  // namespace
 
-Term atan2(Term y, Term x) { return y.binary("atan2", x); }
-Term sqrt(Term x) { return x.unary("sqrt"); }
-Term log_plus_one(Term x) { return x.unary("log_plus_one"); }
+Term atan2(Term y, Term x) { return y.binary(kAtan2, x); }
+Term sqrt(Term x) { return x.unary(kSqrt); }
+Term log_plus_one(Term x) { return x.unary(kLogPlusOne); }
 Term is_infinite(Term x) { return equal(abs(x), x.like(INFINITY)); }
 
 Term copy_sign(Term magnitude, Term sign) {
@@ -62,9 +60,9 @@ Term unit_scale(Term x, Term y) {
   const Term larger = maximum(abs(x), abs(y));
   const Term exponent = both(bits(larger), integers_like(x, kExponent));
   // That of an infinity or a NaN as that of the greatest finite number.
-  const Term finite = exponent.binary("minimum", integers_like(x, kGreatest - (int64_t{1} << 52)));
+  const Term finite = exponent.binary(kMinimum, integers_like(x, kGreatest - (int64_t{1} << 52)));
   const Term scale = integers_like(x, kGreatest) - finite;
-  return {x.builder(), x.builder().make("stablehlo.bitcast_convert", {scale}, {}, {{DType::kF64, x.shape()}})};
+  return {x.builder(), x.builder().make(kBitcastConvert, {scale}, {}, {{DType::kF64, x.shape()}})};
 }
 
 // Knuth, "The Art of Computer Programming", volume 2, 4.2.2.
@@ -95,7 +93,7 @@ Term log_hypot(Term x, Term y) {
   const TwoTerms xx = two_square(x), yy = two_square(y);
   const Term plain = xx.high + yy.high;
   const TwoTerms larger{maximum(xx.high, yy.high), xx.low + yy.low};
-  const Term smaller = xx.high.binary("minimum", yy.high);
+  const Term smaller = xx.high.binary(kMinimum, yy.high);
   const TwoTerms first = two_sum(larger.high, x.like(-1));
   const TwoTerms second = two_sum(first.high, smaller);
   const Term excess = second.high + ((first.low + second.low) + larger.low);
@@ -128,7 +126,7 @@ ComplexTerm operator/(ComplexTerm x, ComplexTerm y) {
   const ComplexTerm outward = ComplexTerm{u.re * y.re + u.im * y.im, u.im * y.re - u.re * y.im} * size.like(INFINITY);
   const ComplexTerm inward = ComplexTerm{x.re * v.re + x.im * v.im, x.im * v.re - x.re * v.im} * size.like(0);
   const ComplexTerm finite = where(by_zero, at_zero, quotient);
-  const Term goes_out = both(x_infinite, y_infinite.unary("not")), goes_in = both(y_infinite, x_infinite.unary("not"));
+  const Term goes_out = both(x_infinite, y_infinite.unary(kNot)), goes_in = both(y_infinite, x_infinite.unary(kNot));
   return where(goes_out, outward, where(goes_in, inward, finite));
 }
 
@@ -174,7 +172,7 @@ ComplexTerm cosh(ComplexTerm z) {
 // tanh(z) = +-1 + 4i sin(y) cos(y) / exp(2|x|).
 ComplexTerm tanh(ComplexTerm z) {
   constexpr double kLarge = 22;
-  const Term t = z.im.unary("tan"), s = z.re.unary("chlo.sinh");
+  const Term t = z.im.unary(kTan), s = z.re.unary(kSinh);
   const Term beta = 1.0 + t * t;
   const Term below = 1.0 + beta * s * s;
   const ComplexTerm inner{beta * sqrt(1.0 + s * s) * s / below, t / below};

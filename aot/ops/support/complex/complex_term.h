@@ -18,7 +18,7 @@ struct ComplexTerm {
 inline ComplexTerm operator+(ComplexTerm x, ComplexTerm y) { return {x.re + y.re, x.im + y.im}; }
 inline ComplexTerm operator-(ComplexTerm x, ComplexTerm y) { return {x.re - y.re, x.im - y.im}; }
 inline ComplexTerm operator-(ComplexTerm x) { return {-x.re, -x.im}; }
-inline Term fma(Term x, Term y, Term z) { return {x.builder(), x.builder().make("ingot.fma", {x, y, z})}; }
+inline Term fma(Term x, Term y, Term z) { return {x.builder(), x.builder().make(kFma, {x, y, z})}; }
 inline ComplexTerm operator*(ComplexTerm x, ComplexTerm y) {
   return {fma(x.re, y.re, -(x.im * y.im)), fma(x.im, y.re, x.re * y.im)};
 }

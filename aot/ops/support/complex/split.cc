@@ -32,7 +32,7 @@ std::vector<Parts> each_part(const SplitArgs& args, const Make& make) {
 std::vector<Parts> split_each(SplitArgs& args) {
   INGOT_CHECK(args.op.results.size() == 1 && args.op.regions.empty());
   return each_part(args, [&](const Values& operands) {
-    return args.b.make(args.op.name(), operands, args.op.attr_map, part_types(args.op));
+    return args.b.make(*args.op.def, operands, args.op.attr_map, part_types(args.op));
   });
 }
 
@@ -56,7 +56,7 @@ std::vector<Parts> split_doubled(SplitArgs& args, const std::function<void(Block
     args.split_region(*region);
     arrange(*region);
   }
-  const Op* made = args.b.create(args.op.name(), operands, args.op.attr_map, std::move(types), std::move(regions));
+  const Op* made = args.b.create(*args.op.def, operands, args.op.attr_map, std::move(types), std::move(regions));
   std::vector<Parts> results;
   int next = 0;
   for (const auto& result : args.op.results) {
@@ -68,19 +68,19 @@ std::vector<Parts> split_doubled(SplitArgs& args, const std::function<void(Block
 
 std::vector<Parts> split_combining(SplitArgs& args) {
   const Block& region = args.op.region();
-  const bool adds = binary_region_op(region) == "add", overwrites = returned_argument(region) == 1;
+  const bool adds = binary_region_op(region) == &kAdd, overwrites = returned_argument(region) == 1;
   if (args.op.results.size() != 1 || !(adds || overwrites)) return split_doubled(args);
   const DType part = part_of(args.op.result()->type.dtype);
   return each_part(args, [&](const Values& operands) {
     std::vector<std::unique_ptr<Block>> regions;
-    regions.push_back(adds ? binary_region(args.b, "add", part) : overwrite_region(args.b, part));
-    return args.b.create(args.op.name(), operands, args.op.attr_map, {}, std::move(regions))->result();
+    regions.push_back(adds ? binary_region(args.b, kAdd, part) : overwrite_region(args.b, part));
+    return args.b.create(*args.op.def, operands, args.op.attr_map, {}, std::move(regions))->result();
   });
 }
 
 std::vector<Parts> split_product(SplitArgs& args) {
   const auto product = [&](Value* x, Value* y) {
-    return args.b.make(args.op.name(), {x, y}, args.op.attr_map, part_types(args.op));
+    return args.b.make(*args.op.def, {x, y}, args.op.attr_map, part_types(args.op));
   };
   Value* re_re = product(args.re(0), args.re(1));
   Value* im_im = product(args.im(0), args.im(1));

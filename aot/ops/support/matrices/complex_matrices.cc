@@ -7,8 +7,8 @@ namespace ingot::ops {
 namespace {
 
 Parts parts_of(GraphBuilder& b, Value* z) {
-  Value* re = unary(b, "real", z);
-  return {re, unary(b, "imag", z)};
+  Value* re = unary(b, kReal, z);
+  return {re, unary(b, kImag, z)};
 }
 
 // x and y of [..., n] in turn: [..., 2n], along one dimension.
@@ -37,14 +37,14 @@ Value* blocks(GraphBuilder& b, const Parts& a) {
   return interleave(b, above, below, rank - 2);
 }
 
-Value* complex_of(GraphBuilder& b, Value* re, Value* im) { return binary(b, "complex", re, im); }
+Value* complex_of(GraphBuilder& b, Value* re, Value* im) { return binary(b, kComplexOf, re, im); }
 
 }  // namespace
 
 // The diagonal of the factor is real, so that its blocks are triangular, too.
 Value* complex_cholesky(GraphBuilder& b, Value* a, bool lower) {
   const int rank = a->type.rank();
-  Value* factor = b.make("stablehlo.cholesky", {blocks(b, parts_of(b, a))}, {{"lower", lower}});
+  Value* factor = b.make(kCholesky, {blocks(b, parts_of(b, a))}, {{"lower", lower}});
   Value* columns = every_other(b, factor, rank - 1, 0);
   Value* re = every_other(b, columns, rank - 2, 0);
   return complex_of(b, re, every_other(b, columns, rank - 2, 1));
@@ -52,8 +52,8 @@ Value* complex_cholesky(GraphBuilder& b, Value* a, bool lower) {
 
 // The matrix is divided by its diagonal first, whose blocks would not be triangular: with M = op(A) and its diagonal D,
 //   M X = B:  (D⁻¹ M) X = D⁻¹ B        X M = B:  X (M D⁻¹) = B D⁻¹
-// Rows of numbers meet blocks of the conjugate matrix, columns those of the matrix; a transposed block is that of the
-// conjugate.
+// Rows of numbers meet blocks of the conjugate matrix, columns those of the matrix;
+// a transposed block is that of the conjugate.
 Value* complex_triangular_solve(GraphBuilder& b, Value* a, Value* right, const TriangularSolve& solve) {
   const int rank = a->type.rank();
   const int64_t along = solve.left_side ? rank - 2 : rank - 1;  // of the unknowns in `right`
@@ -62,14 +62,14 @@ Value* complex_triangular_solve(GraphBuilder& b, Value* a, Value* right, const T
     const int64_t scaled =
         solve.left_side != solve.transposed ? rank - 2 : rank - 1;  // the dimension of A that D goes by
     const std::vector<int64_t> kept = other_dims(rank, {rank - 1});
-    Value* divisors = reduce(b, "add", where(diagonal, Term(b, a), 0.0), {rank - 1});
+    Value* divisors = reduce(b, kAdd, where(diagonal, Term(b, a), 0.0), {rank - 1});
     const auto spread = [&](Value* values, const Shape& shape, int64_t axis) {
       std::vector<int64_t> dims = kept;
       dims.back() = axis;
       return broadcast_in_dim(b, values, shape, dims);
     };
     Value* of_a = spread(divisors, a->type.shape, scaled);
-    if (solve.adjoint) divisors = unary(b, "chlo.conj", divisors);
+    if (solve.adjoint) divisors = unary(b, kConj, divisors);
     a = divide(b, a, of_a);
     right = divide(b, right, spread(divisors, right->type.shape, along));
   }

@@ -17,11 +17,11 @@ Value* partners(GraphBuilder& b, const TensorType& matrices, Value* round) {
   const int64_t rows = type.shape.back(), places = rows | 1;
   const Term row(b, iota(b, type, type.rank() - 1)), r(b, broadcast_scalar(b, round, type.shape));
   const Term sum = r - row + static_cast<double>(places);
-  const Term met = sum.binary("remainder", sum.like(static_cast<double>(places)));
+  const Term met = sum.binary(kRemainder, sum.like(static_cast<double>(places)));
   return where(met < met.like(static_cast<double>(rows)), met, row);
 }
 
-Value* any(GraphBuilder& b, Value* truths) { return reduce(b, "or", truths, iota_dims(truths->type.rank())); }
+Value* any(GraphBuilder& b, Value* truths) { return reduce(b, kOr, truths, iota_dims(truths->type.rank())); }
 
 }  // namespace
 
@@ -35,8 +35,8 @@ Turn turn_of(GraphBuilder& b, Value* partner, Term own, Term between, Term bound
   const Term tau = (other - own) / (2.0 * where(is_turned, between, 1.0));
   const Term order = where(row < met, 1.0, tau.like(-1));
   const Term direction = where(equal(tau, tau.like(0)), order, sign(tau));
-  const Term t = where(is_turned, direction / (abs(tau) + (1.0 + square(tau)).unary("sqrt")), 0.0);
-  const Term cosine = 1.0 / (1.0 + square(t)).unary("sqrt"), sine = t * cosine;
+  const Term t = where(is_turned, direction / (abs(tau) + (1.0 + square(tau)).unary(kSqrt)), 0.0);
+  const Term cosine = 1.0 / (1.0 + square(t)).unary(kSqrt), sine = t * cosine;
   return {partner, sine, sine / (1.0 + cosine), is_turned};
 }
 
@@ -70,7 +70,7 @@ Values sweep(GraphBuilder& b, const Values& starts, const MakeRound& round) {
           values.pop_back();
           const Round made = round(innermost, partners(innermost, matrices, number), values);
           Values all = made.next;
-          all.push_back(was_turned.binary("or", {innermost, any(innermost, made.is_turned)}));
+          all.push_back(was_turned.binary(kOr, {innermost, any(innermost, made.is_turned)}));
           return all;
         });
         next.push_back(sweeps + 1);
@@ -81,7 +81,7 @@ Values sweep(GraphBuilder& b, const Values& starts, const MakeRound& round) {
 }
 
 Term signs_of_rows(GraphBuilder& b, Term x) {
-  const Term most(b, reduce_rows(b, "maximum", x)), least(b, reduce_rows(b, "minimum", x));
+  const Term most(b, reduce_rows(b, kMaximum, x)), least(b, reduce_rows(b, kMinimum, x));
   return where(most < -least, -1.0, most.like(1));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/base/divide.h"
 #include "aot/ops/support/index.h"
 
 namespace ingot::ops {
@@ -64,7 +65,7 @@ Value* slice_at(GraphBuilder& b, Value* x, Value* k, size_t from_last) {
   return dynamic_slice(b, x, starts, sizes);
 }
 
-Value* reduced(GraphBuilder& b, std::string_view op, Value* x, size_t from_last) {
+Value* reduced(GraphBuilder& b, const OpDef& op, Value* x, size_t from_last) {
   Shape shape = x->type.shape;
   const size_t axis = shape.size() - from_last;
   shape[axis] = 1;
@@ -97,8 +98,8 @@ Value* take_rows(GraphBuilder& b, Value* x, Value* rows) {
   return gather(b, x, rows, dims, sizes);
 }
 
-Value* reduce_columns(GraphBuilder& b, std::string_view op, Value* x) { return reduced(b, op, x, 2); }
-Value* reduce_rows(GraphBuilder& b, std::string_view op, Value* x) { return reduced(b, op, x, 1); }
+Value* reduce_columns(GraphBuilder& b, const OpDef& op, Value* x) { return reduced(b, op, x, 2); }
+Value* reduce_rows(GraphBuilder& b, const OpDef& op, Value* x) { return reduced(b, op, x, 1); }
 
 Value* triangle(GraphBuilder& b, Value* x, bool lower, double diagonal) {
   const Term value(b, x), row = row_numbers(b, x->type.shape), column = column_numbers(b, x->type.shape);
@@ -118,6 +119,6 @@ Value* block(GraphBuilder& b, Value* x, Range rows, Range columns) {
   return slice(b, x, start, limit, Shape(rank, 1));
 }
 
-int64_t first_part(int64_t size) { return (size / 2 + kBlock - 1) / kBlock * kBlock; }
+int64_t first_part(int64_t size) { return round_up(size / 2, kBlock); }
 
 }  // namespace ingot::ops

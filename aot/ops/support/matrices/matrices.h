@@ -5,6 +5,13 @@
 
 namespace ingot::ops {
 
+// A row of an op that takes matrices apart: it is made of loops, in which errors add up.
+constexpr OpDef decomposition(OpDef def) {
+  def.root = KernelRoot::kNone;
+  def.ulp = {.f32 = 64, .f64 = 64};
+  return def;
+}
+
 // The operand is a batch of square matrices of floats. Gives their size.
 int64_t check_square(const InferArgs& args, const TensorType& type);
 
@@ -39,8 +46,8 @@ Value* column_at(GraphBuilder& b, Value* x, Value* k);
 Value* take_rows(GraphBuilder& b, Value* x, Value* rows);
 
 // The elements of each column, or of each row, combined by an op of ops::reduce: [..., 1, n] or [..., m, 1].
-Value* reduce_columns(GraphBuilder& b, std::string_view op, Value* x);
-Value* reduce_rows(GraphBuilder& b, std::string_view op, Value* x);
+Value* reduce_columns(GraphBuilder& b, const OpDef& op, Value* x);
+Value* reduce_rows(GraphBuilder& b, const OpDef& op, Value* x);
 
 // Rows and columns first .. limit of the last two dimensions.
 struct Range {
