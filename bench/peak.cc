@@ -51,15 +51,19 @@ BENCHMARK(fma_peak);
 
 void micro_kernel(benchmark::State& state) {
   const loops::Target& target = loops::find_target("host");
-  const loops::ContractionTile& tile = target.tile(DType::kF32);
+  const loops::RegisterTile& tile = target.tile(DType::kF32);
   const int lanes = target.lanes(DType::kF32);
-  const loops::MicroKernelShape shape{
-      .m = 4 * tile.mr, .n = tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes};
+  const loops::MicroKernelShape shape{.m = 4 * tile.rows,
+                                      .n = tile.columns,
+                                      .k = 256,
+                                      .rows = tile.rows,
+                                      .vectors = tile.columns / lanes,
+                                      .lanes = lanes};
   const loops::Kernel kernel = loops::dot_bias_relu(shape);
   const codegen::CodeImage image = codegen::compile(std::span(&kernel, 1), target);
   const codegen::HotLoop loop = codegen::find_hot_loop(image, target, codegen::entry_symbol(std::span(&kernel, 1), 0));
-  state.SetLabel(fmt::format("{}x{} tile, {} instructions for {} multiply-adds, {} stack references", tile.mr, tile.nr,
-                             loop.instructions, loop.multiply_adds, loop.stack_references));
+  state.SetLabel(fmt::format("{}x{} tile, {} instructions for {} multiply-adds, {} stack references", tile.rows,
+                             tile.columns, loop.instructions, loop.multiply_adds, loop.stack_references));
   measure(state, kernel, 2.0 * static_cast<double>(shape.m * shape.n * shape.k));
 }
 BENCHMARK(micro_kernel);

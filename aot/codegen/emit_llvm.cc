@@ -134,7 +134,33 @@ class BodyEmitter {
                            {address, b_.getInt32(kRead), b_.getInt32(kKeep), b_.getInt32(kData)});
         return;
       }
+      case StmtKind::kTranspose:
+        return emit_transpose(stmt.tile);
     }
+  }
+
+  // Blocks of 1 x 1, then 2 x 2 and so on, of each two vectors a block apart change places: each step is one shuffle of
+  // two registers a vector.
+  void emit_transpose(loops::TileId id) {
+    const loops::Tile& tile = kernel_.tiles[id];
+    llvm::Type* const type = register_type(b_.getContext(), tile.dtype, tile.lanes);
+    std::vector<Value*> vectors;
+    for (Value* const element : tiles_[id]) vectors.push_back(b_.CreateLoad(type, element));
+    for (int block = 1; block < tile.lanes; block *= 2) {
+      std::vector<int> low, high;  // lanes of the first of two vectors, then of the second
+      for (int lane = 0; lane < tile.lanes; ++lane) {
+        low.push_back((lane & block) == 0 ? lane : tile.lanes + lane - block);
+        high.push_back((lane & block) == 0 ? lane + block : tile.lanes + lane);
+      }
+      for (int first = 0; first < tile.lanes; ++first) {
+        if ((first & block) != 0) continue;
+        Value* const a = vectors[first];
+        Value* const b = vectors[first + block];
+        vectors[first] = b_.CreateShuffleVector(a, b, low);
+        vectors[first + block] = b_.CreateShuffleVector(a, b, high);
+      }
+    }
+    for (size_t k = 0; k < vectors.size(); ++k) b_.CreateStore(vectors[k], tiles_[id][k]);
   }
 
   void emit_unrolled(const Stmt& stmt) {

@@ -227,6 +227,13 @@ void KernelBuilder::prefetch(BufferId buffer, Index index) {
   append(std::move(stmt));
 }
 
+void KernelBuilder::transpose(TileId tile) {
+  Stmt stmt;
+  stmt.kind = StmtKind::kTranspose;
+  stmt.tile = tile;
+  append(std::move(stmt));
+}
+
 // --- expressions ---
 
 Expr KernelBuilder::constant(DType dtype, double value) {

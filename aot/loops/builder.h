@@ -40,6 +40,7 @@ class KernelBuilder {
   void set(TileId tile, std::vector<Index> indices, Expr value);
   void store(BufferId buffer, Index index, Expr value, Expr mask = nullptr);
   void prefetch(BufferId buffer, Index index);
+  void transpose(TileId tile);  // a tile of one dimension, as long as its vectors
 
   // --- expressions (constants fold, splats are inserted, x + 0 and the like vanish where that is exact) ---
   Expr constant(DType dtype, double value);

@@ -60,6 +60,14 @@ class Interpreter {
         return run_store(stmt);
       case StmtKind::kPrefetch:
         return;
+      case StmtKind::kTranspose:
+        return transpose(tiles_[stmt.tile]);
+    }
+  }
+
+  static void transpose(std::vector<Value>& tile) {
+    for (size_t i = 0; i < tile.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) std::swap(tile[i][j], tile[j][i]);
     }
   }
 

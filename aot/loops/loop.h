@@ -114,12 +114,13 @@ struct ExprNode {
 };
 
 enum class StmtKind : uint8_t {
-  kFor,       // for var in lower .. upper by step: body. `unroll`: constant trip count, expanded by the emitter
-  kIf,        // if args-free condition `value` (i1, one lane): body, else else_body
-  kLet,       // var = value
-  kSet,       // tiles[tile][indices] = value
-  kStore,     // buffers[buffer][index] = value, in lanes where `mask` (may be null) holds
-  kPrefetch,  // buffers[buffer][index]
+  kFor,        // for var in lower .. upper by step: body. `unroll`: constant trip count, expanded by the emitter
+  kIf,         // if args-free condition `value` (i1, one lane): body, else else_body
+  kLet,        // var = value
+  kSet,        // tiles[tile][indices] = value
+  kStore,      // buffers[buffer][index] = value, in lanes where `mask` (may be null) holds
+  kPrefetch,   // buffers[buffer][index]
+  kTranspose,  // tiles[tile], as many vectors as each has lanes: element i of vector j and element j of vector i swap
 };
 
 struct Stmt {

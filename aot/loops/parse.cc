@@ -161,6 +161,11 @@ class Parser {
       stmt.index = parse_bracketed_index();
       return stmt;
     }
+    if (lexer_.accept_word("transpose")) {
+      stmt.kind = StmtKind::kTranspose;
+      stmt.tile = named(tiles_, "tile");
+      return stmt;
+    }
     stmt.kind = StmtKind::kSet;
     stmt.tile = named(tiles_, "statement or tile");
     stmt.indices = parse_indices();

@@ -137,6 +137,8 @@ class Printer {
                                 text(stmt.value), stmt.mask ? " where " + text(stmt.mask) : ""));
       case StmtKind::kPrefetch:
         return line(fmt::format("prefetch {}[{}]", kernel_.buffers[stmt.buffer].name, index_text(stmt.index)));
+      case StmtKind::kTranspose:
+        return line(fmt::format("transpose {}", kernel_.tiles[stmt.tile].name));
     }
   }
 

@@ -1,4 +1,5 @@
-// Targets: what the compiler knows of a processor family. One row each; nothing else in the compiler names one.
+// Targets: what the compiler knows of a processor family. One row each; nothing else in the compiler names a processor,
+// and no other file knows the size or speed of a part of one.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,20 @@
 
 namespace ingot::loops {
 
-// Register tile and cache blocks of the contraction template for one element type.
-//   mr x nr       the register tile: mr rows of nr columns (nr a multiple of the vector's lanes)
-//   kc, mc, nc    blocks: a packed mc x kc panel of the left operand stays in L2,
-//                 a kc x nr sliver of the right one in L1
-struct ContractionTile {
-  int mr, nr;
-  int kc, mc, nc;
+// The register tile of contractions for one element type: `rows` x `columns` sums (a multiple of the vector's lanes).
+struct RegisterTile {
+  int rows, columns;
+};
+
+// One core, as cost models see it: times at a usual clock, sizes of what a core has to itself or as its share.
+struct Machine {
+  int64_t l1_bytes, l2_bytes;
+  int64_t line_bytes = 64, page_bytes = 4096;
+  double instructions_per_ns;      // of all kinds
+  double multiply_adds_per_ns;     // vector instructions, and as many loads beside them
+  double multiply_add_latency_ns;  // until a sum can be added to again
+  double l2_bytes_per_ns, l3_bytes_per_ns;
+  double task_ns = 200;  // to begin one more task
 };
 
 struct Target {
@@ -29,10 +37,11 @@ struct Target {
   std::string_view required;
   bool (*runs_here)();  // whether this machine runs its code
   int vector_bytes;
-  ContractionTile f32, f64;
+  RegisterTile f32, f64;
+  Machine machine;
 
   int lanes(DType register_dtype) const { return vector_bytes / (info(register_dtype).bytes); }
-  const ContractionTile& tile(DType register_dtype) const { return register_dtype == DType::kF64 ? f64 : f32; }
+  const RegisterTile& tile(DType register_dtype) const { return register_dtype == DType::kF64 ? f64 : f32; }
 };
 
 std::span<const Target> all_targets();  // of one ISA, the better ones later

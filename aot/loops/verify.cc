@@ -122,6 +122,12 @@ class Verifier {
         require(stmt.buffer >= 0 && stmt.buffer < static_cast<BufferId>(kernel_.buffers.size()), "no such buffer");
         check(stmt.index);
         return require(!kernel_.has_lanes(stmt.index), "a prefetch has one address");
+      case StmtKind::kTranspose: {
+        place_ = "transpose";
+        require(stmt.tile >= 0 && stmt.tile < static_cast<TileId>(kernel_.tiles.size()), "no such tile");
+        const Tile& tile = kernel_.tiles[stmt.tile];
+        return require(tile.dims == std::vector<int64_t>{tile.lanes}, "tile " + tile.name + " is not square");
+      }
     }
   }
 

@@ -55,8 +55,8 @@ bool updates_in_place(const Value* result, const Block& body) {
 
 }  // namespace
 
-Draft::Draft(const Op& kernel, const loops::Target& target)
-    : kernel_(&kernel), target_(&target), name_(name_of(kernel)) {
+Draft::Draft(const Op& kernel, const loops::Target& target, const LowerOptions& options)
+    : kernel_(&kernel), target_(&target), options_(options), name_(name_of(kernel)) {
   for (const auto& argument : body().arguments) {
     places_[argument.get()] = {KernelBinding::Kind::kOperand, argument->index};
   }

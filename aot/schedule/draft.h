@@ -12,9 +12,10 @@ namespace ingot::schedule {
 
 class Draft {
  public:
-  Draft(const Op& kernel, const loops::Target& target);
+  Draft(const Op& kernel, const loops::Target& target, const LowerOptions& options);
 
   const loops::Target& target() const { return *target_; }
+  const LowerOptions& options() const { return options_; }
   const Block& body() const { return kernel_->region(); }
   const std::string& name() const { return name_; }
 
@@ -53,6 +54,7 @@ class Draft {
  private:
   const Op* kernel_;
   const loops::Target* target_;
+  LowerOptions options_;
   std::string name_;
   std::map<const Value*, KernelBinding> places_;
   std::map<const Value*, Value*> windows_;

@@ -39,9 +39,9 @@ const Template* find_template(const Op& op) {
 
 }  // namespace
 
-Lowering lower(const Op& kernel, const loops::Target& target) {
+Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
   INGOT_CHECK(kernel.is(kKernel));
-  Draft draft(kernel, target);
+  Draft draft(kernel, target, options);
   for (const auto& op : draft.body().ops) {
     const Template* found = find_template(*op);
     // A template may make several roots at once.

@@ -35,7 +35,12 @@ struct Lowering {
   std::vector<TensorType> temporaries;  // buffers between the steps
 };
 
-// `kernel` is an ingot.kernel op. The result depends on its text and the target alone.
-Lowering lower(const Op& kernel, const loops::Target& target);
+struct LowerOptions {
+  // Which of its candidates a contraction takes, by predicted time: 0 is the best. Others are for measurements.
+  int contraction_rank = 0;
+};
+
+// `kernel` is an ingot.kernel op. The result depends on its text, the target and the options alone.
+Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options = {});
 
 }  // namespace ingot

@@ -229,13 +229,17 @@ TEST(Codegen, InPlace) {
 TEST(Codegen, MicroKernelsDoNotSpill) {
   for (const Target& target : all_targets()) {
     const int lanes = target.lanes(DType::kF32);
-    const ContractionTile& tile = target.tile(DType::kF32);
-    const Kernel kernels[] = {dot_bias_relu(
-        {.m = 8 * tile.mr, .n = 4 * tile.nr, .k = 256, .rows = tile.mr, .vectors = tile.nr / lanes, .lanes = lanes})};
+    const RegisterTile& tile = target.tile(DType::kF32);
+    const Kernel kernels[] = {dot_bias_relu({.m = 8 * tile.rows,
+                                             .n = 4 * tile.columns,
+                                             .k = 256,
+                                             .rows = tile.rows,
+                                             .vectors = tile.columns / lanes,
+                                             .lanes = lanes})};
     const CodeImage image = compile(kernels, target);
     const HotLoop loop = find_hot_loop(image, target, entry_symbol(kernels, 0));
     EXPECT_EQ(loop.stack_references, 0) << target.name << "\n" << loop.text;
-    EXPECT_EQ(loop.multiply_adds, 4 * tile.mr * tile.nr / lanes) << target.name << "\n" << loop.text;
+    EXPECT_EQ(loop.multiply_adds, 4 * tile.rows * tile.columns / lanes) << target.name << "\n" << loop.text;
     EXPECT_LE(loop.instructions, loop.multiply_adds * 7 / 4) << target.name << "\n" << loop.text;
     const char* const wide = target.name == "aarch64" ? "fmla" : target.name == "x86-64-v4" ? "%zmm" : "%ymm";
     EXPECT_NE(loop.text.find(wide), std::string::npos) << target.name;

@@ -64,6 +64,8 @@ class RandomKernel {
       const bool is_vector = b_.has_lanes(at);
       const Expr mask = pick(0, 2) == 0 ? fit(value(DType::kI1, 1), is_vector) : nullptr;
       b_.store(buffer, at, fit(value(dtype, 3), is_vector), b_.both(b_.in_range(at, 0, kElements), mask));
+    } else if (kind == 2 && pick(0, 3) == 0) {
+      transposed();
     } else if (kind == 2) {
       const TileId tile = tiles_[pick(0, 1)];
       const Tile& info = b_.kernel().tiles[tile];
@@ -86,6 +88,17 @@ class RandomKernel {
       b_.if_then(condition, [&] { nested(indices_[0], depth); }, [&] { nested(indices_[0], depth); });
     }
     indices_.resize(known);
+  }
+
+  // One vector of a square of them, transposed.
+  void transposed() {
+    const TileId into = tiles_[pick(0, 1)];
+    const Tile to = b_.kernel().tiles[into];
+    const int lanes = b_.vector_lanes();
+    const TileId square = b_.tile("square", to.dtype, lanes, {lanes});
+    for (int k = 0; k < lanes; ++k) b_.set(square, {k}, fit(value(to.dtype, 1), lanes > 1));
+    b_.transpose(square);
+    b_.set(into, {pick(0, 2)}, fit(b_.read(square, {pick(0, lanes - 1)}), to.lanes > 1));
   }
 
   void nested(const Index& index, int depth) {

@@ -1,6 +1,7 @@
 // dot_general and convolution, with the elementwise ops that follow.
 #include <algorithm>
 
+#include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/contraction_kernel.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -65,7 +66,7 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
 
 // A step that packs the columns: the temporary, or -1 where the plan has none.
 int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
-  if (!plan.prepare_columns) return -1;
+  if (plan.pack_columns != Packing::kPrepared) return -1;
   Value* columns = root.operand(plan.columns_operand);
   const DType held = loops::register_dtype(plan.space.accumulate);
   const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
@@ -87,7 +88,9 @@ void lower_contraction(Draft& draft, const Op& root) {
   const DType held = loops::register_dtype(space.accumulate);
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, result, makes, roots, -1, 0, held);
-  const ContractionPlan plan = plan_contraction(draft, root);
+  const ContractionProblem problem = read_problem(draft, root);
+  const ContractionPlan plan =
+      arrange(draft, problem, choose_candidate(problem, draft.target(), draft.options().contraction_rank));
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};

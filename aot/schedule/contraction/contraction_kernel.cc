@@ -73,13 +73,13 @@ void ContractionKernel::declare_scratch() {
   const int64_t width = plan_.columns.width();
   const int64_t panel = plan_.tile_columns();
   const int64_t padded = (width + panel - 1) / panel * panel;
-  if (plan_.pack_columns && !is_prepared_) {
+  if (plan_.pack_columns != Packing::kNone && !is_prepared_) {
     packed_columns_ = b_.scratch("columns", held_, block_elements(plan_) + plan_.lanes);
   }
   if (plan_.pack_rows != Packing::kNone) {
     int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
-    if (plan_.rows_lie_across) {
+    if (plan_.rows_k_major) {
       // Tiles are apart by what vectors run past their rows, and so not by whole pages.
       const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
       rows_pitch_ = depth + std::max<int64_t>(1, (past + plan_.tile_rows - 1) / plan_.tile_rows);
@@ -118,7 +118,7 @@ ContractionKernel::Panel ContractionKernel::rows_panel(const Stretch& stretch, c
   if (!stretch.rows_in_place) {
     const Index local = row - packed_first;
     const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
-    if (!plan_.rows_lie_across) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
+    if (!plan_.rows_k_major) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
     return {packed_rows_, local * rows_pitch_ + k * plan_.tile_rows, 1, plan_.tile_rows};
   }
   const ContractionSide& side = stretch.rows_side;
@@ -131,7 +131,7 @@ ContractionKernel::Panel ContractionKernel::rows_panel(const Stretch& stretch, c
 
 ContractionKernel::Panel ContractionKernel::columns_panel(const BlockAt& columns, const Index& column,
                                                           const BlockAt& depth) const {
-  if (plan_.pack_columns) {
+  if (plan_.pack_columns != Packing::kNone) {
     const Index start = plan_.columns_in_panels ? column * plan_.depth.width() : column;
     return {packed_columns_, packed_start_ + start, 0, columns_pitch_};
   }
@@ -159,7 +159,7 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<Panel>& a,
   each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
   const auto step = [&](const Panel& from, const Index& k) {
     b_.unrolled("v", vectors, [&](Index v) {
-      const Expr mask = plan_.pack_columns ? nullptr : column_mask(tile, v);
+      const Expr mask = plan_.pack_columns == Packing::kNone ? column_mask(tile, v) : nullptr;
       b_.set(column, {v},
              b_.convert(held_, b_.load(b.buffer, b.start + k * b.depth_step + v * lanes + b_.lane(), mask)));
     });
@@ -282,22 +282,22 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
             const BlockAt depth = enter_block(plan_.depth, depth_block);
             if (is_prepared_) {
               set_packed_block(column_block, depth_block);
-            } else if (plan_.pack_columns) {
+            } else if (plan_.pack_columns != Packing::kNone) {
               pack_columns(columns, depth);
             }
             for_row_blocks([&](const Index& block_row) {
               if (plan_.pack_rows == Packing::kBlock) pack_rows(block_row, plan_.row_block, depth, false);
               const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
-              emit_panels(columns, [&](const Index& column, int64_t width) {
-                emit_rows(
-                    [&](const Index& row, int rows) {
-                      std::vector<Panel> a;
-                      for (const Stretch& stretch : plan_.stretches)
-                        a.push_back(rows_panel(stretch, row, packed_first, depth));
+              emit_rows(
+                  [&](const Index& row, int rows) {
+                    std::vector<Panel> a;
+                    for (const Stretch& stretch : plan_.stretches)
+                      a.push_back(rows_panel(stretch, row, packed_first, depth));
+                    emit_panels(columns, [&](const Index& column, int64_t width) {
                       emit_tile({row, rows, column, width}, a, columns_panel(columns, column, depth), columns, finish);
-                    },
-                    block_row, plan_.row_block);
-              });
+                    });
+                  },
+                  block_row, plan_.row_block);
             });
           },
           {Index(plan_.depth.count())});

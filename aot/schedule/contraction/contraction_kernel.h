@@ -90,7 +90,19 @@ class ContractionKernel {
   void walk_depth(const DepthWalk& walk, const Stretch& stretch, const DepthBody& body);
   void pack_columns(const BlockAt& columns, const BlockAt& depth);
   void pack_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
+  void transpose_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
+  // `whole`: all of the depth, else one block.
   void pack_rows(const loops::Index& first, int64_t count, const BlockAt& depth, bool whole);
+  void pack_rows_by_row(const loops::Index& first, int64_t count, const DepthWalk& walk, const Stretch& stretch);
+  void pack_rows_across(const loops::Index& first, int64_t count, const DepthWalk& walk, const Stretch& stretch);
+  void transpose_rows(const loops::Index& first, int64_t count, const DepthWalk& walk, const Stretch& stretch);
+  // Walks the depth in squares of vectors that run along it: element(i) is vector i, masked, of the square at hand;
+  // store(k, vector) takes transposed vector k.
+  using SquareElement = std::function<loops::Expr(int64_t i, const loops::Expr& mask)>;
+  using SquareStore = std::function<void(const loops::Index& k, const loops::Expr& vector)>;
+  void transpose_squares(const DepthWalk& walk, const Stretch& stretch, const SquareElement& element,
+                         const SquareStore& store);
+  void enter_row(const loops::Index& row);
 
   Panel rows_panel(const Stretch& stretch, const loops::Index& row, const loops::Index& packed_first,
                    const BlockAt& depth) const;

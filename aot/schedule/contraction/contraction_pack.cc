@@ -131,6 +131,7 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth)
 }
 
 void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
+  if (plan_.columns_are_transposed) return transpose_columns(block, depth, stretch);
   const Blocked& columns = plan_.columns;
   const Axis& along = columns.axes.back();
   const int64_t lanes = plan_.lanes;
@@ -205,66 +206,136 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth,
   });
 }
 
-void ContractionKernel::pack_rows(const Index& first, int64_t count, const BlockAt& depth, bool whole) {
-  const Shape extents = plan_.extents(plan_.rows);
-  const int64_t rows = plan_.row_count();
-  const auto enter_row = [&](const Index& row) {
-    const std::vector<Index> at = loops::unflatten(b_, row, extents);
-    for (size_t k = 0; k < at.size(); ++k) point_[plan_.rows[k]] = at[k];
-  };
-  std::vector<Stretch> packed;
-  std::ranges::remove_copy_if(plan_.stretches, std::back_inserter(packed), &Stretch::rows_in_place);
-  const auto copy = [&](const Stretch& stretch, const Index& at, const Expr& mask) {
-    Pull::Scope scope(step_.pull());
-    b_.store(packed_rows_, at, operand_element(stretch.rows_side, mask));
-  };
-  if (!plan_.rows_lie_across) {
-    const auto each_row = [&](const std::function<void(const Index&)>& body) {
-      b_.loop("row", 0, count, 1,
-              [&](Index row) {
-                enter_row(first + row);
-                body(row);
-              },
-              {Index(rows) - first});
-    };
-    for (const Stretch& stretch : packed) {
-      const DepthWalk walk = merged(depth_walk(depth, whole), stretch.rows_side);
-      const auto copy_last = [&](const Index& row, const Index& position, const Expr& outer) {
-        walk_last_depth(walk, stretch, true, position, outer,
-                        [&](const Index& k, const Expr& mask) { copy(stretch, row * rows_pitch_ + k, mask); });
-      };
-      // Memory is walked in its own order.
-      const bool rows_inside = plan_.rows.size() == 1 && walk.size() > 1 && !walk[0].axis.dims.empty() &&
-                               std::abs(stretch.rows_side.stride(plan_.rows[0])) <
-                                   std::abs(stretch.rows_side.stride(walk[0].axis.dims.back()));
-      if (rows_inside) {
-        walk_outer_depth(walk, [&](const Index& position, const Expr& mask) {
-          each_row([&](const Index& row) { copy_last(row, position, mask); });
-        });
-      } else {
-        each_row([&](const Index& row) {
-          walk_outer_depth(walk, [&](const Index& position, const Expr& mask) { copy_last(row, position, mask); });
-        });
+void ContractionKernel::transpose_squares(const DepthWalk& walk, const Stretch& stretch, const SquareElement& element,
+                                          const SquareStore& store) {
+  const int64_t lanes = plan_.lanes;
+  const DepthRange& range = walk.back();
+  const bool is_part = plan_.stretches.size() > 1;
+  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : range.count;
+  walk_outer_depth(walk, [&](const Index& position, const Expr& outer) {
+    const auto square = [&](const Index& k, int64_t count) {
+      const loops::TileId vectors = b_.tile("square", held_, plan_.lanes, {lanes});
+      const Expr edge = count < lanes ? b_.in_range(b_.lane(), 0, count) : nullptr;
+      const Expr mask = b_.both(b_.both(outer, edge), enter_depth(range, k + b_.lane()));
+      for (int64_t i = 0; i < lanes; ++i) {
+        Pull::Scope scope(step_.pull());
+        b_.set(vectors, {i}, element(i, mask));
       }
+      b_.transpose(vectors);
+      for (int64_t i = 0; i < count; ++i) store(position * range.count + k + i, b_.read(vectors, {i}));
+    };
+    const int64_t filled = from + (to - from) / lanes * lanes;
+    b_.loop("k", from, filled, lanes, [&](Index k) { square(k, lanes); });
+    if (filled < to) square(filled, to - filled);
+  });
+}
+
+void ContractionKernel::transpose_columns(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
+  const Axis& along = plan_.columns.axes.back();
+  emit_panels(block, [&](const Index& column, int64_t count) {
+    for (int64_t first = 0; first < plan_.tile_columns(); first += plan_.lanes) {
+      const auto element = [&](int64_t i, const Expr& mask) {
+        if (first + i >= count) return b_.constant_int(held_, 0);
+        set_axis(along, block.start + column + (first + i));
+        return operand_element(stretch.columns_side, mask);
+      };
+      transpose_squares(depth_walk(depth, false), stretch, element, [&](const Index& k, const Expr& vector) {
+        const Index to = column * plan_.depth.width() + k * columns_pitch_ + first + b_.lane();
+        b_.store(packed_columns_, packed_start_ + to, vector);
+      });
     }
-    return;
+  });
+}
+
+void ContractionKernel::enter_row(const Index& row) {
+  const std::vector<Index> at = loops::unflatten(b_, row, plan_.extents(plan_.rows));
+  for (size_t k = 0; k < at.size(); ++k) point_[plan_.rows[k]] = at[k];
+}
+
+void ContractionKernel::pack_rows(const Index& first, int64_t count, const BlockAt& depth, bool whole) {
+  for (const Stretch& stretch : plan_.stretches) {
+    if (stretch.rows_in_place) continue;
+    const DepthWalk walk = depth_walk(depth, whole);
+    if (plan_.rows_are_transposed) {
+      transpose_rows(first, count, walk, stretch);
+    } else if (plan_.rows_k_major) {
+      pack_rows_across(first, count, walk, stretch);
+    } else {
+      pack_rows_by_row(first, count, merged(walk, stretch.rows_side), stretch);
+    }
   }
-  // Tiles of rows, each [depth][tile rows], all of them side by side, as the operand lies; vectors run past a tile's
-  // rows and are overwritten there.
-  const int64_t tile = plan_.tile_rows;
-  for (const Stretch& stretch : packed) {
-    walk_depth(depth_walk(depth, whole), stretch, [&](const Index& k, const Expr& mask) {
-      b_.loop("row", 0, count, tile,
-              [&](Index row) {
-                for (int64_t v = 0; v < tile; v += plan_.lanes) {
-                  const Index i = first + row + v + b_.lane();
-                  point_[plan_.rows[0]] = i;
-                  copy(stretch, row * rows_pitch_ + k * tile + v + b_.lane(), b_.both(mask, b_.in_range(i, 0, rows)));
-                }
-              },
-              {Index(rows) - first});
+}
+
+void ContractionKernel::pack_rows_by_row(const Index& first, int64_t count, const DepthWalk& walk,
+                                         const Stretch& stretch) {
+  const auto each_row = [&](const std::function<void(const Index&)>& body) {
+    b_.loop("row", 0, count, 1,
+            [&](Index row) {
+              enter_row(first + row);
+              body(row);
+            },
+            {Index(plan_.row_count()) - first});
+  };
+  const auto copy_last = [&](const Index& row, const Index& position, const Expr& outer) {
+    walk_last_depth(walk, stretch, true, position, outer, [&](const Index& k, const Expr& mask) {
+      Pull::Scope scope(step_.pull());
+      b_.store(packed_rows_, row * rows_pitch_ + k, operand_element(stretch.rows_side, mask));
+    });
+  };
+  // Memory is walked in its own order.
+  const bool rows_inside =
+      plan_.rows.size() == 1 && walk.size() > 1 && !walk[0].axis.dims.empty() &&
+      std::abs(stretch.rows_side.stride(plan_.rows[0])) < std::abs(stretch.rows_side.stride(walk[0].axis.dims.back()));
+  if (rows_inside) {
+    walk_outer_depth(walk, [&](const Index& position, const Expr& mask) {
+      each_row([&](const Index& row) { copy_last(row, position, mask); });
+    });
+  } else {
+    each_row([&](const Index& row) {
+      walk_outer_depth(walk, [&](const Index& position, const Expr& mask) { copy_last(row, position, mask); });
     });
   }
+}
+
+// All tiles side by side, as the operand lies; vectors run past a tile's rows and are overwritten there.
+void ContractionKernel::pack_rows_across(const Index& first, int64_t count, const DepthWalk& walk,
+                                         const Stretch& stretch) {
+  const int64_t tile = plan_.tile_rows, rows = plan_.row_count();
+  walk_depth(walk, stretch, [&](const Index& k, const Expr& mask) {
+    b_.loop("row", 0, count, tile,
+            [&](Index row) {
+              for (int64_t v = 0; v < tile; v += plan_.lanes) {
+                Pull::Scope scope(step_.pull());
+                const Index i = first + row + v + b_.lane();
+                point_[plan_.rows[0]] = i;
+                const Expr element = operand_element(stretch.rows_side, b_.both(mask, b_.in_range(i, 0, rows)));
+                b_.store(packed_rows_, row * rows_pitch_ + k * tile + v + b_.lane(), element);
+              }
+            },
+            {Index(rows) - first});
+  });
+}
+
+// Tile after tile, each from its last rows to its first: vectors run past a tile's rows and are overwritten by those of
+// the next place of the depth.
+void ContractionKernel::transpose_rows(const Index& first, int64_t count, const DepthWalk& walk,
+                                       const Stretch& stretch) {
+  const int64_t tile = plan_.tile_rows, rows = plan_.row_count();
+  b_.loop("row", 0, count, tile,
+          [&](Index row) {
+            for (int64_t v = (tile - 1) / plan_.lanes * plan_.lanes; v >= 0; v -= plan_.lanes) {
+              const auto element = [&](int64_t i, const Expr& mask) {
+                if (v + i >= tile) return b_.constant_int(held_, 0);
+                enter_row(first + row + (v + i));
+                const Expr exists = b_.in_range(first + row + (v + i), 0, rows);
+                return operand_element(stretch.rows_side, b_.both(mask, exists));
+              };
+              transpose_squares(walk, stretch, element, [&](const Index& k, const Expr& vector) {
+                b_.store(packed_rows_, row * rows_pitch_ + k * tile + v + b_.lane(), vector);
+              });
+            }
+          },
+          {Index(rows) - first});
 }
 
 }  // namespace ingot::schedule

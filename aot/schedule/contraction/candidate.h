@@ -1,0 +1,32 @@
+// One way to compute a contraction, in a dozen numbers.
+#pragma once
+
+#include <string>
+
+#include "aot/schedule/contraction/problem.h"
+
+namespace ingot::schedule {
+
+enum class Packing : uint8_t {
+  kNone,      // read where it lies, as far as it can be
+  kBlock,     // a block at a time, by each task
+  kWhole,     // rows: all that a task has, once
+  kPrepared,  // columns: all of them once, by a step before
+};
+
+struct Candidate {
+  bool is_swapped = false;  // columns come from operand 0
+  int tile_rows = 1, tile_vectors = 1;
+  int64_t depth_limit = 1, column_limit = 1;  // of a block, in elements
+  int64_t row_block = 1;                      // rows that are packed, and then multiplied, at a time
+  Packing pack_rows = Packing::kNone, pack_columns = Packing::kNone;
+  bool transposes_rows = false;  // packed rows that run along the depth become tiles of [depth][tile rows]
+  int64_t row_parts = 1, column_parts = 1, depth_parts = 1;  // tasks; times the batch
+
+  bool operator==(const Candidate&) const = default;
+};
+
+// "lhs in rows of 12 x 32, blocks of 512 columns, rows packed by 96, columns packed, tasks 1 x 8".
+std::string to_string(const ContractionProblem& problem, const Candidate& candidate);
+
+}  // namespace ingot::schedule

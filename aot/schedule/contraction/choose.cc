@@ -1,0 +1,231 @@
+#include "aot/schedule/contraction/choose.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "aot/base/divide.h"
+
+namespace ingot::schedule {
+namespace {
+
+constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
+constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
+constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
+constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
+constexpr int64_t kMaxTasks = 16;
+constexpr int64_t kRowBlock = 96;
+constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
+
+class Search {
+ public:
+  Search(const ContractionProblem& problem, const loops::Target& target, size_t count)
+      : p_(problem), target_(target), count_(count) {}
+
+  std::vector<RankedCandidate> run() {
+    for (const bool is_swapped : {false, true}) try_way(is_swapped);
+    keep_best(best_, serial_count());
+    const std::vector<RankedCandidate> serial = std::exchange(best_, {});
+    is_split_ = true;
+    for (const RankedCandidate& start : serial) try_splits(start.candidate);
+    keep_best(best_, count_);
+    return std::move(best_);
+  }
+
+ private:
+  size_t serial_count() const { return std::max(kSerialCandidates, count_); }
+  const Orientation& way(const Candidate& c) const { return p_.ways[c.is_swapped ? 1 : 0]; }
+
+  static void keep_best(std::vector<RankedCandidate>& ranked, size_t count) {
+    std::ranges::stable_sort(ranked, {}, &RankedCandidate::weighted_ns);
+    const auto [from, to] = std::ranges::unique(ranked, {}, &RankedCandidate::candidate);
+    ranked.erase(from, to);
+    if (ranked.size() > count) ranked.resize(count);
+  }
+
+  const Blocked& columns(const Candidate& c) {
+    const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
+    const auto [found, is_new] = columns_.try_emplace({c.is_swapped, tile, c.column_limit});
+    if (is_new) found->second = cut_columns(p_, way(c), tile, c.column_limit);
+    return found->second;
+  }
+
+  const Blocked& depth(const Candidate& c) {
+    const auto [found, is_new] = depths_.try_emplace({c.is_swapped, c.depth_limit});
+    if (is_new) found->second = cut_depth(p_, way(c), c.depth_limit);
+    return found->second;
+  }
+
+  // Columns that are read where they lie follow each other, and whole tiles of depth too.
+  bool columns_can_stay(const Candidate& c) {
+    const OperandSide& it = way(c).columns;
+    return it.is_plain && it.depth_stride && columns(c).axes.size() == 1 && !depth(c).is_ragged() &&
+           (it.dims.empty() || it.side.stride(it.dims.back()) == 1);
+  }
+
+  bool rows_can_stay(const Candidate& c) {
+    const OperandSide& it = way(c).rows;
+    return it.is_joined || (it.is_plain && it.stride && it.depth_stride && !depth(c).is_ragged());
+  }
+
+  // So many parts that the partial sums of a task stay in its cache, where the depth is cut.
+  int64_t min_row_parts(const Candidate& c) {
+    if (depth(c).count() == 1) return 1;
+    const int64_t rows = p_.extent(way(c).rows.dims);
+    const int64_t bytes = rows * round_up(columns(c).width(), way(c).lanes) * p_.accumulator_bytes();
+    return std::min(divide_up(2 * bytes, target_.machine.l2_bytes), divide_up(rows, c.tile_rows));
+  }
+
+  void consider(Candidate c) {
+    c.row_parts = std::max(c.row_parts, min_row_parts(c));
+    const ContractionCost cost = predict(p_, {c, columns(c), depth(c)}, target_);
+    const int64_t tasks = p_.extent(p_.batch) * c.row_parts * c.column_parts * c.depth_parts;
+    const double ns = weighted_ns(cost, is_split_ ? tasks : 1);
+    best_.push_back({c, cost, ns});
+    if (best_.size() > 4 * serial_count()) keep_best(best_, serial_count());
+  }
+
+  void try_way(bool is_swapped) {
+    Candidate c;
+    c.is_swapped = is_swapped;
+    for (const int64_t depth_limit : depth_limits(way(c))) {
+      c.depth_limit = depth_limit;
+      for (const int vectors : kTileVectors) try_tiles(c, vectors);
+    }
+  }
+
+  std::vector<int64_t> depth_limits(const Orientation& way) const {
+    const int64_t whole = p_.extent(way.depth);
+    std::vector<int64_t> limits;
+    const bool is_joined = way.rows.is_joined || way.columns.is_joined;
+    for (const int64_t limit : kDepthLimits) {
+      if (limit < whole && !is_joined) limits.push_back(limit);
+    }
+    if (whole <= kDepthLimits[std::size(kDepthLimits) - 1] || is_joined) limits.push_back(whole);
+    return limits;
+  }
+
+  // Tiles with as many sums as registers hold, and such with a row or two less.
+  void try_tiles(Candidate c, int vectors) {
+    const Orientation& way = this->way(c);
+    const loops::RegisterTile& tile = target_.tile(p_.accumulator);
+    const int sums = tile.rows * tile.columns / target_.lanes(p_.accumulator);
+    const int64_t column_vectors = divide_up(p_.extent(way.columns.dims), way.lanes);
+    if (vectors > column_vectors && vectors != 1) return;
+    const int64_t rows = p_.extent(way.rows.dims);
+    const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));
+    c.tile_vectors = vectors;
+    for (int r = most; r >= std::max(1, most - 2); --r) {
+      c.tile_rows = r;
+      try_blocks(c);
+    }
+  }
+
+  void try_blocks(Candidate c) {
+    const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
+    const int64_t whole = round_up(p_.extent(way(c).columns.dims), tile);
+    for (const int64_t panels : kPanelsOfBlock) {
+      c.column_limit = std::min(panels * tile, whole);
+      try_packing(c);
+      if (c.column_limit == whole) return;
+    }
+  }
+
+  void try_packing(Candidate c) {
+    c.row_block = round_up(std::min<int64_t>(kRowBlock, p_.extent(way(c).rows.dims)), c.tile_rows);
+    std::vector<Packing> rows{Packing::kBlock};
+    if (rows_can_stay(c)) rows.push_back(Packing::kNone);
+    std::vector<Packing> columns;
+    if (way(c).columns.can_be_hoisted) {
+      columns = {Packing::kPrepared};
+    } else {
+      columns = {Packing::kBlock};
+      if (columns_can_stay(c)) columns.push_back(Packing::kNone);
+    }
+    for (const Packing pack_rows : rows) {
+      for (const Packing pack_columns : columns) {
+        c.pack_rows = pack_rows;
+        c.pack_columns = pack_columns;
+        c.transposes_rows = false;
+        consider(c);
+        c.transposes_rows = pack_rows != Packing::kNone && way(c).rows.lie == Lie::kInLine;
+        if (c.transposes_rows) consider(c);
+      }
+    }
+  }
+
+  // Every deal of the work to tasks, with narrower blocks of columns where parts ask for them.
+  void try_splits(Candidate c) {
+    const int64_t batch = p_.extent(p_.batch);
+    const int64_t rows = p_.extent(way(c).rows.dims);
+    const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
+    const int64_t widest = c.column_limit;
+    for (const int64_t column_parts : kParts) {
+      if (batch * column_parts > kMaxTasks && column_parts > 1) break;
+      c.column_limit = std::min(widest, round_up(divide_up(p_.extent(way(c).columns.dims), column_parts), tile));
+      if (columns(c).count() < column_parts) break;
+      c.column_parts = column_parts;
+      for (const int64_t row_parts : kParts) {
+        if (batch * column_parts * row_parts > kMaxTasks && row_parts > 1) break;
+        if (row_parts > divide_up(rows, c.tile_rows)) break;
+        c.row_parts = row_parts;
+        c.depth_parts = 1;
+        try_preparing(c);
+        try_whole_rows(c);
+        try_depth_parts(c);
+      }
+    }
+  }
+
+  void try_preparing(Candidate c) {
+    consider(c);
+    const bool can_be = c.pack_columns == Packing::kBlock && c.row_parts > 1 && way(c).columns.can_be_prepared;
+    const int64_t bytes = p_.accumulator_bytes() * columns(c).total() * depth(c).total();
+    if (!can_be || bytes > 2 * target_.machine.l2_bytes) return;
+    c.pack_columns = Packing::kPrepared;
+    consider(c);
+  }
+
+  // All rows of a task packed once, where it has several blocks of columns.
+  void try_whole_rows(Candidate c) {
+    const int64_t bytes =
+        p_.accumulator_bytes() * divide_up(p_.extent(way(c).rows.dims), c.row_parts) * depth(c).total();
+    if (c.pack_rows != Packing::kBlock || columns(c).count() == c.column_parts || depth(c).is_ragged()) return;
+    if (bytes > 2 * target_.machine.l2_bytes) return;
+    c.pack_rows = Packing::kWhole;
+    consider(c);
+  }
+
+  // The depth in parts, where the result is small: partial results are added afterwards.
+  void try_depth_parts(Candidate c) {
+    if (c.row_parts > 1) return;
+    for (const int64_t parts : kParts) {
+      if (parts == 1) continue;
+      if (p_.extent(p_.batch) * c.column_parts * parts > kMaxTasks || depth(c).count() < 2 * parts) return;
+      c.depth_parts = parts;
+      consider(c);
+    }
+  }
+
+  const ContractionProblem& p_;
+  const loops::Target& target_;
+  size_t count_;
+  bool is_split_ = false;  // until then candidates are compared as if one core did all
+  std::vector<RankedCandidate> best_;
+  std::map<std::tuple<bool, int64_t, int64_t>, Blocked> columns_;
+  std::map<std::pair<bool, int64_t>, Blocked> depths_;
+};
+
+}  // namespace
+
+std::vector<RankedCandidate> rank_candidates(const ContractionProblem& problem, const loops::Target& target,
+                                             size_t count) {
+  return Search(problem, target, count).run();
+}
+
+Candidate choose_candidate(const ContractionProblem& problem, const loops::Target& target, int rank) {
+  return rank_candidates(problem, target, static_cast<size_t>(rank) + 1).back().candidate;
+}
+
+}  // namespace ingot::schedule

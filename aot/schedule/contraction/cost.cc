@@ -1,0 +1,208 @@
+#include "aot/schedule/contraction/cost.h"
+
+#include <algorithm>
+
+#include "aot/base/divide.h"
+
+namespace ingot::schedule {
+namespace {
+
+using loops::Machine;
+
+constexpr double kVectorCopyNs = 0.1;      // a packed element, copied in vectors
+constexpr double kTransposeNs = 0.25;      // ... through a transposed square of vectors
+constexpr double kGatherNs = 0.7;          // ... by itself
+constexpr double kMaskedNs = 0.1;          // more where elements may be missing
+constexpr double kStreamShare = 0.2;       // of streaming columns from the second-level cache: beside multiplying
+constexpr double kTileNs = 20;             // to begin and end a register tile
+constexpr double kStoreVectorNs = 1.0;     // a vector of finished sums
+constexpr double kStoreFarNs = 3;          // ... more, each to another page
+constexpr double kStoreElementNs = 0.7;    // ... element by element
+constexpr double kRowLoadsShare = 0.06;    // more multiplying where rows lie apart instead of packed beside each other
+constexpr double kSharedSetsShare = 0.15;  // ... and share sets of the cache
+constexpr double kFarStepShare = 0.8;      // ... where each step of the depth is in another page
+constexpr double kUnforeseen = 0.5;        // reading columns where they lie, a piece of a line at a time
+constexpr double kHiddenShare = 0.5;       // of reading from outer caches: beneath multiplying
+constexpr double kWriteShare = 0.3;        // of the speed of reading: with writing
+constexpr double kMeetNs = 600;            // threads wait for each other after a step
+
+class Model {
+ public:
+  Model(const ContractionProblem& problem, const BlockedCandidate& blocked, const loops::Target& target)
+      : p_(problem),
+        c_(blocked.candidate),
+        way_(problem.ways[c_.is_swapped ? 1 : 0]),
+        columns_(blocked.columns),
+        depth_(blocked.depth),
+        m_(target.machine),
+        bytes_(static_cast<double>(problem.accumulator_bytes())),
+        batch_(static_cast<double>(problem.extent(problem.batch))),
+        rows_(problem.extent(way_.rows.dims)) {}
+
+  ContractionCost cost() const {
+    ContractionCost cost;
+    cost.multiply_ns = batch_ * multiply_ns();
+    cost.pack_rows_ns = batch_ * pack_rows_ns();
+    cost.pack_columns_ns = batch_ * pack_columns_ns();
+    cost.outer_cache_ns = batch_ * outer_cache_ns();
+    cost.result_ns = batch_ * result_ns();
+    cost.tasks_ns = m_.task_ns * batch_ * static_cast<double>(c_.row_parts * c_.column_parts * c_.depth_parts);
+    return cost;
+  }
+
+ private:
+  double depth() const { return static_cast<double>(depth_.total()); }
+  double row_count() const { return static_cast<double>(rows_); }
+  double column_count() const { return static_cast<double>(columns_.total()); }
+  double block_bytes() const { return bytes_ * static_cast<double>(columns_.width() * depth_.width()); }
+
+  // All steps of the depth of one register tile.
+  double tile_ns(double rows, double vectors) const {
+    const double loads = rows + vectors;
+    const double issue_ns = std::max(std::max(rows * vectors, loads) / m_.multiply_adds_per_ns,
+                                     (rows * vectors + loads) / m_.instructions_per_ns);
+    // Columns stream through the first-level cache, where rows stay.
+    const double column_bytes = vectors * bytes_ * way_.lanes;
+    const double stream_ns = column_bytes / m_.l2_bytes_per_ns;
+    const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
+    const double store_ns = rows * vectors * store_vector_ns();
+    return depth() * step_ns * strides_share() + kTileNs * static_cast<double>(depth_.count()) + store_ns;
+  }
+
+  double store_vector_ns() const {
+    if (way_.result_stride == 1) return kStoreVectorNs;
+    const double stride_bytes = static_cast<double>(std::abs(way_.result_stride)) * bytes_;
+    const double far_share = std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+    return way_.lanes * (kStoreElementNs + far_share * kStoreFarNs);
+  }
+
+  // How much longer a step takes because operands are read where they lie.
+  double strides_share() const {
+    double share = 1;
+    const bool by_row = c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
+    if (by_row && c_.tile_rows > 4) share += kRowLoadsShare;
+    if (c_.pack_rows == Packing::kNone && c_.tile_rows > 4 && way_.rows.stride) {
+      share += kRowLoadsShare;
+      const int64_t stride_bytes = std::abs(*way_.rows.stride) * p_.accumulator_bytes();
+      if (stride_bytes % (m_.page_bytes / 2) == 0 && depth() > 64) share += kSharedSetsShare;
+    }
+    if (c_.pack_columns == Packing::kNone) share += far_steps_share(way_.columns);
+    if (c_.pack_rows == Packing::kNone) share += far_steps_share(way_.rows);
+    return share;
+  }
+
+  // Steps of the depth that no prefetcher foresees.
+  double far_steps_share(const OperandSide& it) const {
+    if (!it.depth_stride || depth() <= 32) return 0;
+    const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
+    return kFarStepShare * std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+  }
+
+  // One row of tiles of `rows` rows, over all columns.
+  double row_of_tiles_ns(double rows) const {
+    const int64_t width = static_cast<int64_t>(c_.tile_vectors) * way_.lanes;
+    const auto block_ns = [&](int64_t columns) {
+      const int64_t rest = columns % width;
+      return static_cast<double>(columns / width) * tile_ns(rows, c_.tile_vectors) +
+             (rest == 0 ? 0 : tile_ns(rows, static_cast<double>(divide_up(rest, way_.lanes))));
+    };
+    const int64_t outer = columns_.count() / columns_.chunks();
+    const int64_t whole = columns_.is_ragged() ? columns_.chunks() - 1 : columns_.chunks();
+    return static_cast<double>(outer) * (static_cast<double>(whole) * block_ns(columns_.width()) +
+                                         (columns_.is_ragged() ? block_ns(columns_.last_width()) : 0));
+  }
+
+  double multiply_ns() const {
+    const int64_t rest = rows_ % c_.tile_rows;
+    return static_cast<double>(rows_ / c_.tile_rows) * row_of_tiles_ns(c_.tile_rows) +
+           (rest == 0 ? 0 : row_of_tiles_ns(static_cast<double>(rest)));
+  }
+
+  static double element_ns(const OperandSide& it, bool is_transposed) {
+    const double copy_ns = it.lie == Lie::kScattered ? kGatherNs : is_transposed ? kTransposeNs : kVectorCopyNs;
+    return copy_ns + (it.side.is_affine() ? 0 : kMaskedNs);
+  }
+
+  // Reading `elements` for packing, besides the work of packing itself.
+  double read_ns(double elements) const {
+    const double bytes = elements * bytes_;
+    return bytes / (bytes * batch_ < static_cast<double>(m_.l2_bytes) / 2 ? m_.l2_bytes_per_ns : m_.l3_bytes_per_ns);
+  }
+
+  double pack_rows_ns() const {
+    if (c_.pack_rows == Packing::kNone) return 0;
+    const double elements = row_count() * depth();
+    const int64_t times = c_.pack_rows == Packing::kWhole ? c_.column_parts : columns_.count();
+    return (elements * element_ns(way_.rows, c_.transposes_rows) + read_ns(elements)) * static_cast<double>(times);
+  }
+
+  double pack_columns_ns() const {
+    if (c_.pack_columns == Packing::kNone) return 0;
+    const double elements = column_count() * depth();
+    const double once_ns = elements * element_ns(way_.columns, way_.columns.lie == Lie::kAcross) + read_ns(elements);
+    if (c_.pack_columns == Packing::kBlock) return once_ns * static_cast<double>(c_.row_parts);
+    return once_ns + kMeetNs +
+           elements * bytes_ / m_.l3_bytes_per_ns * kHiddenShare * static_cast<double>(c_.row_parts);
+  }
+
+  // Rows are read again for each block of columns, columns again for each tile of rows.
+  double outer_cache_ns() const {
+    const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
+    double bytes = 0;
+    const double rows_of_task = row_count() / static_cast<double>(c_.row_parts) * static_cast<double>(depth_.width());
+    const bool rows_stay = rows_of_task * bytes_ + block_bytes() <= l2;
+    if (c_.pack_rows != Packing::kBlock) {
+      const int64_t times = rows_stay ? c_.column_parts : columns_.count();
+      bytes += row_count() * depth() * bytes_ * static_cast<double>(times);
+    }
+    const double column_bytes = column_count() * depth() * bytes_;
+    if (block_bytes() > l2) bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
+    double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
+    if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2)
+      ns +=
+          (kUnforeseen + 1.0 / c_.tile_vectors) * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
+    return ns;
+  }
+
+  double result_ns() const {
+    const double bytes = row_count() * column_count() * bytes_;
+    const double rows_of_task = row_count() / static_cast<double>(c_.row_parts);
+    const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
+    const bool sums_stay = sums_bytes + block_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
+    double ns = 0;
+    if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * bytes / m_.l3_bytes_per_ns;
+    if (depth_.count() > 1) {
+      ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
+            (sums_stay ? m_.l2_bytes_per_ns * kWriteShare : m_.l3_bytes_per_ns);
+    }
+    if (c_.depth_parts > 1) ns += kMeetNs + 2 * bytes * static_cast<double>(c_.depth_parts) / m_.l3_bytes_per_ns;
+    return ns;
+  }
+
+  const ContractionProblem& p_;
+  const Candidate& c_;
+  const Orientation& way_;
+  const Blocked& columns_;
+  const Blocked& depth_;
+  const Machine& m_;
+  double bytes_, batch_;
+  int64_t rows_;
+};
+
+}  // namespace
+
+ContractionCost predict(const ContractionProblem& problem, const BlockedCandidate& blocked,
+                        const loops::Target& target) {
+  return Model(problem, blocked, target).cost();
+}
+
+double weighted_ns(const ContractionCost& cost, int64_t tasks) {
+  const double total_ns = cost.total_ns();
+  const auto core_ns = [&](int64_t cores) {
+    const double turns = static_cast<double>(divide_up(tasks, cores)) / static_cast<double>(tasks);
+    return total_ns * turns + (tasks > 1 ? kMeetNs : 0);
+  };
+  return 0.5 * core_ns(1) + 0.6 * core_ns(2) + 0.8 * core_ns(4);
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,36 @@
+// What a contraction will take: the model by which its kernel is chosen.
+#pragma once
+
+#include "aot/loops/target.h"
+#include "aot/schedule/contraction/candidate.h"
+
+namespace ingot::schedule {
+
+// Nanoseconds of one core, all tasks one after the other.
+struct ContractionCost {
+  double multiply_ns = 0;   // the register tiles, from operands in the second-level cache
+  double pack_rows_ns = 0;  // copies into the order in which tiles read
+  double pack_columns_ns = 0;
+  double outer_cache_ns = 0;  // what multiplying waits for operands from the outer caches
+  double result_ns = 0;       // stores, partial sums and their combination
+  double tasks_ns = 0;        // to begin tasks
+
+  double total_ns() const {
+    return multiply_ns + pack_rows_ns + pack_columns_ns + outer_cache_ns + result_ns + tasks_ns;
+  }
+};
+
+// A candidate with its blocks.
+struct BlockedCandidate {
+  const Candidate& candidate;
+  const Blocked& columns;
+  const Blocked& depth;
+};
+
+ContractionCost predict(const ContractionProblem& problem, const BlockedCandidate& blocked,
+                        const loops::Target& target);
+
+// What counts: the time on one, two and four cores, weighted. Tasks are dealt out whole.
+double weighted_ns(const ContractionCost& cost, int64_t tasks);
+
+}  // namespace ingot::schedule

@@ -1,0 +1,66 @@
+#include "aot/schedule/contraction/geometry.h"
+
+#include <algorithm>
+
+namespace ingot::schedule {
+
+using loops::ContractionAccess;
+using loops::ContractionDim;
+
+int64_t Blocked::inner() const {
+  int64_t product = 1;
+  for (size_t k = cut + 1; k < axes.size(); ++k) product *= axes[k].extent;
+  return product;
+}
+
+int64_t Blocked::last_width() const { return is_ragged() ? extent() % chunk * inner() : width(); }
+
+int64_t Blocked::total() const {
+  int64_t product = 1;
+  for (const Axis& axis : axes) product *= axis.extent;
+  return product;
+}
+
+Shape Blocked::block_shape() const {
+  Shape shape;
+  for (int k = 0; k < cut; ++k) shape.push_back(axes[k].extent);
+  shape.push_back(chunks());
+  return shape;
+}
+
+bool ContractionSide::is_affine() const {
+  return std::ranges::all_of(accesses,
+                             [](const ContractionAccess& access) { return access.always && access.divisor == 1; });
+}
+
+int64_t ContractionSide::stride(int dim) const {
+  const Shape strides = row_major_strides(value->type.shape);
+  int64_t stride = 0;
+  for (size_t j = 0; j < accesses.size(); ++j) stride += accesses[j].coefficients[dim] * strides[j];
+  return stride;
+}
+
+int64_t ContractionSide::constant() const {
+  const Shape strides = row_major_strides(value->type.shape);
+  int64_t constant = 0;
+  for (size_t j = 0; j < accesses.size(); ++j) constant += accesses[j].constant * strides[j];
+  return constant;
+}
+
+std::optional<int64_t> ContractionSide::linear(const std::vector<int>& dims,
+                                               const std::vector<ContractionDim>& space) const {
+  if (!is_affine()) return std::nullopt;
+  for (size_t k = 0; k + 1 < dims.size(); ++k) {
+    if (stride(dims[k]) != stride(dims[k + 1]) * space[dims[k + 1]].extent) return std::nullopt;
+  }
+  return dims.empty() ? 0 : stride(dims.back());
+}
+
+int64_t result_stride(const loops::Contraction& space, const Shape& result, int dim) {
+  const Shape strides = row_major_strides(result);
+  int64_t stride = 0;
+  for (size_t j = 0; j < space.out.size(); ++j) stride += space.out[j].coefficients[dim] * strides[j];
+  return stride;
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,216 @@
+#include "aot/schedule/contraction/problem.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "aot/base/divide.h"
+#include "aot/graph/op.h"
+#include "aot/ops/ops.h"
+#include "aot/schedule/sweep.h"
+
+namespace ingot::schedule {
+
+using loops::ContractionAccess;
+using loops::ContractionDim;
+
+Shape ContractionProblem::extents(const std::vector<int>& dims) const {
+  Shape shape;
+  for (const int d : dims) shape.push_back(space.dims[d].extent);
+  return shape;
+}
+
+namespace {
+
+class Reader {
+ public:
+  Reader(const Draft& draft, const Op& root) : draft_(draft) {
+    problem_.op = &root;
+    problem_.space = root.def->contraction(root);
+    problem_.accumulator = loops::register_dtype(problem_.space.accumulate);
+  }
+
+  ContractionProblem read() {
+    using Kind = ContractionDim::Kind;
+    problem_.batch = dims_of(Kind::kBatch);
+    problem_.ways[0] = way(dims_of(Kind::kM), 0, dims_of(Kind::kN), 1);
+    problem_.ways[1] = way(dims_of(Kind::kN), 1, dims_of(Kind::kM), 0);
+    return std::move(problem_);
+  }
+
+ private:
+  const Shape& result() const { return problem_.op->result()->type.shape; }
+
+  std::vector<int> dims_of(ContractionDim::Kind kind) const {
+    std::vector<int> dims;
+    for (size_t d = 0; d < problem_.space.dims.size(); ++d) {
+      const ContractionDim& dim = problem_.space.dims[d];
+      if (dim.kind == kind && dim.extent != 1) dims.push_back(static_cast<int>(d));
+    }
+    if (kind != ContractionDim::Kind::kK) {
+      std::ranges::stable_sort(dims, std::greater<>{},
+                               [&](int d) { return result_stride(problem_.space, result(), d); });
+    }
+    return dims;
+  }
+
+  // Where the elements of a slice lie in what it is of.
+  ContractionSide look_through_slices(ContractionSide side) const {
+    while (side.is_affine() && !draft_.is_made(side.value) && side.value->op->is(kSlice)) {
+      const Op& slice = *side.value->op;
+      const std::vector<int64_t> starts = slice.attrs().ints("start_indices");
+      const std::vector<int64_t> steps = slice.attrs().ints("strides", std::vector<int64_t>(starts.size(), 1));
+      for (size_t d = 0; d < side.accesses.size(); ++d) {
+        ContractionAccess& access = side.accesses[d];
+        for (int64_t& coefficient : access.coefficients) coefficient *= steps[d];
+        access.constant = starts[d] + access.constant * steps[d];
+      }
+      side.value = slice.operand(0);
+    }
+    return side;
+  }
+
+  OperandSide operand_side(int operand, std::vector<int> dims) const {
+    OperandSide it;
+    const auto& accesses = operand == 0 ? problem_.space.lhs : problem_.space.rhs;
+    it.side = look_through_slices({problem_.op->operand(operand), accesses});
+    it.operand = operand;
+    it.dims = std::move(dims);
+    const Value* value = it.side.value;
+    it.is_in_buffer = draft_.is_made(value) && it.side.is_affine();
+    it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
+    it.is_joined = !draft_.is_made(value) && value->op->is(kConcatenate);
+    Value* whole = problem_.op->operand(operand);
+    it.can_be_prepared = problem_.batch.empty() && whole->uses.size() == 1;
+    // What packs it has to be the first step, so that it can go before the loop.
+    it.can_be_hoisted = it.can_be_prepared && draft_.step_count() == 0 && draft_.is_invariant(whole);
+    return it;
+  }
+
+  // What is moved on the way from a buffer is read against its order.
+  bool is_moved(const Value* value) const {
+    return !draft_.is_made(value) && value->op->def->only_moves &&
+           merged_dims(draft_, value) < std::ssize(long_dims(value->type.shape));
+  }
+
+  Orientation way(std::vector<int> rows, int rows_operand, std::vector<int> columns, int columns_operand) const {
+    Orientation way;
+    way.rows = operand_side(rows_operand, std::move(rows));
+    way.columns = operand_side(columns_operand, std::move(columns));
+    way.depth = dims_of(ContractionDim::Kind::kK);
+    std::ranges::stable_sort(way.depth, std::greater<>{}, [&](int d) { return std::abs(way.rows.side.stride(d)); });
+    const auto runs_along_depth = [&](const OperandSide& it) {
+      return std::ranges::any_of(way.depth, [&](int d) { return std::abs(it.side.stride(d)) == 1; });
+    };
+    const auto runs_along_dims = [&](const OperandSide& it) {
+      return !it.dims.empty() && it.side.stride(it.dims.back()) == 1;
+    };
+    const auto lie = [&](const OperandSide& it, bool in_line, bool across) {
+      if (is_moved(it.side.value)) return Lie::kScattered;
+      return in_line ? Lie::kInLine : across ? Lie::kAcross : Lie::kScattered;
+    };
+    way.rows.lie = lie(way.rows, runs_along_depth(way.rows) || way.rows.dims.empty(),
+                       runs_along_dims(way.rows) && way.rows.dims.size() == 1);
+    way.columns.lie = lie(way.columns, runs_along_dims(way.columns), runs_along_depth(way.columns));
+    for (OperandSide* it : {&way.rows, &way.columns}) {
+      it->stride = it->side.linear(it->dims, problem_.space.dims);
+      it->depth_stride = it->side.linear(way.depth, problem_.space.dims);
+    }
+    const std::vector<int>& last = way.columns.dims;
+    if (!last.empty()) way.result_stride = result_stride(problem_.space, result(), last.back());
+    way.lanes = last.empty() ? 1 : draft_.target().lanes(problem_.accumulator);
+    return way;
+  }
+
+  const Draft& draft_;
+  ContractionProblem problem_;
+};
+
+// A chunk of at most `limit` that cuts `extent` evenly where that needs at most twice as many chunks.
+int64_t even_chunk(int64_t extent, int64_t limit) {
+  const int64_t min_chunks = divide_up(extent, limit);
+  for (int64_t count = min_chunks; count <= 2 * min_chunks; ++count) {
+    if (extent % count == 0) return extent / count;
+  }
+  return divide_up(extent, min_chunks);
+}
+
+// The cut axis' chunk of at most `limit` columns that wastes least of the tiles' width.
+int64_t least_padded_chunk(const Blocked& columns, int64_t tile, int64_t limit) {
+  const int64_t inner = columns.inner(), extent = columns.extent();
+  int64_t best = 1, min_padded = std::numeric_limits<int64_t>::max();
+  for (int64_t chunk = 1; chunk <= extent && chunk * inner <= std::max(limit, inner); ++chunk) {
+    const int64_t padded = extent / chunk * round_up(chunk * inner, tile) + round_up(extent % chunk * inner, tile);
+    if (padded > min_padded) continue;
+    min_padded = padded;
+    best = chunk;
+  }
+  return best;
+}
+
+std::vector<Axis> column_axes(const ContractionProblem& problem, const Orientation& way) {
+  const Shape& result = problem.op->result()->type.shape;
+  const ContractionSide& side = way.columns.side;
+  std::vector<Axis> axes;
+  for (const int d : way.columns.dims) {
+    const int64_t extent = problem.space.dims[d].extent;
+    if (way.columns.is_in_buffer && !axes.empty()) {
+      Axis& last = axes.back();
+      const int outer = last.dims.back();
+      if (side.stride(outer) == side.stride(d) * extent &&
+          result_stride(problem.space, result, outer) == result_stride(problem.space, result, d) * extent) {
+        last.dims.push_back(d);
+        last.extent *= extent;
+        continue;
+      }
+    }
+    axes.push_back({{d}, extent});
+  }
+  if (axes.empty()) axes.push_back({{}, 1});
+  return axes;
+}
+
+}  // namespace
+
+ContractionProblem read_problem(const Draft& draft, const Op& root) { return Reader(draft, root).read(); }
+
+Blocked cut_depth(const ContractionProblem& problem, const Orientation& way, int64_t limit) {
+  Blocked depth;
+  for (const int d : way.depth) depth.axes.push_back({{d}, problem.space.dims[d].extent});
+  if (depth.axes.empty()) depth.axes.push_back({{}, 1});
+  if (depth.total() <= limit) {
+    depth.chunk = depth.extent();
+    return depth;
+  }
+  depth.cut = static_cast<int>(depth.axes.size()) - 1;
+  while (depth.cut > 0 && depth.inner() * depth.extent() * 2 <= limit) --depth.cut;
+  depth.chunk = even_chunk(depth.extent(), std::max<int64_t>(1, limit / depth.inner()));
+  return depth;
+}
+
+Blocked cut_columns(const ContractionProblem& problem, const Orientation& way, int64_t tile, int64_t limit) {
+  Blocked columns;
+  columns.axes = column_axes(problem, way);
+  columns.cut = static_cast<int>(columns.axes.size()) - 1;
+  // Short inner axes are taken whole, several times over, as long as the result's elements follow each other, or do so
+  // within each vector, or there are not enough of them for a tile.
+  const auto step_of = [&](const Axis& axis) {
+    return axis.dims.empty() ? 1 : result_stride(problem.space, problem.op->result()->type.shape, axis.dims.back());
+  };
+  const auto may_cross = [&] {
+    const int64_t inner = columns.width_of_cut();
+    const bool follows = step_of(columns.axes[columns.cut - 1]) == inner * step_of(columns.axes.back());
+    return follows || inner % way.lanes == 0 || inner < tile;
+  };
+  while (columns.cut > 0 && columns.width_of_cut() * 2 <= limit && columns.width_of_cut() < 4 * tile && may_cross())
+    --columns.cut;
+  if (!columns.cuts_last_axis()) {
+    columns.chunk = least_padded_chunk(columns, tile, limit);
+    return columns;
+  }
+  const int64_t panels = divide_up(columns.extent(), tile);
+  columns.chunk = std::min(columns.extent(), divide_up(panels, divide_up(panels, limit / tile)) * tile);
+  return columns;
+}
+
+}  // namespace ingot::schedule

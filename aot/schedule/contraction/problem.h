@@ -1,0 +1,62 @@
+// A contraction as the choice of its kernel sees it: rows x columns x depth, one way round or the other. Read off the
+// op once; nothing here depends on tiles, blocks or tasks.
+#pragma once
+
+#include "aot/schedule/contraction/geometry.h"
+#include "aot/schedule/draft.h"
+
+namespace ingot::schedule {
+
+// How neighbours of an operand lie, and so what packing an element of it costs.
+enum class Lie : uint8_t {
+  kInLine,     // along the way in which packed vectors run: copied in vectors
+  kAcross,     // along the other way: vectors are loaded, transposed and stored
+  kScattered,  // neither: gathered
+};
+
+// One operand in its place: rows, whose elements are spread to all lanes, or columns, whose vectors are multiplied.
+struct OperandSide {
+  ContractionSide side;
+  int operand;            // of the op
+  std::vector<int> dims;  // iteration dimensions of rows or of columns, outermost first; longer than 1
+  Lie lie = Lie::kScattered;
+  bool is_in_buffer = false;            // ... at affine places
+  bool is_plain = false;                // ... and of the accumulators' dtype
+  bool is_joined = false;               // concatenated along the depth, by an op that is made on the way
+  bool can_be_prepared = false;         // a step of its own can pack all of it
+  bool can_be_hoisted = false;          // ... before the loop around the kernel
+  std::optional<int64_t> stride;        // over all of `dims` walked as one
+  std::optional<int64_t> depth_stride;  // over all of the depth walked as one
+};
+
+// One way round.
+struct Orientation {
+  OperandSide rows, columns;
+  std::vector<int> depth;     // iteration dimensions longer than 1, as the rows' operand has them: longest stride first
+  int lanes = 1;              // 1 where there are no columns
+  int64_t result_stride = 0;  // result elements between neighbouring columns
+};
+
+struct ContractionProblem {
+  const Op* op = nullptr;
+  loops::Contraction space;
+  DType accumulator;  // a register dtype
+  std::vector<int> batch;
+  Orientation ways[2];  // columns from operand 1, then from operand 0
+
+  int64_t extent(const std::vector<int>& dims) const { return element_count(extents(dims)); }
+  Shape extents(const std::vector<int>& dims) const;
+  int64_t accumulator_bytes() const { return info(accumulator).bytes; }
+};
+
+// Every iteration dimension has elements.
+ContractionProblem read_problem(const Draft& draft, const Op& root);
+
+// The depth in blocks of at most `limit` (at least 1).
+Blocked cut_depth(const ContractionProblem& problem, const Orientation& way, int64_t limit);
+
+// The columns in blocks of at most `limit` (a multiple of `tile`), as a tile of `tile` columns walks them. Neighbouring
+// dimensions that both the operand and the result walk through evenly are one axis.
+Blocked cut_columns(const ContractionProblem& problem, const Orientation& way, int64_t tile, int64_t limit);
+
+}  // namespace ingot::schedule

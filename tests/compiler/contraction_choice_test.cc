@@ -1,0 +1,68 @@
+// Which way each of contraction_problems is computed on each target: tests/golden/contraction_choice/TARGET.txt, a line
+// each. INGOT_BLESS=1 writes them anew; read the diff.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "aot/graph/op.h"
+#include "aot/schedule/contraction/choose.h"
+#include "tests/support/contraction_suite.h"
+
+namespace ingot {
+namespace {
+
+const Op& contraction_of(const KernelFunction& f) {
+  for (const auto& op : f.kernel->region().ops) {
+    if (op->def->contraction) return *op;
+  }
+  throw std::logic_error("no contraction");
+}
+
+std::string choices(const loops::Target& target) {
+  std::string text;
+  for (const ContractionProblem& problem : contraction_problems()) {
+    const schedule::Draft draft(*problem.function.kernel, target, {});
+    const schedule::ContractionProblem read = schedule::read_problem(draft, contraction_of(problem.function));
+    text +=
+        fmt::format("{}\n    {}\n", problem.name, schedule::to_string(read, schedule::choose_candidate(read, target)));
+  }
+  return text;
+}
+
+class ContractionChoice : public testing::TestWithParam<const char*> {};
+
+TEST_P(ContractionChoice, IsTheGoldenOne) {
+  const std::filesystem::path path =
+      std::filesystem::path(INGOT_SOURCE_DIR) / "tests/golden/contraction_choice" / (std::string(GetParam()) + ".txt");
+  const std::string actual = choices(loops::find_target(GetParam()));
+  if (std::getenv("INGOT_BLESS")) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << actual;
+  }
+  std::ifstream file(path);
+  const std::string expected((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(actual, expected) << "to accept: INGOT_BLESS=1 build/release/tests/compiler/contraction_choice_test";
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice, testing::Values("x86-64-v3", "x86-64-v4", "aarch64"));
+
+// The candidates of a problem are what they are ranked by, the best first, and none twice.
+TEST(ContractionChoice, RanksAreInOrder) {
+  for (const ContractionProblem& problem : contraction_problems()) {
+    for (const loops::Target& target : loops::all_targets()) {
+      const schedule::Draft draft(*problem.function.kernel, target, {});
+      const schedule::ContractionProblem read = schedule::read_problem(draft, contraction_of(problem.function));
+      const auto ranked = schedule::rank_candidates(read, target, 10);
+      for (size_t k = 1; k < ranked.size(); ++k) {
+        EXPECT_LE(ranked[k - 1].weighted_ns, ranked[k].weighted_ns) << problem.name;
+        EXPECT_NE(ranked[k - 1].candidate, ranked[k].candidate) << problem.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ingot

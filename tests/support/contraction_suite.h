@@ -1,0 +1,26 @@
+// The contractions by which the template is measured: what networks ask for, and shapes at which kernels tend to break.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/support/schedule_fixture.h"
+
+namespace ingot {
+
+struct ContractionProblem {
+  std::string name;
+  KernelFunction function;
+  double flops;
+  double bytes;      // of operands and results, each once
+  bool is_few_rows;  // bound by memory: each element of the larger operand is used a few times
+};
+
+// A fixed list; names are unique.
+//   dot       M x N x K, "t" before an operand that is given transposed; powers of two, their neighbours, thin ones
+//   heads     batch x M x N x K: the products of attention
+//   conv      channels last as passes leave it (nhwc) and as PyTorch traces it (nchw); forward, input, kernel: the
+//             convolution and its two gradients
+std::vector<ContractionProblem> contraction_problems();
+
+}  // namespace ingot
