@@ -31,7 +31,7 @@ constexpr PassRow kCompilePasses[] = {
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
-    {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above"},
+    {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", wrap_ops},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
@@ -70,6 +70,16 @@ void check_promise(const PassRow& row, const Module& module) {
   if (const std::string complaint = row.holds(module); !complaint.empty()) {
     throw_bug(fmt::format("after pass {}: {}", row.name, complaint));
   }
+}
+
+// What is done in the place of a pass that the user leaves out.
+void skip(const PassRow& row, Module& module, PassContext& context) {
+  if (row.instead) {
+    row.instead(module, context);
+    return check_promise(row, module);
+  }
+  const std::string need = row.holds ? row.holds(module) : "";
+  if (!need.empty()) throw_error(nullptr, fmt::format("--skip {}: this program needs the pass: {}", row.name, need));
 }
 
 void dump(const PipelineOptions& options, int number, const PassRow& row, const Module& module, bool changed) {
@@ -138,7 +148,10 @@ void run_passes(std::span<const PassRow> rows, Module& module, PassContext& cont
   int number = 0;
   for (const PassRow& row : rows) {
     ++number;
-    if (contains(options.skip, row.name)) continue;
+    if (contains(options.skip, row.name)) {
+      skip(row, module, context);
+      continue;
+    }
     const Clock::time_point start = Clock::now();
     const bool changed = row.run(module, context);
     times.push_back({row.name, std::chrono::duration<double>(Clock::now() - start).count(), changed});

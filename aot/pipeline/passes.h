@@ -15,6 +15,8 @@ struct PassRow {
   bool (*run)(Module&, PassContext&);
   std::string (*holds)(const Module&);  // what holds afterwards: "" or a complaint. Null: that the graph is whole
   std::string_view why_here;            // the reason for its place; empty where any place would do
+  // What runs where the pass is skipped. Null: nothing does, and a program for which `holds` then fails needs the pass.
+  bool (*instead)(Module&, PassContext&) = nullptr;
 };
 
 // What `ingot compile` runs.
@@ -31,14 +33,15 @@ std::string to_string(const std::vector<FuseNote>& notes);
 struct PipelineOptions {
   std::string stop_after = {};                // a pass: nothing after it runs
   std::vector<std::string> print_after = {};  // passes, or "all": the module's text goes to `print`
-  std::vector<std::string> skip = {};         // passes that are left out, for bisecting
+  std::vector<std::string> skip = {};         // passes that are left out, to see what they bring
   std::string dump_dir = {};                  // a folder for 01.inline_calls.mlir, ...; made when missing
   bool time_passes = false;                   // a table of times goes to `print`
   std::function<void(const std::string&)> print = {};
 };
 
-// Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. Unknown
-// pass names in the options are an error that lists the known ones.
+// Runs the rows in order and checks each one's promise; a broken promise is a kBug error that names the pass. To skip a
+// pass that the program needs is the user's error, which says what needs it. Unknown pass names in the options are an
+// error that lists the known ones.
 void run_passes(std::span<const PassRow> rows, Module& module, PassContext& context,
                 const PipelineOptions& options = {});
 

@@ -107,7 +107,7 @@ Command compile_command() {
                   {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
                   {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
                   {"--print-after", &pipeline.print_after, "passes (or all) whose result is printed", {.commas = true}},
-                  {"--skip", &pipeline.skip, "passes to leave out, for bisecting", {.commas = true}},
+                  {"--skip", &pipeline.skip, "passes to leave out, to see what they bring: fuse, ...", {.commas = true}},
                   {"--dump-dir", &pipeline.dump_dir, "folder for the graph after every pass"},
                   {"--time-passes", &pipeline.time_passes, "print where the time went"}},
       .run = [options] { run_compile(*options); },
