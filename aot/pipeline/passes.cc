@@ -55,7 +55,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 void check_names(const PipelineOptions& options) {
   if (!options.stop_after.empty()) pass_named(options.stop_after, "--stop-after");
   for (const std::string& name : options.print_after) {
-    if (name != "all") pass_named(name, "--print-after");
+    if (name == "all" || contains(options.later_stages, name)) continue;
+    pass_named(name, "--print-after", options.later_stages);
   }
   for (const std::string& name : options.skip) pass_named(name, "--skip");
 }
@@ -72,12 +73,7 @@ void check_promise(const PassRow& row, const Module& module) {
   }
 }
 
-// What is done in the place of a pass that the user leaves out.
-void skip(const PassRow& row, Module& module, PassContext& context) {
-  if (row.instead) {
-    row.instead(module, context);
-    return check_promise(row, module);
-  }
+void check_is_not_needed(const PassRow& row, const Module& module) {
   const std::string need = row.holds ? row.holds(module) : "";
   if (!need.empty()) throw_error(nullptr, fmt::format("--skip {}: this program needs the pass: {}", row.name, need));
 }
@@ -118,10 +114,11 @@ const PassRow* find_pass(std::string_view name) {
   return nullptr;
 }
 
-const PassRow& pass_named(std::string_view name, std::string_view option) {
+const PassRow& pass_named(std::string_view name, std::string_view option, const std::vector<std::string>& others) {
   if (const PassRow* row = find_pass(name)) return *row;
-  throw_error(nullptr,
-              fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, join(pass_names(), ", ")));
+  std::vector<std::string> names = pass_names();
+  names.insert(names.end(), others.begin(), others.end());
+  throw_error(nullptr, fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, join(names, ", ")));
 }
 
 std::vector<std::string> pass_names() {
@@ -148,12 +145,13 @@ void run_passes(std::span<const PassRow> rows, Module& module, PassContext& cont
   int number = 0;
   for (const PassRow& row : rows) {
     ++number;
-    if (contains(options.skip, row.name)) {
-      skip(row, module, context);
+    const bool is_skipped = contains(options.skip, row.name);
+    if (is_skipped && !row.instead) {
+      check_is_not_needed(row, module);
       continue;
     }
     const Clock::time_point start = Clock::now();
-    const bool changed = row.run(module, context);
+    const bool changed = (is_skipped ? row.instead : row.run)(module, context);
     times.push_back({row.name, std::chrono::duration<double>(Clock::now() - start).count(), changed});
     check_promise(row, module);
     if (!options.dump_dir.empty()) dump(options, number, row, module, changed);

@@ -23,19 +23,21 @@ struct PassRow {
 std::span<const PassRow> compile_passes();
 
 // The passes of that table and those that stand in none of its rows by themselves.
-const PassRow* find_pass(std::string_view name);                            // null when there is none
-const PassRow& pass_named(std::string_view name, std::string_view option);  // or an error that lists those there are
+const PassRow* find_pass(std::string_view name);  // null when there is none
+// Or an error that lists those there are, and `others`, which the option may name as well.
+const PassRow& pass_named(std::string_view name, std::string_view option, const std::vector<std::string>& others = {});
 std::vector<std::string> pass_names();
 
 // One line for each note: where, what stayed apart, why.
 std::string to_string(const std::vector<FuseNote>& notes);
 
 struct PipelineOptions {
-  std::string stop_after = {};                // a pass: nothing after it runs
-  std::vector<std::string> print_after = {};  // passes, or "all": the module's text goes to `print`
-  std::vector<std::string> skip = {};         // passes that are left out, to see what they bring
-  std::string dump_dir = {};                  // a folder for 01.inline_calls.mlir, ...; made when missing
-  bool time_passes = false;                   // a table of times goes to `print`
+  std::string stop_after = {};                 // a pass: nothing after it runs
+  std::vector<std::string> print_after = {};   // passes, or "all": the module's text goes to `print`
+  std::vector<std::string> skip = {};          // passes that are left out, to see what they bring
+  std::vector<std::string> later_stages = {};  // what comes after the passes (stages.h), which print_after may name
+  std::string dump_dir = {};                   // a folder for 01.inline_calls.mlir, ...; made when missing
+  bool time_passes = false;                    // a table of times goes to `print`
   std::function<void(const std::string&)> print = {};
 };
 

@@ -205,6 +205,53 @@ TEST_F(CliTest, InspectTellsOfEveryTarget) {
   EXPECT_EQ(read_text(path("again.svg")), picture);
 }
 
+TEST_F(CliTest, DumpsEveryStageOfEachTarget) {
+  done("compile train_step=step.mlir predict.mlir -o net.ingot --target x86-64-v3,aarch64 --dump-dir dump");
+  for (const std::string entry : {"train_step", "predict"}) {
+    EXPECT_NE(read_text(path("dump/" + entry + "/01.inline_calls.mlir")).find("@" + entry), std::string::npos);
+  }
+  const struct {
+    const char *stage, *file, *says;
+  } stages[] = {{"lower", "000.*.loops", "kernel "},
+                {"plan", "predict.plan", "plan predict {"},
+                {"llvm", "000.*.ll", "define "},
+                {"optimized.llvm", "000.*.ll", "define "},
+                {"asm", "000.*.s", "ret"}};
+  for (const std::string target : {"x86-64-v3", "aarch64"}) {
+    size_t number = compile_passes().size();
+    for (const auto& stage : stages) {
+      const std::string files = path(fmt::format("dump/{}/{:02}.{}/{}", target, ++number, stage.stage, stage.file));
+      EXPECT_EQ(std::system(fmt::format("grep -q '{}' {}", stage.says, files).c_str()), 0) << files;
+    }
+  }
+}
+
+TEST_F(CliTest, PrintsStagesAndKeepsTheBundle) {
+  const std::string text = done("compile predict.mlir -o predict.ingot --print-after lower,plan,asm --target host");
+  for (const char* part : {"// after lower for ", "\nkernel ", "// after plan for ", "\nplan predict {", "ret"}) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  }
+  EXPECT_EQ(text.find("// after fuse"), text.npos);
+  const std::string loud = read_text(path("predict.ingot"));
+  done("compile predict.mlir -o predict.ingot --target host");
+  EXPECT_EQ(loud, read_text(path("predict.ingot")));
+}
+
+TEST_F(CliTest, PassesAreLeftOutUnlessTheyAreNeeded) {
+  done("compile predict.mlir -o predict.ingot --skip fuse,canonicalize --dump-dir dump");
+  EXPECT_TRUE(fs::exists(path(fmt::format("dump/{:02}.fuse.mlir", compile_passes().size() - 1))));
+  done("run predict.ingot --input x=1 --state first.safetensors");
+  write("calls.mlir",
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %0 = call @f(%x) : (tensor<f32>) -> tensor<f32>\n"
+        "  return %0 : tensor<f32>\n}\nfunc.func private @f(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  return %x : tensor<f32>\n}\n");
+  const Outcome outcome = ingot("compile calls.mlir -o calls.ingot --skip inline_calls");
+  EXPECT_EQ(outcome.exit_code, kUserError);
+  EXPECT_NE(outcome.errors.find("--skip inline_calls: this program needs the pass: func.call is left at calls.mlir:2:"),
+            std::string::npos)
+      << outcome.errors;
+}
+
 TEST_F(CliTest, BenchMeasures) {
   compile_both();
   const auto report =
@@ -303,6 +350,8 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
       {"bench step.mlir", kUserError, "are not those of an ingot bundle"},
       {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
+      {"compile step.mlir -o x.ingot --print-after lowr", kUserError, "optimized.llvm, asm"},
+      {"opt step.mlir --print-after lower", kUserError, "there is no pass 'lower'"},
       {"opt step.mlir --passes=fues", kUserError, "there is no pass 'fues'"},
       {"opt step.mlir -o nowhere/x.mlir", kUserError, "cannot write nowhere/x.mlir"},
   };
