@@ -1,5 +1,7 @@
 #include "aot/pipeline/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -73,14 +75,21 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
 
 // One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
-                              const loops::Target& target, const PipelineOptions& options,
-                              std::vector<plan::Plan>& plans, Phases& phases) {
+                              const loops::Target& target, const PipelineOptions& options, Compiled& compiled,
+                              Phases& phases) {
   const StageTexts texts(options, target);
+  std::vector<plan::Plan>& plans = compiled.plans.emplace_back();
   phases.begin("lower and plan for " + std::string(target.name));
   std::map<const Op*, Lowering> lowerings;
   const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
-    const auto found = lowerings.find(&op);
-    return found != lowerings.end() ? found->second : lowerings.emplace(&op, lower(op, target)).first->second;
+    const auto [found, is_new] = lowerings.try_emplace(&op);
+    if (!is_new) return found->second;
+    found->second = lower(op, target);
+    for (const std::string& choice : found->second.choices) {
+      const std::string kernel = attr_text(op.attr_map, "name");
+      compiled.lowering_notes.push_back({op.location, kernel, std::string(target.name), choice});
+    }
+    return found->second;
   };
   plan::RodataPool rodata;
   plan::KernelTable kernels;
@@ -110,6 +119,15 @@ std::vector<std::string> default_targets() {
   std::istringstream names(variable);
   for (std::string name; std::getline(names, name, ',');) targets.push_back(name);
   return targets;
+}
+
+std::string to_string(const std::vector<LoweringNote>& notes) {
+  std::string text;
+  for (const LoweringNote& note : notes) {
+    const std::string place = describe(note.location);
+    text += fmt::format("{}{}{} for {}: {}\n", place, place.empty() ? "" : ": ", note.kernel, note.target, note.choice);
+  }
+  return text;
 }
 
 void Compiled::write(const std::string& path) const { bundle::write_bundle_file(spec, path); }
@@ -142,8 +160,8 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   for (const std::string& name : options.targets) {
     Modules copies;
     for (const auto& module : modules) copies.push_back(copy_module(*module));
-    compiled.spec.targets.push_back(compile_target(entry_points(copies), state, loops::find_target(name),
-                                                   options.pipeline, compiled.plans.emplace_back(), phases));
+    compiled.spec.targets.push_back(
+        compile_target(entry_points(copies), state, loops::find_target(name), options.pipeline, compiled, phases));
   }
   phases.end();
   return compiled;

@@ -5,6 +5,7 @@
 // reduction, then their combination).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "aot/graph/graph.h"
@@ -33,6 +34,7 @@ struct Lowering {
   int prepared =
       0;  // so many of the first steps read invariant operands only and write temporaries: once for all rounds
   std::vector<TensorType> temporaries;  // buffers between the steps
+  std::vector<std::string> choices;     // what templates chose and how, for people
 };
 
 // `kernel` is an ingot.kernel op. The result depends on its text and the target alone.

@@ -7,6 +7,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/plan/explain_order.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/sources.h"
@@ -52,6 +53,17 @@ std::string saved_state(const std::vector<std::string>& inputs) {
   return found;
 }
 
+std::string explanation(const Compiled& compiled, const std::string& subject) {
+  if (subject == "fuse") return to_string(compiled.fuse_notes);
+  if (subject == "contraction") return to_string(compiled.lowering_notes);
+  std::string text;
+  for (size_t t = 0; t < compiled.plans.size(); ++t) {
+    text += fmt::format("for {}\n", compiled.spec.targets[t].name);
+    for (const plan::Plan& plan : compiled.plans[t]) text += plan::explain_order(plan);
+  }
+  return text;
+}
+
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
   CompileOptions options = command.options;
@@ -66,7 +78,7 @@ void run_compile(const CompileCommand& command) {
     for (const std::string& file : program_files(command.inputs)) modules.push_back(load_program(file));
     return compile(std::move(modules), options);
   }();
-  if (!command.explain.empty()) fmt::print("{}", to_string(compiled.fuse_notes));
+  if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
@@ -107,7 +119,11 @@ Command compile_command() {
             {.commas = true}},
            {"--state", &o.options.initial_state,
             "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
-           {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
+           {"--explain",
+            &o.explain,
+            "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
+            "how each product and convolution is blocked, packed and split",
+            {.choices = {"fuse", "order", "contraction"}}},
            {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
            {"--print-after",
             &pipeline.print_after,

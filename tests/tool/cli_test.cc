@@ -237,6 +237,20 @@ TEST_F(CliTest, PrintsStagesAndKeepsTheBundle) {
   EXPECT_EQ(loud, read_text(path("predict.ingot")));
 }
 
+TEST_F(CliTest, ExplainsWhatWasChosen) {
+  const std::string order = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain order");
+  for (const char* part :
+       {"for x86-64-v3\norder of step: ", "for aarch64\norder of step: ", "\n*    0 ", "makes e ("}) {
+    EXPECT_NE(order.find(part), order.npos) << order;
+  }
+  const std::string choices = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain contraction");
+  for (const std::string target : {"x86-64-v3", "aarch64"}) {
+    const std::string first = fmt::format("step.mlir:5:8: f32_dot_general_8x4_subtract for {}: ", target);
+    EXPECT_NE(choices.find(first), choices.npos) << choices;
+  }
+  EXPECT_EQ(ingot("compile step.mlir -o x.ingot --explain everything").exit_code, kUsageError);
+}
+
 TEST_F(CliTest, PassesAreLeftOutUnlessTheyAreNeeded) {
   done("compile predict.mlir -o predict.ingot --skip fuse,canonicalize --dump-dir dump");
   EXPECT_TRUE(fs::exists(path(fmt::format("dump/{:02}.fuse.mlir", compile_passes().size() - 1))));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "aot/schedule/contraction/contraction_kernel.h"
+#include "aot/schedule/contraction/describe_plan.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
@@ -88,6 +89,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, result, makes, roots, -1, 0, held);
   const ContractionPlan plan = plan_contraction(draft, root);
+  draft.note_choice(describe(plan));
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};
