@@ -97,7 +97,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   for (Function* entry : entries) {
     plan::separate_results(*entry, all_ops(), lowering_of);
     plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
-    specs.push_back(plan_spec(plans.back(), static_cast<int>(entry_signature(*entry).inputs.size())));
+    specs.push_back(plan_spec(plans.back(), *entry));
   }
   texts.show_kernels(kernels.kernels());
   texts.show_plans(plans);

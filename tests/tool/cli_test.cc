@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -314,6 +315,49 @@ TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
   EXPECT_NE(done("inspect twice.ingot").find("twice"), std::string::npos);
 }
 
+TEST_F(CliTest, RooflineTellsWhatBoundsEachKernel) {
+  compile_both();
+  std::istringstream lines(done(
+      "bench net.ingot train_step --state first.safetensors --seconds 0.01 --roofline --roofline-svg roof.svg --json"));
+  std::map<std::string, std::vector<nlohmann::json>> rows;
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(nlohmann::json::parse(line).at("entry"), "train_step");
+  while (std::getline(lines, line)) {
+    const auto row = nlohmann::json::parse(line);
+    rows[row.at("row")].push_back(row);
+  }
+  ASSERT_EQ(rows["machine"].size(), 1u);
+  for (const char* name :
+       {"f32_gflops_per_second", "f64_gflops_per_second", "L1_gb_per_second", "memory_gb_per_second", "step_ns"}) {
+    EXPECT_GT(rows["machine"][0].at(name), 0) << name;
+  }
+  ASSERT_EQ(rows["call"].size(), 3u);
+  double flops = 0;
+  std::set<std::string> kernels, sources;
+  for (const auto& call : rows["call"]) {
+    for (const char* name : {"ms", "attainable_ms", "gflops_per_second", "gb_per_second"}) {
+      EXPECT_GT(call.at(name), 0) << name;
+    }
+    flops += call.at("flops").get<double>();
+    kernels.insert(call.at("kernel"));
+    sources.insert(call.at("source"));
+  }
+  EXPECT_EQ(sources, (std::set<std::string>{"step.mlir:5:8", "step.mlir:7:8", "step.mlir:11:8"}));
+  EXPECT_TRUE(kernels.contains("f32_dot_general_8x4_subtract"));
+  EXPECT_EQ(rows["kernel"].size(), kernels.size());
+  EXPECT_GE(rows["bound"].size(), 1u);
+  ASSERT_EQ(rows["sum"].size(), 1u);
+  EXPECT_EQ(rows["sum"][0].at("flops"), flops);
+  EXPECT_EQ(rows["sum"][0].at("calls"), 3);
+  EXPECT_NE(read_text(path("roof.svg")).find("GFLOP/s"), std::string::npos);
+
+  const std::string text = done("bench net.ingot predict --state first.safetensors --seconds 0.01 --roofline");
+  for (const char* part : {"machine: ", "% of roof", "bound by", "predict.mlir:4:8"}) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  }
+}
+
 TEST_F(CliTest, CheckJudges) {
   EXPECT_NE(done("check check.mlir").find("1 passed, 0 failed"), std::string::npos);
   write("wrong.mlir", std::string(kCheck).replace(std::string(kCheck).find("2.0, 4.0"), 8, "2.0, 5.0"));
@@ -363,6 +407,7 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
       {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
       {"bench step.mlir", kUserError, "are not those of an ingot bundle"},
+      {"bench net.ingot --roofline-svg nowhere/r.svg", kUserError, "cannot write nowhere/r.svg"},
       {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
       {"compile step.mlir -o x.ingot --print-after lowr", kUserError, "optimized.llvm, asm"},
       {"opt step.mlir --print-after lower", kUserError, "there is no pass 'lower'"},

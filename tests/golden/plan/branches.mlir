@@ -22,11 +22,11 @@ plan main {
   buffer v: tensor<6x6xf32> arena+0 144 bytes, steps 1 to 7
   buffer v.1: tensor<6x6xf32> output[0] 144 bytes, steps 7 to end
   step 0: jump to 3 unless k is 0 (barrier)
-  step 1: f32_6x6_sine (kernel 0, tasks 1, barrier) reads x writes v
+  step 1: f32_6x6_sine (kernel 0, call 0, tasks 1, barrier) reads x writes v
   step 2: jump to 7 (barrier)
   step 3: jump to 6 unless k is 1 (barrier)
-  step 4: f32_cholesky_6x6 (kernel 1, tasks 1, barrier) reads x writes v
+  step 4: f32_cholesky_6x6 (kernel 1, call 1, tasks 1, barrier) reads x writes v
   step 5: jump to 7 (barrier)
-  step 6: copy (kernel 2, tasks 1, barrier) reads x writes v
-  step 7: f32_cholesky_6x6 (kernel 1, tasks 1, barrier) reads v writes v.1
+  step 6: copy (kernel 2, call 2, tasks 1, barrier) reads x writes v
+  step 7: f32_cholesky_6x6 (kernel 1, call 3, tasks 1, barrier) reads v writes v.1
 }

@@ -21,9 +21,9 @@ plan main {
   buffer v.2: tensor<8x8xf32> arena+0 256 bytes, steps 2 to 3, in place of v.1
   buffer v.3: tensor<8x8xf32> arena+0 256 bytes, steps 3 to 4, in place of v.2
   buffer v.4: tensor<8x8xf32> output[0] 256 bytes, steps 4 to end
-  step 0: f32_cholesky_8x8 (kernel 0, tasks 1) reads x writes v
-  step 1: f32_8x8_add (kernel 1, tasks 1, barrier) reads v, cs writes v.1
-  step 2: f32_cholesky_8x8 (kernel 0, tasks 1, barrier) reads v.1 writes v.2
-  step 3: f32_8x8_add (kernel 1, tasks 1, barrier) reads v.2, cs writes v.3
-  step 4: f32_cholesky_8x8 (kernel 0, tasks 1, barrier) reads v.3 writes v.4
+  step 0: f32_cholesky_8x8 (kernel 0, call 0, tasks 1) reads x writes v
+  step 1: f32_8x8_add (kernel 1, call 1, tasks 1, barrier) reads v, cs writes v.1
+  step 2: f32_cholesky_8x8 (kernel 0, call 2, tasks 1, barrier) reads v.1 writes v.2
+  step 3: f32_8x8_add (kernel 1, call 3, tasks 1, barrier) reads v.2, cs writes v.3
+  step 4: f32_cholesky_8x8 (kernel 0, call 4, tasks 1, barrier) reads v.3 writes v.4
 }

@@ -12,6 +12,6 @@ plan main {
   buffer x: tensor<524288xf32> input[0] 2097152 bytes, steps start to end
   buffer partial: tensor<16xf32> arena+0 64 bytes, steps 0 to 1
   buffer v: tensor<f32> output[0] 4 bytes, steps 1 to end
-  step 0: f32_rows_1x524288_add (kernel 0, tasks 16) reads x writes partial
-  step 1: f32_rows_1x524288_add.1 (kernel 1, tasks 1, barrier) reads partial writes v
+  step 0: f32_rows_1x524288_add (kernel 0, call 0, tasks 16) reads x writes partial
+  step 1: f32_rows_1x524288_add.1 (kernel 1, call 0, tasks 1, barrier) reads partial writes v
 }

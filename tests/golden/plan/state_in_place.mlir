@@ -18,6 +18,6 @@ plan main {
   buffer o: tensor<64xf32> output[0] 256 bytes, steps 0 to end
   buffer w.1: tensor<64xf32> state[0]+0 256 bytes, steps 1 to end, in place of w
   buffer s: tensor<f32> output[1] 4 bytes, steps 1 to end
-  step 0: f32_64_reverse (kernel 0, tasks 1) reads w writes o
-  step 1: f32_rows_1x64_multiply_add_subtract (kernel 1, tasks 1, barrier) reads w, x writes w.1, s
+  step 0: f32_64_reverse (kernel 0, call 1, tasks 1) reads w writes o
+  step 1: f32_rows_1x64_multiply_add_subtract (kernel 1, call 0, tasks 1, barrier) reads w, x writes w.1, s
 }
