@@ -8,9 +8,9 @@
 #include <ctime>
 
 #include "aot/codegen/compile.h"
+#include "aot/loops/probe_kernels.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
-#include "bench/multiply_adds.h"
 #include "tests/support/schedule_fixture.h"
 
 namespace ingot {
@@ -30,7 +30,7 @@ double peak_gflops() {
   constexpr int64_t kChains = 12, kTrips = 100000;
   const loops::Target& target = loops::find_target("host");
   const int lanes = target.lanes(DType::kF32);
-  const loops::Kernel kernel = multiply_adds(lanes, kChains, kTrips);
+  const loops::Kernel kernel = loops::multiply_adds(DType::kF32, lanes, kChains, kTrips);
   const codegen::Executable code(codegen::compile(std::span(&kernel, 1), target));
   const Buffer x(lanes * 4), y(kChains * lanes * 4);
   std::byte* const buffers[] = {x.data(), y.data()};

@@ -12,7 +12,7 @@
 #include "aot/codegen/compile.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/execute.h"
-#include "bench/multiply_adds.h"
+#include "aot/loops/probe_kernels.h"
 #include "tests/support/sample_kernels.h"
 
 namespace ingot {
@@ -45,7 +45,7 @@ void measure(benchmark::State& state, const loops::Kernel& kernel, double flops)
 void fma_peak(benchmark::State& state) {
   constexpr int64_t kChains = 12, kTrips = 10000;
   const int lanes = loops::find_target("host").lanes(DType::kF32);
-  measure(state, multiply_adds(lanes, kChains, kTrips), 2.0 * kChains * kTrips * lanes);
+  measure(state, loops::multiply_adds(DType::kF32, lanes, kChains, kTrips), 2.0 * kChains * kTrips * lanes);
 }
 BENCHMARK(fma_peak);
 

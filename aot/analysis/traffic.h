@@ -8,11 +8,14 @@
 
 namespace ingot {
 
+// The kernels of a function in program order, those in its loops and branches as well.
+std::vector<const Op*> kernels_of(const Function& function);
+
 struct Traffic {
   struct Kernel {
     std::string name;
-    int64_t read_bytes = 0;     // of operands, each once
-    int64_t written_bytes = 0;  // of results
+    int64_t read_bytes = 0;     // of operands, each once, as far as they are read
+    int64_t written_bytes = 0;  // of results; of those that update an operand, the window
     int64_t flops = 0;
   };
   std::vector<Kernel> kernels;
@@ -22,6 +25,7 @@ struct Traffic {
   int64_t between_bytes = 0;  // of values that one kernel writes for another: what fusion could still save
 };
 
+Traffic::Kernel measure_kernel(const Op& kernel);
 Traffic measure_traffic(const Function& function);
 
 // One line for each kernel, and the sums.

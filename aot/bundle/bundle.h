@@ -87,6 +87,18 @@ enum class StepKind : uint16_t {
   kJumpUnless,  // goes on at Step::target unless its operand equals Step::kernel
 };
 
+// A kernel of the program as the compiler grouped its ops, which takes one step or a few: what it computes and moves,
+// and where it was written. For people and tools; names are "" where nothing is known.
+struct Call {
+  std::string name;               // "f32_dot_general_64x10x784_add"
+  std::string op;                 // what the user's framework calls it: "jit(train_step)/dot_general"
+  std::string source;             // the user's own line: "model.py:12:8"
+  ingot_dtype dtype = INGOT_F32;  // of what is computed
+  uint64_t flops = 0;             // as in Entry
+  uint64_t read_bytes = 0;        // of its operands, each once, as far as they are read
+  uint64_t written_bytes = 0;
+};
+
 struct Step {
   uint32_t kernel = 0;   // index into Target::kernels. kJumpUnless: the value compared with. kJump: zero
   bool barrier = false;  // every earlier step is finished before this one starts; else it may overlap them, back to the
@@ -94,8 +106,9 @@ struct Step {
                          // one, and so has the step behind a jump and every step that one leads to
   std::vector<Operand> operands;  // one per parameter of the kernel. kJumpUnless: one that is no output. kJump: none
   StepKind kind = StepKind::kKernel;
-  uint32_t target = 0;  // of a jump: a step, or the number of steps
-  bool word = false;    // of kJumpUnless: its operand has 4 bytes, not 1
+  uint32_t target = 0;                          // of a jump: a step, or the number of steps
+  bool word = false;                            // of kJumpUnless: its operand has 4 bytes, not 1
+  std::optional<uint32_t> call = std::nullopt;  // index into Plan::calls
 };
 
 // How a target runs an entry point.
@@ -105,6 +118,7 @@ struct Plan {
   uint64_t alignment_bytes = 64;   // of the arena and the state region
   std::vector<Buffer> buffers;     // in any order
   std::vector<Step> steps;
+  std::vector<Call> calls;
 };
 
 // Code for one kind of processor.

@@ -20,6 +20,7 @@ void check_plan(const BundleSpec& spec, const Target& target, const Entry& entry
   }
   for (const Step& step : plan.steps) {
     require(step.kind != StepKind::kKernel || step.kernel < target.kernels.size(), where + "a step names no kernel");
+    require(!step.call || *step.call < plan.calls.size(), where + "a step is a part of no call");
     require(step.target <= plan.steps.size(), where + "a jump leads behind the end");
     const size_t parameter_count = operand_count(target, step.kind, step.kernel);
     const std::string name = step.kind == StepKind::kKernel ? target.kernels[step.kernel].name : "jump";

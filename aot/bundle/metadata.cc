@@ -105,6 +105,34 @@ Offset<schema::Target> write_target(FlatBufferBuilder& b, const Target& target, 
                               name_vector);
 }
 
+Offset<schema::Call> write_call(FlatBufferBuilder& b, const Call& call) {
+  auto name = b.CreateSharedString(call.name), op = b.CreateSharedString(call.op);
+  auto source = b.CreateSharedString(call.source);
+  return schema::CreateCall(b, name, op, source, static_cast<uint8_t>(call.dtype), call.flops, call.read_bytes,
+                            call.written_bytes);
+}
+
+Offset<schema::PlanCalls> write_plan_calls(FlatBufferBuilder& b, const Plan& plan) {
+  std::vector<uint32_t> step_calls;
+  for (const Step& step : plan.steps) step_calls.push_back(step.call.value_or(INGOT_NONE));
+  auto calls = write_all<Call, schema::Call>(b, plan.calls, write_call);
+  auto steps = b.CreateVector(step_calls);
+  return schema::CreatePlanCalls(b, calls, steps);
+}
+
+// A flatbuffer inside the flatbuffer, so that the engine need not verify it.
+Offset<flatbuffers::Vector<uint8_t>> write_tools(FlatBufferBuilder& b, const BundleSpec& spec) {
+  FlatBufferBuilder tools;
+  std::vector<Offset<schema::PlanCalls>> plans;
+  for (const Target& target : spec.targets) {
+    for (const Plan& plan : target.plans) plans.push_back(write_plan_calls(tools, plan));
+  }
+  auto plan_vector = tools.CreateVector(plans);
+  tools.Finish(schema::CreateTools(tools, plan_vector));
+  b.ForceVectorAlignment(tools.GetSize(), 1, alignof(uint64_t));
+  return b.CreateVector(tools.GetBufferPointer(), tools.GetSize());
+}
+
 bool has_jumps(const BundleSpec& spec) {
   for (const Target& target : spec.targets) {
     for (const Plan& plan : target.plans) {
@@ -146,8 +174,9 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   std::vector<Offset<flatbuffers::String>> features;
   for (const std::string& feature : required_features(spec)) features.push_back(b.CreateString(feature));
   auto feature_vector = b.CreateVector(features);
+  auto tools = write_tools(b, spec);
   b.Finish(schema::CreateBundle(b, feature_vector, producer, name, segment_vector, target_vector, entries, states,
-                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE)),
+                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE), tools),
            schema::BundleIdentifier());
   std::vector<std::byte> bytes(b.GetSize());
   std::memcpy(bytes.data(), b.GetBufferPointer(), bytes.size());

@@ -81,10 +81,36 @@ class Reader {
           bundle_->segments()->Get(bundle_->initial_state())->compression() == INGOT_COMPRESSION_ZLIB;
     }
     for_each(bundle_->targets(), [&](const schema::Target* target) { spec.targets.push_back(read_target(*target)); });
+    if (bundle_->tools()) read_tools({bundle_->tools()->begin(), bundle_->tools()->end()}, spec);
     return spec;
   }
 
  private:
+  static void read_tools(const std::vector<uint8_t>& bytes, BundleSpec& spec) {
+    flatbuffers::Verifier verifier(bytes.data(), bytes.size());
+    require(verifier.VerifyBuffer<schema::Tools>(nullptr), "what it tells tools is damaged");
+    const auto* all = flatbuffers::GetRoot<schema::Tools>(bytes.data())->plan_calls();
+    uint32_t next = 0;
+    for (Target& target : spec.targets) {
+      for (Plan& plan : target.plans) {
+        if (all && next < all->size()) read_plan_calls(*all->Get(next++), plan);
+      }
+    }
+  }
+
+  static void read_plan_calls(const schema::PlanCalls& from, Plan& plan) {
+    for_each(from.calls(), [&](const schema::Call* call) {
+      plan.calls.push_back({text(call->name()), text(call->op()), text(call->source()),
+                            static_cast<ingot_dtype>(call->dtype()), call->flops(), call->read_bytes(),
+                            call->written_bytes()});
+    });
+    for (uint32_t i = 0; from.step_calls() && i < from.step_calls()->size() && i < plan.steps.size(); ++i) {
+      const uint32_t call = from.step_calls()->Get(i);
+      require(call == INGOT_NONE || call < plan.calls.size(), "a step is a part of no call");
+      if (call != INGOT_NONE) plan.steps[i].call = call;
+    }
+  }
+
   // A checked part of the file.
   std::span<const std::byte> part(uint64_t offset, uint64_t byte_count, uint64_t checksum) const {
     require(offset <= file_.size() && byte_count <= file_.size() - offset, "it is cut short");

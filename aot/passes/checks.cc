@@ -80,6 +80,12 @@ std::string no_narrow_floats(const Module& module) {
 }
 
 std::string every_dimension_is_known(const Module& module) {
+  for (const auto& function : module.functions) {
+    for (const auto& argument : function->body.arguments) {
+      if (!argument->type.is_static())
+        return fmt::format("an argument of @{} is a {}", function->name, to_string(argument->type));
+    }
+  }
   return first_complaint(module, [](const Op& op) {
     for (const auto& result : op.results) {
       if (!result->type.is_static()) return at(op, " gives a " + to_string(result->type));

@@ -26,7 +26,7 @@ std::string no_quantized_types(const Module& module);
 // No value is of a float type that kernels do not have.
 std::string no_narrow_floats(const Module& module);
 
-// No result has an unknown dimension.
+// No argument and no result of an op has an unknown dimension.
 std::string every_dimension_is_known(const Module& module);
 
 std::string no_barriers(const Module& module);

@@ -131,6 +131,9 @@ bool count_trips(Module& module, PassContext& context);
 // other's results.
 bool fuse(Module& module, PassContext& context);
 
+// Makes each op an ingot.kernel of its own, which reads and writes memory: what runs where `fuse` is skipped.
+bool wrap_ops(Module& module, PassContext& context);
+
 // Notes on kernels which result takes the place of which operand when the plan has its way: of state, and of what a
 // loop carries. Pairs of indices.
 bool mark_replaced(Module& module, PassContext& context);

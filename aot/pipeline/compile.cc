@@ -1,5 +1,8 @@
 #include "aot/pipeline/compile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -8,6 +11,7 @@
 #include "aot/analysis/flops.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/initial_state.h"
+#include "aot/pipeline/stages.h"
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
@@ -58,14 +62,34 @@ std::vector<Function*> entry_points(const Modules& modules) {
   return entries;
 }
 
+// What the passes of one module are told: where there are several, each has a folder of its own for dumps, named after
+// its first entry point.
+PipelineOptions options_of(const Module& module, PipelineOptions options, bool is_one_of_several) {
+  options.later_stages = stage_names();
+  const auto entry = std::ranges::find(module.functions, false, &Function::is_private);
+  if (is_one_of_several && !options.dump_dir.empty() && entry != module.functions.end()) {
+    options.dump_dir += "/" + (*entry)->name;
+  }
+  return options;
+}
+
 // One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
-                              const loops::Target& target, std::vector<plan::Plan>& plans, Phases& phases) {
+                              const loops::Target& target, const PipelineOptions& options, Compiled& compiled,
+                              Phases& phases) {
+  const StageTexts texts(options, target);
+  std::vector<plan::Plan>& plans = compiled.plans.emplace_back();
   phases.begin("lower and plan for " + std::string(target.name));
   std::map<const Op*, Lowering> lowerings;
   const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
-    const auto found = lowerings.find(&op);
-    return found != lowerings.end() ? found->second : lowerings.emplace(&op, lower(op, target)).first->second;
+    const auto [found, is_new] = lowerings.try_emplace(&op);
+    if (!is_new) return found->second;
+    found->second = lower(op, target);
+    for (const std::string& choice : found->second.choices) {
+      const std::string kernel = attr_text(op.attr_map, "name");
+      compiled.lowering_notes.push_back({op.location, kernel, std::string(target.name), choice});
+    }
+    return found->second;
   };
   plan::RodataPool rodata;
   plan::KernelTable kernels;
@@ -73,12 +97,15 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   for (Function* entry : entries) {
     plan::separate_results(*entry, lowering_of);
     plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
-    specs.push_back(plan_spec(plans.back(), static_cast<int>(entry_signature(*entry).inputs.size())));
+    specs.push_back(plan_spec(plans.back(), *entry));
   }
+  texts.show_kernels(kernels.kernels());
+  texts.show_plans(plans);
   for (const plan::Plan& plan : plans) {
     plan::check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
   }
   phases.begin("code for " + std::string(target.name));
+  texts.show_code(kernels.kernels());
   codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
   return target_spec(target, kernels, std::move(image), rodata.bytes(), std::move(specs));
 }
@@ -94,6 +121,15 @@ std::vector<std::string> default_targets() {
   return targets;
 }
 
+std::string to_string(const std::vector<LoweringNote>& notes) {
+  std::string text;
+  for (const LoweringNote& note : notes) {
+    const std::string place = describe(note.location);
+    text += fmt::format("{}{}{} for {}: {}\n", place, place.empty() ? "" : ": ", note.kernel, note.target, note.choice);
+  }
+  return text;
+}
+
 void Compiled::write(const std::string& path) const { bundle::write_bundle_file(spec, path); }
 
 Compiled compile(Modules modules, const CompileOptions& options) {
@@ -104,7 +140,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   for (auto& module : modules) {
     PassContext context;
     context.shapes = std::move(shapes);
-    run_passes(compile_passes(), *module, context, options.pipeline);
+    run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
   }
@@ -125,7 +161,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     Modules copies;
     for (const auto& module : modules) copies.push_back(copy_module(*module));
     compiled.spec.targets.push_back(
-        compile_target(entry_points(copies), state, loops::find_target(name), compiled.plans.emplace_back(), phases));
+        compile_target(entry_points(copies), state, loops::find_target(name), options.pipeline, compiled, phases));
   }
   phases.end();
   return compiled;

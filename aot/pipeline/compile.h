@@ -32,10 +32,21 @@ struct PhaseTime {
   double seconds;
 };
 
+// What lowering chose for a kernel: what --explain=contraction prints.
+struct LoweringNote {
+  Location location;
+  std::string kernel, target;
+  std::string choice;
+};
+
+// One line for each note: where, for which target, what was chosen.
+std::string to_string(const std::vector<LoweringNote>& notes);
+
 struct Compiled {
   bundle::BundleSpec spec;
   std::vector<std::vector<plan::Plan>> plans;  // for each target, one for each entry
   std::vector<FuseNote> fuse_notes;
+  std::vector<LoweringNote> lowering_notes;
   std::vector<PhaseTime> times;
 
   // Writes the bundle, beside `path` and renamed over it.

@@ -46,7 +46,7 @@ constexpr PassRow kCompilePasses[] = {
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
-    {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above"},
+    {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
@@ -63,7 +63,8 @@ std::vector<const PassRow*> all_passes() {
 void check_names(const PipelineOptions& options) {
   if (!options.stop_after.empty()) pass_named(options.stop_after, "--stop-after");
   for (const std::string& name : options.print_after) {
-    if (name != "all") pass_named(name, "--print-after");
+    if (name == "all" || contains(options.later_stages, name)) continue;
+    pass_named(name, "--print-after", options.later_stages);
   }
   for (const std::string& name : options.skip) pass_named(name, "--skip");
 }
@@ -78,6 +79,11 @@ void check_promise(const PassRow& row, const Module& module) {
   if (const std::string complaint = row.holds(module); !complaint.empty()) {
     throw_bug(fmt::format("after pass {}: {}", row.name, complaint));
   }
+}
+
+void check_is_not_needed(const PassRow& row, const Module& module) {
+  const std::string need = row.holds ? row.holds(module) : "";
+  if (!need.empty()) throw_error(nullptr, fmt::format("--skip {}: this program needs the pass: {}", row.name, need));
 }
 
 void dump(const PipelineOptions& options, int number, const PassRow& row, const Module& module, bool changed) {
@@ -116,7 +122,10 @@ class PassRunner {
     int number = 0;
     for (const PassRow& row : rows) {
       ++number;
-      if (contains(options_.skip, row.name)) continue;
+      if (contains(options_.skip, row.name) && !row.instead) {
+        check_is_not_needed(row, module_);
+        continue;
+      }
       const bool changed = run_row(row, /*is_part=*/false);
       if (!options_.dump_dir.empty()) dump(options_, number, row, module_, changed);
       if (is_stopped_) break;
@@ -129,7 +138,8 @@ class PassRunner {
     using Clock = std::chrono::steady_clock;
     const size_t entry = time_of(row, is_part);
     const Clock::time_point start = Clock::now();
-    const bool changed = row.parts ? run_parts(row.parts()) : row.run(module_, context_);
+    const auto run = contains(options_.skip, row.name) ? row.instead : row.run;
+    const bool changed = row.parts ? run_parts(row.parts()) : run(module_, context_);
     PassTime& time = times_[entry];
     time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++time.runs;
@@ -187,10 +197,11 @@ const PassRow* find_pass(std::string_view name) {
   return nullptr;
 }
 
-const PassRow& pass_named(std::string_view name, std::string_view option) {
+const PassRow& pass_named(std::string_view name, std::string_view option, const std::vector<std::string>& others) {
   if (const PassRow* row = find_pass(name)) return *row;
-  throw_error(nullptr,
-              fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, join(pass_names(), ", ")));
+  std::vector<std::string> names = pass_names();
+  names.insert(names.end(), others.begin(), others.end());
+  throw_error(nullptr, fmt::format("{}: there is no pass '{}'; the passes are {}", option, name, join(names, ", ")));
 }
 
 std::vector<std::string> pass_names() {

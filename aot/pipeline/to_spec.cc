@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "aot/analysis/traffic.h"
 #include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
@@ -38,6 +39,28 @@ uint32_t base_of(const plan::Buffer& buffer, int input_count) {
       return INGOT_BASE_IO + input_count + buffer.index;
   }
   return 0;
+}
+
+// The outermost name, which is what a framework calls the op; "" where there is none.
+std::string first_name(const Location& location) {
+  if (!location || location->kind == LocationNode::Kind::kName) return location ? location->text : "";
+  for (const Location& child : location->children) {
+    if (std::string name = first_name(child); !name.empty()) return name;
+  }
+  return "";
+}
+
+bundle::Call call_spec(const Op& kernel) {
+  const Traffic::Kernel measured = measure_kernel(kernel);
+  bundle::Call call{measured.name, first_name(kernel.location), describe(kernel.location)};
+  // Without the folder: a bundle does not tell where it was made.
+  call.source.erase(0, call.source.rfind('/') + 1);
+  if (call.source == call.op) call.source.clear();
+  call.dtype = dtype_code(kernel.result()->type.dtype);
+  call.flops = static_cast<uint64_t>(measured.flops);
+  call.read_bytes = static_cast<uint64_t>(measured.read_bytes);
+  call.written_bytes = static_cast<uint64_t>(measured.written_bytes);
+  return call;
 }
 
 }  // namespace
@@ -77,8 +100,10 @@ std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::
   return states;
 }
 
-bundle::Plan plan_spec(const plan::Plan& plan, int input_count) {
+bundle::Plan plan_spec(const plan::Plan& plan, const Function& function) {
+  const int input_count = static_cast<int>(entry_signature(function).inputs.size());
   bundle::Plan spec;
+  for (const Op* kernel : kernels_of(function)) spec.calls.push_back(call_spec(*kernel));
   spec.arena_bytes = plan.arena_bytes;
   spec.lower_bound_bytes = plan.lower_bound_bytes;
   std::map<int, uint32_t> arena_index;  // plan buffer -> spec buffer
@@ -98,6 +123,7 @@ bundle::Plan plan_spec(const plan::Plan& plan, int input_count) {
     bundle::Step made;
     made.kernel = step.kernel;
     made.barrier = step.barrier;
+    if (step.call >= 0) made.call = step.call;
     if (step.kind != plan::StepKind::kKernel) {
       made.kind = step.kind == plan::StepKind::kJump ? bundle::StepKind::kJump : bundle::StepKind::kJumpUnless;
       made.target = step.target;

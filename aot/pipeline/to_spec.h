@@ -12,7 +12,8 @@ namespace ingot {
 
 bundle::Entry entry_signature(const Function& function);
 std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<const Function*>& entries);
-bundle::Plan plan_spec(const plan::Plan& plan, int input_count);
+// `function` is what was planned.
+bundle::Plan plan_spec(const plan::Plan& plan, const Function& function);
 bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,
                            std::vector<std::byte> rodata, std::vector<bundle::Plan> plans);
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "aot/analysis/replaced.h"
+#include "aot/analysis/traffic.h"
 #include "aot/analysis/walk.h"
 #include "aot/base/contains.h"
 #include "aot/base/error.h"
@@ -37,7 +38,9 @@ class Planner {
         rodata_(rodata),
         kernels_(kernels),
         lowering_(lowering),
-        replaced_(replaced_state(function)) {}
+        replaced_(replaced_state(function)) {
+    for (const Op* kernel : kernels_of(function)) calls_.emplace(kernel, static_cast<int>(calls_.size()));
+  }
 
   Plan run() {
     plan_.entry = function_.name;
@@ -204,6 +207,7 @@ class Planner {
       Step step;
       step.kernel = kernels_.add(lowered.kernel);
       step.kernel_name = lowered.kernel.name;
+      step.call = calls_.at(&op);
       step.task_count = lowered.kernel.task_count;
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, lowered.kernel.scratch_bytes);
       for (size_t i = 0; i < lowered.bindings.size(); ++i) {
@@ -343,6 +347,7 @@ class Planner {
   const Replaced replaced_;  // by the function's results
   Plan plan_;
   BufferOf buffers_;
+  std::map<const Op*, int> calls_;                  // the kernels, numbered
   std::map<const Op*, std::vector<int>> prepared_;  // the temporaries of kernels of which some steps are in the plan
   std::map<const Value*, Destination> destinations_;
   std::map<std::string, int> names_;  // of all buffers, and how many after the first wanted each

@@ -118,7 +118,7 @@ class Parser {
     }
   }
 
-  // step 1: f32_rows (kernel 4, tasks 2, barrier) reads h, y writes lossrow, dlogits
+  // step 1: f32_rows (kernel 4, call 1, tasks 2, barrier) reads h, y writes lossrow, dlogits
   void parse_step() {
     Step step;
     const std::string_view number = reader_.token().text;
@@ -132,6 +132,10 @@ class Parser {
     reader_.expect_word("kernel");
     step.kernel = small("a kernel's number");
     reader_.expect(',');
+    if (reader_.accept_word("call")) {
+      step.call = small("a call's number");
+      reader_.expect(',');
+    }
     reader_.expect_word("tasks");
     step.task_count = integer("a number of tasks");
     if (reader_.accept(',')) {

@@ -7,8 +7,8 @@
 //     buffer h: tensor<32x10xf32> arena+0 1280 bytes, steps 0 to 1
 //     buffer dlogits: tensor<32x10xf32> arena+0 1280 bytes, steps 1 to 3, in place of h
 //     ...
-//     step 0: f32_dot_32x10x64 (kernel 0, tasks 6) reads x, w writes h
-//     step 1: f32_rows (kernel 4, tasks 2, barrier) reads h, y writes lossrow, dlogits
+//     step 0: f32_dot_32x10x64 (kernel 0, call 0, tasks 6) reads x, w writes h
+//     step 1: f32_rows (kernel 4, call 1, tasks 2, barrier) reads h, y writes lossrow, dlogits
 //     step 2: jump to 9 unless p is 1 (barrier)
 //     ...
 //   }
@@ -67,6 +67,7 @@ struct Step {
   int value = 0;
   int kernel = 0;  // into the kernel table
   std::string kernel_name;
+  int call = -1;  // the function's kernel of which this is a step, by its place in program order; -1 is none
   int64_t task_count = 1;
   std::vector<int> buffers;  // one for each of the kernel's parameters, in their order; what a kJumpUnless reads
   std::vector<bool> writes;  // for each of them

@@ -59,7 +59,8 @@ std::string print(const Plan& plan) {
                           written(plan.buffers[step.buffers[0]].name), step.value, barrier);
       continue;
     }
-    text += fmt::format("  step {}: {} (kernel {}, tasks {}{}){}\n", i, written(step.kernel_name), step.kernel,
+    const std::string call = step.call < 0 ? "" : fmt::format(", call {}", step.call);
+    text += fmt::format("  step {}: {} (kernel {}{}, tasks {}{}){}\n", i, written(step.kernel_name), step.kernel, call,
                         step.task_count, step.barrier ? ", barrier" : "", operands(plan, step));
   }
   return text + "}\n";

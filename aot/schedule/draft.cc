@@ -12,20 +12,6 @@
 namespace ingot::schedule {
 namespace {
 
-// "dot_general_add_maximum": the ops of the region, shortened.
-std::string name_of(const Op& kernel) {
-  constexpr size_t kNamedOps = 4;
-  std::string name;
-  size_t named = 0;
-  for (const auto& op : kernel.region().ops) {
-    if (op->def->is_terminator || op->is(kConstant) || op->def->only_moves) continue;
-    if (named++ == kNamedOps) break;
-    const std::string_view full = op->name();
-    name += (name.empty() ? "" : "_") + std::string(full.substr(full.find('.') + 1));
-  }
-  return name.empty() ? "copy" : name;
-}
-
 // `reader` reads of a window of `x` only the element that `update` overwrites, at the index at which its own is made.
 bool reads_the_window(const Op& reader, const Op& update) {
   if (!reader.is(kDynamicSlice) || reader.result()->type.shape != update.operand(1)->type.shape ||
@@ -56,7 +42,8 @@ bool updates_in_place(const Value* result, const Block& body) {
 }  // namespace
 
 Draft::Draft(const Op& kernel, const loops::Target& target, const LowerOptions& options)
-    : kernel_(&kernel), target_(&target), options_(options), name_(name_of(kernel)) {
+    : kernel_(&kernel), target_(&target), options_(options), name_(attr_text(kernel.attr_map, "name")) {
+  if (name_.empty()) name_ = "kernel";
   for (const auto& argument : body().arguments) {
     places_[argument.get()] = {KernelBinding::Kind::kOperand, argument->index};
   }

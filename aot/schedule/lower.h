@@ -5,6 +5,7 @@
 // reduction, then their combination).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "aot/graph/graph.h"
@@ -33,6 +34,7 @@ struct Lowering {
   // So many of the first steps read loop-invariant operands only: the plan runs them once, before the loop.
   int prepared = 0;
   std::vector<TensorType> temporaries;  // buffers between the steps
+  std::vector<std::string> choices;     // what templates chose and how, for people
 };
 
 struct LowerOptions {

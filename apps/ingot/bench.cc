@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "aot/base/file.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/roofline_report.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/sources.h"
 #include "apps/ingot/step_times.h"
@@ -15,6 +17,7 @@ namespace ingot {
 namespace {
 
 constexpr int kWatchedRuns = 11;
+constexpr uint32_t kRooflineSteps = 20;  // that are shown, unless --steps says how many
 
 struct BenchOptions {
   std::string bundle, entry, state, data;
@@ -23,6 +26,8 @@ struct BenchOptions {
   uint32_t steps = 0;
   double seconds = 1.0;
   bool json = false;
+  bool roofline = false;
+  std::string roofline_svg;
 };
 
 // Milliseconds of runs, ascending: at least ten, and for at least `seconds`.
@@ -61,7 +66,22 @@ void print_steps(std::span<const StepTime> times, const BenchOptions& options) {
   }
 }
 
+void show_roofline(Device& device, uint32_t entry, const bundle::BundleSpec& spec, const BenchOptions& options) {
+  const std::string name = device.bundle().info().target;
+  const auto target = std::ranges::find(spec.targets, name, &bundle::Target::name);
+  const MachinePeaks peaks = measure_peaks(options.threads);
+  const std::vector<CallTime> calls =
+      call_times(target->plans[entry], *target, measure_steps(device, entry, kWatchedRuns), peaks);
+  if (!options.roofline_svg.empty()) {
+    const std::string title = fmt::format("{} of {} on {}, {} thread{}: {:.4g} ms", spec.entries[entry].name, spec.name,
+                                          name, options.threads, options.threads > 1 ? "s" : "", sum_of(calls).ms);
+    write_file(options.roofline_svg, roofline_svg(title, calls, peaks));
+  }
+  if (options.roofline) print_roofline(calls, peaks, options.steps ? options.steps : kRooflineSteps, options.json);
+}
+
 void bench(const BenchOptions& options) {
+  if (!options.roofline_svg.empty()) WholeFile{options.roofline_svg};  // a bad path is known before the work
   Device device(options.bundle, options.threads);
   const uint32_t entry = device.find_entry(options.entry);
   device.start_state(options.state);
@@ -75,7 +95,8 @@ void bench(const BenchOptions& options) {
 
   const std::vector<double> times_ms = measure_ms(device, entry, options.seconds);
   const double median_ms = times_ms[times_ms.size() / 2];
-  const uint64_t flops = load_bundle(options.bundle).entries[entry].flops;
+  const bundle::BundleSpec spec = load_bundle(options.bundle);
+  const uint64_t flops = spec.entries[entry].flops;
   const ingot_entry_info info = device.bundle().entry(entry);
   const ingot_bundle_info all = device.bundle().info();
   const Row report = {{"entry", std::string(info.name)},
@@ -97,7 +118,8 @@ void bench(const BenchOptions& options) {
   } else {
     for (const auto& [name, value] : report) fmt::print("{:18} {}\n", name, to_string(value));
   }
-  if (options.steps) print_steps(measure_steps(device, entry, kWatchedRuns), options);
+  if (options.roofline || !options.roofline_svg.empty()) show_roofline(device, entry, spec, options);
+  if (options.steps && !options.roofline) print_steps(measure_steps(device, entry, kWatchedRuns), options);
 }
 
 }  // namespace
@@ -110,7 +132,8 @@ Command bench_command() {
       .help = "Measure an entry point: median and 10th percentile time, GFLOP/s, memory",
       .examples =
           "  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2\n"
-          "  ingot bench step.ingot --steps 10",
+          "  ingot bench step.ingot --steps 10\n"
+          "  ingot bench step.ingot --roofline --roofline-svg roofline.svg   # where time goes, and what bounds it",
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
                   {"--state", &o.state, "safetensors file with the state"},
@@ -119,6 +142,9 @@ Command bench_command() {
                   {"--threads", &o.threads, "1 by default"},
                   {"--seconds", &o.seconds, "how long to measure at least; 1 by default"},
                   {"--steps", &o.steps, "also show this many steps, those that take longest first"},
+                  {"--roofline", &o.roofline,
+                   "measure the machine, then each kernel beside it: GFLOP/s, GB/s, what bounds it, its source line"},
+                  {"--roofline-svg", &o.roofline_svg, "picture to write of that"},
                   {"--json", &o.json, "one JSON object on one line, and one for each step"}},
       .run = [options] { bench(*options); },
   };

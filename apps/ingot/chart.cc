@@ -40,6 +40,24 @@ double tick_distance(double range) {
   return 10 * power;
 }
 
+// Where an axis has lines and numbers: about five, or the powers of ten.
+std::vector<double> ticks(const Axis& axis) {
+  std::vector<double> at;
+  if (axis.is_log) {
+    for (double i = std::ceil(std::log10(axis.low)); i <= std::log10(axis.high); ++i) at.push_back(std::pow(10.0, i));
+    return at;
+  }
+  const double distance = tick_distance(axis.high - axis.low);
+  for (double i = std::ceil(axis.low / distance); i * distance <= axis.high; ++i) at.push_back(i * distance);
+  return at;
+}
+
+// How much of the axis lies below x.
+double share(const Axis& axis, double x) {
+  if (axis.is_log) return std::log(x / axis.low) / std::log(axis.high / axis.low);
+  return (x - axis.low) / (axis.high - axis.low);
+}
+
 std::string words(double x, double y, const char* anchor, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(text));
 }
@@ -52,7 +70,7 @@ std::string stroke(double x1, double y1, double x2, double y2, const char* style
 
 Chart::Chart(const std::string& title, Axis x, Axis y) : x_(std::move(x)), y_(std::move(y)) {
   for (Axis* axis : {&x_, &y_}) {
-    if (!(axis->high > axis->low)) axis->high = axis->low + 1;
+    if (!(axis->high > axis->low)) axis->high = axis->is_log ? axis->low * 10 : axis->low + 1;
   }
   text_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
@@ -65,39 +83,52 @@ Chart::Chart(const std::string& title, Axis x, Axis y) : x_(std::move(x)), y_(st
   add_ticks();
 }
 
-double Chart::across(double x) const { return kLeft + (x - x_.low) / (x_.high - x_.low) * (kWidth - kLeft - kRight); }
+double Chart::across(double x) const { return kLeft + share(x_, x) * (kWidth - kLeft - kRight); }
 
-double Chart::down(double y) const {
-  return kHeight - kBottom - (y - y_.low) / (y_.high - y_.low) * (kHeight - kTop - kBottom);
-}
+double Chart::down(double y) const { return kHeight - kBottom - share(y_, y) * (kHeight - kTop - kBottom); }
 
 void Chart::add_ticks() {
   constexpr const char* kFaint = "stroke=\"#ddd\"";
-  const double x_distance = tick_distance(x_.high - x_.low), y_distance = tick_distance(y_.high - y_.low);
-  for (double i = std::ceil(x_.low / x_distance); i * x_distance <= x_.high; ++i) {
-    const double at = across(i * x_distance);
-    text_ += stroke(at, kTop, at, kHeight - kBottom, kFaint);
-    text_ += words(at, kHeight - kBottom + 16, "middle", fmt::format("{:.6g}", i * x_distance));
+  for (const double x : ticks(x_)) {
+    text_ += stroke(across(x), kTop, across(x), kHeight - kBottom, kFaint);
+    text_ += words(across(x), kHeight - kBottom + 16, "middle", fmt::format("{:.6g}", x));
   }
-  for (double i = std::ceil(y_.low / y_distance); i * y_distance <= y_.high; ++i) {
-    const double at = down(i * y_distance);
-    text_ += stroke(kLeft, at, kWidth - kRight, at, kFaint);
-    text_ += words(kLeft - 6, at + 4, "end", fmt::format("{:.10g}", i * y_distance));
+  for (const double y : ticks(y_)) {
+    text_ += stroke(kLeft, down(y), kWidth - kRight, down(y), kFaint);
+    text_ += words(kLeft - 6, down(y) + 4, "end", fmt::format("{:.10g}", y));
   }
 }
 
+std::string Chart::next_colour() { return fmt::format("hsl({},60%,75%)", colours_++ * 137 % 360); }
+
 void Chart::add(const Box& box) {
   const double left = across(box.left), right = across(box.right), top = down(box.top), bottom = down(box.bottom);
-  const int hue = boxes_++ * 137 % 360;  // neighbours differ
   text_ += fmt::format(
       "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-      "fill=\"hsl({},60%,75%)\" stroke=\"#555\" stroke-width=\"0.5\"/>",
-      escaped(box.title), left, top, right - left, bottom - top, hue);
+      "fill=\"{}\" stroke=\"#555\" stroke-width=\"0.5\"/>",
+      escaped(box.title), left, top, right - left, bottom - top, next_colour());
   const auto letters = static_cast<size_t>(std::max(0.0, (right - left - 6) / kLetter));
   if (letters >= 4 && bottom - top >= 14) {
     text_ += words(left + 3, (top + bottom) / 2 + 4, "start", box.label.substr(0, letters));
   }
   text_ += "</g>\n";
+}
+
+void Chart::add(const Point& point) {
+  text_ += fmt::format(
+      "<g><title>{}</title><circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" fill-opacity=\"0.7\" "
+      "stroke=\"#555\" stroke-width=\"0.5\"/>",
+      escaped(point.title), across(point.x), down(point.y), point.radius, next_colour());
+  if (!point.label.empty()) {
+    const bool is_far_right = across(point.x) > (kLeft + kWidth) / 2;
+    const double aside = is_far_right ? -point.radius - 3 : point.radius + 3;
+    text_ += words(across(point.x) + aside, down(point.y) + 4, is_far_right ? "end" : "start", point.label);
+  }
+  text_ += "</g>\n";
+}
+
+void Chart::add_words(double x, double y, const std::string& text) {
+  text_ += words(across(x), down(y) - 4, "start", text);
 }
 
 void Chart::add_level(double y, const std::string& label) {

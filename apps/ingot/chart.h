@@ -9,7 +9,8 @@ namespace ingot {
 
 struct Axis {
   std::string label;
-  double low, high;  // what the axis shows
+  double low, high;     // what the axis shows
+  bool is_log = false;  // then low > 0
 };
 
 class Chart {
@@ -23,6 +24,14 @@ class Chart {
     std::string title;  // shown where a viewer points at the box
   };
   void add(const Box& box);  // each in a colour of its own
+  struct Point {
+    double x, y;
+    double radius;      // in pixels
+    std::string label;  // written beside it
+    std::string title;  // shown where a viewer points at it
+  };
+  void add(const Point& point);                                  // likewise
+  void add_words(double x, double y, const std::string& words);  // that begin there
   void add_level(double y, const std::string& label);
   void add_line(const std::vector<std::pair<double, double>>& points);  // broken where a y is not finite
 
@@ -32,10 +41,11 @@ class Chart {
   double across(double x) const;  // in pixels
   double down(double y) const;
   void add_ticks();
+  std::string next_colour();  // neighbours differ
 
   Axis x_, y_;
   std::string text_;
-  int boxes_ = 0;
+  int colours_ = 0;
 };
 
 }  // namespace ingot

@@ -8,6 +8,7 @@
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/loops/target.h"
+#include "aot/plan/explain_order.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/sources.h"
@@ -53,6 +54,17 @@ std::string saved_state(const std::vector<std::string>& inputs) {
   return found;
 }
 
+std::string explanation(const Compiled& compiled, const std::string& subject) {
+  if (subject == "fuse") return to_string(compiled.fuse_notes);
+  if (subject == "contraction") return to_string(compiled.lowering_notes);
+  std::string text;
+  for (size_t t = 0; t < compiled.plans.size(); ++t) {
+    text += fmt::format("for {}\n", compiled.spec.targets[t].name);
+    for (const plan::Plan& plan : compiled.plans[t]) text += plan::explain_order(plan);
+  }
+  return text;
+}
+
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
   CompileOptions options = command.options;
@@ -67,7 +79,7 @@ void run_compile(const CompileCommand& command) {
     for (const std::string& file : program_files(command.inputs)) modules.push_back(load_program(file));
     return compile(std::move(modules), options);
   }();
-  if (!command.explain.empty()) fmt::print("{}", to_string(compiled.fuse_notes));
+  if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
@@ -89,28 +101,39 @@ Command compile_command() {
       .examples =
           "  ingot compile step.mlir -o step.ingot\n"
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
-          "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3",
-      .options = {{"inputs",
-                   &o.inputs,
-                   "[ENTRY=]FILE.mlir or FOLDER...: StableHLO text; entry points share state by name",
-                   {.required = true, .is_program = true}},
-                  {"-o,--output", &o.output, "the bundle to write", {.required = true}},
-                  {"--target",
-                   &o.options.targets,
-                   loops::target_names() + "; several by commas, best first",
-                   {.commas = true}},
-                  {"--shape",
-                   &o.shapes,
-                   "sizes that the programs leave open: batch=32, x=32x784; several by commas",
-                   {.commas = true}},
-                  {"--state", &o.options.initial_state,
-                   "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
-                  {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
-                  {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
-                  {"--print-after", &pipeline.print_after, "passes (or all) whose result is printed", {.commas = true}},
-                  {"--skip", &pipeline.skip, "passes to leave out, for bisecting", {.commas = true}},
-                  {"--dump-dir", &pipeline.dump_dir, "folder for the graph after every pass"},
-                  {"--time-passes", &pipeline.time_passes, "print where the time went"}},
+          "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
+          "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
+          "  ingot compile step.mlir -o slow.ingot --skip fuse        # what fusing brings: ingot bench both",
+      .options =
+          {{"inputs",
+            &o.inputs,
+            "[ENTRY=]FILE.mlir or FOLDER...: StableHLO text; entry points share state by name",
+            {.required = true, .is_program = true}},
+           {"-o,--output", &o.output, "the bundle to write", {.required = true}},
+           {"--target",
+            &o.options.targets,
+            "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first",
+            {.commas = true}},
+           {"--shape",
+            &o.shapes,
+            "sizes that the programs leave open: batch=32, x=32x784; several by commas",
+            {.commas = true}},
+           {"--state", &o.options.initial_state,
+            "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
+           {"--explain",
+            &o.explain,
+            "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
+            "how each product and convolution is blocked, packed and split",
+            {.choices = {"fuse", "order", "contraction"}}},
+           {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
+           {"--print-after",
+            &pipeline.print_after,
+            "passes whose result is printed; also lower, plan, llvm, optimized.llvm, asm; or all",
+            {.commas = true}},
+           {"--skip", &pipeline.skip, "passes to leave out, to see what they bring: fuse, ...", {.commas = true}},
+           {"--dump-dir", &pipeline.dump_dir,
+            "folder for the graph after every pass, and for each target its loops, plans, LLVM IR, assembly"},
+           {"--time-passes", &pipeline.time_passes, "print where the time went"}},
       .run = [options] { run_compile(*options); },
   };
 }

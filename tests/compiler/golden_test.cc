@@ -7,19 +7,25 @@
 //
 // INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also
 // checked: the passes are idempotent, and the program means the same before and after.
+//
+// In the folders of stages below the graph the first line is "// run: lower for x86-64-v3": a whole compilation, of
+// which that stage is shown.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "aot/graph/evaluate.h"
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/support/build.h"
+#include "aot/pipeline/compile.h"
 #include "aot/pipeline/passes.h"
+#include "aot/pipeline/stages.h"
 #include "tests/support/in_memory.h"
 #include "tests/support/random_tensor.h"
 
@@ -31,9 +37,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kExpect = "// ---- expect\n";
 
 struct Golden {
+  fs::path path;
   std::string input;  // with its run line
   std::string expected;
-  std::vector<PassRow> passes;
 };
 
 std::string read_file(const fs::path& path) {
@@ -43,27 +49,26 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-std::vector<PassRow> passes_of(const std::string& input) {
+// The words of the run line.
+std::vector<std::string> run_line(const std::string& input) {
   std::string line = input.substr(0, input.find('\n'));
   const std::string prefix = "// run:";
   if (!line.starts_with(prefix)) throw std::runtime_error("the first line must be '// run: PASS, ...'");
   std::replace(line.begin(), line.end(), ',', ' ');
-  std::istringstream names(line.substr(prefix.size()));
+  std::istringstream words(line.substr(prefix.size()));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+std::vector<PassRow> passes_of(const std::string& input) {
   std::vector<PassRow> rows;
-  for (std::string name; names >> name;) {
-    const PassRow* row = find_pass(name);
-    if (!row) throw std::runtime_error("there is no pass '" + name + "'");
-    rows.push_back(*row);
-  }
+  for (const std::string& name : run_line(input)) rows.push_back(pass_named(name, "// run:"));
   return rows;
 }
 
 Golden read_golden(const fs::path& path) {
   const std::string text = read_file(path);
   const size_t at = text.find(kExpect);
-  Golden golden{text.substr(0, at), at == text.npos ? "" : text.substr(at + kExpect.size()), {}};
-  golden.passes = passes_of(golden.input);
-  return golden;
+  return {path, text.substr(0, at), at == text.npos ? "" : text.substr(at + kExpect.size())};
 }
 
 // The lines that differ, with the first and last common ones left out.
@@ -84,27 +89,30 @@ std::string diff(const std::string& expected, const std::string& actual) {
   return text;
 }
 
+void expect_text(const Golden& golden, const std::string& actual) {
+  if (std::getenv("INGOT_BLESS")) {
+    std::ofstream(golden.path) << golden.input << kExpect << actual;
+  } else {
+    EXPECT_TRUE(actual == golden.expected)
+        << diff(golden.expected, actual) << "To accept: INGOT_BLESS=1 build/release/tests/compiler/golden_test";
+  }
+}
+
 class GoldenTest : public testing::TestWithParam<fs::path> {};
 
 TEST_P(GoldenTest, GivesTheExpectedText) {
-  const fs::path& path = GetParam();
-  const Golden golden = read_golden(path);
-  auto module = parse_module(golden.input, path.filename(), all_ops());
+  const Golden golden = read_golden(GetParam());
+  const std::vector<PassRow> passes = passes_of(golden.input);
+  auto module = parse_module(golden.input, golden.path.filename(), all_ops());
   const auto before = copy_module(*module);
   PassContext context;
-  run_passes(golden.passes, *module, context);
+  run_passes(passes, *module, context);
   const std::string actual = print(*module);
-
-  if (std::getenv("INGOT_BLESS")) {
-    std::ofstream(path) << golden.input << kExpect << actual;
-  } else {
-    EXPECT_TRUE(actual == golden.expected)
-        << diff(golden.expected, actual) << "To accept: INGOT_BLESS=1 build/release/tests/golden_test";
-  }
+  expect_text(golden, actual);
 
   const auto again = copy_module(*module);
   PassContext fresh;
-  run_passes(golden.passes, *again, fresh);
+  run_passes(passes, *again, fresh);
   EXPECT_EQ(print(*again), actual) << "not idempotent";
 
   for (const auto& function : before->functions) {
@@ -122,18 +130,42 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   }
 }
 
-std::vector<fs::path> goldens() {
+class StageGoldenTest : public testing::TestWithParam<fs::path> {};
+
+TEST_P(StageGoldenTest, GivesTheExpectedText) {
+  const Golden golden = read_golden(GetParam());
+  const std::vector<std::string> line = run_line(golden.input);
+  ASSERT_EQ(line.size(), 3u) << "the first line must be '// run: STAGE for TARGET'";
+  CompileOptions options;
+  options.targets = {line[2]};
+  std::string actual;
+  options.pipeline.print_after = {line[0]};
+  options.pipeline.print = [&](const std::string& text) { actual += text; };
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(parse_module(golden.input, golden.path.filename(), all_ops()));
+  compile(std::move(modules), options);
+  expect_text(golden, actual);
+}
+
+// Goldens of passes, or of the stages below the graph.
+std::vector<fs::path> goldens(bool of_stages) {
+  const std::vector<std::string> stages = stage_names();
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(INGOT_SOURCE_DIR) / "tests/golden")) {
-    if (entry.path().extension() == ".mlir") paths.push_back(entry.path());
+    const fs::path& path = entry.path();
+    const bool is_stage = std::ranges::find(stages, path.parent_path().filename().string()) != stages.end();
+    if (path.extension() == ".mlir" && is_stage == of_stages) paths.push_back(path);
   }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GoldenTest, testing::ValuesIn(goldens()), [](const auto& info) {
+std::string name_of(const testing::TestParamInfo<fs::path>& info) {
   return info.param.parent_path().filename().string() + "_" + info.param.stem().string();
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenTest, testing::ValuesIn(goldens(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, StageGoldenTest, testing::ValuesIn(goldens(true)), name_of);
 
 }  // namespace
 }  // namespace ingot

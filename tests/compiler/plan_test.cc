@@ -6,6 +6,7 @@
 #include "aot/loops/builder.h"
 #include "aot/ops/support/build.h"
 #include "aot/plan/check_plan.h"
+#include "aot/plan/explain_order.h"
 #include "aot/plan/make_plan.h"
 #include "aot/plan/order.h"
 #include "aot/plan/parse_plan.h"
@@ -225,6 +226,7 @@ TEST(Plan, RandomFunctionsPassTheChecker) {
     f.finish(results, states);
     const Plan plan = f.plan();
     EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
+    EXPECT_EQ(std::ranges::max(live_bytes(plan)), plan.lower_bound_bytes) << print(plan);
   }
 }
 
@@ -243,6 +245,24 @@ const std::string kGoodPlan = R"(plan train {
   step 2: update (kernel 2, tasks 1, barrier) reads w, g writes "w'"
 }
 )";
+
+TEST(ExplainOrder, TellsWhatLivesAndWhereThePeakIs) {
+  EXPECT_EQ(explain_order(parse_plan(kGoodPlan)),
+            "order of train: 512 bytes live at most (at *), arena 512 bytes\n"
+            "  step         live\n"
+            "     0          256  forward: makes h (256)\n"
+            "*    1          512  backward: makes g (256), ends h (256)\n"
+            "     2          256  update: ends g (256)\n");
+}
+
+TEST(ExplainOrder, WhatTakesAPlaceOverIsCountedOnce) {
+  std::string text = kGoodPlan;
+  const std::string g = "arena+256 256 bytes, steps 1 to 2";
+  text.replace(text.find(g), g.size(), "arena+0 256 bytes, steps 1 to 2, in place of h");
+  const Plan plan = parse_plan(text);
+  EXPECT_EQ(live_bytes(plan), (std::vector<int64_t>{256, 256, 256}));
+  EXPECT_NE(explain_order(plan).find("backward: makes g (256) in place of h, ends h (256)"), std::string::npos);
+}
 
 // That text with changes, each of which puts `bad` for the first `good`, and what is said to it.
 struct BadPlan {

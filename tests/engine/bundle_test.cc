@@ -48,6 +48,27 @@ TEST(Bundle, JumpsAreKeptAndRequireControlFlow) {
   EXPECT_THROW(bundle::write_bundle(spec), std::exception);
 }
 
+TEST(Bundle, CallsAreKeptAndTheEnginePassesThemBy) {
+  bundle::BundleSpec spec = fit_spec();
+  bundle::Plan& plan = spec.targets[0].plans[kTrainStep];
+  plan.calls = {{"f32_dot_general_8x4", "jit(step)/dot_general", "model.py:12:8", INGOT_F32, 64, 160, 32},
+                {"copy", "", "", INGOT_I32, 0, 8, 8}};
+  plan.steps[0].call = 1;
+  const std::vector<std::byte> file = bundle::write_bundle(spec);
+  const bundle::Plan read = bundle::read_bundle(file).targets[0].plans[kTrainStep];
+  ASSERT_EQ(read.calls.size(), 2u);
+  EXPECT_EQ(read.calls[0].op, "jit(step)/dot_general");
+  EXPECT_EQ(read.calls[0].source, "model.py:12:8");
+  EXPECT_EQ(read.calls[0].read_bytes, 160u);
+  EXPECT_EQ(read.calls[1].dtype, INGOT_I32);
+  EXPECT_EQ(read.steps[0].call, 1u);
+  EXPECT_EQ(read.steps[1].call, std::nullopt);
+  EXPECT_EQ(bundle::write_bundle(bundle::read_bundle(file)), file);
+  const OpenBundle bundle(file);
+  plan.steps[0].call = 2;
+  EXPECT_THROW(bundle::write_bundle(spec), std::exception);
+}
+
 TEST(Bundle, EqualSegmentsAreStoredOnce) {
   bundle::BundleSpec spec = fit_spec();
   spec.targets[0].rodata.resize(100'000);

@@ -80,5 +80,20 @@ TEST(Compat, ABundleOfFormat12LoopsAndHasDefaults) {
   EXPECT_EQ(run(), (Floats{0.0616542436f, -0.118433185f, 0.166352764f, 0.202799469f}));
 }
 
+TEST(Compat, ABundleOfFormat13HasCallsForTools) {
+  if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/engine/compat/calls_1.3.ingot");
+  Session session(bundle);
+  Floats weights;
+  for (int i = 0; i < 16; ++i) weights.push_back(static_cast<float>(i * 5 % 7) * 0.125f - 0.25f);
+  session.write<float>("w", weights);
+  const Entry predict = session.entry("predict");
+  for (int i = 0; i < 24; ++i) predict.input<float>("x")[i] = static_cast<float>(i * 7 % 11) * 0.0625f - 0.25f;
+  predict.run();
+  const auto y = predict.output<float>("y");
+  EXPECT_EQ(Floats(y.begin(), y.end()),
+            (Floats{0.177778259f, -0.244918659f, 0.215326324f, 0, 0.0857265666f, 0.0779664442f}));
+}
+
 }  // namespace
 }  // namespace ingot::engine

@@ -8,7 +8,6 @@
 
 #include "aot/base/error.h"
 #include "aot/graph/graph.h"
-#include "aot/pipeline/compile.h"
 #include "tests/support/code_runner.h"
 
 namespace ingot {
@@ -23,10 +22,9 @@ engine::AlignedBytes aligned_copy(const std::vector<std::byte>& bytes) {
   return copy;
 }
 
-bundle::BundleSpec compiled_spec(const Module& module) {
+bundle::BundleSpec compiled_spec(const Module& module, CompileOptions options) {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(copy_module(module));
-  CompileOptions options;
   options.targets = every_target();
   return compile(std::move(modules), options).spec;
 }
@@ -45,8 +43,8 @@ struct CompiledProgram::Opened {
   engine::Bundle bundle;
   std::map<uint32_t, engine::Session> sessions;  // by their threads
 
-  explicit Opened(const Module& module)
-      : spec(compiled_spec(module)),
+  Opened(const Module& module, const CompileOptions& options)
+      : spec(compiled_spec(module, options)),
         bytes(aligned_copy(bundle::write_bundle(spec))),
         bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
 };
@@ -64,7 +62,8 @@ engine::AlignedBytes& provide(engine::Session& session, std::vector<engine::Alig
 
 }  // namespace
 
-CompiledProgram::CompiledProgram(const Module& module) : opened_(std::make_unique<Opened>(module)) {}
+CompiledProgram::CompiledProgram(const Module& module, const CompileOptions& options)
+    : opened_(std::make_unique<Opened>(module, options)) {}
 CompiledProgram::~CompiledProgram() = default;
 
 const bundle::BundleSpec& CompiledProgram::spec() const { return opened_->spec; }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "aot/bundle/bundle.h"
+#include "aot/pipeline/compile.h"
 #include "tests/support/program_runner.h"
 
 namespace ingot {
@@ -11,7 +12,7 @@ namespace ingot {
 // A module's public functions in one bundle, in memory.
 class CompiledProgram {
  public:
-  explicit CompiledProgram(const Module& module);
+  explicit CompiledProgram(const Module& module, const CompileOptions& options = {});
   ~CompiledProgram();
 
   const bundle::BundleSpec& spec() const;

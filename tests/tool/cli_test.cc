@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -205,6 +206,67 @@ TEST_F(CliTest, InspectTellsOfEveryTarget) {
   EXPECT_EQ(read_text(path("again.svg")), picture);
 }
 
+TEST_F(CliTest, DumpsEveryStageOfEachTarget) {
+  done("compile train_step=step.mlir predict.mlir -o net.ingot --target x86-64-v3,aarch64 --dump-dir dump");
+  for (const std::string entry : {"train_step", "predict"}) {
+    EXPECT_NE(read_text(path("dump/" + entry + "/01.inline_calls.mlir")).find("@" + entry), std::string::npos);
+  }
+  const struct {
+    const char *stage, *file, *says;
+  } stages[] = {{"lower", "000.*.loops", "kernel "},
+                {"plan", "predict.plan", "plan predict {"},
+                {"llvm", "000.*.ll", "define "},
+                {"optimized.llvm", "000.*.ll", "define "},
+                {"asm", "000.*.s", "ret"}};
+  for (const std::string target : {"x86-64-v3", "aarch64"}) {
+    size_t number = compile_passes().size();
+    for (const auto& stage : stages) {
+      const std::string files = path(fmt::format("dump/{}/{:02}.{}/{}", target, ++number, stage.stage, stage.file));
+      EXPECT_EQ(std::system(fmt::format("grep -q '{}' {}", stage.says, files).c_str()), 0) << files;
+    }
+  }
+}
+
+TEST_F(CliTest, PrintsStagesAndKeepsTheBundle) {
+  const std::string text = done("compile predict.mlir -o predict.ingot --print-after lower,plan,asm --target host");
+  for (const char* part : {"// after lower for ", "\nkernel ", "// after plan for ", "\nplan predict {", "ret"}) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  }
+  EXPECT_EQ(text.find("// after fuse"), text.npos);
+  const std::string loud = read_text(path("predict.ingot"));
+  done("compile predict.mlir -o predict.ingot --target host");
+  EXPECT_EQ(loud, read_text(path("predict.ingot")));
+}
+
+TEST_F(CliTest, ExplainsWhatWasChosen) {
+  const std::string order = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain order");
+  for (const char* part :
+       {"for x86-64-v3\norder of step: ", "for aarch64\norder of step: ", "\n*    0 ", "makes e ("}) {
+    EXPECT_NE(order.find(part), order.npos) << order;
+  }
+  const std::string choices = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain contraction");
+  for (const std::string target : {"x86-64-v3", "aarch64"}) {
+    const std::string first = fmt::format("step.mlir:5:8: f32_dot_general_8x4_subtract for {}: ", target);
+    EXPECT_NE(choices.find(first), choices.npos) << choices;
+  }
+  EXPECT_EQ(ingot("compile step.mlir -o x.ingot --explain everything").exit_code, kUsageError);
+}
+
+TEST_F(CliTest, PassesAreLeftOutUnlessTheyAreNeeded) {
+  done("compile predict.mlir -o predict.ingot --skip fuse,canonicalize --dump-dir dump");
+  EXPECT_TRUE(fs::exists(path(fmt::format("dump/{:02}.fuse.mlir", compile_passes().size() - 1))));
+  done("run predict.ingot --input x=1 --state first.safetensors");
+  write("calls.mlir",
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %0 = call @f(%x) : (tensor<f32>) -> tensor<f32>\n"
+        "  return %0 : tensor<f32>\n}\nfunc.func private @f(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  return %x : tensor<f32>\n}\n");
+  const Outcome outcome = ingot("compile calls.mlir -o calls.ingot --skip inline_calls");
+  EXPECT_EQ(outcome.exit_code, kUserError);
+  EXPECT_NE(outcome.errors.find("--skip inline_calls: this program needs the pass: func.call is left at calls.mlir:2:"),
+            std::string::npos)
+      << outcome.errors;
+}
+
 TEST_F(CliTest, BenchMeasures) {
   compile_both();
   const auto report =
@@ -251,6 +313,49 @@ TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
         "  %0 = stablehlo.add %x, %x : tensor<f32>\n  return %0 : tensor<f32>\n}\n");
   done("compile twice.mlir -o twice.ingot");
   EXPECT_NE(done("inspect twice.ingot").find("twice"), std::string::npos);
+}
+
+TEST_F(CliTest, RooflineTellsWhatBoundsEachKernel) {
+  compile_both();
+  std::istringstream lines(done(
+      "bench net.ingot train_step --state first.safetensors --seconds 0.01 --roofline --roofline-svg roof.svg --json"));
+  std::map<std::string, std::vector<nlohmann::json>> rows;
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(nlohmann::json::parse(line).at("entry"), "train_step");
+  while (std::getline(lines, line)) {
+    const auto row = nlohmann::json::parse(line);
+    rows[row.at("row")].push_back(row);
+  }
+  ASSERT_EQ(rows["machine"].size(), 1u);
+  for (const char* name :
+       {"f32_gflops_per_second", "f64_gflops_per_second", "L1_gb_per_second", "memory_gb_per_second", "step_ns"}) {
+    EXPECT_GT(rows["machine"][0].at(name), 0) << name;
+  }
+  ASSERT_EQ(rows["call"].size(), 3u);
+  double flops = 0;
+  std::set<std::string> kernels, sources;
+  for (const auto& call : rows["call"]) {
+    for (const char* name : {"ms", "attainable_ms", "gflops_per_second", "gb_per_second"}) {
+      EXPECT_GT(call.at(name), 0) << name;
+    }
+    flops += call.at("flops").get<double>();
+    kernels.insert(call.at("kernel"));
+    sources.insert(call.at("source"));
+  }
+  EXPECT_EQ(sources, (std::set<std::string>{"step.mlir:5:8", "step.mlir:7:8", "step.mlir:11:8"}));
+  EXPECT_TRUE(kernels.contains("f32_dot_general_8x4_subtract"));
+  EXPECT_EQ(rows["kernel"].size(), kernels.size());
+  EXPECT_GE(rows["bound"].size(), 1u);
+  ASSERT_EQ(rows["sum"].size(), 1u);
+  EXPECT_EQ(rows["sum"][0].at("flops"), flops);
+  EXPECT_EQ(rows["sum"][0].at("calls"), 3);
+  EXPECT_NE(read_text(path("roof.svg")).find("GFLOP/s"), std::string::npos);
+
+  const std::string text = done("bench net.ingot predict --state first.safetensors --seconds 0.01 --roofline");
+  for (const char* part : {"machine: ", "% of roof", "bound by", "predict.mlir:4:8"}) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  }
 }
 
 TEST_F(CliTest, CheckJudges) {
@@ -302,7 +407,10 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
       {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
       {"bench step.mlir", kUserError, "are not those of an ingot bundle"},
+      {"bench net.ingot --roofline-svg nowhere/r.svg", kUserError, "cannot write nowhere/r.svg"},
       {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
+      {"compile step.mlir -o x.ingot --print-after lowr", kUserError, "optimized.llvm, asm"},
+      {"opt step.mlir --print-after lower", kUserError, "there is no pass 'lower'"},
       {"opt step.mlir --passes=fues", kUserError, "there is no pass 'fues'"},
       {"opt step.mlir -o nowhere/x.mlir", kUserError, "cannot write nowhere/x.mlir"},
   };

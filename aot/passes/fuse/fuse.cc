@@ -166,17 +166,24 @@ void sink_free_values(Block& region) {
   }
 }
 
-bool fuse_block(Block& block, PassContext& context) {
+Partition partition_fused(Block& block, PassContext& context) {
+  Partition p = partition(block, context);
+  merge_groups(p);
+  return p;
+}
+
+using Partitioning = Partition (*)(Block& block, PassContext& context);
+
+bool make_kernels(Block& block, PassContext& context, Partitioning partitioning) {
   if (every_op_is_a_kernel(block).empty()) return false;
   refuse_what_has_no_kernel(block);
   for (auto& op : block.ops) {
     if (!is_control_flow(*op)) continue;
     for (auto& region : op->regions) sink_free_values(*region);
     if (is_element_loop(*op)) continue;
-    for (auto& region : op->regions) fuse_block(*region, context);
+    for (auto& region : op->regions) make_kernels(*region, context, partitioning);
   }
-  Partition p = partition(block, context);
-  merge_groups(p);
+  Partition p = partitioning(block, context);
   KernelMaker maker(p, block);
   std::set<const Op*> kept;
   for (int g : in_order(p)) {
@@ -195,13 +202,21 @@ bool fuse_block(Block& block, PassContext& context) {
   return true;
 }
 
+bool make_kernels(Module& module, PassContext& context, Partitioning partitioning) {
+  bool changed = false;
+  for (auto& function : module.functions) changed |= make_kernels(function->body, context, partitioning);
+  return changed;
+}
+
 }  // namespace
 }  // namespace fusion
 
 bool fuse(Module& module, PassContext& context) {
-  bool changed = false;
-  for (auto& function : module.functions) changed |= fusion::fuse_block(function->body, context);
-  return changed;
+  return fusion::make_kernels(module, context, fusion::partition_fused);
+}
+
+bool wrap_ops(Module& module, PassContext& context) {
+  return fusion::make_kernels(module, context, fusion::partition_apart);
 }
 
 }  // namespace ingot

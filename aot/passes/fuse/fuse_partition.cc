@@ -26,7 +26,7 @@ bool feeds_copies(const Op& op) {
 
 class Partitioner {
  public:
-  Partitioner(Block& block, PassContext& context) : context_(context) {
+  Partitioner(Block& block, PassContext& context, bool apart) : context_(context), apart_(apart) {
     for (const Op* op = block.parent_op; op; op = op->block->parent_op) p_.is_in_loop |= is_loop(*op);
     for (auto& op : block.ops) {
       p_.index[op.get()] = static_cast<int>(p_.ops.size());
@@ -58,20 +58,28 @@ class Partitioner {
     if (it.is(kConstant) && !is_splat(it)) return;  // stays in the function, as read-only data
     std::vector<int> readers = readers_of(i);
     if (readers.empty()) return;
+    if (apart_) return place_apart(i, readers);
     if (readers.size() == 1 && can_pull(i, readers[0])) {
       join(i, readers[0]);
       return;
     }
-    if (may_clone(i)) {
-      std::erase_if(readers, [&](int g) {
-        if (!can_pull_unchanged(i, g)) return false;
-        join(i, g);
-        note_clone_cost(i);
-        return true;
-      });
-      if (readers.empty()) return;
-    }
-    materialize(i, readers);
+    if (may_clone(i)) clone(i, readers);
+    if (!readers.empty()) materialize(i, readers);
+  }
+
+  void place_apart(int i, std::vector<int> readers) {
+    if (is_free(op(i))) clone(i, readers);
+    if (!readers.empty()) start_group(i, readers);
+  }
+
+  // Computes the op in each reader that can take it in; the others are left in `readers`.
+  void clone(int i, std::vector<int>& readers) {
+    std::erase_if(readers, [&](int g) {
+      if (!can_pull_unchanged(i, g)) return false;
+      join(i, g);
+      note_clone_cost(i);
+      return true;
+    });
   }
 
   std::vector<int> readers_of(int i) const {
@@ -381,6 +389,7 @@ class Partitioner {
   }
 
   PassContext& context_;
+  const bool apart_;
   Partition p_;
   std::unordered_map<const Value*, std::set<int>> readers_;  // the groups whose reads hold the value
   std::vector<int> clone_flops_;  // by op: what the chain that reads it, where it is cloned, costs
@@ -415,6 +424,8 @@ bool starts_recomputation(const Partition& p, int i, const Group& g) {
   return false;
 }
 
-Partition partition(Block& block, PassContext& context) { return Partitioner(block, context).run(); }
+Partition partition(Block& block, PassContext& context) { return Partitioner(block, context, false).run(); }
+
+Partition partition_apart(Block& block, PassContext& context) { return Partitioner(block, context, true).run(); }
 
 }  // namespace ingot::fusion

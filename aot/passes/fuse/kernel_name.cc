@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aot/base/join.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/ops.h"
@@ -47,11 +49,12 @@ std::string kernel_name(const Partition& p, const Group& group) {
   if (group.kind == GroupKind::kColumns) name += "_columns";
   if (group.root) name += fmt::format("_{}", short_name(*group.root));
   name += "_" + extents(group, output);
+  const bool computes = std::ranges::any_of(group.members, [&](int i) { return p.ops[i]->def->flops > 0; });
   int left_out = 0;
   for (int i : group.members) {
     const Op& op = *p.ops[i];
-    if (&op == group.root || op.def->flops == 0 || op.is(kConstant)) continue;
-    if (op.def->only_moves && group.members.size() > 1) continue;
+    if (&op == group.root || op.is(kConstant)) continue;
+    if (computes && (op.def->flops == 0 || op.def->only_moves)) continue;
     std::string_view verb = short_name(op);
     if (op.def->root == KernelRoot::kReduce) verb = short_name(*op.region().ops.front());
     if (left_out == 0 && name.size() + verb.size() < kNameLengthMax) {

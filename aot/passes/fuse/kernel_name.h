@@ -4,6 +4,7 @@
 //   f32_rows_128x10_maximum_subtract_...    reductions within rows: rows x reduced points
 //   f32_columns_10x128_add                  reductions across: results x reduced points
 //   f32_512x256_multiply_add                elementwise: the shape
+//   f32_24x16_transpose                     the same, where nothing is computed
 #pragma once
 
 #include <string>

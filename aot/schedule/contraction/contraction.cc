@@ -89,8 +89,9 @@ void lower_contraction(Draft& draft, const Op& root) {
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, result, makes, roots, -1, 0, held);
   const ContractionProblem problem = read_problem(draft, root);
-  const ContractionPlan plan =
-      arrange(draft, problem, choose_candidate(problem, draft.target(), draft.options().contraction_rank));
+  const Candidate choice = choose_candidate(problem, draft.target(), draft.options().contraction_rank);
+  draft.note_choice(to_string(problem, choice));
+  const ContractionPlan plan = arrange(draft, problem, choice);
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};

@@ -66,7 +66,7 @@ module {
       }) : (tensor<i32>) -> tensor<i1>
       stablehlo.return %1 : tensor<i1>
     } do {
-      %3 = "ingot.kernel"(%a) <{name = "f32_6"}> ({
+      %3 = "ingot.kernel"(%a) <{name = "f32_6_reverse"}> ({
       ^bb0(%a_0: tensor<6xf32>):
         %4 = stablehlo.reverse %a_0, dims = [0] : tensor<6xf32>
         ingot.yield %4 : tensor<6xf32>

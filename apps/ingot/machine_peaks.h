@@ -1,0 +1,25 @@
+// What this machine can do at most: measured, in the process that asks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+struct MemoryLevel {
+  std::string name;    // "L1", "L2", "L3", "memory"
+  uint64_t bytes = 0;  // that all threads together keep there; of the memory: unlimited
+  double gb_per_second = 0;
+};
+
+struct MachinePeaks {
+  double f32_gflops = 0, f64_gflops = 0;  // of multiply-adds in registers
+  std::vector<MemoryLevel> levels;        // nearest first; the last is the memory
+  double step_ns = 0;                     // a step that does nothing, with the clock read around it
+};
+
+// Runs kernels made for it on so many threads at once, for about a second.
+MachinePeaks measure_peaks(uint32_t threads);
+
+}  // namespace ingot

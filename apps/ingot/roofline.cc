@@ -1,0 +1,162 @@
+#include "apps/ingot/roofline.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "schema/kernel_abi.h"
+
+namespace ingot {
+namespace {
+
+// A stretch of memory that a step touches.
+struct Touch {
+  uint32_t base;
+  uint64_t first, end;
+
+  uint64_t bytes() const { return end - first; }
+  bool meets(const Touch& other) const { return base == other.base && first < other.end && other.first < end; }
+};
+
+std::vector<Touch> touches_of(const bundle::Step& step, const bundle::Target& target) {
+  std::vector<Touch> touches;
+  if (step.kind != bundle::StepKind::kKernel) return touches;
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    const uint64_t first = step.operands[i].offset_bytes;
+    touches.push_back({step.operands[i].base, first, first + target.kernels[step.kernel].parameters[i].reach_bytes});
+  }
+  return touches;
+}
+
+uint64_t bytes_of(const std::vector<Touch>& touches) {
+  uint64_t bytes = 0;
+  for (const Touch& touch : touches) bytes += touch.bytes();
+  return bytes;
+}
+
+// How long memory takes for the steps of a plan.
+class MemoryModel {
+ public:
+  MemoryModel(const bundle::Plan& plan, const bundle::Target& target, const MachinePeaks& peaks) : peaks_(peaks) {
+    for (const bundle::Step& step : plan.steps) touches_.push_back(touches_of(step, target));
+    if (peaks.levels.size() > 1) cache_bytes_ = peaks.levels[peaks.levels.size() - 2].bytes;
+  }
+
+  // Adds, by level, the milliseconds for what a step touches; gives its bytes.
+  uint64_t add(uint32_t step, std::vector<double>& level_ms) const {
+    for (const Touch& touch : touches_[step]) {
+      const size_t level = level_of(step, touch);
+      level_ms[level] += static_cast<double>(touch.bytes()) / peaks_.levels[level].gb_per_second * 1e-6;
+    }
+    return bytes_of(touches_[step]);
+  }
+
+ private:
+  // What is touched since `touch` was touched last decides.
+  size_t level_of(uint32_t step, const Touch& touch) const {
+    uint64_t bytes = bytes_of(touches_[step]);
+    const size_t steps = touches_.size();
+    for (size_t back = 1; back < steps && bytes <= cache_bytes_; ++back) {
+      const std::vector<Touch>& earlier = touches_[(step + steps - back) % steps];
+      if (std::ranges::any_of(earlier, [&](const Touch& other) { return other.meets(touch); })) break;
+      bytes += bytes_of(earlier);
+    }
+    size_t level = 0;
+    while (level + 1 < peaks_.levels.size() && bytes > peaks_.levels[level].bytes) ++level;
+    return level;
+  }
+
+  const MachinePeaks& peaks_;
+  std::vector<std::vector<Touch>> touches_;  // by step
+  uint64_t cache_bytes_ = 0;                 // of the last cache: farther than that is all the same
+};
+
+// What a step is a part of: what the bundle tells, or where it tells nothing the step's kernel by itself.
+bundle::Call call_of(const bundle::Step& step, const bundle::Plan& plan, const bundle::Target& target) {
+  if (step.call) return plan.calls[*step.call];
+  bundle::Call call;
+  const bundle::Kernel& kernel = target.kernels[step.kernel];
+  call.name = kernel.name;
+  for (const bundle::Parameter& parameter : kernel.parameters) {
+    (parameter.writes ? call.written_bytes : call.read_bytes) += parameter.reach_bytes;
+  }
+  return call;
+}
+
+void set_bound(CallTime& call, const MemoryModel& memory, const MachinePeaks& peaks) {
+  std::vector<double> level_ms(peaks.levels.size());
+  uint64_t touched = 0;
+  for (const uint32_t step : call.steps) touched += memory.add(step, level_ms);
+  // Of some operands only a part is read or written.
+  const double part = touched ? std::min(1.0, call.bytes() / static_cast<double>(touched * call.rounds)) : 0;
+  double memory_ms = 0;
+  for (const double ms : level_ms) memory_ms += ms * part * static_cast<double>(call.rounds);
+  const double peak = call.call.dtype == INGOT_F64 ? peaks.f64_gflops : peaks.f32_gflops;
+  const double compute_ms = call.flops() / peak * 1e-6;
+  const double overhead_ms = static_cast<double>(call.steps.size() * call.rounds) * peaks.step_ns * 1e-6;
+  call.attainable_ms = std::max({compute_ms, memory_ms, overhead_ms});
+  const auto slowest = std::ranges::max_element(level_ms) - level_ms.begin();
+  call.bound = call.attainable_ms == overhead_ms  ? "overhead"
+               : call.attainable_ms == compute_ms ? "compute"
+                                                  : peaks.levels[slowest].name;
+}
+
+std::vector<CallSum> sums_by(std::span<const CallTime> calls,
+                             const std::function<std::string(const CallTime&)>& key_of) {
+  std::map<std::string, std::vector<CallTime>> groups;
+  for (const CallTime& call : calls) groups[key_of(call)].push_back(call);
+  std::vector<CallSum> sums;
+  for (const auto& [key, group] : groups) {
+    sums.push_back(sum_of(group));
+    sums.back().name = key;
+  }
+  std::ranges::stable_sort(sums, std::greater<>(), &CallSum::ms);
+  return sums;
+}
+
+}  // namespace
+
+std::vector<CallTime> call_times(const bundle::Plan& plan, const bundle::Target& target,
+                                 std::span<const StepTime> times, const MachinePeaks& peaks) {
+  std::map<std::pair<bool, uint32_t>, CallTime> by_call;  // steps of no call stand for themselves
+  for (const StepTime& time : times) {
+    const bundle::Step& step = plan.steps.at(time.step);
+    CallTime& call = by_call[{step.call.has_value(), step.call.value_or(time.step)}];
+    if (call.steps.empty()) call.call = call_of(step, plan, target);
+    call.steps.push_back(time.step);
+    call.rounds = std::max(call.rounds, time.rounds);
+    call.tasks = std::max(call.tasks, time.tasks);
+    call.ms += time.ms;
+  }
+  const MemoryModel memory(plan, target, peaks);
+  std::vector<CallTime> calls;
+  for (auto& [key, call] : by_call) {
+    std::ranges::sort(call.steps);
+    set_bound(call, memory, peaks);
+    calls.push_back(std::move(call));
+  }
+  std::ranges::stable_sort(calls, std::greater<>(), &CallTime::ms);
+  return calls;
+}
+
+CallSum sum_of(std::span<const CallTime> calls) {
+  CallSum sum;
+  for (const CallTime& call : calls) {
+    ++sum.calls;
+    sum.ms += call.ms;
+    sum.attainable_ms += call.attainable_ms;
+    sum.flops += call.flops();
+    sum.bytes += call.bytes();
+  }
+  return sum;
+}
+
+std::vector<CallSum> sums_by_name(std::span<const CallTime> calls) {
+  return sums_by(calls, [](const CallTime& call) { return call.call.name; });
+}
+
+std::vector<CallSum> sums_by_bound(std::span<const CallTime> calls) {
+  return sums_by(calls, [](const CallTime& call) { return call.bound; });
+}
+
+}  // namespace ingot

@@ -1,0 +1,54 @@
+// Where each kernel of an entry point stands beside what the machine can do, and what bounds it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/bundle/bundle.h"
+#include "apps/ingot/machine_peaks.h"
+#include "apps/ingot/step_times.h"
+
+namespace ingot {
+
+// A call of a kernel of the program: the steps that it takes, in one run.
+struct CallTime {
+  bundle::Call call;
+  std::vector<uint32_t> steps;  // as in the plan's text
+  uint64_t rounds = 0;          // more than one in a loop
+  uint32_t tasks = 0;           // of the step that has most
+  double ms = 0;                // of all rounds
+
+  // What the machine needs at least, and for what: "compute", "overhead", or the level of memory that takes longest.
+  double attainable_ms = 0;
+  std::string bound;
+
+  double flops() const { return static_cast<double>(call.flops * rounds); }
+  double bytes() const { return static_cast<double>((call.read_bytes + call.written_bytes) * rounds); }
+  double gflops_per_second() const { return flops() / ms * 1e-6; }
+  double gb_per_second() const { return bytes() / ms * 1e-6; }
+  double attained_percent() const { return 100 * attainable_ms / ms; }
+};
+
+// The calls of a plan by the times of its steps; the longest first.
+//
+// Multiply-adds take the time that they take in registers. An operand comes from the nearest level that holds all that
+// was touched since it was touched last, in this run or the one before; loops are taken as going round once. The three
+// times (compute, memory, steps that do nothing) overlap: the longest is what is attainable.
+std::vector<CallTime> call_times(const bundle::Plan& plan, const bundle::Target& target,
+                                 std::span<const StepTime> times, const MachinePeaks& peaks);
+
+// Sums of the calls of one name, or of one bound.
+struct CallSum {
+  std::string name;
+  uint64_t calls = 0;
+  double ms = 0, attainable_ms = 0, flops = 0, bytes = 0;
+};
+std::vector<CallSum> sums_by_name(std::span<const CallTime> calls);   // the longest first
+std::vector<CallSum> sums_by_bound(std::span<const CallTime> calls);  // likewise
+CallSum sum_of(std::span<const CallTime> calls);
+
+// Both axes logarithmic: the machine's roofs, and a point for each name, as large as its share of the time.
+std::string roofline_svg(const std::string& title, std::span<const CallTime> calls, const MachinePeaks& peaks);
+
+}  // namespace ingot
