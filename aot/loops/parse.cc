@@ -1,12 +1,12 @@
 // Reads what print writes.
+#include "aot/loops/parse.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "aot/base/lexer.h"
-#include "aot/loops/loop.h"
 #include "aot/loops/scalar.h"
 
 namespace ingot::loops {
@@ -26,7 +26,7 @@ std::optional<ScalarOp> find_scalar_op(std::string_view text) {
 
 class Parser {
  public:
-  explicit Parser(const Source& source) : lexer_(source) {}
+  explicit Parser(Lexer& lexer) : lexer_(lexer) {}
 
   Kernel run() {
     lexer_.expect_word("kernel");
@@ -43,7 +43,6 @@ class Parser {
     lexer_.expect('{');
     while (lexer_.accept_word("tile")) parse_tile();
     kernel_.body = parse_block();
-    lexer_.expect(TokenKind::kEnd, "the end of the text");
     lay_out_scratch(kernel_);
     return std::move(kernel_);
   }
@@ -404,7 +403,7 @@ class Parser {
     return *op;
   }
 
-  Lexer lexer_;
+  Lexer& lexer_;
   Kernel kernel_;
   std::map<std::string, BufferId, std::less<>> buffers_;
   std::map<std::string, TileId, std::less<>> tiles_;
@@ -414,9 +413,17 @@ class Parser {
 
 }  // namespace
 
+Kernel parse_kernel(Lexer& lexer) {
+  Kernel kernel = Parser(lexer).run();
+  verify(kernel);
+  return kernel;
+}
+
 Kernel parse_kernel(std::string_view text) {
   const Source source(text, "kernel");
-  Kernel kernel = Parser(source).run();
+  Lexer lexer(source);
+  Kernel kernel = Parser(lexer).run();
+  lexer.expect(TokenKind::kEnd, "the end of the text");
   verify(kernel);
   return kernel;
 }

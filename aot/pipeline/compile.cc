@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <sstream>
 
 #include "aot/analysis/flops.h"
@@ -11,7 +10,8 @@
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
-#include "aot/schedule/lower.h"
+#include "aot/plan/separate_results.h"
+#include "aot/schedule/lower_function.h"
 
 namespace ingot {
 namespace {
@@ -58,21 +58,18 @@ std::vector<Function*> entry_points(const Modules& modules) {
   return entries;
 }
 
-// One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
+// One target: lowers, plans and compiles every entry.
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
                               const loops::Target& target, std::vector<plan::Plan>& plans, Phases& phases) {
   phases.begin("lower and plan for " + std::string(target.name));
-  std::map<const Op*, Lowering> lowerings;
-  const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
-    const auto found = lowerings.find(&op);
-    return found != lowerings.end() ? found->second : lowerings.emplace(&op, lower(op, target)).first->second;
-  };
   plan::RodataPool rodata;
   plan::KernelTable kernels;
   std::vector<bundle::Plan> specs;
-  for (Function* entry : entries) {
-    plan::separate_results(*entry, all_ops(), lowering_of);
-    plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
+  for (const Function* entry : entries) {
+    lowered::Function lowered = lower_function(*entry, target);
+    plan::separate_results(lowered);
+    lower_copies(lowered, target);
+    plans.push_back(plan::make_plan(lowered, state, rodata, kernels));
     specs.push_back(plan_spec(plans.back(), static_cast<int>(entry_signature(*entry).inputs.size())));
   }
   for (const plan::Plan& plan : plans) {
@@ -111,21 +108,18 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   check_shapes_are_used(shapes);
 
   const std::vector<Function*> entries = entry_points(modules);
-  plan::StateTable state;
+  const plan::StateTable state = state_table(entries);
   for (const Function* entry : entries) {
-    state.add(*entry);
     compiled.spec.entries.push_back(entry_signature(*entry));
     compiled.spec.entries.back().flops = static_cast<uint64_t>(count_flops(entry->body));
   }
   compiled.spec.name = options.name;
-  compiled.spec.states = state_spec(state, {entries.begin(), entries.end()});
+  compiled.spec.states = state_spec(state, entries);
   compiled.spec.state_bytes = state.bytes();
   if (!options.initial_state.empty()) set_initial_state(state, options.initial_state, compiled.spec);
   for (const std::string& name : options.targets) {
-    Modules copies;
-    for (const auto& module : modules) copies.push_back(copy_module(*module));
     compiled.spec.targets.push_back(
-        compile_target(entry_points(copies), state, loops::find_target(name), compiled.plans.emplace_back(), phases));
+        compile_target(entries, state, loops::find_target(name), compiled.plans.emplace_back(), phases));
   }
   phases.end();
   return compiled;

@@ -1,18 +1,9 @@
-// Golden text: every tests/golden/PASS/*.mlir is a program, what to run on it, and what comes out.
-//
-//   // run: cse, dce
-//   func.func @main(...) ...
-//   // ---- expect
-//   ...
-//
-// INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also
-// checked: the passes are idempotent, and the program means the same before and after.
+// Golden text of passes: every tests/golden/PASS/*.mlir is a program whose first line says what to run on it
+// (`// run: cse, dce`), and what comes out. What a golden shows is also checked: the passes are idempotent, and the
+// program means the same before and after.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "aot/graph/evaluate.h"
@@ -20,6 +11,7 @@
 #include "aot/graph/text/print.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
+#include "tests/support/golden_file.h"
 #include "tests/support/in_memory.h"
 #include "tests/support/random_tensor.h"
 
@@ -27,21 +19,6 @@ namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kExpect = "// ---- expect\n";
-
-struct Golden {
-  std::string input;  // with its run line
-  std::string expected;
-  std::vector<PassRow> passes;
-};
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 std::vector<PassRow> passes_of(const std::string& input) {
   std::string line = input.substr(0, input.find('\n'));
@@ -58,53 +35,22 @@ std::vector<PassRow> passes_of(const std::string& input) {
   return rows;
 }
 
-Golden read_golden(const fs::path& path) {
-  const std::string text = read_file(path);
-  const size_t at = text.find(kExpect);
-  Golden golden{text.substr(0, at), at == text.npos ? "" : text.substr(at + kExpect.size()), {}};
-  golden.passes = passes_of(golden.input);
-  return golden;
-}
-
-// The lines that differ, with the first and last common ones left out.
-std::string diff(const std::string& expected, const std::string& actual) {
-  const auto lines = [](const std::string& text) {
-    std::vector<std::string> result;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) result.push_back(line);
-    return result;
-  };
-  std::vector<std::string> a = lines(expected), b = lines(actual);
-  size_t first = 0;
-  while (first < a.size() && first < b.size() && a[first] == b[first]) ++first;
-  while (a.size() > first && b.size() > first && a.back() == b.back()) a.pop_back(), b.pop_back();
-  std::string text;
-  for (size_t i = first; i < a.size(); ++i) text += "- " + a[i] + "\n";
-  for (size_t i = first; i < b.size(); ++i) text += "+ " + b[i] + "\n";
-  return text;
-}
-
 class GoldenTest : public testing::TestWithParam<fs::path> {};
 
 TEST_P(GoldenTest, GivesTheExpectedText) {
   const fs::path& path = GetParam();
-  const Golden golden = read_golden(path);
-  auto module = parse_module(golden.input, path.filename(), all_ops());
+  const GoldenFile golden(path);
+  const std::vector<PassRow> passes = passes_of(golden.input());
+  auto module = parse_module(golden.input(), path.filename(), all_ops());
   const auto before = copy_module(*module);
   PassContext context(all_ops());
-  run_passes(golden.passes, *module, context);
+  run_passes(passes, *module, context);
   const std::string actual = print(*module);
-
-  if (std::getenv("INGOT_BLESS")) {
-    std::ofstream(path) << golden.input << kExpect << actual;
-  } else {
-    EXPECT_TRUE(actual == golden.expected)
-        << diff(golden.expected, actual) << "To accept: INGOT_BLESS=1 build/release/tests/golden_test";
-  }
+  golden.expect({{"expect", actual}});
 
   const auto again = copy_module(*module);
   PassContext fresh(all_ops());
-  run_passes(golden.passes, *again, fresh);
+  run_passes(passes, *again, fresh);
   EXPECT_EQ(print(*again), actual) << "not idempotent";
 
   for (const auto& function : before->functions) {
@@ -122,18 +68,11 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   }
 }
 
-std::vector<fs::path> goldens() {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(INGOT_SOURCE_DIR) / "tests/golden")) {
-    if (entry.path().extension() == ".mlir") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, GoldenTest, testing::ValuesIn(goldens()), [](const auto& info) {
-  return info.param.parent_path().filename().string() + "_" + info.param.stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(All, GoldenTest,
+                         testing::ValuesIn(golden_files(fs::path(INGOT_SOURCE_DIR) / "tests/golden", ".mlir")),
+                         [](const auto& info) {
+                           return info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+                         });
 
 }  // namespace
 }  // namespace ingot

@@ -1,9 +1,13 @@
-// Who may include whom: reads every #include of the project and names each one that breaks the order of the folders.
+// Who may include whom: reads every #include of the project and names each one that breaks the order of the folders, or
+// that goes to a folder of aot/ on which the includer's CMakeLists.txt does not depend.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -39,6 +43,32 @@ std::vector<std::string> folder_order() {
   return folders;
 }
 
+// The folders that each folder uses: those that `ingot_folder(NAME DEPENDS NAME...)` in it names, and what these use.
+using Uses = std::map<std::string, std::set<std::string>>;
+Uses folder_uses(const std::vector<std::string>& order) {
+  Uses uses;
+  std::map<std::string, std::string> folders;  // by the name that CMake has for them
+  for (const std::string& folder : order) {
+    std::string text;
+    for (const std::string& line : lines_of(kRoot / folder / "CMakeLists.txt")) text += line + " ";
+    std::istringstream words(between(text.substr(text.find("ingot_folder(")), "ingot_folder(", ")"));
+    std::string word;
+    words >> word;
+    folders[word] = folder;
+    std::set<std::string>& used = uses[folder];
+    for (bool is_used = false; words >> word;) {
+      if (word == "DEPENDS" || word == "LINK" || word == "PRECOMPILE") {
+        is_used = word == "DEPENDS";
+      } else if (is_used) {
+        const std::string& other = folders.at(word);
+        used.insert(other);
+        used.insert(uses.at(other).begin(), uses.at(other).end());
+      }
+    }
+  }
+  return uses;
+}
+
 // The place in folder_order of a path below aot/, or -1.
 int place(const std::vector<std::string>& order, const std::string& path) {
   for (size_t i = 0; i < order.size(); ++i) {
@@ -52,7 +82,8 @@ bool starts_with_any(const std::string& text, std::initializer_list<const char*>
 }
 
 // Why `file` may not include `header`, or "".
-std::string complaint(const std::vector<std::string>& order, const std::string& file, const std::string& header) {
+std::string complaint(const std::vector<std::string>& order, const Uses& uses, const std::string& file,
+                      const std::string& header) {
   if (header.starts_with(".")) return "includes are written from the repository root";
   if (file.starts_with("aot/") && header.starts_with("engine/")) return "aot and engine meet in a bundle only";
   if (file.starts_with("engine/") && header.starts_with("aot/")) return "aot and engine meet in a bundle only";
@@ -71,12 +102,16 @@ std::string complaint(const std::vector<std::string>& order, const std::string& 
     const int from = place(order, file), to = place(order, header);
     if (to < 0) return "the folder is not in aot/CMakeLists.txt";
     if (from >= 0 && to > from) return order[to] + " comes after " + order[from] + " in aot/CMakeLists.txt";
+    if (from >= 0 && to != from && !uses.at(order[from]).contains(order[to])) {
+      return order[from] + "/CMakeLists.txt does not depend on " + order[to];
+    }
   }
   return "";
 }
 
 TEST(Layering, EveryIncludeKeepsTheOrderOfTheFolders) {
   const std::vector<std::string> order = folder_order();
+  const Uses uses = folder_uses(order);
   ASSERT_GT(order.size(), 8u);
   int checked = 0;
   for (const char* top : {"aot", "engine", "schema", "apps", "tests", "bench"}) {
@@ -91,7 +126,7 @@ TEST(Layering, EveryIncludeKeepsTheOrderOfTheFolders) {
         if (header.empty()) header = between(line, "#include <", ">");
         if (header.empty()) continue;
         ++checked;
-        const std::string why = complaint(order, file, header);
+        const std::string why = complaint(order, uses, file, header);
         EXPECT_EQ(why, "") << file << ":" << number << ": " << line;
       }
     }
@@ -99,15 +134,27 @@ TEST(Layering, EveryIncludeKeepsTheOrderOfTheFolders) {
   EXPECT_GT(checked, 50);
 }
 
+TEST(Layering, PlansKnowNoOps) {
+  const Uses uses = folder_uses(folder_order());
+  EXPECT_EQ(uses.at("aot/plan"), (std::set<std::string>{"aot/lowered", "aot/loops", "aot/graph", "aot/base"}));
+}
+
 TEST(Layering, WrongIncludesAreNamed) {
-  const std::vector<std::string> order = {"aot/base", "aot/graph", "aot/codegen"};
-  EXPECT_EQ(complaint(order, "aot/graph/a.cc", "aot/base/b.h"), "");
-  EXPECT_EQ(complaint(order, "aot/base/a.cc", "aot/graph/b.h"), "aot/graph comes after aot/base in aot/CMakeLists.txt");
-  EXPECT_NE(complaint(order, "aot/graph/a.cc", "llvm/IR/Module.h"), "");
-  EXPECT_EQ(complaint(order, "aot/codegen/a.cc", "llvm/IR/Module.h"), "");
-  EXPECT_NE(complaint(order, "aot/graph/a.cc", "engine/include/ingot/engine.h"), "");
-  EXPECT_NE(complaint(order, "aot/graph/a.cc", "flatbuffers/flatbuffers.h"), "");
-  EXPECT_NE(complaint(order, "aot/graph/a.cc", "../base/b.h"), "");
+  const std::vector<std::string> order = {"aot/base", "aot/graph", "aot/passes", "aot/codegen"};
+  const Uses uses = {{"aot/base", {}},
+                     {"aot/graph", {"aot/base"}},
+                     {"aot/passes", {"aot/graph", "aot/base"}},
+                     {"aot/codegen", {"aot/graph", "aot/base"}}};
+  EXPECT_EQ(complaint(order, uses, "aot/graph/a.cc", "aot/base/b.h"), "");
+  EXPECT_EQ(complaint(order, uses, "aot/base/a.cc", "aot/graph/b.h"),
+            "aot/graph comes after aot/base in aot/CMakeLists.txt");
+  EXPECT_EQ(complaint(order, uses, "aot/codegen/a.cc", "aot/passes/b.h"),
+            "aot/codegen/CMakeLists.txt does not depend on aot/passes");
+  EXPECT_NE(complaint(order, uses, "aot/graph/a.cc", "llvm/IR/Module.h"), "");
+  EXPECT_EQ(complaint(order, uses, "aot/codegen/a.cc", "llvm/IR/Module.h"), "");
+  EXPECT_NE(complaint(order, uses, "aot/graph/a.cc", "engine/include/ingot/engine.h"), "");
+  EXPECT_NE(complaint(order, uses, "aot/graph/a.cc", "flatbuffers/flatbuffers.h"), "");
+  EXPECT_NE(complaint(order, uses, "aot/graph/a.cc", "../base/b.h"), "");
 }
 
 }  // namespace
