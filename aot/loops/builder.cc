@@ -247,7 +247,9 @@ Expr KernelBuilder::constant_int(DType dtype, int64_t value) {
   return make_constant(held, convert_scalar(DType::kI64, held, static_cast<Bits>(value)));
 }
 
-Expr KernelBuilder::constant_bits(DType dtype, uint64_t bits) { return make_constant(dtype, bits); }
+Expr KernelBuilder::constant_bits(DType dtype, uint64_t bits) {
+  return make_constant(dtype, is_float(dtype) ? bits : bits_of_int(dtype, static_cast<int64_t>(bits)));
+}
 
 Expr KernelBuilder::index_value(const Index& index, DType dtype) {
   const Index settled = settle(index);

@@ -1,12 +1,12 @@
 // Reads what print writes.
+#include "aot/loops/parse.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "aot/base/lexer.h"
-#include "aot/loops/loop.h"
 #include "aot/loops/scalar.h"
 
 namespace ingot::loops {
@@ -25,7 +25,7 @@ std::optional<ScalarOp> find_scalar_op(std::string_view text) {
 
 class Parser {
  public:
-  explicit Parser(const Source& source) : lexer_(source) {}
+  explicit Parser(Lexer& lexer) : lexer_(lexer) {}
 
   Kernel run() {
     lexer_.expect_word("kernel");
@@ -42,7 +42,6 @@ class Parser {
     lexer_.expect('{');
     while (lexer_.accept_word("tile")) parse_tile();
     kernel_.body = parse_block();
-    lexer_.expect(TokenKind::kEnd, "the end of the text");
     lay_out_scratch(kernel_);
     return std::move(kernel_);
   }
@@ -408,7 +407,7 @@ class Parser {
     return *op;
   }
 
-  Lexer lexer_;
+  Lexer& lexer_;
   Kernel kernel_;
   std::map<std::string, BufferId, std::less<>> buffers_;
   std::map<std::string, TileId, std::less<>> tiles_;
@@ -418,9 +417,17 @@ class Parser {
 
 }  // namespace
 
+Kernel parse_kernel(Lexer& lexer) {
+  Kernel kernel = Parser(lexer).run();
+  verify(kernel);
+  return kernel;
+}
+
 Kernel parse_kernel(std::string_view text) {
   const Source source(text, "kernel");
-  Kernel kernel = Parser(source).run();
+  Lexer lexer(source);
+  Kernel kernel = Parser(lexer).run();
+  lexer.expect(TokenKind::kEnd, "the end of the text");
   verify(kernel);
   return kernel;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <sstream>
 
 #include "aot/analysis/flops.h"
@@ -15,7 +14,8 @@
 #include "aot/pipeline/to_spec.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/make_plan.h"
-#include "aot/schedule/lower.h"
+#include "aot/plan/separate_results.h"
+#include "aot/schedule/lower_function.h"
 
 namespace ingot {
 namespace {
@@ -73,30 +73,21 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
   return options;
 }
 
-// One target: lowers, plans and compiles every entry. Changes the functions (copies of results).
+// One target: lowers, plans and compiles every entry.
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
                               const loops::Target& target, const PipelineOptions& options, Compiled& compiled,
                               Phases& phases) {
   const StageTexts texts(options, target);
   std::vector<plan::Plan>& plans = compiled.plans.emplace_back();
   phases.begin("lower and plan for " + std::string(target.name));
-  std::map<const Op*, Lowering> lowerings;
-  const plan::LoweringOf lowering_of = [&](const Op& op) -> const Lowering& {
-    const auto [found, is_new] = lowerings.try_emplace(&op);
-    if (!is_new) return found->second;
-    found->second = lower(op, target);
-    for (const std::string& choice : found->second.choices) {
-      const std::string kernel = attr_text(op.attr_map, "name");
-      compiled.lowering_notes.push_back({op.location, kernel, std::string(target.name), choice});
-    }
-    return found->second;
-  };
   plan::RodataPool rodata;
   plan::KernelTable kernels;
   std::vector<bundle::Plan> specs;
-  for (Function* entry : entries) {
-    plan::separate_results(*entry, lowering_of);
-    plans.push_back(plan::make_plan(*entry, state, rodata, kernels, lowering_of));
+  for (const Function* entry : entries) {
+    lowered::Function lowered = lower_function(*entry, target, &compiled.lowering_notes);
+    plan::separate_results(lowered);
+    lower_copies(lowered, target);
+    plans.push_back(plan::make_plan(lowered, state, rodata, kernels));
     specs.push_back(plan_spec(plans.back(), *entry));
   }
   texts.show_kernels(kernels.kernels());
@@ -147,21 +138,18 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   check_shapes_are_used(shapes);
 
   const std::vector<Function*> entries = entry_points(modules);
-  plan::StateTable state;
+  const plan::StateTable state = state_table(entries);
   for (const Function* entry : entries) {
-    state.add(*entry);
     compiled.spec.entries.push_back(entry_signature(*entry));
     compiled.spec.entries.back().flops = static_cast<uint64_t>(count_flops(entry->body));
   }
   compiled.spec.name = options.name;
-  compiled.spec.states = state_spec(state, {entries.begin(), entries.end()});
+  compiled.spec.states = state_spec(state, entries);
   compiled.spec.state_bytes = state.bytes();
   if (!options.initial_state.empty()) set_initial_state(state, options.initial_state, compiled.spec);
   for (const std::string& name : options.targets) {
-    Modules copies;
-    for (const auto& module : modules) copies.push_back(copy_module(*module));
     compiled.spec.targets.push_back(
-        compile_target(entry_points(copies), state, loops::find_target(name), options.pipeline, compiled, phases));
+        compile_target(entries, state, loops::find_target(name), options.pipeline, compiled, phases));
   }
   phases.end();
   return compiled;

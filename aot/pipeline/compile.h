@@ -11,6 +11,7 @@
 #include "aot/graph/graph.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
+#include "aot/schedule/lower_function.h"
 
 namespace ingot {
 
@@ -30,13 +31,6 @@ struct CompileOptions {
 struct PhaseTime {
   std::string phase;
   double seconds;
-};
-
-// What lowering chose for a kernel: what --explain=contraction prints.
-struct LoweringNote {
-  Location location;
-  std::string kernel, target;
-  std::string choice;
 };
 
 // One line for each note: where, for which target, what was chosen.

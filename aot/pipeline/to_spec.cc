@@ -1,9 +1,12 @@
 #include "aot/pipeline/to_spec.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 
 #include "aot/analysis/traffic.h"
+#include "aot/base/error.h"
 #include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
@@ -63,7 +66,31 @@ bundle::Call call_spec(const Op& kernel) {
   return call;
 }
 
+void add_state(plan::StateTable& table, const Function& entry, const AttrMap& attrs, const TensorType& type,
+               const Location& location) {
+  const std::string name = attr_text(attrs, attributes::kState);
+  if (name.empty()) return;
+  const plan::StateSlot& slot = table.add(name, type, attr_text(attrs, attributes::kRole));
+  if (slot.type == type) return;
+  throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name, to_string(type),
+                                    entry.name, to_string(slot.type)));
+}
+
 }  // namespace
+
+plan::StateTable state_table(const std::vector<Function*>& entries) {
+  plan::StateTable table;
+  for (const Function* entry : entries) {
+    for (int i = 0; i < entry->argument_count(); ++i) {
+      const Value& argument = *entry->body.argument(i);
+      add_state(table, *entry, entry->argument_attrs[i], argument.type, argument.location);
+    }
+    for (const FunctionResult& result : entry->results) {
+      add_state(table, *entry, result.attrs, result.type, entry->location);
+    }
+  }
+  return table;
+}
 
 bundle::Entry entry_signature(const Function& function) {
   bundle::Entry entry;
@@ -86,7 +113,7 @@ bundle::Entry entry_signature(const Function& function) {
   return entry;
 }
 
-std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<const Function*>& entries) {
+std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<Function*>& entries) {
   std::set<std::string> initialised;
   for (const Function* entry : entries) {
     if (entry->name != "init") continue;

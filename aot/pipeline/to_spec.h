@@ -1,4 +1,4 @@
-// The compiler's tables and plans in the terms of the bundle.
+// From functions to tables, and from tables and plans to what a bundle says of them.
 #pragma once
 
 #include "aot/bundle/bundle.h"
@@ -10,8 +10,11 @@
 
 namespace ingot {
 
+// Every argument and result with `ingot.state`. Throws an Error when a name has two types.
+plan::StateTable state_table(const std::vector<Function*>& entries);
+
 bundle::Entry entry_signature(const Function& function);
-std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<const Function*>& entries);
+std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<Function*>& entries);
 // `function` is what was planned.
 bundle::Plan plan_spec(const plan::Plan& plan, const Function& function);
 bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,

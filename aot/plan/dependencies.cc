@@ -2,43 +2,47 @@
 
 #include <algorithm>
 
-#include "aot/analysis/walk.h"
-#include "aot/base/contains.h"
-#include "aot/base/error.h"
-#include "aot/ops/ops.h"
-
 namespace ingot::plan {
 
-bool is_node(const Op& op) { return op.is(kKernel) || is_control_flow(op); }
+using lowered::Access;
+using lowered::kNoValue;
+using lowered::Node;
+using lowered::NodeKind;
 
-Dependencies::Dependencies(const Block& block) {
-  for (const auto& op : block.ops) {
-    if (!is_node(*op)) continue;
-    const int node = static_cast<int>(nodes_.size());
-    index_[op.get()] = node;
-    nodes_.push_back(op.get());
-    after_.emplace_back();
-    Values& reads = reads_.emplace_back(op->operands);
-    for (const auto& region : op->regions) {
-      const Values captured = captured_values(*region);
-      reads.insert(reads.end(), captured.begin(), captured.end());
-    }
-    std::ranges::sort(reads);
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    for (const Value* value : reads) {
+Dependencies::Dependencies(const lowered::Function& function, const lowered::Block& block)
+    : after_(block.nodes.size()), arguments_(block.arguments) {
+  for (int node = 0; node < node_count(); ++node) {
+    const Node& at = block.nodes[node];
+    for (const ValueId value : reads_.emplace_back(lowered::read_by(at))) {
       readers_[value].push_back(node);
-      if (const auto writer = index_.find(value->op); writer != index_.end()) add(writer->second, node);
+      if (maker(value) >= 0) add(maker(value), node);
+    }
+    for (const ValueId result : at.results) {
+      makers_[result] = node;
+      const ValueId before = lowered::predecessor(function, at, result);
+      if (before != kNoValue) predecessors_[result] = before;
     }
   }
 }
 
+int Dependencies::maker(ValueId value) const {
+  const auto found = makers_.find(value);
+  return found == makers_.end() ? -1 : found->second;
+}
+
+const std::vector<int>& Dependencies::readers(ValueId value) const {
+  static const std::vector<int> kNone;
+  const auto found = readers_.find(value);
+  return found == readers_.end() ? kNone : found->second;
+}
+
 void Dependencies::add(int before, int node) {
   auto& edges = after_[node];
-  if (before != node && !contains(edges, before)) edges.push_back(before);
+  if (before != node && std::ranges::find(edges, before) == edges.end()) edges.push_back(before);
 }
 
 bool Dependencies::depends(int node, int on) const {
-  std::vector<bool> seen(nodes_.size());
+  std::vector<bool> seen(after_.size());
   std::vector<int> open = {node};
   while (!open.empty()) {
     const int at = open.back();
@@ -51,62 +55,40 @@ bool Dependencies::depends(int node, int on) const {
   return false;
 }
 
-std::vector<int> Dependencies::readers(const Value* value) const {
-  const auto found = readers_.find(value);
-  return found == readers_.end() ? std::vector<int>() : found->second;
-}
-
-Value* predecessor(const Value* result, const LoweringOf& lowering) {
-  const Op* op = result->op;
-  if (!op) return nullptr;
-  if (op->is(kWhile)) return op->operand(result->index);
-  if (!op->is(kKernel)) return nullptr;
-  for (const LoweredKernel& step : lowering(*op).steps) {
-    for (size_t i = 0; i < step.bindings.size(); ++i) {
-      const KernelBinding& binding = step.bindings[i];
-      if (!binding.is_update || binding.index != result->index) continue;
-      return op->operand(step.bindings[step.kernel.buffers[i].may_alias].index);
-    }
+void Dependencies::add_in_place_writes() {
+  for (const auto& [result, before] : predecessors_) {
+    for (const int reader : readers(before)) add(reader, makers_.at(result));
   }
-  return nullptr;
 }
 
-const Value* first_in_place(const Value* value, const LoweringOf& lowering) {
-  const Block* block = value->op ? value->op->block : nullptr;
-  while (const Value* before = predecessor(value, lowering)) {
-    if (before->op ? before->op->block != block : before->block != block) break;
+ValueId Dependencies::predecessor(ValueId value) const {
+  const auto found = predecessors_.find(value);
+  return found == predecessors_.end() ? kNoValue : found->second;
+}
+
+ValueId Dependencies::first_in_place(ValueId value) const {
+  while (true) {
+    const ValueId before = predecessor(value);
+    const bool is_of_this_block = maker(before) >= 0 || std::ranges::find(arguments_, before) != arguments_.end();
+    if (before == kNoValue || !is_of_this_block) return value;
     value = before;
   }
-  return value;
 }
 
-void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering) {
-  for (const Op* op : dependencies.nodes()) {
-    for (const auto& result : op->results) {
-      const Value* before = predecessor(result.get(), lowering);
-      if (!before) continue;
-      for (int reader : dependencies.readers(before)) dependencies.add(reader, dependencies.index_of(op));
-    }
-  }
-}
-
-bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering) {
-  bool written = false;
-  for (const LoweredKernel& step : lowering.steps) {
-    int output = -1;
-    std::vector<int> inputs;
-    for (size_t i = 0; i < step.bindings.size(); ++i) {
-      const KernelBinding& binding = step.bindings[i];
-      if (binding.kind == KernelBinding::Kind::kResult && binding.index == result) output = static_cast<int>(i);
-      if (binding.kind == KernelBinding::Kind::kOperand && op.operand(binding.index) == old) {
-        inputs.push_back(static_cast<int>(i));
-      }
-    }
-    if (written && !inputs.empty()) return false;
-    if (output < 0) continue;
-    written = true;
-    if (inputs.size() > 1) return false;
-    if (inputs.size() == 1 && step.kernel.buffers[output].may_alias != inputs[0]) return false;
+bool may_replace(const lowered::Function& function, const Node& node, ValueId result, ValueId old) {
+  if (node.kind == NodeKind::kCopy) return true;
+  bool is_written = false;
+  for (const lowered::KernelCall& call : node.calls) {
+    const auto index_of = [&](ValueId value) {
+      return static_cast<int>(std::ranges::find(call.arguments, value, &lowered::Argument::value) -
+                              call.arguments.begin());
+    };
+    const auto count = static_cast<int>(call.arguments.size());
+    const int output = index_of(result), input = index_of(old);
+    if (is_written && input < count) return false;
+    if (output == count) continue;
+    is_written = true;
+    if (input < count && function.kernels[call.kernel].buffers[output].may_alias != input) return false;
   }
   return true;
 }

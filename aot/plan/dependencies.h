@@ -1,51 +1,47 @@
-// Which node of a block must run before which.
+// Which node of a block must run before which, and what is made in whose place.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "aot/plan/make_plan.h"
+#include "aot/lowered/lowered.h"
 
 namespace ingot::plan {
 
-// ingot.kernel, or control flow whose regions hold such ops.
-bool is_node(const Op& op);
+using lowered::ValueId;
 
-// The nodes of a block, in program order, and the edges between them: a reader after the writer, and what `add` adds.
+// The nodes of a block by their number, and the edges between them: a reader after the writer, and what is added.
 class Dependencies {
  public:
-  explicit Dependencies(const Block& block);
+  Dependencies(const lowered::Function& function, const lowered::Block& block);
 
-  const std::vector<Op*>& nodes() const { return nodes_; }
-  int index_of(const Op* op) const { return index_.at(op); }
-  const std::vector<int>& after(int node) const { return after_[node]; }  // what must run before it
-  const Values& reads(int node) const { return reads_[node]; }  // each once; what the regions of control flow read too
+  int node_count() const { return static_cast<int>(after_.size()); }
+  const std::vector<int>& after(int node) const { return after_[node]; }      // what must run before it
+  const std::vector<ValueId>& reads(int node) const { return reads_[node]; }  // lowered::read_by
+  int maker(ValueId value) const;                        // the node of this block that makes it, or -1
+  const std::vector<int>& readers(ValueId value) const;  // nodes, each once
 
   bool depends(int node, int on) const;  // through any number of edges
   void add(int before, int node);
+  // A node that writes in the place of an operand runs after all that read the operand.
+  void add_in_place_writes();
 
-  // The nodes that read a value, each once.
-  std::vector<int> readers(const Value* value) const;
+  // The value in whose place `value` is made by a node of this block, or kNoValue.
+  ValueId predecessor(ValueId value) const;
+  // The first of the values of this block that `value` is made in the place of, one after the other: itself, often.
+  ValueId first_in_place(ValueId value) const;
 
  private:
-  std::vector<Op*> nodes_;
-  std::vector<Values> reads_;
-  std::map<const Op*, int> index_;
-  std::map<const Value*, std::vector<int>> readers_;
+  std::vector<std::vector<ValueId>> reads_;
   std::vector<std::vector<int>> after_;
+  std::map<ValueId, int> makers_;
+  std::map<ValueId, std::vector<int>> readers_;
+  std::map<ValueId, ValueId> predecessors_;
+  std::vector<ValueId> arguments_;
 };
 
-// The operand in whose place a result is made: of a kernel that updates it, of a loop that carries it; null of others.
-Value* predecessor(const Value* result, const LoweringOf& lowering);
-
-// The first of the values of its block that `value` is made in the place of, one after the other: itself, often.
-const Value* first_in_place(const Value* value, const LoweringOf& lowering);
-
-// A node that writes in the place of an operand runs after all that read the operand.
-void add_takeovers(Dependencies& dependencies, const LoweringOf& lowering);
-
-// Whether every kernel of `op`'s lowering that writes result `result` either does not read operand value `old` or may
-// write in its place, and none reads it afterwards.
-bool may_replace(const Op& op, int result, const Value* old, const Lowering& lowering);
+// Whether every kernel of a node that writes `result` either does not read `old`, a value from outside of the node, or
+// may write in its place, and none reads it afterwards.
+bool may_replace(const lowered::Function& function, const lowered::Node& node, ValueId result, ValueId old);
 
 }  // namespace ingot::plan

@@ -1,17 +1,11 @@
 #include "aot/plan/make_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "aot/analysis/replaced.h"
-#include "aot/analysis/traffic.h"
-#include "aot/analysis/walk.h"
-#include "aot/base/contains.h"
 #include "aot/base/error.h"
-#include "aot/graph/attributes.h"
-#include "aot/ops/ops.h"
+#include "aot/lowered/unique_names.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"
 #include "aot/plan/order.h"
@@ -19,7 +13,12 @@
 namespace ingot::plan {
 namespace {
 
-using BufferOf = std::map<const Value*, int>;
+using lowered::Access;
+using lowered::Block;
+using lowered::KernelCall;
+using lowered::kNoValue;
+using lowered::Node;
+using lowered::NodeKind;
 
 // Where a kernel writes a value that belongs somewhere: a result of the function, or of a region of control flow.
 struct Destination {
@@ -31,23 +30,17 @@ struct Destination {
 
 class Planner {
  public:
-  Planner(const Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels,
-          const LoweringOf& lowering)
-      : function_(function),
-        state_(state),
-        rodata_(rodata),
-        kernels_(kernels),
-        lowering_(lowering),
-        replaced_(replaced_state(function)) {
-    for (const Op* kernel : kernels_of(function)) calls_.emplace(kernel, static_cast<int>(calls_.size()));
-  }
+  Planner(const lowered::Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels)
+      : function_(function), state_(state), rodata_(rodata), kernels_(kernels), buffers_(function.values.size(), -1) {}
 
   Plan run() {
     plan_.entry = function_.name;
     add_arguments();
-    add_constants(function_.body);
-    find_destinations();
-    add_block(function_.body, replaced_);
+    add_constants();
+    const std::vector<ValueId> replaced = lowered::replaced_state(function_);
+    const Dependencies edges(function_, function_.body);
+    find_destinations(edges, replaced);
+    add_block(function_.body, replaced);
     survive_to_the_end();
     share_in_place(plan_, may_alias_);
     place_arena(plan_);
@@ -56,126 +49,123 @@ class Planner {
   }
 
  private:
-  void find_destinations() {
+  void find_destinations(const Dependencies& edges, const std::vector<ValueId>& replaced) {
     int outputs = 0;
-    const Op* end = function_.body.terminator();
-    for (int i = 0; i < static_cast<int>(end->operands.size()); ++i) {
-      const Value* value = first_in_place(end->operand(i), lowering_);
-      const std::string name = attr_text(function_.results[i].attrs, attributes::kState);
-      if (name.empty()) {
-        destinations_[value] = {Space::kOutput, outputs++, attr_text(function_.results[i].attrs, attributes::kName)};
-      } else if (value != replaced_[i]) {
-        destinations_[value] = {Space::kState, state_.find(name), name};
+    for (size_t i = 0; i < function_.results.size(); ++i) {
+      const lowered::Port& result = function_.results[i];
+      const ValueId value = edges.first_in_place(function_.body.results[i]);
+      if (!result.is_state) {
+        destinations_[value] = {Space::kOutput, outputs++, result.name};
+      } else if (value != replaced[i]) {
+        destinations_[value] = {Space::kState, state_.find(result.name), result.name};
       }
     }
   }
 
-  int add_buffer(Buffer buffer, const Value* value) {
-    if (buffer.name.empty() && value) buffer.name = value->name;
-    buffer.name = unique(buffer.name.empty() ? "v" : buffer.name);
-    if (value) buffer.type = value->type;
+  int add_buffer(Buffer buffer, ValueId value) {
+    buffer.name = names_.add(buffer.name.empty() ? function_.values[value].name : buffer.name);
+    buffer.type = function_.type(value);
     plan_.buffers.push_back(std::move(buffer));
-    const int id = static_cast<int>(plan_.buffers.size()) - 1;
-    if (value) buffers_[value] = id;
-    return id;
+    return buffers_[value] = static_cast<int>(plan_.buffers.size()) - 1;
   }
 
-  std::string unique(const std::string& name) {
-    std::string made = name;
-    while (!names_.emplace(made, 0).second) made = fmt::format("{}.{}", name, ++names_[name]);
-    return made;
+  int buffer_of(ValueId value) const {
+    if (buffers_[value] < 0) throw_bug("plan: " + function_.values[value].name + " is read before it has a buffer");
+    return buffers_[value];
   }
 
   void add_arguments() {
     int inputs = 0;
-    for (int i = 0; i < function_.argument_count(); ++i) {
-      const std::string state = attr_text(function_.argument_attrs[i], attributes::kState);
+    for (size_t i = 0; i < function_.arguments.size(); ++i) {
+      const lowered::Port& port = function_.arguments[i];
       Buffer buffer;
-      buffer.space = state.empty() ? Space::kInput : Space::kState;
-      buffer.index = state.empty() ? inputs++ : state_.find(state);
-      if (!state.empty()) buffer.offset_bytes = state_.slots()[buffer.index].offset_bytes;
-      buffer.name = state.empty() ? attr_text(function_.argument_attrs[i], attributes::kName) : state;
-      add_buffer(buffer, function_.body.argument(i));
+      buffer.space = port.is_state ? Space::kState : Space::kInput;
+      buffer.index = port.is_state ? state_.find(port.name) : inputs++;
+      if (port.is_state) buffer.offset_bytes = state_.slots()[buffer.index].offset_bytes;
+      buffer.name = port.name;
+      add_buffer(buffer, function_.body.arguments[i]);
     }
   }
 
-  void add_constants(const Block& block) {
-    for (const auto& op : block.ops) {
-      if (is_control_flow(*op)) {
-        for (const auto& region : op->regions) add_constants(*region);
-      }
-      if (!op->is(kConstant)) continue;
+  void add_constants() {
+    for (const lowered::Constant& constant : function_.constants) {
       Buffer buffer;
       buffer.space = Space::kRodata;
-      buffer.offset_bytes = rodata_.add(*op->attrs().literal("value"));
-      add_buffer(buffer, op->result());
+      buffer.offset_bytes = rodata_.add(*constant.literal);
+      add_buffer(buffer, constant.value);
     }
   }
 
   // The steps of a block; a value that takes an argument's place is written after the argument was read.
-  void add_block(const Block& block, const Replaced& replaced) {
-    Dependencies edges(block);
-    add_takeovers(edges, lowering_);
+  void add_block(const Block& block, const std::vector<ValueId>& replaced) {
+    Dependencies edges(function_, block);
+    edges.add_in_place_writes();
     for (size_t i = 0; i < replaced.size(); ++i) {
-      const Value* value = first_in_place(block.terminator()->operand(static_cast<int>(i)), lowering_);
-      if (!replaced[i] || value == replaced[i]) continue;
-      for (int reader : edges.readers(replaced[i])) edges.add(reader, edges.index_of(value->op));
+      const ValueId value = edges.first_in_place(block.results[i]);
+      if (replaced[i] == kNoValue || value == replaced[i]) continue;
+      for (const int reader : edges.readers(replaced[i])) edges.add(reader, edges.maker(value));
     }
-    for (int node : order(edges)) {
-      const Op& op = *edges.nodes()[node];
-      if (op.is(kKernel)) {
-        add_steps(op);
-      } else if (op.is(kWhile)) {
-        add_loop(op);
+    for (const int at : order(block, edges)) {
+      const Node& node = block.nodes[at];
+      if (node.kind == NodeKind::kWhile) {
+        add_loop(node);
+      } else if (node.kind == NodeKind::kCase) {
+        add_branches(node);
       } else {
-        add_branches(op);
+        INGOT_CHECK(node.kind == NodeKind::kCall);  // copies and fills have kernels by now
+        add_calls(node, hoisted_.contains(&node) ? node.hoistable_calls : 0, static_cast<int>(node.calls.size()));
       }
     }
   }
 
-  std::vector<int> order(const Dependencies& edges) {
+  std::vector<int> order(const Block& block, const Dependencies& edges) {
     OrderProblem problem;
-    std::map<const Value*, int> values;
-    const auto value_id = [&](const Value* value) {
+    std::map<ValueId, int> values;
+    const auto value_id = [&](ValueId value) {
       const auto [at, is_new] = values.emplace(value, static_cast<int>(problem.value_bytes.size()));
       if (is_new) {
-        const Value* first = first_in_place(value, lowering_);
-        const bool is_made_here = first->op && is_node(*first->op) && value->op->block == edges.nodes()[0]->block;
-        problem.value_bytes.push_back(is_made_here && !destinations_.contains(first) ? align_up(value->type.bytes())
-                                                                                     : 0);
+        const ValueId first = edges.first_in_place(value);
+        const bool is_in_arena = edges.maker(first) >= 0 && !destinations_.contains(first);
+        problem.value_bytes.push_back(is_in_arena ? align_up(function_.type(value).bytes()) : 0);
       }
       return at->second;
     };
-    for (size_t k = 0; k < edges.nodes().size(); ++k) {
-      const Op& op = *edges.nodes()[k];
-      OrderNode node;
-      node.after = edges.after(static_cast<int>(k));
-      for (const Value* read : edges.reads(static_cast<int>(k))) node.reads.push_back(value_id(read));
-      std::sort(node.reads.begin(), node.reads.end());
-      for (const auto& result : op.results) node.writes.push_back(value_id(result.get()));
-      if (op.is(kKernel)) describe_kernel(op, node, value_id);
-      if (op.is(kWhile)) {
-        for (const Value* carried : op.operands) node.in_place.push_back(value_id(carried));
+    for (int k = 0; k < edges.node_count(); ++k) {
+      const Node& node = block.nodes[k];
+      OrderNode made;
+      made.after = edges.after(k);
+      for (const ValueId read : edges.reads(k)) made.reads.push_back(value_id(read));
+      for (const ValueId result : node.results) made.writes.push_back(value_id(result));
+      for (const ValueId temporary : lowered::temporaries_of(node)) {
+        made.temporary_bytes += align_up(function_.type(temporary).bytes());
       }
-      problem.nodes.push_back(std::move(node));
+      for (const ValueId value : read_in_place(node)) made.in_place.push_back(value_id(value));
+      problem.nodes.push_back(std::move(made));
     }
     return choose_order(problem);
   }
 
-  template <typename ValueId>
-  void describe_kernel(const Op& op, OrderNode& node, const ValueId& value_id) {
-    const Lowering& lowering = lowering_(op);
-    for (const TensorType& type : lowering.temporaries) node.temporary_bytes += align_up(type.bytes());
-    for (const LoweredKernel& step : lowering.steps) {
-      for (const loops::Buffer& buffer : step.kernel.buffers) {
-        if (buffer.may_alias < 0) continue;
-        const KernelBinding& from = step.bindings[buffer.may_alias];
-        if (from.kind == KernelBinding::Kind::kOperand) node.in_place.push_back(value_id(op.operand(from.index)));
+  // What a node reads from outside and may write over.
+  std::vector<ValueId> read_in_place(const Node& node) const {
+    if (node.kind == NodeKind::kWhile) return node.operands;
+    const std::vector<ValueId> temporaries = lowered::temporaries_of(node);
+    std::vector<ValueId> values;
+    for (const KernelCall& call : node.calls) {
+      for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const int alias = function_.kernels[call.kernel].buffers[i].may_alias;
+        if (alias < 0) continue;
+        const ValueId from = call.arguments[alias].value;
+        const bool is_made_here = std::ranges::binary_search(temporaries, from) ||
+                                  std::ranges::find(node.results, from) != node.results.end();
+        if (!is_made_here) values.push_back(from);
       }
     }
+    return values;
   }
 
-  int result_buffer(const Value* value, int step) {
+  // The buffer of a value that is written: where it belongs, or else a new one.
+  int written_buffer(ValueId value, int step) {
+    if (buffers_[value] >= 0) return buffers_[value];
     Buffer buffer;
     buffer.first_step = buffer.last_step = step;
     const auto destination = destinations_.find(value);
@@ -191,61 +181,33 @@ class Planner {
     return add_buffer(buffer, value);
   }
 
-  void add_steps(const Op& op) {
-    const Lowering& lowering = lowering_(op);
-    add_steps(op, prepared_.contains(&op) ? lowering.prepared : 0, static_cast<int>(lowering.steps.size()));
-  }
-
-  // Some of the steps of a kernel's lowering.
-  void add_steps(const Op& op, int begin, int end) {
-    const Lowering& lowering = lowering_(op);
-    std::vector<int>& temporaries = prepared_[&op];
-    temporaries.resize(lowering.temporaries.size(), -1);
-    for (int s = begin; s < end; ++s) {
-      const LoweredKernel& lowered = lowering.steps[s];
-      const int at = static_cast<int>(plan_.steps.size());
+  // Some of the calls of a node.
+  void add_calls(const Node& node, int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+      const KernelCall& call = node.calls[k];
+      const loops::Kernel& kernel = function_.kernels[call.kernel];
+      const int at = step_count();
       Step step;
-      step.kernel = kernels_.add(lowered.kernel);
-      step.kernel_name = lowered.kernel.name;
-      step.call = calls_.at(&op);
-      step.task_count = lowered.kernel.task_count;
-      plan_.scratch_bytes = std::max(plan_.scratch_bytes, lowered.kernel.scratch_bytes);
-      for (size_t i = 0; i < lowered.bindings.size(); ++i) {
-        const bool writes = lowered.kernel.buffers[i].role == loops::BufferRole::kOutput;
+      step.kernel = kernels_.add(kernel);
+      step.kernel_name = kernel.name;
+      step.call = node.graph_kernel;
+      step.task_count = kernel.task_count;
+      plan_.scratch_bytes = std::max(plan_.scratch_bytes, kernel.scratch_bytes);
+      for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const auto [value, access] = call.arguments[i];
         // An update lies where its operand does.
-        const int same_as = lowered.bindings[i].is_update ? lowered.kernel.buffers[i].may_alias : -1;
-        const int id =
-            same_as >= 0 ? step.buffers[same_as] : bound_buffer(op, lowered.bindings[i], lowering, temporaries, at);
-        if (same_as >= 0) buffers_[op.result(lowered.bindings[i].index)] = id;
+        if (access == Access::kUpdate) buffers_[value] = step.buffers[kernel.buffers[i].may_alias];
+        const int id = access == Access::kWrite ? written_buffer(value, at) : buffer_of(value);
         plan_.buffers[id].last_step = std::max(plan_.buffers[id].last_step, at);
         step.buffers.push_back(id);
-        step.writes.push_back(writes);
+        step.writes.push_back(access != Access::kRead);
       }
-      for (size_t i = 0; i < lowered.bindings.size(); ++i) {
-        const int alias = lowered.kernel.buffers[i].may_alias;
+      for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const int alias = kernel.buffers[i].may_alias;
         if (alias >= 0) may_alias_.push_back({at, step.buffers[i], step.buffers[alias]});
       }
       plan_.steps.push_back(std::move(step));
     }
-  }
-
-  int bound_buffer(const Op& op, const KernelBinding& binding, const Lowering& lowering, std::vector<int>& temporaries,
-                   int step) {
-    if (binding.kind == KernelBinding::Kind::kOperand) return buffers_.at(op.operand(binding.index));
-    if (binding.kind == KernelBinding::Kind::kResult) {
-      const Value* value = op.result(binding.index);
-      const auto found = buffers_.find(value);
-      return found != buffers_.end() ? found->second : result_buffer(value, step);
-    }
-    int& id = temporaries[binding.index];
-    if (id < 0) {
-      Buffer buffer;
-      buffer.name = "partial";
-      buffer.type = lowering.temporaries[binding.index];
-      buffer.first_step = buffer.last_step = step;
-      id = add_buffer(buffer, nullptr);
-    }
-    return id;
   }
 
   int step_count() const { return static_cast<int>(plan_.steps.size()); }
@@ -258,9 +220,9 @@ class Planner {
     return step_count() - 1;
   }
 
-  int add_test(const Value* value, int expected) {
+  int add_test(ValueId value, int expected) {
     const int at = add_jump(StepKind::kJumpUnless, 0);
-    const int id = buffers_.at(value);
+    const int id = buffer_of(value);
     plan_.steps[at].value = expected;
     plan_.steps[at].buffers = {id};
     plan_.steps[at].writes = {false};
@@ -269,55 +231,57 @@ class Planner {
   }
 
   // A carried value has one buffer, from what it starts with to the loop's result.
-  void add_loop(const Op& loop) {
-    const Block& condition = loop.region(0);
-    const Block& body = loop.region(1);
-    for (int i = 0; i < static_cast<int>(loop.operands.size()); ++i) {
-      const int id = buffers_.at(loop.operand(i));
-      for (const Value* value : {condition.argument(i), body.argument(i), loop.result(i)}) buffers_[value] = id;
-      const Value* next = first_in_place(body.terminator()->operand(i), lowering_);
-      if (next != body.argument(i)) destinations_[next] = {.buffer = id};
+  void add_loop(const Node& loop) {
+    const Block& condition = loop.regions[0];
+    const Block& body = loop.regions[1];
+    const Dependencies edges(function_, body);
+    for (size_t i = 0; i < loop.operands.size(); ++i) {
+      const int id = buffer_of(loop.operands[i]);
+      for (const ValueId value : {condition.arguments[i], body.arguments[i], loop.results[i]}) buffers_[value] = id;
+      const ValueId next = edges.first_in_place(body.results[i]);
+      if (next != body.arguments[i]) destinations_[next] = {.buffer = id};
     }
-    for (const auto& op : body.ops) {
-      if (op->is(kKernel) && lowering_(*op).prepared > 0) add_steps(*op, 0, lowering_(*op).prepared);
+    for (const Node& node : body.nodes) {
+      add_calls(node, 0, node.hoistable_calls);
+      hoisted_.insert(&node);
     }
     const int head = step_count();
     add_block(condition, {});
-    const int test = add_test(condition.terminator()->operand(0), 1);
-    add_block(body, replaced_carried(body));
+    const int test = add_test(condition.results[0], 1);
+    add_block(body, body.arguments);
     const int back = add_jump(StepKind::kJump, head);
     plan_.steps[test].target = step_count();
-    for (const Value* carried : loop.operands) plan_.buffers[buffers_.at(carried)].last_step = back;
+    for (const ValueId carried : loop.operands) plan_.buffers[buffer_of(carried)].last_step = back;
     for (Buffer& buffer : plan_.buffers) {
       if (buffer.first_step < head && buffer.last_step >= head) buffer.last_step = back;
     }
   }
 
   // Every branch writes the results where they are read.
-  void add_branches(const Op& op) {
-    for (const auto& result : op.results) {
+  void add_branches(const Node& node) {
+    for (const ValueId result : node.results) {
       Buffer buffer;
       buffer.first_step = buffer.last_step = step_count();
-      add_buffer(buffer, result.get());
+      add_buffer(buffer, result);
     }
     std::vector<int> ends;
-    const int last = static_cast<int>(op.regions.size()) - 1;
-    for (int k = 0; k <= last; ++k) {
-      const Block& branch = op.region(k);
-      for (int i = 0; i < static_cast<int>(op.results.size()); ++i) {
-        destinations_[first_in_place(branch.terminator()->operand(i), lowering_)] = {.buffer =
-                                                                                         buffers_.at(op.result(i))};
+    for (size_t k = 0; k < node.regions.size(); ++k) {
+      const Block& branch = node.regions[k];
+      const Dependencies edges(function_, branch);
+      for (size_t i = 0; i < node.results.size(); ++i) {
+        destinations_[edges.first_in_place(branch.results[i])] = {.buffer = buffer_of(node.results[i])};
       }
-      const int test = k == last ? -1 : add_test(op.operand(0), op.is(kIf) ? 1 : k);
+      const bool is_last = k == node.cases.size();
+      const int test = is_last ? -1 : add_test(node.operands[0], node.cases[k]);
       add_block(branch, {});
-      if (k == last) break;
+      if (is_last) break;
       ends.push_back(add_jump(StepKind::kJump, 0));
       plan_.steps[test].target = step_count();
     }
-    for (int end : ends) plan_.steps[end].target = step_count();
-    for (const auto& result : op.results) {
-      const int id = buffers_.at(result.get());
-      const auto touches = [&](const Step& step) { return contains(step.buffers, id); };
+    for (const int end : ends) plan_.steps[end].target = step_count();
+    for (const ValueId result : node.results) {
+      const int id = buffer_of(result);
+      const auto touches = [&](const Step& step) { return std::ranges::find(step.buffers, id) != step.buffers.end(); };
       Buffer& buffer = plan_.buffers[id];
       while (!touches(plan_.steps[buffer.first_step])) ++buffer.first_step;
     }
@@ -329,7 +293,7 @@ class Planner {
     std::vector<bool> replaced(state_.slots().size());
     for (const auto& [value, destination] : destinations_) {
       if (destination.buffer >= 0) continue;
-      plan_.buffers[buffers_.at(value)].last_step = end;
+      plan_.buffers[buffer_of(value)].last_step = end;
       if (destination.space == Space::kState) replaced[destination.index] = true;
     }
     for (Buffer& buffer : plan_.buffers) {
@@ -339,26 +303,22 @@ class Planner {
     }
   }
 
-  const Function& function_;
+  const lowered::Function& function_;
   const StateTable& state_;
   RodataPool& rodata_;
   KernelTable& kernels_;
-  const LoweringOf& lowering_;
-  const Replaced replaced_;  // by the function's results
   Plan plan_;
-  BufferOf buffers_;
-  std::map<const Op*, int> calls_;                  // the kernels, numbered
-  std::map<const Op*, std::vector<int>> prepared_;  // the temporaries of kernels of which some steps are in the plan
-  std::map<const Value*, Destination> destinations_;
-  std::map<std::string, int> names_;  // of all buffers, and how many after the first wanted each
+  std::vector<int> buffers_;       // by value; -1 before it is made
+  std::set<const Node*> hoisted_;  // nodes whose hoistable calls are in the plan
+  std::map<ValueId, Destination> destinations_;
+  lowered::UniqueNames names_;
   std::vector<Alias> may_alias_;
 };
 
 }  // namespace
 
-Plan make_plan(const Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels,
-               const LoweringOf& lowering) {
-  return Planner(function, state, rodata, kernels, lowering).run();
+Plan make_plan(const lowered::Function& function, const StateTable& state, RodataPool& rodata, KernelTable& kernels) {
+  return Planner(function, state, rodata, kernels).run();
 }
 
 }  // namespace ingot::plan

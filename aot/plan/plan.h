@@ -1,4 +1,4 @@
-// The plan of one entry point: what happens when, and where every byte is. The third of the three forms.
+// The plan of one entry point: what happens when, and where every byte is. The last of the four forms.
 //
 //   plan train_step {
 //     arena 1280 bytes (lower bound 1280), scratch 4096 bytes a thread

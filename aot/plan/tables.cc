@@ -1,32 +1,16 @@
 #include "aot/plan/tables.h"
 
-#include <fmt/format.h>
-
-#include "aot/base/error.h"
-#include "aot/graph/attributes.h"
 #include "aot/plan/plan.h"
 
 namespace ingot::plan {
 
-void StateTable::add(const Function& entry) {
-  for (int i = 0; i < entry.argument_count(); ++i) {
-    const Value& argument = *entry.body.argument(i);
-    add(entry, entry.argument_attrs[i], argument.type, argument.location);
-  }
-  for (const FunctionResult& result : entry.results) add(entry, result.attrs, result.type, entry.location);
-}
-
-void StateTable::add(const Function& entry, const AttrMap& attrs, const TensorType& type, const Location& location) {
-  const std::string name = attr_text(attrs, attributes::kState);
-  if (name.empty()) return;
+const StateSlot& StateTable::add(const std::string& name, const TensorType& type, const std::string& role) {
   const auto [at, is_new] = by_name_.emplace(name, static_cast<int>(slots_.size()));
   if (is_new) {
-    slots_.push_back({name, type, attr_text(attrs, attributes::kRole), bytes_});
+    slots_.push_back({name, type, role, bytes_});
     bytes_ += align_up(type.bytes());
-  } else if (slots_[at->second].type != type) {
-    throw_error(location, fmt::format("state '{}' is {} in @{} but {} elsewhere; give it one type", name,
-                                      to_string(type), entry.name, to_string(slots_[at->second].type)));
   }
+  return slots_[at->second];
 }
 
 int StateTable::find(const std::string& name) const {

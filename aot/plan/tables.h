@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "aot/graph/graph.h"
+#include "aot/graph/literal.h"
 #include "aot/loops/loop.h"
 
 namespace ingot::plan {
@@ -18,19 +18,17 @@ struct StateSlot {
   int64_t offset_bytes = 0;
 };
 
-// The state of a module: every argument and result with `ingot.state`, by name, in the order of first appearance.
+// The state of all entry points, by name, in the order of first appearance.
 class StateTable {
  public:
-  // Adds the state of one entry point. Throws when a name has two types.
-  void add(const Function& entry);
+  // The slot of this name: a new one of this type and role where there is none yet.
+  const StateSlot& add(const std::string& name, const TensorType& type, const std::string& role);
 
   const std::vector<StateSlot>& slots() const { return slots_; }
   int find(const std::string& name) const;  // -1 when there is none
   int64_t bytes() const { return bytes_; }
 
  private:
-  void add(const Function& entry, const AttrMap& attrs, const TensorType& type, const Location& location);
-
   std::vector<StateSlot> slots_;
   std::map<std::string, int> by_name_;
   int64_t bytes_ = 0;

@@ -1,24 +1,14 @@
-// Golden text: every tests/golden/PASS/*.mlir is a program, what to run on it, and what comes out.
-//
-//   // run: cse, dce
-//   func.func @main(...) ...
-//   // ---- expect
-//   ...
-//
-// INGOT_BLESS=1 writes what comes out into the files; read the diff before you commit it. What a golden shows is also
-// checked: the passes are idempotent, and the program means the same before and after.
-//
-// In the folders of stages below the graph the first line is "// run: lower for x86-64-v3": a whole compilation, of
-// which that stage is shown.
+// Golden text of passes: every tests/golden/PASS/*.mlir is a program whose first line says what to run on it
+// (`// run: cse, dce`), and what comes out. What a golden shows is also checked: the passes are idempotent, and the
+// program means the same before and after. In the folders of stages below the graph the first line is
+// `// run: lower for x86-64-v3`: a whole compilation, of which that stage is shown.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "aot/base/contains.h"
 #include "aot/graph/evaluate.h"
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
@@ -26,6 +16,7 @@
 #include "aot/pipeline/compile.h"
 #include "aot/pipeline/passes.h"
 #include "aot/pipeline/stages.h"
+#include "tests/support/golden_file.h"
 #include "tests/support/in_memory.h"
 #include "tests/support/random_tensor.h"
 
@@ -33,21 +24,6 @@ namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kExpect = "// ---- expect\n";
-
-struct Golden {
-  fs::path path;
-  std::string input;  // with its run line
-  std::string expected;
-};
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // The words of the run line.
 std::vector<std::string> run_line(const std::string& input) {
@@ -65,50 +41,18 @@ std::vector<PassRow> passes_of(const std::string& input) {
   return rows;
 }
 
-Golden read_golden(const fs::path& path) {
-  const std::string text = read_file(path);
-  const size_t at = text.find(kExpect);
-  return {path, text.substr(0, at), at == text.npos ? "" : text.substr(at + kExpect.size())};
-}
-
-// The lines that differ, with the first and last common ones left out.
-std::string diff(const std::string& expected, const std::string& actual) {
-  const auto lines = [](const std::string& text) {
-    std::vector<std::string> result;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) result.push_back(line);
-    return result;
-  };
-  std::vector<std::string> a = lines(expected), b = lines(actual);
-  size_t first = 0;
-  while (first < a.size() && first < b.size() && a[first] == b[first]) ++first;
-  while (a.size() > first && b.size() > first && a.back() == b.back()) a.pop_back(), b.pop_back();
-  std::string text;
-  for (size_t i = first; i < a.size(); ++i) text += "- " + a[i] + "\n";
-  for (size_t i = first; i < b.size(); ++i) text += "+ " + b[i] + "\n";
-  return text;
-}
-
-void expect_text(const Golden& golden, const std::string& actual) {
-  if (std::getenv("INGOT_BLESS")) {
-    std::ofstream(golden.path) << golden.input << kExpect << actual;
-  } else {
-    EXPECT_TRUE(actual == golden.expected)
-        << diff(golden.expected, actual) << "To accept: INGOT_BLESS=1 build/release/tests/compiler/golden_test";
-  }
-}
-
 class GoldenTest : public testing::TestWithParam<fs::path> {};
 
 TEST_P(GoldenTest, GivesTheExpectedText) {
-  const Golden golden = read_golden(GetParam());
-  const std::vector<PassRow> passes = passes_of(golden.input);
-  auto module = parse_module(golden.input, golden.path.filename(), all_ops());
+  const fs::path& path = GetParam();
+  const GoldenFile golden(path);
+  const std::vector<PassRow> passes = passes_of(golden.input());
+  auto module = parse_module(golden.input(), path.filename(), all_ops());
   const auto before = copy_module(*module);
   PassContext context;
   run_passes(passes, *module, context);
   const std::string actual = print(*module);
-  expect_text(golden, actual);
+  golden.expect({{"expect", actual}});
 
   const auto again = copy_module(*module);
   PassContext fresh;
@@ -130,11 +74,13 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   }
 }
 
+<<<<<<< HEAD
 class StageGoldenTest : public testing::TestWithParam<fs::path> {};
 
 TEST_P(StageGoldenTest, GivesTheExpectedText) {
-  const Golden golden = read_golden(GetParam());
-  const std::vector<std::string> line = run_line(golden.input);
+  const fs::path& path = GetParam();
+  const GoldenFile golden(path);
+  const std::vector<std::string> line = run_line(golden.input());
   ASSERT_EQ(line.size(), 3u) << "the first line must be '// run: STAGE for TARGET'";
   CompileOptions options;
   options.targets = {line[2]};
@@ -142,21 +88,18 @@ TEST_P(StageGoldenTest, GivesTheExpectedText) {
   options.pipeline.print_after = {line[0]};
   options.pipeline.print = [&](const std::string& text) { actual += text; };
   std::vector<std::unique_ptr<Module>> modules;
-  modules.push_back(parse_module(golden.input, golden.path.filename(), all_ops()));
+  modules.push_back(parse_module(golden.input(), path.filename(), all_ops()));
   compile(std::move(modules), options);
-  expect_text(golden, actual);
+  golden.expect({{"expect", actual}});
 }
 
 // Goldens of passes, or of the stages below the graph.
 std::vector<fs::path> goldens(bool of_stages) {
   const std::vector<std::string> stages = stage_names();
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(INGOT_SOURCE_DIR) / "tests/golden")) {
-    const fs::path& path = entry.path();
-    const bool is_stage = std::ranges::find(stages, path.parent_path().filename().string()) != stages.end();
-    if (path.extension() == ".mlir" && is_stage == of_stages) paths.push_back(path);
-  }
-  std::sort(paths.begin(), paths.end());
+  std::vector<fs::path> paths = golden_files(fs::path(INGOT_SOURCE_DIR) / "tests/golden", ".mlir");
+  std::erase_if(paths, [&](const fs::path& path) {
+    return contains(stages, path.parent_path().filename().string()) != of_stages;
+  });
   return paths;
 }
 

@@ -163,6 +163,15 @@ TEST(Text, ConstantsKeepTheirBits) {
   }
 }
 
+TEST(Text, ConstantsHaveNoBitsBeyondTheirType) {
+  KernelBuilder b("mask", 1);
+  const BufferId y = b.output("y", DType::kUI16, 1);
+  b.store(y, Index(0), b.constant_bits(DType::kUI16, ~uint64_t{1023}));
+  const std::string text = print(b.finish());
+  EXPECT_NE(text.find("ui16(64512)"), text.npos) << text;
+  EXPECT_EQ(print(parse_kernel(text)), text);
+}
+
 TEST(Text, MistakesHaveAPlace) {
   try {
     parse_kernel("kernel k lanes 1 tasks 1 (y: f32[1] out) {\n  store y[0] = frobnicate(f32(1))\n}\n");

@@ -1,13 +1,10 @@
-// The planner against its independent checker, on small cases drawn by hand and on random functions.
+// The parts of a planner by themselves, the checker on plans that are wrong, and the text of plans.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "aot/loops/builder.h"
-#include "aot/ops/support/build.h"
+#include "aot/base/error.h"
 #include "aot/plan/check_plan.h"
-#include "aot/plan/explain_order.h"
-#include "aot/plan/make_plan.h"
 #include "aot/plan/order.h"
 #include "aot/plan/parse_plan.h"
 #include "aot/plan/place.h"
@@ -66,170 +63,6 @@ TEST(Order, AnUpdateRunsAsSoonAsItsGradientExists) {
   EXPECT_EQ(peak_bytes(problem, choose_order(problem)), 1000);
 }
 
-// A function whose kernels are opaque: each reads its operands and makes results of random sizes.
-class OpaqueFunction {
- public:
-  explicit OpaqueFunction(const std::string& name) {
-    function_ = module_.add_function(name);
-    b_.at_end(function_->body);
-  }
-
-  Value* argument(int64_t elements, const std::string& state = "") {
-    AttrMap attrs;
-    if (!state.empty()) attrs["ingot.state"] = state;
-    function_->argument_attrs.push_back(attrs);
-    return function_->body.add_argument({DType::kF32, {elements}}, state.empty() ? "x" : state);
-  }
-
-  // Result i may be written in place of operand i.
-  Op* kernel(const Values& operands, const std::vector<int64_t>& result_elements) {
-    auto body = std::make_unique<Block>();
-    GraphBuilder inner;
-    inner.at_end(*body);
-    for (Value* operand : operands) body->add_argument(operand->type);
-    Values results;
-    // Opaque means that nobody evaluates it: a result is an argument of the right type, or an extra one.
-    for (int64_t elements : result_elements) {
-      Value* found = nullptr;
-      for (const auto& argument : body->arguments) {
-        if (argument->type.shape[0] == elements) found = argument.get();
-      }
-      results.push_back(found);
-    }
-    inner.create(kYield, results);
-    std::vector<std::unique_ptr<Block>> regions;
-    regions.push_back(std::move(body));
-    return b_.create(kKernel, operands, {{"name", Attr("opaque")}}, {}, std::move(regions));
-  }
-
-  void finish(const Values& results, const std::vector<std::string>& states) {
-    for (size_t i = 0; i < results.size(); ++i) {
-      AttrMap attrs;
-      if (!states[i].empty()) attrs["ingot.state"] = states[i];
-      function_->results.push_back({results[i]->type, attrs});
-    }
-    b_.create(kFuncReturn, results);
-  }
-
-  Plan plan() {
-    separate_results(*function_, lowering_);
-    StateTable state;
-    state.add(*function_);
-    RodataPool rodata;
-    KernelTable kernels;
-    Plan plan = make_plan(*function_, state, rodata, kernels, lowering_);
-    check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
-    EXPECT_EQ(parse_plan(print(plan)), plan) << print(plan);
-    return plan;
-  }
-
- private:
-  const Lowering& lower_opaque(const Op& op) {
-    auto [at, is_new] = lowerings_.try_emplace(&op);
-    if (!is_new) return at->second;
-    loops::KernelBuilder b("opaque", 1);
-    std::vector<KernelBinding> bindings;
-    for (size_t i = 0; i < op.operands.size(); ++i) {
-      b.input("i" + std::to_string(i), DType::kF32, op.operands[i]->type.elements());
-      bindings.push_back({KernelBinding::Kind::kOperand, static_cast<int>(i)});
-    }
-    for (size_t i = 0; i < op.results.size(); ++i) {
-      const auto id = b.output("o" + std::to_string(i), DType::kF32, op.results[i]->type.elements());
-      const bool same = i < op.operands.size() && op.operands[i]->type == op.results[i]->type;
-      if (same) b.kernel().buffers[id].may_alias = static_cast<int>(i);
-      bindings.push_back({KernelBinding::Kind::kResult, static_cast<int>(i)});
-    }
-    at->second.steps.push_back({b.finish(), std::move(bindings)});
-    return at->second;
-  }
-
-  Module module_;
-  Function* function_;
-  GraphBuilder b_;
-  std::map<const Op*, Lowering> lowerings_;
-  LoweringOf lowering_ = [this](const Op& op) -> const Lowering& { return lower_opaque(op); };
-};
-
-TEST(Plan, AChainOfElementwiseKernelsRunsInOnePlace) {
-  OpaqueFunction f("chain");
-  Value* x = f.argument(100);
-  Value* a = f.kernel({x}, {100})->result();
-  Value* c = f.kernel({f.kernel({a}, {100})->result()}, {100})->result();
-  f.finish({c}, {""});
-  const Plan plan = f.plan();
-  EXPECT_EQ(plan.arena_bytes, 448) << print(plan);
-}
-
-TEST(Plan, DonatedStateIsOverwrittenOnlyAfterItsLastReader) {
-  OpaqueFunction f("donation");
-  Value* w = f.argument(50, "w");
-  Value* updated = f.kernel({w}, {50})->result();  // written first in the text
-  Value* later = f.kernel({w}, {50})->result();    // reads the old value
-  f.finish({updated, later}, {"w", ""});
-  const Plan plan = f.plan();
-  ASSERT_EQ(plan.steps.size(), 2u);
-  EXPECT_EQ(plan.buffers[plan.steps[0].buffers[1]].space, Space::kOutput) << print(plan);
-}
-
-TEST(Plan, AReaderThatNeedsTheNewValueForcesACopy) {
-  OpaqueFunction f("copy");
-  Value* w = f.argument(50, "w");
-  Value* updated = f.kernel({w}, {50})->result();
-  Value* both = f.kernel({updated, w}, {50})->result();  // old and new at once
-  f.finish({updated, both}, {"w", ""});
-  EXPECT_EQ(f.plan().steps.size(), 3u);
-}
-
-TEST(Plan, StatesMayTradePlaces) {
-  OpaqueFunction f("swap");
-  Value* a = f.argument(50, "a");
-  Value* b = f.argument(50, "b");
-  f.finish({b, a}, {"a", "b"});
-  EXPECT_EQ(f.plan().steps.size(), 4u);
-}
-
-TEST(Plan, AnUnchangedStateAndAnOutputThatIsAnArgument) {
-  OpaqueFunction f("identity");
-  Value* w = f.argument(50, "w");
-  Value* x = f.argument(20);
-  f.finish({w, x, w}, {"w", "", ""});
-  EXPECT_EQ(f.plan().steps.size(), 2u);
-}
-
-TEST(Plan, RandomFunctionsPassTheChecker) {
-  std::mt19937 random(11);
-  for (int round = 0; round < 60; ++round) {
-    OpaqueFunction f("random");
-    Values values;
-    Values results;
-    std::vector<std::string> states;
-    const int state_count = static_cast<int>(random() % 4);
-    for (int i = 0; i < state_count; ++i) values.push_back(f.argument(40, "s" + std::to_string(i)));
-    for (int i = 0; i < 2; ++i) values.push_back(f.argument(40));
-    for (int i = 0; i < 15; ++i) {
-      Values operands;
-      for (int k = static_cast<int>(random() % 3); k >= 0; --k) operands.push_back(values[random() % values.size()]);
-      std::sort(operands.begin(), operands.end());
-      operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-      for (const auto& result : f.kernel(operands, std::vector<int64_t>(1 + random() % 2, 40))->results) {
-        values.push_back(result.get());
-      }
-    }
-    for (int i = 0; i < state_count; ++i) {
-      results.push_back(values[random() % values.size()]);
-      states.push_back("s" + std::to_string(i));
-    }
-    for (int i = 0; i < 3; ++i) {
-      results.push_back(values[random() % values.size()]);
-      states.push_back("");
-    }
-    f.finish(results, states);
-    const Plan plan = f.plan();
-    EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
-    EXPECT_EQ(std::ranges::max(live_bytes(plan)), plan.lower_bound_bytes) << print(plan);
-  }
-}
-
 // A training step: the old weight is read by steps 0, 1 and 2, the last of which replaces it.
 const std::string kGoodPlan = R"(plan train {
   arena 512 bytes (lower bound 512), scratch 0 bytes a thread
@@ -245,24 +78,6 @@ const std::string kGoodPlan = R"(plan train {
   step 2: update (kernel 2, tasks 1, barrier) reads w, g writes "w'"
 }
 )";
-
-TEST(ExplainOrder, TellsWhatLivesAndWhereThePeakIs) {
-  EXPECT_EQ(explain_order(parse_plan(kGoodPlan)),
-            "order of train: 512 bytes live at most (at *), arena 512 bytes\n"
-            "  step         live\n"
-            "     0          256  forward: makes h (256)\n"
-            "*    1          512  backward: makes g (256), ends h (256)\n"
-            "     2          256  update: ends g (256)\n");
-}
-
-TEST(ExplainOrder, WhatTakesAPlaceOverIsCountedOnce) {
-  std::string text = kGoodPlan;
-  const std::string g = "arena+256 256 bytes, steps 1 to 2";
-  text.replace(text.find(g), g.size(), "arena+0 256 bytes, steps 1 to 2, in place of h");
-  const Plan plan = parse_plan(text);
-  EXPECT_EQ(live_bytes(plan), (std::vector<int64_t>{256, 256, 256}));
-  EXPECT_NE(explain_order(plan).find("backward: makes g (256) in place of h, ends h (256)"), std::string::npos);
-}
 
 // That text with changes, each of which puts `bad` for the first `good`, and what is said to it.
 struct BadPlan {
