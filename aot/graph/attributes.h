@@ -14,8 +14,9 @@ inline constexpr const char* kRole = "ingot.role";        // both, with state  w
 inline constexpr const char* kDims = "ingot.dims";        // argument          names of dimensions, "" for none
 
 // Of ops, from pass to pass.
-inline constexpr const char* kRecomputed = "ingot.recomputed";  // a copy      rematerialize, for simplify and flops
-inline constexpr const char* kTripCount = "ingot.trip_count";   // while       count_trips, for costs
+inline constexpr const char* kRecomputed = "ingot.recomputed";   // a copy      rematerialize, for simplify and flops
+inline constexpr const char* kLayoutCopy = "ingot.layout_copy";  // transpose   assign_layouts, for fuse: laid out once
+inline constexpr const char* kTripCount = "ingot.trip_count";    // while       count_trips, for costs
 
 // Of ingot.kernel, for schedule and plan.
 inline constexpr const char* kInvariantOperands = "invariant";  // indices of operands that no iteration of the loop

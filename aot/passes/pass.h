@@ -19,6 +19,16 @@ struct FuseNote {
   std::string reason;
 };
 
+// How a convolution's tensors lie: what --explain=layout prints. Predicted nanoseconds.
+struct LayoutNote {
+  Location location;
+  bool is_kernel_gradient = false;
+  std::vector<std::vector<int64_t>> orders;  // of operands and result: the program's dimensions as they lie
+  double chosen_ns = 0;
+  double written_ns = 0;  // all as the program has them
+  double last_ns = 0;     // all with channels last
+};
+
 // A size or shape that the user gives for what a program leaves open: of a dimension by the name that
 // attributes::kDims gives it, of an argument of an entry point, or the value of such a scalar integer.
 struct GivenShape {
@@ -31,9 +41,10 @@ struct GivenShape {
 struct PassContext {
   const OpTable& ops;
   std::vector<GivenShape> shapes;
-  int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
-  int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
-  std::vector<FuseNote> fuse_notes;     // filled by fuse
+  int64_t fold_bytes_max = 1024;         // a folded constant may have this size, or that of the constants it replaces
+  int64_t fold_elements_max = 1 << 20;   // elements that are evaluated at most to fold one op
+  std::vector<FuseNote> fuse_notes;      // filled by fuse
+  std::vector<LayoutNote> layout_notes;  // filled by assign_layouts
 
   explicit PassContext(const OpTable& table) : ops(table) {}
 };
@@ -107,6 +118,10 @@ bool recompute_stacks(Module& module, PassContext& context);
 
 // All of the above from fold_constants on, in turn until nothing changes: each feeds the others.
 bool canonicalize(Module& module, PassContext& context);
+
+// Chooses for each tensor around convolutions the order in which its dimensions lie: as written, or channels last,
+// whichever costs less with the transposes where both meet. Arguments, results, loops and branches stay as written.
+bool assign_layouts(Module& module, PassContext& context);
 
 // Computes again, where it is read late, what follows by cheap ops from other values that are kept: of all that lives
 // through the moment of most bytes, as few bytes as can be. Only where that is felt; notes on the copies what they are.

@@ -66,7 +66,8 @@ void run_compile(const CompileCommand& command) {
     for (const std::string& file : program_files(command.inputs)) modules.push_back(load_program(file));
     return compile(std::move(modules), options);
   }();
-  if (!command.explain.empty()) fmt::print("{}", to_string(compiled.fuse_notes));
+  if (command.explain == "fuse") fmt::print("{}", to_string(compiled.fuse_notes));
+  if (command.explain == "layout") fmt::print("{}", to_string(compiled.layout_notes));
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
@@ -104,7 +105,10 @@ Command compile_command() {
                    {.commas = true}},
                   {"--state", &o.options.initial_state,
                    "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
-                  {"--explain", &o.explain, "fuse: why ops stayed in kernels of their own", {.choices = {"fuse"}}},
+                  {"--explain",
+                   &o.explain,
+                   "fuse: why ops stayed in kernels of their own; layout: how tensors lie",
+                   {.choices = {"fuse", "layout"}}},
                   {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
                   {"--print-after", &pipeline.print_after, "passes (or all) whose result is printed", {.commas = true}},
                   {"--skip", &pipeline.skip, "passes to leave out, for bisecting", {.commas = true}},

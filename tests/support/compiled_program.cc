@@ -8,7 +8,6 @@
 
 #include "aot/base/error.h"
 #include "aot/graph/graph.h"
-#include "aot/pipeline/compile.h"
 
 namespace ingot {
 namespace {
@@ -22,10 +21,10 @@ engine::AlignedBytes aligned_copy(const std::vector<std::byte>& bytes) {
   return copy;
 }
 
-std::vector<std::byte> compiled_bytes(const Module& module) {
+std::vector<std::byte> compiled_bytes(const Module& module, const CompileOptions& options) {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(copy_module(module));
-  return bundle::write_bundle(compile(std::move(modules)).spec);
+  return bundle::write_bundle(compile(std::move(modules), options).spec);
 }
 
 RefTensor tensor_of_bytes(const ingot_tensor_info& tensor, const std::byte* data) {
@@ -41,8 +40,9 @@ struct CompiledProgram::Opened {
   engine::Bundle bundle;
   std::map<uint32_t, engine::Session> sessions;  // by their threads
 
-  explicit Opened(const Module& module)
-      : bytes(aligned_copy(compiled_bytes(module))), bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
+  Opened(const Module& module, const CompileOptions& options)
+      : bytes(aligned_copy(compiled_bytes(module, options))),
+        bundle(std::span<const std::byte>(bytes.data(), bytes.size())) {}
 };
 
 namespace {
@@ -58,7 +58,8 @@ engine::AlignedBytes& provide(engine::Session& session, std::vector<engine::Alig
 
 }  // namespace
 
-CompiledProgram::CompiledProgram(const Module& module) : opened_(std::make_unique<Opened>(module)) {}
+CompiledProgram::CompiledProgram(const Module& module, const CompileOptions& options)
+    : opened_(std::make_unique<Opened>(module, options)) {}
 CompiledProgram::~CompiledProgram() = default;
 
 NamedTensors CompiledProgram::run(const std::string& entry_name, uint32_t threads, NamedTensors& state,

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "aot/pipeline/compile.h"
 #include "tests/support/program_runner.h"
 
 namespace ingot {
@@ -10,7 +11,7 @@ namespace ingot {
 // A module's public functions in one bundle, in memory.
 class CompiledProgram {
  public:
-  explicit CompiledProgram(const Module& module);
+  explicit CompiledProgram(const Module& module, const CompileOptions& options = {});
   ~CompiledProgram();
 
   // As Executor::run, on so many threads. One session for each number of threads.

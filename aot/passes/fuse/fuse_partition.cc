@@ -9,6 +9,7 @@
 #include "aot/analysis/joined_depth.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/graph/attributes.h"
 #include "aot/ops/support/update.h"
 
 namespace ingot::fusion {
@@ -17,12 +18,14 @@ namespace {
 constexpr int64_t kRowBytesMax = 128 * 1024;  // of one value's row that a rows kernel keeps at hand: half of a small L2
 constexpr int kCloneFlopsMax = 8;             // of a chain that is computed again in each reader
 
-// Moves that are a change of index, without conditions: any kernel may read through them.
+// Moves that are a change of index, without conditions: any kernel may read through them. A copy into another layout is
+// made so that its readers need not.
 constexpr std::string_view kRenamings[] = {"stablehlo.reshape", "stablehlo.transpose",     "stablehlo.broadcast_in_dim",
                                            "stablehlo.slice",   "stablehlo.dynamic_slice", "stablehlo.reverse"};
 
 bool is_renaming(const Op& op) {
-  return std::find(std::begin(kRenamings), std::end(kRenamings), op.name()) != std::end(kRenamings);
+  return !op.attr_map.contains(attributes::kLayoutCopy) &&
+         std::find(std::begin(kRenamings), std::end(kRenamings), op.name()) != std::end(kRenamings);
 }
 
 bool is_constant(const Op& op) { return op.is("stablehlo.constant"); }
