@@ -19,10 +19,12 @@ inline constexpr const char* kDims = "ingot.dims";
 
 // Of ops, from pass to pass.
 //
-//   name         on      value                    by             for
-//   kRecomputed  a copy  none                     rematerialize  simplify, fuse and costs
-//   kTripCount   while   how many iterations run  count_trips    costs
+//   name         on           value                    by              for
+//   kRecomputed  a copy       none                     rematerialize   simplify, fuse and costs
+//   kLayoutCopy  a transpose  none                     assign_layouts  fuse: it is laid out once
+//   kTripCount   while        how many iterations run  count_trips     costs
 inline constexpr const char* kRecomputed = "ingot.recomputed";
+inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
 inline constexpr const char* kTripCount = "ingot.trip_count";
 
 // Of ingot.kernel, for schedule and plan.

@@ -19,6 +19,16 @@ struct FuseNote {
   std::string reason;
 };
 
+// How a convolution's tensors lie: what --explain=layout prints. Predicted nanoseconds.
+struct LayoutNote {
+  Location location;
+  bool is_kernel_gradient = false;
+  std::vector<std::vector<int64_t>> orders;  // of operands and result: the program's dimensions as they lie
+  double chosen_ns = 0;
+  double written_ns = 0;  // all as the program has them
+  double last_ns = 0;     // all with channels last
+};
+
 // A size or shape that the user gives for what a program leaves open: of a dimension by the name that
 // attributes::kDims gives it, of an argument of an entry point, or the value of such a scalar integer.
 struct GivenShape {
@@ -30,9 +40,10 @@ struct GivenShape {
 // What passes share: options in, notes out.
 struct PassContext {
   std::vector<GivenShape> shapes;
-  int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
-  int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
-  std::vector<FuseNote> fuse_notes;     // filled by fuse
+  int64_t fold_bytes_max = 1024;         // a folded constant may have this size, or that of the constants it replaces
+  int64_t fold_elements_max = 1 << 20;   // elements that are evaluated at most to fold one op
+  std::vector<FuseNote> fuse_notes;      // filled by fuse
+  std::vector<LayoutNote> layout_notes;  // filled by assign_layouts
 };
 
 // Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the
@@ -101,6 +112,10 @@ bool hoist(Module& module, PassContext& context);
 // A loop saves a value of each iteration for a later loop: that is recomputed from other saved values where a few cheap
 // ops do.
 bool recompute_stacks(Module& module, PassContext& context);
+
+// Chooses for each tensor around convolutions the order in which its dimensions lie: as written, or channels last,
+// whichever costs less with the transposes where both meet. Arguments, results, loops and branches stay as written.
+bool assign_layouts(Module& module, PassContext& context);
 
 // Recomputes cheap values next to their late uses instead of keeping them across the point of peak memory: what is kept
 // there is the least number of bytes, by a minimum cut. Skipped where it saves less than 1/16 of the peak. The copies

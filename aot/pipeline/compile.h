@@ -41,6 +41,7 @@ struct Compiled {
   std::vector<std::vector<plan::Plan>> plans;  // for each target, one for each entry
   std::vector<FuseNote> fuse_notes;
   std::vector<LoweringNote> lowering_notes;
+  std::vector<LayoutNote> layout_notes;
   std::vector<PhaseTime> times;
 
   // Writes the bundle, beside `path` and renamed over it.

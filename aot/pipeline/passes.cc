@@ -43,6 +43,8 @@ constexpr PassRow kCompilePasses[] = {
     {"canonicalize", nullptr, nullptr, "while barriers still keep apart what the user wants apart",
      canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
+    {"assign_layouts", assign_layouts, nullptr,
+     "after canonicalize, which would take its transposes into convolutions"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
@@ -216,6 +218,19 @@ std::string to_string(const std::vector<FuseNote>& notes) {
     const std::string place = describe(note.location);
     text += fmt::format("{}{}: {} stays out of the kernel of {}: {}\n", place, place.empty() ? "fuse" : ": fuse",
                         note.producer, note.consumer, note.reason);
+  }
+  return text;
+}
+
+std::string to_string(const std::vector<LayoutNote>& notes) {
+  std::string text;
+  for (const LayoutNote& note : notes) {
+    const std::string place = describe(note.location);
+    text +=
+        fmt::format("{}{}layout: {} [{}] x [{}] -> [{}]: {:.1f} us; as written {:.1f} us, channels last {:.1f} us\n",
+                    place, place.empty() ? "" : ": ", note.is_kernel_gradient ? "kernel gradient" : "convolution",
+                    join(note.orders[0], ", "), join(note.orders[1], ", "), join(note.orders[2], ", "),
+                    note.chosen_ns / 1e3, note.written_ns / 1e3, note.last_ns / 1e3);
   }
   return text;
 }

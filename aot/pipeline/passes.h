@@ -31,6 +31,8 @@ std::vector<std::string> pass_names();
 
 // One line for each note: where, what stayed apart, why.
 std::string to_string(const std::vector<FuseNote>& notes);
+// One line for each convolution: where, how its tensors lie, what that takes, and what the alternatives would.
+std::string to_string(const std::vector<LayoutNote>& notes);
 
 struct PipelineOptions {
   std::string stop_after = {};                 // a pass: nothing after it runs

@@ -56,6 +56,7 @@ std::string saved_state(const std::vector<std::string>& inputs) {
 
 std::string explanation(const Compiled& compiled, const std::string& subject) {
   if (subject == "fuse") return to_string(compiled.fuse_notes);
+  if (subject == "layout") return to_string(compiled.layout_notes);
   if (subject == "contraction") return to_string(compiled.lowering_notes);
   std::string text;
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
@@ -112,7 +113,7 @@ Command compile_command() {
            {"-o,--output", &o.output, "the bundle to write", {.required = true}},
            {"--target",
             &o.options.targets,
-            "host, x86-64-v3, x86-64-v4, aarch64; several by commas, best first",
+            loops::target_names() + "; several by commas, best first",
             {.commas = true}},
            {"--shape",
             &o.shapes,
@@ -123,8 +124,9 @@ Command compile_command() {
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
-            "how each product and convolution is blocked, packed and split",
-            {.choices = {"fuse", "order", "contraction"}}},
+            "how each product and convolution is blocked, packed and split; layout: how the tensors around "
+            "convolutions lie",
+            {.choices = {"fuse", "layout", "order", "contraction"}}},
            {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
            {"--print-after",
             &pipeline.print_after,

@@ -20,7 +20,7 @@ struct OptOptions {
   std::vector<std::string> passes;  // empty: all that `ingot compile` runs
   bool locations = false;           // print loc(...)
   std::vector<std::string> shapes;  // sizes that the program leaves open
-  std::string explain;              // fuse: why ops stayed in kernels of their own
+  std::string explain;              // what to explain: fuse, layout
   bool summary = false;             // kernels, values and bytes instead of text
   PipelineOptions pipeline;
 };
@@ -40,7 +40,8 @@ void run_opt(const OptOptions& options) {
   pipeline.print = [](const std::string& text) { std::cerr << text; };
   run_passes(rows_of(options.passes), *module, context, pipeline);
   check_shapes_are_used(context.shapes);
-  if (!options.explain.empty()) std::cerr << to_string(context.fuse_notes);
+  if (options.explain == "fuse") std::cerr << to_string(context.fuse_notes);
+  if (options.explain == "layout") std::cerr << to_string(context.layout_notes);
   if (options.summary) {
     for (const auto& function : module->functions) std::cout << to_string(measure_traffic(*function), function->name);
   } else {
@@ -62,22 +63,24 @@ Command opt_command() {
           "  ingot opt step.mlir --passes=inline_calls,cse      these passes only\n"
           "  ingot opt step.mlir --dump-dir=dump --time-passes  one file for each pass, and times\n"
           "  ingot opt step.mlir --explain=fuse --summary       why kernels are as many as they are",
-      .options =
-          {{"input", &o.input, "the program; - for standard input", {.required = true, .is_program = true}},
-           {"-o,--output", &o.output, "where the text goes; - for standard output"},
-           {"--passes", &o.passes, "passes to run, in order", {.commas = true}},
-           {"--shape", &o.shapes, "sizes that the program leaves open: batch=32, x=32x784", {.commas = true}},
-           {"--stop-after", &o.pipeline.stop_after, "stop after this pass"},
-           {"--print-after",
-            &o.pipeline.print_after,
-            "print the program after these passes (or all)",
-            {.commas = true}},
-           {"--skip", &o.pipeline.skip, "leave these passes out", {.commas = true}},
-           {"--dump-dir", &o.pipeline.dump_dir, "write the program after each pass into this folder"},
-           {"--time-passes", &o.pipeline.time_passes, "print how long each pass took"},
-           {"--locations", &o.locations, "print source locations"},
-           {"--summary", &o.summary, "print kernels, bytes and flops instead of the program"},
-           {"--explain", &o.explain, "fuse: print why ops stayed in kernels of their own", {.choices = {"fuse"}}}},
+      .options = {{"input", &o.input, "the program; - for standard input", {.required = true, .is_program = true}},
+                  {"-o,--output", &o.output, "where the text goes; - for standard output"},
+                  {"--passes", &o.passes, "passes to run, in order", {.commas = true}},
+                  {"--shape", &o.shapes, "sizes that the program leaves open: batch=32, x=32x784", {.commas = true}},
+                  {"--stop-after", &o.pipeline.stop_after, "stop after this pass"},
+                  {"--print-after",
+                   &o.pipeline.print_after,
+                   "print the program after these passes (or all)",
+                   {.commas = true}},
+                  {"--skip", &o.pipeline.skip, "leave these passes out", {.commas = true}},
+                  {"--dump-dir", &o.pipeline.dump_dir, "write the program after each pass into this folder"},
+                  {"--time-passes", &o.pipeline.time_passes, "print how long each pass took"},
+                  {"--locations", &o.locations, "print source locations"},
+                  {"--summary", &o.summary, "print kernels, bytes and flops instead of the program"},
+                  {"--explain",
+                   &o.explain,
+                   "fuse: why ops stayed in kernels of their own; layout: how tensors lie",
+                   {.choices = {"fuse", "layout"}}}},
       .run = [options] { run_opt(*options); },
   };
 }

@@ -74,7 +74,6 @@ TEST_P(GoldenTest, GivesTheExpectedText) {
   }
 }
 
-<<<<<<< HEAD
 class StageGoldenTest : public testing::TestWithParam<fs::path> {};
 
 TEST_P(StageGoldenTest, GivesTheExpectedText) {

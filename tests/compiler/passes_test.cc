@@ -53,7 +53,8 @@ TEST_P(Passes, KeepTheMeaningOfRandomPrograms) {
   for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) expect_same_meaning({GetParam()}, seed);
 }
 INSTANTIATE_TEST_SUITE_P(Each, Passes,
-                         testing::Values("fold_constants", "simplify", "cse", "dce", "canonicalize", "fuse"),
+                         testing::Values("fold_constants", "simplify", "cse", "dce", "canonicalize", "assign_layouts",
+                                         "fuse"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Fuse, KeepsTheMeaningOfCanonicalPrograms) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "aot/base/contains.h"
+#include "aot/graph/attributes.h"
 #include "aot/ops/ops.h"
 #include "aot/ops/support/update.h"
 
@@ -29,7 +30,8 @@ bool reduce_behind(const Op& from, const Space& space, const std::vector<int>& d
 
 }  // namespace
 
-bool is_view(const Op& op) { return contains(kViews, op.def); }
+// A copy into another layout is made so that its readers need not read through it.
+bool is_view(const Op& op) { return contains(kViews, op.def) && !op.attr_map.contains(attributes::kLayoutCopy); }
 bool is_splat(const Op& op) { return op.is(kConstant) && op.attrs().literal("value")->is_splat; }
 
 bool is_free(const Op& op) { return is_splat(op) || op.is(kIota); }

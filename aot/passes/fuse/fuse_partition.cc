@@ -8,6 +8,7 @@
 #include "aot/analysis/joined_depth.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/graph/attributes.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/fuse/fuse_ops.h"
 
