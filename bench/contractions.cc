@@ -11,7 +11,8 @@
 #include <regex>
 
 #include "aot/codegen/compile.h"
-#include "bench/multiply_adds.h"
+#include "aot/codegen/execute.h"
+#include "aot/loops/probe_kernels.h"
 #include "tests/support/contraction_suite.h"
 
 namespace ingot {
@@ -41,7 +42,8 @@ double best_ns(double at_least_ns, const std::function<void()>& call) {
 class Peak {
  public:
   Peak()
-      : kernel_(multiply_adds(lanes(), kChains, kTrips)), code_(codegen::compile(std::span(&kernel_, 1), target())) {}
+      : kernel_(loops::multiply_adds(DType::kF32, lanes(), kChains, kTrips)),
+        code_(codegen::compile(std::span(&kernel_, 1), target())) {}
 
   double gflops() {
     std::byte* const buffers[] = {x_.data(), y_.data()};

@@ -86,9 +86,9 @@ class BodyEmitter {
         vars_(kernel.vars.size()),
         scopes_(alias_scopes(function.getContext(), kernel)),
         at_{b_, kernel_, vars_, buffers_, scopes_} {
-    const auto count = static_cast<unsigned>(kernel.buffers.size());
-    for (unsigned k = 0; k < count; ++k) buffers_.push_back(function.getArg(k));
-    vars_[loops::kTaskVar] = function.getArg(count);
+    const auto buffer_count = static_cast<unsigned>(kernel.buffers.size());
+    for (unsigned k = 0; k < buffer_count; ++k) buffers_.push_back(function.getArg(k));
+    vars_[loops::kTaskVar] = function.getArg(buffer_count);
     Builder slots(entry_);
     for (const loops::Tile& tile : kernel.tiles) {
       int64_t count = 1;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "aot/base/error.h"
 #include "aot/graph/text/print.h"
 #include "tests/support/contraction_problem.h"
@@ -18,7 +20,7 @@ TEST(ContractionSearch, EveryTargetAgrees) {
   const int64_t first = number_from_environment("INGOT_PROBLEM_SEED", 0);
   const int64_t end = first + number_from_environment("INGOT_PROBLEMS", 400);
   for (int64_t seed = first; seed < end; ++seed) {
-    if (seed > first && (seed - first) % kProgress == 0) fmt::print("  {}\n", seed);
+    if (seed > first && (seed - first) % kProgress == 0) std::cout << "  " << seed << std::endl;
     const bool is_small = seed % kSmallEach == 0;
     const ContractionProblem problem = contraction_problem(static_cast<unsigned>(seed), is_small ? kSmall : kLarge);
     SCOPED_TRACE(fmt::format("seed {}", seed));

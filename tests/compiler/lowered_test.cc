@@ -215,7 +215,7 @@ TEST(LowerFunction, MakesTextsForEveryTarget) {
   for (uint64_t seed = 0; seed < 60; ++seed) modules.push_back(random_graph(seed));
   bool has_loops = false;
   for (const auto& module : modules) {
-    PassContext context(all_ops());
+    PassContext context;
     run_passes(compile_passes(), *module, context);
     for (const loops::Target& target : loops::all_targets()) {
       const Function function = lower_function(*module->functions[0], target);

@@ -103,7 +103,8 @@ TEST(Pipeline, PartsOfAPassAreSkippedPrintedStoppedAfterAndTimed) {
     std::string printed;
     options.print = [&](const std::string& text) { printed += text; };
     PassContext context;
-    run_passes({&pass_named("canonicalize", "test"), 1}, *two_negations(), context, options);
+    const PassRow rows[] = {pass_named("inline_calls", "test"), pass_named("canonicalize", "test")};
+    run_passes(rows, *two_negations(), context, options);
     return printed;
   };
   const std::string simplified = run({.print_after = {"simplify", "cse"}});

@@ -4,6 +4,7 @@
 
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/build.h"
 #include "tests/support/compiled_program.h"
 #include "tests/support/random_tensor.h"
@@ -229,10 +230,8 @@ TEST(SkipFuse, MakesAKernelOfEachOp) {
   PassContext context;
   run_passes(compile_passes(), *module, context, {.skip = {"fuse"}});
   for (const auto& op : module->functions[0]->body.ops) {
-    if (!op->is("ingot.kernel")) continue;
-    const auto computes = [](const auto& inner) {
-      return !inner->def->is_terminator && !inner->is("stablehlo.constant");
-    };
+    if (!op->is(kKernel)) continue;
+    const auto computes = [](const auto& inner) { return !inner->def->is_terminator && !inner->is(kConstant); };
     EXPECT_EQ(std::ranges::count_if(op->region().ops, computes), 1) << print(*module);
   }
 }

@@ -124,7 +124,7 @@ Made followed(const TensorType& type, Random& random) {
             Value* result = a[0];
             Value* bias = ops::broadcast_in_dim(b, a[1], type.shape, {type.rank() - 1});
             for (int64_t k = 0; k < (is_long ? kEpilogueOps : 1); ++k) result = ops::add(b, result, bias);
-            return ops::binary(b, "maximum", result, ops::zeros_like(b, result));
+            return ops::binary(b, kMaximum, result, ops::zeros_like(b, result));
           }};
 }
 

@@ -2,9 +2,9 @@
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
 #include "aot/graph/attributes.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/build.h"
 #include "aot/passes/layouts/choose_layouts.h"
-#include "aot/ops/ops.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
@@ -59,7 +59,7 @@ class Rewriter {
     if (chosen.orders == orders_as_written(op)) return read_as_written(op);
     const Values operands = {in(op.operand(0), chosen.orders[0]), in(op.operand(1), chosen.orders[1])};
     const TensorType type = in_order(op.result()->type, chosen.orders[2]);
-    place(op, b_.create(op.name(), operands, convolution_attrs(op, chosen.orders), {type}), chosen.orders[2]);
+    place(op, b_.create(*op.def, operands, convolution_attrs(op, chosen.orders), {type}), chosen.orders[2]);
     return true;
   }
 
@@ -84,7 +84,7 @@ class Rewriter {
       ValueMap same;
       regions.push_back(copy_block(*region, same));
     }
-    return b_.create(op.name(), operands, attrs_along(op, axes, order), types, std::move(regions));
+    return b_.create(*op.def, operands, attrs_along(op, axes, order), types, std::move(regions));
   }
 
   void place(const Op& op, Op* made, const Order& order) {

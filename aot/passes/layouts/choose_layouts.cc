@@ -3,12 +3,12 @@
 // whose tensors lie by one choice, an operand as a convolution reads it, or a copy of a tensor in the other order. On
 // the source's side tensors lie as written, on the sink's channels last; an edge from the one to the other is time that
 // is spent.
-#include "aot/ops/ops.h"
 #include "aot/passes/layouts/choose_layouts.h"
 
 #include <cmath>
 
 #include "aot/analysis/min_cut.h"
+#include "aot/ops/ops.h"
 
 namespace ingot::layouts {
 namespace {
