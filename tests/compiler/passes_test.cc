@@ -109,7 +109,7 @@ TEST(Pipeline, PartsOfAPassAreSkippedPrintedStoppedAfterAndTimed) {
   };
   const std::string simplified = run({.print_after = {"simplify", "cse"}});
   EXPECT_EQ(simplified.find("// after simplify\n"), 0u) << simplified;
-  EXPECT_EQ(simplified.find("stablehlo.negate", simplified.rfind("// after ")), std::string::npos) << simplified;
+  EXPECT_NE(simplified.find("return %x"), std::string::npos) << simplified;
   EXPECT_EQ(simplified.find("(unchanged)"), std::string::npos) << simplified;
   EXPECT_EQ(run({.print_after = {"simplify"}, .skip = {"simplify"}}), "");
   EXPECT_EQ(run({.stop_after = "fold_constants", .print_after = {"simplify"}}), "");

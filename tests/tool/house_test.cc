@@ -131,28 +131,15 @@ std::vector<Function> functions_of(const SourceFile& file) {
   return functions;
 }
 
-struct Exception {
-  std::string_view path;
-  int function_lines;
-};
-constexpr Exception kExceptions[] = {
-    {"aot/schedule/contraction/contraction_pack.cc", 74},
-    {"aot/schedule/contraction/contraction_plan.cc", 66},
-};
-
-int longest_function_allowed(std::string_view path) {
-  const auto found = std::ranges::find(kExceptions, path, &Exception::path);
-  return found == std::end(kExceptions) ? 60 : found->function_lines;
-}
-
 TEST(House, FilesAndFunctionsAreShort) {
   constexpr size_t kFileLines = 500;
+  constexpr int kFunctionLines = 60;
   size_t functions = 0;
   for (const SourceFile& file : read_sources(INGOT_SOURCE_DIR, {"aot", "engine"})) {
     EXPECT_LE(file.lines.size(), kFileLines) << file.path;
     for (const Function& function : functions_of(file)) {
       ++functions;
-      EXPECT_LE(function.lines, longest_function_allowed(file.path)) << file.path << ":" << function.first_line;
+      EXPECT_LE(function.lines, kFunctionLines) << file.path << ":" << function.first_line;
     }
   }
   EXPECT_GT(functions, 2000u);

@@ -73,8 +73,8 @@ std::optional<Axes> transposed(const Op& op) {
   return Axes{type.shape, {AxisOfDim(place.begin(), place.end())}, each_its_own(type.rank())};
 }
 
-// An axis is the fewest dimensions of both shapes that hold equally many elements; one of extent 1 is an axis by
-// itself.
+// An axis is the fewest dimensions of both shapes that hold equally many elements;
+// one of extent 1 is an axis by itself.
 std::optional<Axes> reshaped(const Op& op) {
   const Shape& from = op.operand(0)->type.shape;
   const Shape& to = op.result()->type.shape;

@@ -23,8 +23,8 @@ struct ConvolutionLayout {
     int last, other;
   };
 
-  // The gradient of a convolution's kernel: the result is a kernel, and operand 1 has positions where others have a
-  // kernel.
+  // The gradient of a convolution's kernel: the result is a kernel,
+  // and operand 1 has positions where others have a kernel.
   bool is_kernel_gradient = false;
   std::array<Roles, kConvolutionTensors> roles = {};
   std::array<Shape, kConvolutionTensors> shapes;

@@ -89,7 +89,12 @@ class ContractionKernel {
                        const loops::Expr& mask, const DepthBody& body);
   void walk_depth(const DepthWalk& walk, const Stretch& stretch, const DepthBody& body);
   void pack_columns(const BlockAt& columns, const BlockAt& depth);
-  void pack_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
+  // Calls `walk` with what copies one vector along the last axis of columns: where it goes, where on the axis it is, and
+  // what of it counts; where the operand has none of them, with what stores zeros.
+  using CopyVector = std::function<void(const loops::Index& to, const loops::Index& at, const loops::Expr& mask)>;
+  void copy_columns(const Stretch& stretch, const std::function<void(const CopyVector&)>& walk);
+  void pack_panels(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
+  void pack_block_rows(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
   void transpose_columns(const BlockAt& columns, const BlockAt& depth, const Stretch& stretch);
   // `whole`: all of the depth, else one block.
   void pack_rows(const loops::Index& first, int64_t count, const BlockAt& depth, bool whole);

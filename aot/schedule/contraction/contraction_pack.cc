@@ -127,48 +127,53 @@ void ContractionKernel::walk_depth(const DepthWalk& walk, const Stretch& stretch
 }
 
 void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth) {
-  for (const Stretch& stretch : plan_.stretches) pack_columns(block, depth, stretch);
+  for (const Stretch& stretch : plan_.stretches) {
+    if (plan_.columns_are_transposed) {
+      transpose_columns(block, depth, stretch);
+    } else if (plan_.columns_in_panels) {
+      pack_panels(block, depth, stretch);
+    } else {
+      pack_block_rows(block, depth, stretch);
+    }
+  }
 }
 
-void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
-  if (plan_.columns_are_transposed) return transpose_columns(block, depth, stretch);
-  const Blocked& columns = plan_.columns;
-  const Axis& along = columns.axes.back();
-  const int64_t lanes = plan_.lanes;
-  // `walk` calls its argument for each vector along the last axis: where it goes, where on the axis it is, and what of
-  // it counts.
-  using Copy = std::function<void(const Index& to, const Index& at, const Expr& mask)>;
-  const auto copy_all = [&](const std::function<void(const Copy&)>& walk) {
-    const auto zeros = [&](const Index& to, const Index&, const Expr&) {
-      b_.store(packed_columns_, packed_start_ + to, b_.constant_int(held_, 0));
-    };
-    const auto copies = [&](const Index& to, const Index& at, const Expr& mask) {
-      Pull::Scope scope(step_.pull());
-      set_axis(along, at);
-      b_.store(packed_columns_, packed_start_ + to, operand_element(stretch.columns_side, mask, &along));
-    };
-    if (const Expr condition = exists_beside(stretch.columns_side, along)) {
-      b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });
-    } else {
-      walk(copies);
-    }
+void ContractionKernel::copy_columns(const Stretch& stretch, const std::function<void(const CopyVector&)>& walk) {
+  const Axis& along = plan_.columns.axes.back();
+  const auto zeros = [&](const Index& to, const Index&, const Expr&) {
+    b_.store(packed_columns_, packed_start_ + to, b_.constant_int(held_, 0));
   };
-  if (plan_.columns_in_panels) {
-    // Panel after panel; each is [depth][tile columns].
-    emit_panels(block, [&](const Index& column, int64_t count) {
-      walk_depth(depth_walk(depth, false), stretch, [&](const Index& k, const Expr& mask) {
-        copy_all([&](const Copy& copy) {
-          b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
-            const Index i = v * lanes + b_.lane();
-            const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
-            copy(column * plan_.depth.width() + k * columns_pitch_ + i, block.start + column + i, b_.both(mask, edge));
-          });
+  const auto copies = [&](const Index& to, const Index& at, const Expr& mask) {
+    Pull::Scope scope(step_.pull());
+    set_axis(along, at);
+    b_.store(packed_columns_, packed_start_ + to, operand_element(stretch.columns_side, mask, &along));
+  };
+  if (const Expr condition = exists_beside(stretch.columns_side, along)) {
+    b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });
+  } else {
+    walk(copies);
+  }
+}
+
+// Panel after panel; each is [depth][tile columns].
+void ContractionKernel::pack_panels(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
+  emit_panels(block, [&](const Index& column, int64_t count) {
+    walk_depth(depth_walk(depth, false), stretch, [&](const Index& k, const Expr& mask) {
+      copy_columns(stretch, [&](const CopyVector& copy) {
+        b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
+          const Index i = v * plan_.lanes + b_.lane();
+          const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
+          copy(column * plan_.depth.width() + k * columns_pitch_ + i, block.start + column + i, b_.both(mask, edge));
         });
       });
     });
-    return;
-  }
-  // [depth][all columns of the block]. Vectors may run past an axis' end: what follows overwrites what they leave.
+  });
+}
+
+// [depth][all columns of the block]. Vectors may run past an axis' end: what follows overwrites what they leave.
+void ContractionKernel::pack_block_rows(const BlockAt& block, const BlockAt& depth, const Stretch& stretch) {
+  const Blocked& columns = plan_.columns;
+  const int64_t lanes = plan_.lanes;
   walk_depth(depth_walk(depth, false), stretch, [&](const Index& k, const Expr& mask) {
     const auto walk = [&](const auto& self, size_t at, const Index& position) -> void {
       const Axis& axis = columns.axes[at];
@@ -187,7 +192,7 @@ void ContractionKernel::pack_columns(const BlockAt& block, const BlockAt& depth,
             also);
         return;
       }
-      copy_all([&](const Copy& copy) {
+      copy_columns(stretch, [&](const CopyVector& copy) {
         const Index to = k * columns_pitch_ + position * count;
         const auto vector_at = [&](const Index& i) {
           copy(to + i + b_.lane(), i + b_.lane(), b_.both(mask, b_.in_range(i + b_.lane(), 0, count)));

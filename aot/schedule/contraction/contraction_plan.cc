@@ -19,12 +19,21 @@ Shape ContractionPlan::extents(const std::vector<int>& dims) const {
 
 namespace {
 
+// Whether one of an operand's dimensions is the depth and nothing else, all of it in order.
+bool is_depth(const ContractionPlan& plan, const ContractionSide& side, int64_t dim) {
+  const loops::ContractionAccess& access = side.accesses[dim];
+  std::vector<int64_t> coefficients(plan.space.dims.size(), 0);
+  coefficients[plan.depth_dims[0]] = 1;
+  return access.coefficients == coefficients && access.constant == 0 && access.always && access.divisor == 1 &&
+         side.value->type.shape[dim] == plan.depth.extent();
+}
+
 // An operand's parts, by where on the depth they begin: the operands of a concatenation along it, or all of it.
 std::map<int64_t, ContractionSide> parts_along_depth(const ContractionPlan& plan, const OperandSide& it) {
   if (!it.is_joined || plan.depth.count() > 1 || plan.depth_dims.size() != 1) return {{0, it.side}};
   const Op* op = it.side.value->op;
   const int64_t dim = op->attrs().integer("dimension");
-  if (it.side.accesses[dim].coefficients[plan.depth_dims[0]] != 1) return {{0, it.side}};
+  if (!is_depth(plan, it.side, dim)) return {{0, it.side}};
   std::map<int64_t, ContractionSide> parts;
   int64_t start = 0;
   for (const Value* operand : op->operands) {

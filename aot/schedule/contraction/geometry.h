@@ -43,8 +43,8 @@ struct ContractionSide {
   bool is_affine() const;         // every point has an element, at an affine index
   int64_t stride(int dim) const;  // of an affine or at least undilated access, in elements of the flat operand
   int64_t constant() const;       // flat index at the origin
-  // The one stride over all of `dims` (iteration dimensions, outermost first) walked as one; nullopt when there is
-  // none.
+  // The one stride over all of `dims` (iteration dimensions, outermost first) walked as one;
+  // nullopt when there is none.
   std::optional<int64_t> linear(const std::vector<int>& dims, const std::vector<loops::ContractionDim>& space) const;
 };
 

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<4x6x8xf32>, %w: tensor<6x5xf32>, %y: tensor<4x6x8xf32
 // ---- expect
 module {
   func.func @main(%x: tensor<4x6x8xf32>, %w: tensor<6x5xf32>, %y: tensor<4x6x8xf32>) -> (tensor<4x8x5xf32>, tensor<4x8x6xf32>) {
-    %0 = "ingot.kernel"(%x) <{name = "f32_4x8x6"}> ({
+    %0 = "ingot.kernel"(%x) <{name = "f32_4x8x6_transpose"}> ({
     ^bb0(%x_0: tensor<4x6x8xf32>):
       %1 = stablehlo.transpose %x_0, dims = [0, 2, 1] {ingot.layout_copy} : (tensor<4x6x8xf32>) -> tensor<4x8x6xf32>
       ingot.yield %1 : tensor<4x8x6xf32>

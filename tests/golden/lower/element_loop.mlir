@@ -20,7 +20,7 @@ func.func @main(%x: tensor<6xf32>, %y: tensor<6xf32>) -> tensor<6xf32> {
 kernel f32_while_6 lanes 8 tasks 1 (x: f32[6], y: f32[6], out: f32[6] out aliases x) {
   tile carried: f32x8[1]
   carried[0] = load x[lane where lt(i32[lane], splat(i32(6)))]
-  for round in 0 .. 1000 {
+  for iteration in 0 .. 1000 {
     let next = multiply(carried[0], load y[lane where lt(i32[lane], splat(i32(6)))])
     carried[0] = next
   }

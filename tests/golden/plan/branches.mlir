@@ -27,6 +27,6 @@ plan main {
   step 3: jump to 6 unless k is 1 (barrier)
   step 4: f32_cholesky_6x6 (kernel 1, call 1, tasks 1, barrier) reads x writes v
   step 5: jump to 7 (barrier)
-  step 6: copy (kernel 2, call 2, tasks 1, barrier) reads x writes v
-  step 7: f32_cholesky_6x6 (kernel 1, call 3, tasks 1, barrier) reads v writes v.1
+  step 6: copy (kernel 2, tasks 1, barrier) reads x writes v
+  step 7: f32_cholesky_6x6 (kernel 1, call 2, tasks 1, barrier) reads v writes v.1
 }

@@ -24,10 +24,10 @@ plan main {
   buffer v: tensor<6x6xf32> output[0] 144 bytes, steps 1 to end
   buffer t: tensor<i1> arena+64 1 bytes, steps 2 to 3
   step 0: i32_1 (kernel 0, call 0, tasks 1) writes zero
-  step 1: copy (kernel 1, call 1, tasks 1) reads x writes v
-  step 2: i1_1_compare (kernel 2, call 2, tasks 1, barrier) reads zero, n writes t
+  step 1: copy (kernel 1, tasks 1) reads x writes v
+  step 2: i1_1_compare (kernel 2, call 1, tasks 1, barrier) reads zero, n writes t
   step 3: jump to 7 unless t is 1 (barrier)
-  step 4: f32_cholesky_6x6 (kernel 3, call 3, tasks 1, barrier) reads v writes v
-  step 5: i32_1_add (kernel 4, call 4, tasks 1) reads zero writes zero
+  step 4: f32_cholesky_6x6 (kernel 3, call 2, tasks 1, barrier) reads v writes v
+  step 5: i32_1_add (kernel 4, call 3, tasks 1) reads zero writes zero
   step 6: jump to 2 (barrier)
 }

@@ -13,8 +13,8 @@ plan main {
   buffer v.1: tensor<8xf32> arena+64 32 bytes, steps 1 to 3
   buffer a.1: tensor<8xf32> state[0]+0 32 bytes, steps 2 to end
   buffer b.1: tensor<8xf32> state[1]+64 32 bytes, steps 3 to end
-  step 0: copy (kernel 0, call 0, tasks 1) reads b writes v
-  step 1: copy (kernel 0, call 2, tasks 1) reads a writes v.1
-  step 2: copy (kernel 0, call 1, tasks 1, barrier) reads v writes a.1
-  step 3: copy (kernel 0, call 3, tasks 1) reads v.1 writes b.1
+  step 0: copy (kernel 0, tasks 1) reads b writes v
+  step 1: copy (kernel 0, tasks 1) reads a writes v.1
+  step 2: copy (kernel 0, tasks 1, barrier) reads v writes a.1
+  step 3: copy (kernel 0, tasks 1) reads v.1 writes b.1
 }
