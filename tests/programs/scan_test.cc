@@ -257,7 +257,7 @@ TEST(Errors, SayWhatARegionMayNotDo) {
   const std::pair<std::string, const char*> errors[] = {
       {in_scan([&](Tensor h) { return Tensor(w).copy_(h), h; }), "state cannot be written inside of a scan"},
       {in_scan([&](Tensor h) { return (h * w).sum().backward(), h; }), "backward() cannot be called inside"},
-      {in_scan([&](Tensor h) { return dropout(h); }), "random numbers would be the same in every round"},
+      {in_scan([&](Tensor h) { return dropout(h); }), "random numbers would be the same in every iteration"},
       {in_scan([&](Tensor h) { return h.sum(); }), "turns carry 0 from tensor<3xf32> to tensor<f32>"},
       {error_of([&](Tensor x) {
          scan([&](Tensors c, Tensors) { return Scanned{{leaked = c[0] + 1}, {}}; }, {x}, {}, {.length = 2});
