@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <ingot/engine.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
 
 #include "aot/codegen/compile.h"
 #include "aot/codegen/execute.h"
 #include "aot/loops/probe_kernels.h"
+#include "aot/pipeline/compile.h"
+#include "tests/support/buffer.h"
 #include "tests/support/contraction_suite.h"
 
 namespace ingot {
@@ -70,26 +73,34 @@ struct Measured {
   size_t steps;
 };
 
-Measured measure(const ContractionProblem& problem, Peak& peak, int rounds) {
-  const loops::Target& target = loops::find_target("host");
-  const Lowering lowering = lower(*problem.function.kernel, target);
-  const codegen::Executable code(compile_lowering(lowering, target));
-  LoweringRun run(*problem.function.kernel, lowering);
-  std::vector<RefTensor> operands;
-  for (const Value* operand : problem.function.kernel->operands) {
-    RefTensor& tensor = operands.emplace_back(operand->type);
-    for (size_t k = 0; k < tensor.f.size(); ++k) tensor.f[k] = static_cast<double>(k % 17) / 17 - 0.5;
+std::vector<std::byte> compiled(ContractionProblem& problem) {
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(std::move(problem.module));
+  CompileOptions options;
+  options.targets = {"host"};
+  return bundle::write_bundle(compile(std::move(modules), options).spec);
+}
+
+Measured measure(ContractionProblem& problem, Peak& peak, int rounds) {
+  const std::vector<std::byte> file = compiled(problem);
+  engine::AlignedBytes bytes(file.size(), 64);
+  std::ranges::copy(file, bytes.data());
+  const engine::Bundle bundle(std::span<const std::byte>(bytes.data(), bytes.size()));
+  engine::Session session(bundle);
+  const engine::Entry entry = session.entry(0);
+  for (uint32_t i = 0; i < bundle.entry(0).input_count; ++i) {
+    const std::span<float> values = entry.input<float>(bundle.input(0, i).name);
+    for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k % 17) / 17 - 0.5f;
   }
-  run.set_operands(operands);
-  run.run(code, false);
+  entry.run();
   std::vector<double> times, shares;
   for (int round = 0; round < rounds; ++round) {
     const double attainable = peak.gflops();
-    times.push_back(best_ns(4e6, [&] { run.run(code, false); }));
+    times.push_back(best_ns(4e6, [&] { entry.run(); }));
     shares.push_back(problem.flops / times.back() / std::max(attainable, peak.gflops()));
   }
   const double ns = median(times);
-  return {ns / 1000, problem.flops / ns, median(shares), lowering.steps.size()};
+  return {ns / 1000, problem.flops / ns, median(shares), bundle.entry(0).step_count};
 }
 
 int main(int count, char** arguments) {
@@ -108,7 +119,7 @@ int main(int count, char** arguments) {
   if (!json)
     fmt::print("peak {:.1f} GFLOP/s\n{:54} {:>10} {:>9} {:>7} {:>6}\n", peak.gflops(), "", "us", "GFLOP/s", "peak%",
                "GB/s");
-  for (const ContractionProblem& problem : contraction_problems()) {
+  for (ContractionProblem& problem : contraction_problems()) {
     if (!std::regex_search(problem.name, std::regex(filter))) continue;
     const Measured m = measure(problem, peak, rounds);
     if (!problem.is_few_rows) {

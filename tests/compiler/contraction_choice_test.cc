@@ -6,28 +6,38 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "aot/graph/op.h"
+#include "aot/ops/ops.h"
+#include "aot/pipeline/passes.h"
 #include "aot/schedule/contraction/choose.h"
 #include "tests/support/contraction_suite.h"
 
 namespace ingot {
 namespace {
 
-const Op& contraction_of(const KernelFunction& f) {
-  for (const auto& op : f.kernel->region().ops) {
-    if (op->def->contraction) return *op;
+// Calls `look` for every contraction that a problem's program has when it is lowered, with the draft of its kernel.
+void for_contractions(Module& module, const loops::Target& target,
+                      const std::function<void(const schedule::Draft&, const Op&)>& look) {
+  PassContext context;
+  run_passes(compile_passes(), module, context);
+  for (const auto& kernel : module.functions[0]->body.ops) {
+    if (!kernel->is(kKernel)) continue;
+    for (const auto& op : kernel->region().ops) {
+      if (op->def->contraction) look(schedule::Draft(*kernel, target, {}), *op);
+    }
   }
-  throw std::logic_error("no contraction");
 }
 
 std::string choices(const loops::Target& target) {
   std::string text;
   for (const ContractionProblem& problem : contraction_problems()) {
-    const schedule::Draft draft(*problem.function.kernel, target, {});
-    const schedule::ContractionProblem read = schedule::read_problem(draft, contraction_of(problem.function));
-    text +=
-        fmt::format("{}\n    {}\n", problem.name, schedule::to_string(read, schedule::choose_candidate(read, target)));
+    text += problem.name + "\n";
+    for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
+      const schedule::ContractionProblem read = schedule::read_problem(draft, op);
+      text += fmt::format("    {}\n", schedule::to_string(read, schedule::choose_candidate(read, target)));
+    });
   }
   return text;
 }
@@ -51,16 +61,15 @@ INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice, testing::Values("x86-64-v3"
 
 // The candidates of a problem are what they are ranked by, the best first, and none twice.
 TEST(ContractionChoice, RanksAreInOrder) {
+  const loops::Target& target = loops::find_target("x86-64-v3");
   for (const ContractionProblem& problem : contraction_problems()) {
-    for (const loops::Target& target : loops::all_targets()) {
-      const schedule::Draft draft(*problem.function.kernel, target, {});
-      const schedule::ContractionProblem read = schedule::read_problem(draft, contraction_of(problem.function));
-      const auto ranked = schedule::rank_candidates(read, target, 10);
+    for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
+      const auto ranked = schedule::rank_candidates(schedule::read_problem(draft, op), target, 10);
       for (size_t k = 1; k < ranked.size(); ++k) {
         EXPECT_LE(ranked[k - 1].weighted_ns, ranked[k].weighted_ns) << problem.name;
         EXPECT_NE(ranked[k - 1].candidate, ranked[k].candidate) << problem.name;
       }
-    }
+    });
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "aot/graph/builder.h"
+#include "aot/ops/ops.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
 
@@ -9,6 +11,24 @@ namespace ingot {
 namespace {
 
 TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
+
+// `body` makes the result from the arguments.
+std::unique_ptr<Module> module_of(const std::vector<TensorType>& arguments,
+                                  const std::function<Value*(GraphBuilder& b, const Values& arguments)>& body) {
+  auto module = std::make_unique<Module>();
+  Function* function = module->add_function("main");
+  Values values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    values.push_back(function->body.add_argument(arguments[i], "x" + std::to_string(i)));
+    function->argument_attrs.emplace_back();
+  }
+  GraphBuilder b;
+  b.at_end(function->body);
+  Value* result = body(b, values);
+  b.create(kFuncReturn, {result});
+  function->results.push_back({result->type, {}});
+  return module;
+}
 
 struct Dot {
   int64_t batch, m, n, k;
@@ -29,9 +49,8 @@ ContractionProblem dot(const Dot& d) {
   if (d.batch > 1) dims.lhs_batch = dims.rhs_batch = {0};
   dims.lhs_contract = {first + (d.lhs_transposed ? 0 : 1)};
   dims.rhs_contract = {first + (d.rhs_transposed ? 1 : 0)};
-  p.function =
-      kernel_function({matrix(d.m, d.k, d.lhs_transposed), matrix(d.k, d.n, d.rhs_transposed)},
-                      [&](GraphBuilder& b, const Values& x) { return Values{ops::dot_general(b, x[0], x[1], dims)}; });
+  p.module = module_of({matrix(d.m, d.k, d.lhs_transposed), matrix(d.k, d.n, d.rhs_transposed)},
+                       [&](GraphBuilder& b, const Values& x) { return ops::dot_general(b, x[0], x[1], dims); });
   p.flops = 2.0 * static_cast<double>(d.batch * d.m * d.n * d.k);
   p.bytes = 4.0 * static_cast<double>(d.batch * (d.m * d.k + d.k * d.n + d.m * d.n));
   p.is_few_rows = d.batch == 1 && std::min(d.m, d.n) < 16;
@@ -66,13 +85,13 @@ ContractionProblem convolution(const Conv& c, Part part) {
   const char* const parts[] = {"forward", "input", "kernel"};
   p.name = fmt::format("conv_{}_{}x{}x{}_{}_{}x{}_s{}{}_{}", c.network, c.images, c.size, c.in, c.out, c.window,
                        c.window, c.stride, c.nchw ? "_nchw" : "", parts[static_cast<int>(part)]);
-  p.function = kernel_function({x, w, y}, [&](GraphBuilder& b, const Values& a) {
+  p.module = module_of({x, w, y}, [&](GraphBuilder& b, const Values& a) {
     Op* op = b.create(kConvolution, {a[0], a[1]}, ops::to_attrs(conv), {y});
-    if (part == Part::kForward) return Values{op->result()};
+    if (part == Part::kForward) return op->result();
     Value* dy[] = {a[2]};
     const bool needed[] = {part == Part::kInput, part == Part::kKernel};
     GradientArgs args{b, *op, dy, needed};
-    return Values{op->def->gradient(args)[part == Part::kInput ? 0 : 1]};
+    return op->def->gradient(args)[part == Part::kInput ? 0 : 1];
   });
   p.flops = 2.0 * static_cast<double>(c.images * result * result * c.out * in * c.window * c.window);
   p.bytes = static_cast<double>(x.bytes() + w.bytes() + y.bytes());

@@ -1,16 +1,17 @@
 // The contractions by which the template is measured: what networks ask for, and shapes at which kernels tend to break.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/support/schedule_fixture.h"
+#include "aot/graph/graph.h"
 
 namespace ingot {
 
 struct ContractionProblem {
   std::string name;
-  KernelFunction function;
+  std::unique_ptr<Module> module;  // of one function, as a user's program has it
   double flops;
   double bytes;      // of operands and results, each once
   bool is_few_rows;  // bound by memory: each element of the larger operand is used a few times

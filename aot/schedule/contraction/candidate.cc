@@ -11,6 +11,8 @@ std::string packing_text(std::string_view what, Packing packing) {
       return fmt::format("{} where they lie", what);
     case Packing::kBlock:
       return fmt::format("{} packed by blocks", what);
+    case Packing::kBox:
+      return fmt::format("{} in boxes", what);
     case Packing::kWhole:
       return fmt::format("{} packed once a task", what);
     case Packing::kPrepared:
@@ -32,8 +34,9 @@ std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   const int64_t batch = problem.extent(problem.batch);
   if (batch > 1) text += fmt::format(", batch {}", batch);
   text += fmt::format(", tasks {}x{}", c.row_parts, c.column_parts);
-  if (c.transposes_rows) text += ", rows transposed";
   if (c.depth_parts > 1) text += fmt::format("x{}", c.depth_parts);
+  if (c.pack_rows == Packing::kBox) text += fmt::format(", boxes of {} rows", c.row_block);
+  if (c.transposes_rows) text += ", rows transposed";
   return text;
 }
 

@@ -10,6 +10,7 @@ namespace ingot::schedule {
 enum class Packing : uint8_t {
   kNone,      // read where it lies, as far as it can be
   kBlock,     // a block at a time, by each task
+  kBox,       // rows: what a block reads, a block at a time, with the zeros around it (row_runs.h)
   kWhole,     // rows: all that a task has, once
   kPrepared,  // columns: all of them once, by a step before
 };

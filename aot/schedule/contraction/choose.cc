@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -66,7 +67,12 @@ class Search {
 
   bool rows_can_stay(const Candidate& c) {
     const OperandSide& it = way(c).rows;
-    return it.is_joined || (it.is_plain && it.stride && it.depth_stride && !depth(c).is_ragged());
+    return it.is_joined || (it.is_plain && !depth(c).is_ragged());
+  }
+
+  // One step leads from row to row, and one from place to place of the depth.
+  bool rows_are_even(const Candidate& c) {
+    return way(c).rows.is_joined || (way(c).rows.stride && way(c).rows.depth_stride);
   }
 
   // So many parts that the partial sums of a task stay in its cache, where the depth is cut.
@@ -77,9 +83,44 @@ class Search {
     return std::min(divide_up(2 * bytes, target_.machine.l2_bytes), divide_up(rows, c.tile_rows));
   }
 
+  // Rows that the register tile reads by runs.
+  const RowRuns* runs(const Candidate& c) {
+    const bool in_place = c.pack_rows == Packing::kNone && !rows_are_even(c);
+    if (!in_place && c.pack_rows != Packing::kBox) return nullptr;
+    const auto [found, is_new] = runs_.try_emplace({c.is_swapped, c.depth_limit, in_place ? 0 : c.row_block});
+    if (is_new) {
+      found->second = in_place ? runs_in_place(p_, way(c), depth(c))
+                               : runs_in_box(p_, way(c), cut_rows(p_, way(c), c.row_block), depth(c));
+    }
+    return found->second ? &*found->second : nullptr;
+  }
+
+  // Boxes of so many rows as stay in the cache beside the columns, and as every part has.
+  bool fit_box(Candidate& c) {
+    if (way(c).rows.is_joined || !has_windows(way(c)) || way(c).lanes == 1) return false;
+    const int64_t rows = p_.extent(way(c).rows.dims);
+    for (int64_t limit = rows / c.row_parts; limit > 0; limit = c.row_block / 2) {
+      c.row_block = cut_rows(p_, way(c), limit).width();
+      const RowRuns* box = runs(c);
+      if (!box) return false;
+      const int64_t bytes = element_count(box->box) * p_.accumulator_bytes();
+      if (4 * bytes <= target_.machine.l2_bytes) return rows / c.row_block % c.row_parts == 0;
+    }
+    return false;
+  }
+
+  // Whether rows overlap.
+  bool has_windows(const Orientation& way) const {
+    return std::ranges::any_of(way.rows.side.accesses, [&](const loops::ContractionAccess& access) {
+      const auto depends = [&](int d) { return access.coefficients[d] != 0; };
+      return std::ranges::any_of(way.rows.dims, depends) && std::ranges::any_of(way.depth, depends);
+    });
+  }
+
   void consider(Candidate c) {
     c.row_parts = std::max(c.row_parts, min_row_parts(c));
-    const ContractionCost cost = predict(p_, {c, columns(c), depth(c)}, target_);
+    if (c.pack_rows == Packing::kBox && !fit_box(c)) return;
+    const ContractionCost cost = predict(p_, {c, columns(c), depth(c), runs(c)}, target_);
     const int64_t tasks = p_.extent(p_.batch) * c.row_parts * c.column_parts * c.depth_parts;
     const double ns = weighted_ns(cost, is_split_ ? tasks : 1);
     best_.push_back({c, cost, ns});
@@ -116,7 +157,14 @@ class Search {
     const int64_t rows = p_.extent(way.rows.dims);
     const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));
     c.tile_vectors = vectors;
-    for (int r = most; r >= std::max(1, most - 2); --r) {
+    std::set<int> tile_rows;
+    for (int r = most; r >= std::max(1, most - 2); --r) tile_rows.insert(r);
+    // Runs in tiles of about one size.
+    if (has_windows(way)) {
+      const int64_t run = p_.space.dims[way.rows.dims.back()].extent;
+      tile_rows.insert(static_cast<int>(divide_up(run, divide_up(run, most))));
+    }
+    for (const int r : tile_rows) {
       c.tile_rows = r;
       try_blocks(c);
     }
@@ -134,7 +182,7 @@ class Search {
 
   void try_packing(Candidate c) {
     c.row_block = round_up(std::min<int64_t>(kRowBlock, p_.extent(way(c).rows.dims)), c.tile_rows);
-    std::vector<Packing> rows{Packing::kBlock};
+    std::vector<Packing> rows{Packing::kBlock, Packing::kBox};
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
     std::vector<Packing> columns;
     if (way(c).columns.can_be_hoisted) {
@@ -149,7 +197,7 @@ class Search {
         c.pack_columns = pack_columns;
         c.transposes_rows = false;
         consider(c);
-        c.transposes_rows = pack_rows != Packing::kNone && way(c).rows.lie == Lie::kInLine;
+        c.transposes_rows = pack_rows == Packing::kBlock && way(c).rows.lie == Lie::kInLine;
         if (c.transposes_rows) consider(c);
       }
     }
@@ -215,6 +263,7 @@ class Search {
   std::vector<RankedCandidate> best_;
   std::map<std::tuple<bool, int64_t, int64_t>, Blocked> columns_;
   std::map<std::pair<bool, int64_t>, Blocked> depths_;
+  std::map<std::tuple<bool, int64_t, int64_t>, std::optional<RowRuns>> runs_;
 };
 
 }  // namespace

@@ -76,7 +76,9 @@ void ContractionKernel::declare_scratch() {
   if (plan_.pack_columns != Packing::kNone && !is_prepared_) {
     packed_columns_ = b_.scratch("columns", held_, block_elements(plan_) + plan_.lanes);
   }
-  if (plan_.pack_rows != Packing::kNone) {
+  if (plan_.runs && plan_.runs->in_box()) {
+    packed_rows_ = b_.scratch("box", held_, element_count(plan_.runs->box) + plan_.lanes);
+  } else if (plan_.pack_rows != Packing::kNone) {
     int64_t rows = plan_.pack_rows == Packing::kWhole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = plan_.pack_rows == Packing::kWhole ? plan_.depth.total() : plan_.depth.width();
     if (plan_.rows_k_major) {
@@ -113,33 +115,46 @@ ContractionKernel::BlockAt ContractionKernel::enter_block(const Blocked& blocked
   return {start, (outer * blocked.extent() + start) * blocked.inner()};
 }
 
-ContractionKernel::Panel ContractionKernel::rows_panel(const Stretch& stretch, const Index& row,
-                                                       const Index& packed_first, const BlockAt& depth) const {
+ContractionKernel::RowsPanel ContractionKernel::rows_panel(const Stretch& stretch, const RowTile& tile,
+                                                           const Index& packed_first, const BlockAt& depth) const {
+  const int64_t width = plan_.depth.width();
+  if (const auto& runs = plan_.runs) {
+    if (runs->in_box()) return {packed_rows_, tile.place, runs->step, depth_ranges(*runs, plan_.depth)};
+    Index start = tile.place;
+    for (const int d : plan_.batch) start = start + point_[d] * runs->strides[d];
+    for (int k = 0; k <= plan_.depth.cut; ++k) {
+      const std::vector<int>& dims = plan_.depth.axes[k].dims;
+      if (dims.empty()) continue;
+      start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs->strides[dims.back()];
+    }
+    return {step_.input(plan_.rows_side.value), start, runs->step, depth_ranges(*runs, plan_.depth)};
+  }
   if (!stretch.rows_in_place) {
-    const Index local = row - packed_first;
+    const Index local = tile.row - packed_first;
     const Index k = plan_.pack_rows == Packing::kWhole ? depth.position : Index(0);
-    if (!plan_.rows_k_major) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, 1};
-    return {packed_rows_, local * rows_pitch_ + k * plan_.tile_rows, 1, plan_.tile_rows};
+    const int64_t tile_rows = plan_.tile_rows;
+    if (!plan_.rows_k_major) return {packed_rows_, local * rows_pitch_ + k, rows_pitch_, {{width, 1}}};
+    return {packed_rows_, local * rows_pitch_ + k * tile_rows, 1, {{width, tile_rows}}};
   }
   const ContractionSide& side = stretch.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
-  Index start = side.constant() + row * row_step + depth.position * depth_step;
+  Index start = side.constant() + tile.row * row_step + depth.position * depth_step;
   for (const int d : plan_.batch) start = start + point_[d] * side.stride(d);
-  return {step_.input(side.value), start, row_step, depth_step};
+  return {step_.input(side.value), start, row_step, {{width, depth_step}}};
 }
 
-ContractionKernel::Panel ContractionKernel::columns_panel(const BlockAt& columns, const Index& column,
-                                                          const BlockAt& depth) const {
+ContractionKernel::ColumnsPanel ContractionKernel::columns_panel(const BlockAt& columns, const Index& column,
+                                                                 const BlockAt& depth) const {
   if (plan_.pack_columns != Packing::kNone) {
     const Index start = plan_.columns_in_panels ? column * plan_.depth.width() : column;
-    return {packed_columns_, packed_start_ + start, 0, columns_pitch_};
+    return {packed_columns_, packed_start_ + start, columns_pitch_};
   }
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   Index start = side.constant() + columns.start + column + depth.position * depth_step;
   for (const int d : plan_.batch) start = start + point_[d] * side.stride(d);
-  return {step_.input(side.value), start, 0, depth_step};
+  return {step_.input(side.value), start, depth_step};
 }
 
 Expr ContractionKernel::column_mask(const Tile& tile, const Index& v) const {
@@ -147,26 +162,25 @@ Expr ContractionKernel::column_mask(const Tile& tile, const Index& v) const {
   return b_.in_range(v * plan_.lanes + b_.lane(), 0, tile.columns);
 }
 
-void ContractionKernel::emit_tile(const Tile& tile, const std::vector<Panel>& a, const Panel& b, const BlockAt& columns,
-                                  const Finish& finish) {
+void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>& a, const ColumnsPanel& b,
+                                  const BlockAt& columns, const Finish& finish) {
   const int lanes = plan_.lanes;
   const int vectors = static_cast<int>((tile.columns + lanes - 1) / lanes);
-  const loops::TileId sum = b_.tile("sum", held_, lanes, {tile.rows, vectors});
+  const loops::TileId sum = b_.tile("sum", held_, lanes, {tile.rows.count, vectors});
   const loops::TileId column = b_.tile("column", held_, lanes, {vectors});
   const auto each = [&](const std::function<void(Index, Index)>& body) {
-    b_.unrolled("r", tile.rows, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
+    b_.unrolled("r", tile.rows.count, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
   };
   each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
-  const auto step = [&](const Panel& from, const Index& k) {
+  const auto step = [&](const RowsPanel& from, const Index& offset, const Index& k) {
     b_.unrolled("v", vectors, [&](Index v) {
       const Expr mask = plan_.pack_columns == Packing::kNone ? column_mask(tile, v) : nullptr;
       b_.set(column, {v},
              b_.convert(held_, b_.load(b.buffer, b.start + k * b.depth_step + v * lanes + b_.lane(), mask)));
     });
-    b_.unrolled("r", tile.rows, [&](Index r) {
+    b_.unrolled("r", tile.rows.count, [&](Index r) {
       const Expr row = b_.let(
-          "row", b_.splat(b_.convert(held_, b_.load(from.buffer, from.start + r * from.row_step + k * from.depth_step)),
-                          lanes));
+          "row", b_.splat(b_.convert(held_, b_.load(from.buffer, from.start + r * from.row_step + offset)), lanes));
       b_.unrolled("v", vectors, [&](Index v) {
         const Expr old = b_.read(sum, {r, v});
         const Expr right = b_.read(column, {v});
@@ -177,17 +191,14 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<Panel>& a,
     });
   };
   for (size_t s = 0; s < a.size(); ++s) {
-    const int64_t start = plan_.stretches[s].start, end = plan_.stretches[s].end;
-    const int64_t rest = (end - start) % kDepthUnroll;
-    b_.loop("k", start, end - rest, kDepthUnroll,
-            [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { step(a[s], k + u); }); });
-    b_.unrolled("u", rest, [&](Index u) { step(a[s], Index(end - rest) + u); });
+    walk_steps(a[s].depth, plan_.stretches[s].start, plan_.stretches[s].end,
+               [&](const Index& offset, const Index& k) { step(a[s], offset, k); });
   }
 
   if (plan_.depth.count() > 1) {
     // The sum of this block joins those before it.
     each([&](Index r, Index v) {
-      const Index at = (tile.row - first_row_ + r) * sums_pitch_ + tile.column + v * lanes + b_.lane();
+      const Index at = (tile.rows.row - first_row_ + r) * sums_pitch_ + tile.column + v * lanes + b_.lane();
       b_.store(sums_, at, b_.apply(ScalarOp::kAdd, {b_.load(sums_, at), b_.read(sum, {r, v})}));
     });
     return;
@@ -197,16 +208,39 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<Panel>& a,
   }
   const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + b_.lane(); };
   each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sum, {r, v})); });
-  b_.loop("r", 0, tile.rows, 1, [&](Index r) {
+  b_.loop("r", 0, tile.rows.count, 1, [&](Index r) {
     b_.unrolled("v", vectors, [&](Index v) { emit_finish(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
   });
+}
+
+void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+                                   const std::function<void(const Index& offset, const Index& k)>& step) {
+  const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
+    const DepthRange& range = ranges[at];
+    const auto next = [&](const Index& i) { self(self, at + 1, offset + i * range.step, position * range.count + i); };
+    if (at + 1 < ranges.size()) return b_.loop("k", 0, range.count, 1, next);
+    const auto at_step = [&](const Index& i) { step(offset + i * range.step, position * range.count + i); };
+    const int64_t start = ranges.size() == 1 ? from : 0, end = ranges.size() == 1 ? to : range.count;
+    const int64_t rest = (end - start) % kDepthUnroll;
+    b_.loop("k", start, end - rest, kDepthUnroll,
+            [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { at_step(k + u); }); });
+    b_.unrolled("u", rest, [&](Index u) { at_step(Index(end - rest) + u); });
+  };
+  enter(enter, 0, 0, 0);
+}
+
+void ContractionKernel::enter_result_row(const RowTile& tile, const Index& r) {
+  if (tile.in_run && plan_.runs->length <= plan_.space.dims[plan_.rows.back()].extent) {
+    point_[plan_.rows.back()] = *tile.in_run + r;
+  } else {
+    enter_row(tile.row + r);
+  }
 }
 
 void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
                                     const Expr& sum, const Finish& finish) {
   Pull::Scope scope(step_.pull());
-  const std::vector<Index> row = loops::unflatten(b_, tile.row + r, plan_.extents(plan_.rows));
-  for (size_t k = 0; k < row.size(); ++k) point_[plan_.rows[k]] = row[k];
+  enter_result_row(tile.rows, r);
   const Index position = tile.column + v * plan_.lanes + b_.lane();
   const Blocked& blocked = plan_.columns;
   std::vector<int> dims;
@@ -232,18 +266,44 @@ void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Inde
   finish(index, sum, column_mask(tile, v));
 }
 
-void ContractionKernel::emit_rows(const std::function<void(const Index&, int)>& body, const Index& first,
-                                  int64_t count) {
+void ContractionKernel::emit_runs(const RowsBody& body, const Index& first, int64_t count) {
+  const RowRuns& runs = *plan_.runs;
+  const int most = plan_.tile_rows, rest = static_cast<int>(runs.length % most);
+  b_.loop("run", 0, count, runs.length,
+          [&](Index run) {
+            Index start = runs.start;
+            if (runs.in_box()) {
+              const std::vector<int> dims = plan_.rows_of_box();
+              Shape shape = plan_.extents(dims);
+              shape[0] = plan_.row_blocks.chunk;
+              const std::vector<Index> local = loops::unflatten(b_, run, shape);
+              for (size_t k = 0; k < dims.size(); ++k) start = start + local[k] * runs.strides[dims[k]];
+            }
+            enter_row(first + run);
+            if (!runs.in_box()) {
+              for (const int d : plan_.rows) start = start + point_[d] * runs.strides[d];
+            }
+            const auto tile = [&](const Index& in_run, int tile_rows) {
+              body({first + run + in_run, tile_rows, in_run, start + in_run * runs.step});
+            };
+            b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
+            if (rest > 0) tile(Index(runs.length - rest), rest);
+          },
+          {Index(plan_.row_count()) - first});
+}
+
+void ContractionKernel::emit_rows(const RowsBody& body, const Index& first, int64_t count) {
+  if (plan_.runs) return emit_runs(body, first, count);
   const int64_t rows = plan_.row_count();
   const int most = plan_.tile_rows;
   const Index end = first_row_ + plan_.rows_each;
-  b_.loop("row", first, first + (count - most + 1), most, [&](Index row) { body(row, most); },
+  b_.loop("row", first, first + (count - most + 1), most, [&](Index row) { body({row, most}); },
           {Index(rows - most + 1), end - (most - 1)});
   const int64_t rest = rows % most;
   if (rest == 0) return;
   const Index last = rows - rest;
   b_.if_then(b_.both(b_.in_range(last - first, 0, count), b_.in_range(last - first_row_, 0, plan_.rows_each)),
-             [&] { body(last, static_cast<int>(rest)); });
+             [&] { body({last, static_cast<int>(rest)}); });
 }
 
 void ContractionKernel::emit_panels(const BlockAt& block, const std::function<void(const Index&, int64_t)>& body) {
@@ -286,15 +346,16 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
               pack_columns(columns, depth);
             }
             for_row_blocks([&](const Index& block_row) {
+              if (plan_.pack_rows == Packing::kBox) fill_box(block_row, depth);
               if (plan_.pack_rows == Packing::kBlock) pack_rows(block_row, plan_.row_block, depth, false);
               const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
               emit_rows(
-                  [&](const Index& row, int rows) {
-                    std::vector<Panel> a;
+                  [&](const RowTile& rows) {
+                    std::vector<RowsPanel> a;
                     for (const Stretch& stretch : plan_.stretches)
-                      a.push_back(rows_panel(stretch, row, packed_first, depth));
+                      a.push_back(rows_panel(stretch, rows, packed_first, depth));
                     emit_panels(columns, [&](const Index& column, int64_t width) {
-                      emit_tile({row, rows, column, width}, a, columns_panel(columns, column, depth), columns, finish);
+                      emit_tile({rows, column, width}, a, columns_panel(columns, column, depth), columns, finish);
                     });
                   },
                   block_row, plan_.row_block);
@@ -305,7 +366,7 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
   b_.loop("row", first_row_, end_row, 1,
           [&](Index row) {
             emit_panels(columns, [&](const Index& column, int64_t width) {
-              const Tile tile{row, 1, column, width};
+              const Tile tile{{row, 1}, column, width};
               b_.unrolled("v", (width + plan_.lanes - 1) / plan_.lanes, [&](Index v) {
                 const Index at = (row - first_row_) * sums_pitch_ + column + v * plan_.lanes + b_.lane();
                 emit_finish(tile, 0, v, columns, b_.load(sums_, at), finish);

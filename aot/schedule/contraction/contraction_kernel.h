@@ -39,16 +39,28 @@ class ContractionKernel {
     loops::Index start;     // of the cut axis
     loops::Index position;  // of the block's first element, of all
   };
-  // Where an operand keeps the elements that the register tile reads: start + row * row_step + k * depth_step.
-  struct Panel {
+  // Where the register tile reads rows: start + row * row_step, and from there on through the ranges of the depth.
+  struct RowsPanel {
     loops::BufferId buffer;
     loops::Index start;
     int64_t row_step = 0;
+    std::vector<DepthRange> depth;
+  };
+  // ... and columns: start + k * depth_step.
+  struct ColumnsPanel {
+    loops::BufferId buffer;
+    loops::Index start;
     int64_t depth_step = 0;
   };
-  struct Tile {
+  struct RowTile {
     loops::Index row;  // first, of all rows
-    int rows;
+    int count;
+    // Of a run: which of its rows is first, and where its element lies.
+    std::optional<loops::Index> in_run = std::nullopt;
+    loops::Index place = 0;
+  };
+  struct Tile {
+    RowTile rows;
     loops::Index column;  // first, within the block
     int64_t columns;      // less than the tile's width at the edge
   };
@@ -59,8 +71,9 @@ class ContractionKernel {
   void set_packed_block(const loops::Index& columns, const loops::Index& depth);
   BlockAt enter_block(const Blocked& blocked, const loops::Index& block);
   void set_axis(const Axis& axis, const loops::Index& i);
-  void emit_rows(const std::function<void(const loops::Index& row, int rows)>& body, const loops::Index& first,
-                 int64_t count);
+  using RowsBody = std::function<void(const RowTile& tile)>;
+  void emit_rows(const RowsBody& body, const loops::Index& first, int64_t count);
+  void emit_runs(const RowsBody& body, const loops::Index& first, int64_t count);
   void emit_panels(const BlockAt& block, const std::function<void(const loops::Index& column, int64_t columns)>& body);
 
   // An operand's place along one of its dimensions at the current point, in units of 1 / divisor; whether it exists.
@@ -68,23 +81,24 @@ class ContractionKernel {
   loops::Expr exists(const loops::ContractionAccess& access, int64_t extent);
   // One element (or vector of them) of an operand at the current point, in the register dtype; 0 where there is none.
   // `along`: the axis that is being walked in vectors; what does not depend on it is known to exist.
+  loops::Expr element_of(const ContractionSide& side, const Indices& index, const loops::Expr& mask);
   loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
   // Whether the operand has elements at the current point as far as that does not depend on `along`; null when always.
   loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
-  // A block of the depth: one range after the other, outermost first; never empty.
-  struct DepthRange {
+  // A block of the depth: one part of an axis after the other, outermost first; never empty.
+  struct DepthPart {
     Axis axis;
     loops::Index start;
     int64_t count;
     bool is_cut;
   };
-  using DepthWalk = std::vector<DepthRange>;
+  using DepthWalk = std::vector<DepthPart>;
   using DepthBody = std::function<void(const loops::Index& k, const loops::Expr& mask)>;
   DepthWalk depth_walk(const BlockAt& block, bool whole) const;
-  // With ranges that lie in line in an operand walked as one.
+  // With parts that lie in line in an operand walked as one.
   DepthWalk merged(const DepthWalk& walk, const ContractionSide& side) const;
-  loops::Expr enter_depth(const DepthRange& range, const loops::Index& i);  // whether there is such a place
-  void walk_outer_depth(const DepthWalk& walk, const DepthBody& body);      // all ranges but the last
+  loops::Expr enter_depth(const DepthPart& part, const loops::Index& i);  // whether there is such a place
+  void walk_outer_depth(const DepthWalk& walk, const DepthBody& body);    // all parts but the last
   void walk_last_depth(const DepthWalk& walk, const Stretch& stretch, bool vectors, const loops::Index& position,
                        const loops::Expr& mask, const DepthBody& body);
   void walk_depth(const DepthWalk& walk, const Stretch& stretch, const DepthBody& body);
@@ -108,13 +122,22 @@ class ContractionKernel {
   void transpose_squares(const DepthWalk& walk, const Stretch& stretch, const SquareElement& element,
                          const SquareStore& store);
   void enter_row(const loops::Index& row);
+  void fill_box(const loops::Index& first, const BlockAt& depth);
+  // A line of the box, from `to` on: what the operand has from `index` on, a place in its dimensions up to the first of
+  // the line's; zeros where nothing of it exists.
+  void fill_line(const Indices& index, const loops::Index& to, bool exists);
+  loops::Expr line_element(const Indices& index, const loops::Expr& mask);
 
-  Panel rows_panel(const Stretch& stretch, const loops::Index& row, const loops::Index& packed_first,
-                   const BlockAt& depth) const;
-  Panel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
+  RowsPanel rows_panel(const Stretch& stretch, const RowTile& tile, const loops::Index& packed_first,
+                       const BlockAt& depth) const;
+  ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
   // `a`: one for each stretch of the depth.
-  void emit_tile(const Tile& tile, const std::vector<Panel>& a, const Panel& b, const BlockAt& columns,
+  void emit_tile(const Tile& tile, const std::vector<RowsPanel>& a, const ColumnsPanel& b, const BlockAt& columns,
                  const Finish& finish);
+  // Steps of the depth from `from` to `to`: where rows have each, after the panel's start, and which it is.
+  void walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+                  const std::function<void(const loops::Index& offset, const loops::Index& k)>& step);
+  void enter_result_row(const RowTile& tile, const loops::Index& r);
   void emit_finish(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
                    const loops::Expr& sum, const Finish& finish);
   void emit_column_block(const loops::Index& block, const Finish& finish);

@@ -53,7 +53,11 @@ Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr&
     if (!along || depends_on(access, *along)) mask = b_.both(mask, exists(access, side.value->type.shape[j]));
     index.push_back(access.divisor > 1 ? b_.divide(place(access), access.divisor) : place(access));
   }
-  Expr element = b_.convert(held_, step_.pull().element(side.value, index, mask));
+  return element_of(side, index, mask);
+}
+
+Expr ContractionKernel::element_of(const ContractionSide& side, const Indices& index, const Expr& mask) {
+  const Expr element = b_.convert(held_, step_.pull().element(side.value, index, mask));
   // What is pulled through ops is unspecified where the mask does not hold.
   const bool is_zero_outside = element->kind == loops::ExprKind::kLoad;
   return mask && !is_zero_outside ? b_.apply(ScalarOp::kSelect, {mask, element, b_.constant_int(held_, 0)}) : element;
@@ -73,25 +77,25 @@ ContractionKernel::DepthWalk ContractionKernel::depth_walk(const BlockAt& block,
 ContractionKernel::DepthWalk ContractionKernel::merged(const DepthWalk& walk, const ContractionSide& side) const {
   if (!side.is_affine() || !step_.draft().is_made(side.value)) return walk;
   DepthWalk result;
-  for (const DepthRange& range : walk) {
-    const bool follows = !result.empty() && !result.back().is_cut && !range.axis.dims.empty() &&
-                         side.stride(result.back().axis.dims.back()) == side.stride(range.axis.dims[0]) * range.count;
+  for (const DepthPart& part : walk) {
+    const bool follows = !result.empty() && !result.back().is_cut && !part.axis.dims.empty() &&
+                         side.stride(result.back().axis.dims.back()) == side.stride(part.axis.dims[0]) * part.count;
     if (!follows) {
-      result.push_back(range);
+      result.push_back(part);
       continue;
     }
-    DepthRange& last = result.back();
-    last.axis.dims.insert(last.axis.dims.end(), range.axis.dims.begin(), range.axis.dims.end());
-    last.axis.extent *= range.axis.extent;
-    last.count *= range.count;
+    DepthPart& last = result.back();
+    last.axis.dims.insert(last.axis.dims.end(), part.axis.dims.begin(), part.axis.dims.end());
+    last.axis.extent *= part.axis.extent;
+    last.count *= part.count;
   }
   return result;
 }
 
-Expr ContractionKernel::enter_depth(const DepthRange& range, const Index& i) {
-  set_axis(range.axis, range.start + i);
-  const bool is_ragged = range.is_cut && plan_.depth.is_ragged();
-  return is_ragged ? b_.in_range(range.start + i, 0, range.axis.extent) : nullptr;
+Expr ContractionKernel::enter_depth(const DepthPart& part, const Index& i) {
+  set_axis(part.axis, part.start + i);
+  const bool is_ragged = part.is_cut && plan_.depth.is_ragged();
+  return is_ragged ? b_.in_range(part.start + i, 0, part.axis.extent) : nullptr;
 }
 
 void ContractionKernel::walk_outer_depth(const DepthWalk& walk, const DepthBody& body) {
@@ -107,13 +111,13 @@ void ContractionKernel::walk_outer_depth(const DepthWalk& walk, const DepthBody&
 
 void ContractionKernel::walk_last_depth(const DepthWalk& walk, const Stretch& stretch, bool vectors,
                                         const Index& position, const Expr& mask, const DepthBody& body) {
-  const DepthRange& range = walk.back();
+  const DepthPart& part = walk.back();
   const auto enter = [&](const Index& i, const Expr& edge) {
-    const Expr more = b_.both(edge, enter_depth(range, i));
-    body(position * range.count + i, b_.both(mask, more));
+    const Expr more = b_.both(edge, enter_depth(part, i));
+    body(position * part.count + i, b_.both(mask, more));
   };
   const bool is_part = plan_.stretches.size() > 1;
-  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : range.count;
+  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : part.count;
   if (!vectors) return b_.loop("k", from, to, 1, [&](Index i) { enter(i, nullptr); });
   const int64_t filled = from + (to - from) / plan_.lanes * plan_.lanes;
   b_.loop("k", from, filled, plan_.lanes, [&](Index i) { enter(i + b_.lane(), nullptr); });
@@ -214,20 +218,20 @@ void ContractionKernel::pack_block_rows(const BlockAt& block, const BlockAt& dep
 void ContractionKernel::transpose_squares(const DepthWalk& walk, const Stretch& stretch, const SquareElement& element,
                                           const SquareStore& store) {
   const int64_t lanes = plan_.lanes;
-  const DepthRange& range = walk.back();
+  const DepthPart& part = walk.back();
   const bool is_part = plan_.stretches.size() > 1;
-  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : range.count;
+  const int64_t from = is_part ? stretch.start : 0, to = is_part ? stretch.end : part.count;
   walk_outer_depth(walk, [&](const Index& position, const Expr& outer) {
     const auto square = [&](const Index& k, int64_t count) {
       const loops::TileId vectors = b_.tile("square", held_, plan_.lanes, {lanes});
       const Expr edge = count < lanes ? b_.in_range(b_.lane(), 0, count) : nullptr;
-      const Expr mask = b_.both(b_.both(outer, edge), enter_depth(range, k + b_.lane()));
+      const Expr mask = b_.both(b_.both(outer, edge), enter_depth(part, k + b_.lane()));
       for (int64_t i = 0; i < lanes; ++i) {
         Pull::Scope scope(step_.pull());
         b_.set(vectors, {i}, element(i, mask));
       }
       b_.transpose(vectors);
-      for (int64_t i = 0; i < count; ++i) store(position * range.count + k + i, b_.read(vectors, {i}));
+      for (int64_t i = 0; i < count; ++i) store(position * part.count + k + i, b_.read(vectors, {i}));
     };
     const int64_t filled = from + (to - from) / lanes * lanes;
     b_.loop("k", from, filled, lanes, [&](Index k) { square(k, lanes); });

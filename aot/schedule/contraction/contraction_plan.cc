@@ -84,9 +84,10 @@ void split(ContractionPlan& plan, const Candidate& c) {
   const TaskSplit depth_split = split_tasks(plan.depth.count(), c.depth_parts);
   plan.depth_parts = depth_split.tasks;
   plan.depth_blocks_each = depth_split.each;
-  plan.rows_each = round_up(divide_up(plan.row_count(), c.row_parts), plan.tile_rows);
+  const int64_t unit = !plan.runs ? plan.tile_rows : plan.runs->in_box() ? c.row_block : plan.runs->length;
+  plan.rows_each = round_up(divide_up(plan.row_count(), c.row_parts), unit);
   plan.row_parts = divide_up(plan.row_count(), plan.rows_each);
-  plan.row_block = std::min(plan.rows_each, c.row_block);
+  plan.row_block = std::min(plan.rows_each, plan.runs ? round_up(c.row_block, unit) : c.row_block);
 }
 
 }  // namespace
@@ -120,8 +121,14 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   for (Stretch& stretch : plan.stretches) {
     stretch.rows_in_place = c.pack_rows == Packing::kNone && can_stay(stretch.rows_side);
   }
+  if (c.pack_rows == Packing::kBox) {
+    plan.row_blocks = cut_rows(problem, way, c.row_block);
+    plan.runs = runs_in_box(problem, way, plan.row_blocks, plan.depth);
+  } else if (c.pack_rows == Packing::kNone && !plan.stretches[0].rows_in_place && plan.stretches.size() == 1) {
+    plan.runs = runs_in_place(problem, way, plan.depth);
+  }
   const bool all_in_place = std::ranges::all_of(plan.stretches, &Stretch::rows_in_place);
-  plan.pack_rows = all_in_place ? Packing::kNone : std::max(c.pack_rows, Packing::kBlock);
+  plan.pack_rows = plan.runs ? c.pack_rows : all_in_place ? Packing::kNone : std::max(c.pack_rows, Packing::kBlock);
   const auto runs_along_depth = [&](const ContractionSide& side) {
     return plan.lanes > 1 && !plan.depth_dims.empty() && side.stride(plan.depth_dims.back()) == 1;
   };

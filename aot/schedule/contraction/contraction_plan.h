@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aot/schedule/contraction/candidate.h"
+#include "aot/schedule/contraction/row_runs.h"
 #include "aot/schedule/step.h"
 
 namespace ingot::schedule {
@@ -21,6 +22,8 @@ struct ContractionPlan {
   int columns_operand = 1;                   // of `op`
   std::vector<int> batch, rows, depth_dims;  // iteration dimensions longer than 1, outermost first
   Blocked columns, depth;
+  std::optional<RowRuns> runs;     // rows that are read so, all of them
+  Blocked row_blocks;              // ... that have a box each
   std::vector<Stretch> stretches;  // of a block of the depth, in order
   bool result_is_linear = false;   // over a whole block of columns: result elements follow each other
 
@@ -45,6 +48,8 @@ struct ContractionPlan {
   int64_t batch_count() const { return extent(batch); }
   int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
+  // The rows' dimensions that a box has more than one place of.
+  std::vector<int> rows_of_box() const { return {rows.begin() + row_blocks.cut, rows.end()}; }
   int tile_columns() const { return tile_vectors * lanes; }
 };
 

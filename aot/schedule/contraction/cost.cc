@@ -15,6 +15,7 @@ constexpr double kGatherNs = 0.7;          // ... by itself
 constexpr double kMaskedNs = 0.1;          // more where elements may be missing
 constexpr double kStreamShare = 0.2;       // of streaming columns from the second-level cache: beside multiplying
 constexpr double kTileNs = 20;             // to begin and end a register tile
+constexpr double kRangeNs = 2;             // to begin another range of the depth within it
 constexpr double kStoreVectorNs = 1.0;     // a vector of finished sums
 constexpr double kStoreFarNs = 3;          // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;    // ... element by element
@@ -34,6 +35,7 @@ class Model {
         way_(problem.ways[c_.is_swapped ? 1 : 0]),
         columns_(blocked.columns),
         depth_(blocked.depth),
+        runs_(blocked.runs),
         m_(target.machine),
         bytes_(static_cast<double>(problem.accumulator_bytes())),
         batch_(static_cast<double>(problem.extent(problem.batch))),
@@ -66,7 +68,16 @@ class Model {
     const double stream_ns = column_bytes / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
-    return depth() * step_ns * strides_share() + kTileNs * static_cast<double>(depth_.count()) + store_ns;
+    return depth() * step_ns * strides_share() + begin_ns() * static_cast<double>(depth_.count()) + store_ns;
+  }
+
+  // To begin and end a register tile, and each range of its depth.
+  double begin_ns() const {
+    if (!runs_) return kTileNs;
+    double count = 1;
+    const std::vector<DepthRange> ranges = depth_ranges(*runs_, depth_);
+    for (size_t k = 0; k + 1 < ranges.size(); ++k) count *= static_cast<double>(ranges[k].count);
+    return kTileNs + (count - 1) * kRangeNs;
   }
 
   double store_vector_ns() const {
@@ -79,11 +90,13 @@ class Model {
   // How much longer a step takes because operands are read where they lie.
   double strides_share() const {
     double share = 1;
-    const bool by_row = c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
+    const bool by_row =
+        !runs_ && c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
     if (by_row && c_.tile_rows > 4) share += kRowLoadsShare;
-    if (c_.pack_rows == Packing::kNone && c_.tile_rows > 4 && way_.rows.stride) {
+    const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
+    if ((runs_ || c_.pack_rows == Packing::kNone) && c_.tile_rows > 4 && stride && *stride != 1) {
       share += kRowLoadsShare;
-      const int64_t stride_bytes = std::abs(*way_.rows.stride) * p_.accumulator_bytes();
+      const int64_t stride_bytes = std::abs(*stride) * p_.accumulator_bytes();
       if (stride_bytes % (m_.page_bytes / 2) == 0 && depth() > 64) share += kSharedSetsShare;
     }
     if (c_.pack_columns == Packing::kNone) share += far_steps_share(way_.columns);
@@ -113,9 +126,11 @@ class Model {
   }
 
   double multiply_ns() const {
-    const int64_t rest = rows_ % c_.tile_rows;
-    return static_cast<double>(rows_ / c_.tile_rows) * row_of_tiles_ns(c_.tile_rows) +
-           (rest == 0 ? 0 : row_of_tiles_ns(static_cast<double>(rest)));
+    const int64_t run = runs_ ? runs_->length : rows_;
+    const int64_t rest = run % c_.tile_rows;
+    const double run_ns = static_cast<double>(run / c_.tile_rows) * row_of_tiles_ns(c_.tile_rows) +
+                          (rest == 0 ? 0 : row_of_tiles_ns(static_cast<double>(rest)));
+    return static_cast<double>(rows_ / run) * run_ns;
   }
 
   static double element_ns(const OperandSide& it, bool is_transposed) {
@@ -131,9 +146,17 @@ class Model {
 
   double pack_rows_ns() const {
     if (c_.pack_rows == Packing::kNone) return 0;
+    if (c_.pack_rows == Packing::kBox) return boxes_ns();
     const double elements = row_count() * depth();
     const int64_t times = c_.pack_rows == Packing::kWhole ? c_.column_parts : columns_.count();
     return (elements * element_ns(way_.rows, c_.transposes_rows) + read_ns(elements)) * static_cast<double>(times);
+  }
+
+  double boxes_ns() const {
+    const double count = row_count() / static_cast<double>(c_.row_block) * static_cast<double>(depth_.count());
+    const double elements = count * static_cast<double>(element_count(runs_->box));
+    const double copy_ns = way_.rows.is_moved ? kGatherNs : kVectorCopyNs;
+    return (elements * copy_ns + read_ns(elements)) * static_cast<double>(columns_.count());
   }
 
   double pack_columns_ns() const {
@@ -152,7 +175,7 @@ class Model {
     double bytes = 0;
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts) * static_cast<double>(depth_.width());
     const bool rows_stay = rows_of_task * bytes_ + block_bytes() <= l2;
-    if (c_.pack_rows != Packing::kBlock) {
+    if (c_.pack_rows != Packing::kBlock && c_.pack_rows != Packing::kBox) {
       const int64_t times = rows_stay ? c_.column_parts : columns_.count();
       bytes += row_count() * depth() * bytes_ * static_cast<double>(times);
     }
@@ -185,6 +208,7 @@ class Model {
   const Orientation& way_;
   const Blocked& columns_;
   const Blocked& depth_;
+  const RowRuns* runs_;
   const Machine& m_;
   double bytes_, batch_;
   int64_t rows_;

@@ -3,6 +3,7 @@
 
 #include "aot/loops/target.h"
 #include "aot/schedule/contraction/candidate.h"
+#include "aot/schedule/contraction/row_runs.h"
 
 namespace ingot::schedule {
 
@@ -25,6 +26,7 @@ struct BlockedCandidate {
   const Candidate& candidate;
   const Blocked& columns;
   const Blocked& depth;
+  const RowRuns* runs = nullptr;  // rows that are read so
 };
 
 ContractionCost predict(const ContractionProblem& problem, const BlockedCandidate& blocked,

@@ -79,6 +79,7 @@ class Reader {
     const Value* value = it.side.value;
     it.is_in_buffer = draft_.is_made(value) && it.side.is_affine();
     it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
+    it.is_moved = is_moved(value);
     it.is_joined = !draft_.is_made(value) && value->op->is(kConcatenate);
     Value* whole = problem_.op->operand(operand);
     it.can_be_prepared = problem_.batch.empty() && whole->uses.size() == 1;
@@ -106,7 +107,7 @@ class Reader {
       return !it.dims.empty() && it.side.stride(it.dims.back()) == 1;
     };
     const auto lie = [&](const OperandSide& it, bool in_line, bool across) {
-      if (is_moved(it.side.value)) return Lie::kScattered;
+      if (it.is_moved) return Lie::kScattered;
       return in_line ? Lie::kInLine : across ? Lie::kAcross : Lie::kScattered;
     };
     way.rows.lie = lie(way.rows, runs_along_depth(way.rows) || way.rows.dims.empty(),

@@ -1,0 +1,99 @@
+#include "aot/schedule/contraction/row_runs.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ingot::schedule {
+namespace {
+
+// How far a block reaches along each iteration dimension: 1 along those that it does not have.
+std::vector<int64_t> reach(const ContractionProblem& problem, std::initializer_list<const Blocked*> blocks) {
+  std::vector<int64_t> reach(problem.space.dims.size(), 1);
+  for (const Blocked* block : blocks) {
+    for (size_t k = block->cut; k < block->axes.size(); ++k) {
+      const Axis& axis = block->axes[k];
+      for (const int d : axis.dims) reach[d] = static_cast<int>(k) == block->cut ? block->chunk : axis.extent;
+    }
+  }
+  return reach;
+}
+
+// The innermost dimensions of rows that one step leads through.
+void find_run(RowRuns& runs, const ContractionProblem& problem, const std::vector<int>& dims) {
+  runs.length = 1;
+  runs.step = dims.empty() ? 0 : runs.strides[dims.back()];
+  for (size_t k = dims.size(); k-- > 0;) {
+    if (runs.strides[dims[k]] != runs.step * runs.length) return;
+    runs.length *= problem.space.dims[dims[k]].extent;
+  }
+}
+
+}  // namespace
+
+std::vector<DepthRange> depth_ranges(const RowRuns& runs, const Blocked& depth) {
+  std::vector<DepthRange> ranges;
+  for (size_t k = depth.cut; k < depth.axes.size(); ++k) {
+    const Axis& axis = depth.axes[k];
+    const int64_t count = static_cast<int>(k) == depth.cut ? depth.chunk : axis.extent;
+    const int64_t step = axis.dims.empty() ? 0 : runs.strides[axis.dims.back()];
+    if (!ranges.empty() && ranges.back().step == step * count) {
+      ranges.back() = {ranges.back().count * count, step};
+    } else {
+      ranges.push_back({count, step});
+    }
+  }
+  return ranges;
+}
+
+std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth) {
+  if (!way.rows.is_plain || depth.is_ragged()) return std::nullopt;
+  RowRuns runs;
+  const ContractionSide& side = way.rows.side;
+  for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));
+  runs.start = side.constant();
+  find_run(runs, problem, way.rows.dims);
+  return runs;
+}
+
+std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
+                                   const Blocked& depth) {
+  const std::vector<loops::ContractionAccess>& accesses = way.rows.side.accesses;
+  const auto is_dilated = [](const loops::ContractionAccess& access) { return access.divisor != 1; };
+  if (depth.is_ragged() || rows.is_ragged() || std::ranges::any_of(accesses, is_dilated)) return std::nullopt;
+  const std::vector<int64_t> reach = schedule::reach(problem, {&rows, &depth});
+  RowRuns runs;
+  runs.below.assign(accesses.size(), 0);
+  for (size_t j = 0; j < accesses.size(); ++j) {
+    int64_t extent = 1;
+    for (size_t d = 0; d < reach.size(); ++d) {
+      const int64_t coefficient = accesses[j].coefficients[d];
+      extent += std::abs(coefficient) * (reach[d] - 1);
+      if (coefficient < 0) runs.below[j] -= coefficient * (reach[d] - 1);
+    }
+    runs.box.push_back(extent);
+  }
+  const Shape strides = row_major_strides(runs.box);
+  runs.strides.assign(reach.size(), 0);
+  for (size_t j = 0; j < accesses.size(); ++j) {
+    runs.start += runs.below[j] * strides[j];
+    for (size_t d = 0; d < reach.size(); ++d) runs.strides[d] += accesses[j].coefficients[d] * strides[j];
+  }
+  // A run stays within the block.
+  const size_t first = static_cast<size_t>(rows.cut);
+  find_run(runs, problem, {way.rows.dims.begin() + static_cast<std::ptrdiff_t>(first), way.rows.dims.end()});
+  runs.length = std::min(runs.length, rows.width());
+  return runs;
+}
+
+Blocked cut_rows(const ContractionProblem& problem, const Orientation& way, int64_t limit) {
+  Blocked rows;
+  for (const int d : way.rows.dims) rows.axes.push_back({{d}, problem.space.dims[d].extent});
+  if (rows.axes.empty()) rows.axes.push_back({{}, 1});
+  rows.cut = static_cast<int>(rows.axes.size()) - 1;
+  while (rows.cut > 0 && rows.width_of_cut() * 2 <= limit) --rows.cut;
+  rows.chunk = std::min(rows.extent(), std::max<int64_t>(1, limit / rows.inner()));
+  while (rows.extent() % rows.chunk != 0) --rows.chunk;
+  return rows;
+}
+
+}  // namespace ingot::schedule

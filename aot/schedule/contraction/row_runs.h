@@ -1,0 +1,44 @@
+// Rows of a contraction that its register tile reads without a packed copy of each.
+//
+// The rows of a convolution overlap: packed one by one, every element of its input is copied as often as windows hold
+// it. Here the part of the operand that a block of rows reads is copied once, with the zeros around it, to a box; where
+// nothing is missing around it, it is read where it lies. In both the rows follow each other evenly in runs only (the
+// pixels of one line of an image), and the depth has several ranges (the lines of a window).
+#pragma once
+
+#include <optional>
+
+#include "aot/schedule/contraction/problem.h"
+
+namespace ingot::schedule {
+
+struct RowRuns {
+  std::vector<int64_t> strides;  // of the iteration dimensions, in elements of the operand or of the box
+  int64_t start = 0;           // the element of the origin: of the iteration space, or of the block that the box serves
+  int64_t length = 1;          // of a run, in rows
+  int64_t step = 0;            // between the rows of a run, in elements
+  Shape box;                   // one extent for each dimension of the operand; empty: read where it lies
+  std::vector<int64_t> below;  // ... and so many of its places lie before that of the block's origin
+
+  bool in_box() const { return !box.empty(); }
+};
+
+// An even part of the depth, of a block.
+struct DepthRange {
+  int64_t count, step;  // elements of the operand between its places
+};
+
+// How runs walk a block of the depth, outermost first; never empty.
+std::vector<DepthRange> depth_ranges(const RowRuns& runs, const Blocked& depth);
+
+// Rows where they lie; nullopt where some of them have no place, or need to be converted or made.
+std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth);
+
+// `rows`: in blocks, each with a box of its own. Nullopt where windows are dilated or the last block is shorter.
+std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
+                                   const Blocked& depth);
+
+// The rows in blocks of at most `limit`, all of one size.
+Blocked cut_rows(const ContractionProblem& problem, const Orientation& way, int64_t limit);
+
+}  // namespace ingot::schedule
