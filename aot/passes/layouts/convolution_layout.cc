@@ -17,11 +17,12 @@ constexpr double kStepNs = 300;  // a kernel of its own
 constexpr int64_t kLanes = 16;
 
 // Shares of the time of the multiply-adds, as measured: what a tensor adds that does not lie along the vectors.
-constexpr double kPositionsLast = 0.1;          // activations whose positions are contiguous
-constexpr double kStridedPositionsLast = 0.6;   // ... when the window's steps skip some of them
-constexpr double kGradientPositionsLast = 0.3;  // ... when the gradient of a kernel sums over them
+constexpr double kPositionsLast = 0.15;         // activations whose positions are contiguous
+constexpr double kStridedPositionsLast = 0.4;   // ... when the window's steps skip some of them
+constexpr double kGradientPositionsLast = 0.4;  // ... when the gradient of a kernel sums over them
+constexpr double kApartPositionsLast = 4;       // ... when each channel is convolved apart
 constexpr double kKernelAcross = 0.1;           // a kernel whose channels are not contiguous
-constexpr double kShortDepth = 0.5;             // of the lanes that input channels leave empty
+constexpr double kShortDepth = 0.05;            // of the lanes that input channels leave empty
 constexpr double kSingleVector = 0.2;           // a register tile of one vector of output channels
 constexpr double kCrosswise = 2;                // tensors of which one has its channels last, and the other not
 
@@ -67,14 +68,19 @@ void add_costs(ConvolutionLayout& layout, const Op& op, const ops::Convolution& 
   };
   const bool is_strided = std::ranges::any_of(conv.window, [](const ops::WindowDim& dim) { return dim.stride > 1; });
   const double input_last = kShortDepth * slack(channels_of_group(0));
-  const double output_last = slack(channels_of_group(layout.is_kernel_gradient ? 1 : 2));
   std::array<double, kConvolutionTensors> other, last;
-  if (layout.is_kernel_gradient) {
+  const int output = layout.is_kernel_gradient ? 1 : 2;
+  if (groups > 1 && channels_of_group(0) == 1 && channels_of_group(output) == 1) {
+    const double empty = slack(groups);
+    other = {kApartPositionsLast, kApartPositionsLast, kApartPositionsLast};
+    other[layout.is_kernel_gradient ? 2 : 1] = kKernelAcross;
+    last = {empty, 0, 0};
+  } else if (layout.is_kernel_gradient) {
     other = {kGradientPositionsLast, kGradientPositionsLast, 0};
-    last = {input_last, output_last, 0};
+    last = {input_last, slack(channels_of_group(output)), 0};
   } else {
     other = {is_strided ? kStridedPositionsLast : kPositionsLast, kKernelAcross, kPositionsLast};
-    last = {input_last, 0, output_last + (channels_of_group(2) > kLanes ? 0 : kSingleVector)};
+    last = {input_last, 0, slack(channels_of_group(output)) + (channels_of_group(2) > kLanes ? 0 : kSingleVector)};
   }
   layout.multiply_ns = static_cast<double>(count_flops(op)) / kFlopsPerNs;
   layout.crosswise_ns = layout.multiply_ns * kCrosswise;

@@ -16,7 +16,7 @@ enum class Packing : uint8_t {
 };
 
 struct Candidate {
-  bool is_swapped = false;  // columns come from operand 0
+  int way = 0;  // of the problem's
   int tile_rows = 1, tile_vectors = 1;
   int64_t depth_limit = 1, column_limit = 1;  // of a block, in elements
   int64_t row_block = 1;                      // rows that are packed, and then multiplied, at a time

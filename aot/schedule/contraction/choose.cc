@@ -25,7 +25,7 @@ class Search {
       : p_(problem), target_(target), count_(count) {}
 
   std::vector<RankedCandidate> run() {
-    for (const bool is_swapped : {false, true}) try_way(is_swapped);
+    for (size_t way = 0; way < p_.ways.size(); ++way) try_way(static_cast<int>(way));
     keep_best(best_, serial_count());
     const std::vector<RankedCandidate> serial = std::exchange(best_, {});
     is_split_ = true;
@@ -36,7 +36,7 @@ class Search {
 
  private:
   size_t serial_count() const { return std::max(kSerialCandidates, count_); }
-  const Orientation& way(const Candidate& c) const { return p_.ways[c.is_swapped ? 1 : 0]; }
+  const Orientation& way(const Candidate& c) const { return p_.ways[c.way]; }
 
   static void keep_best(std::vector<RankedCandidate>& ranked, size_t count) {
     std::ranges::stable_sort(ranked, {}, &RankedCandidate::weighted_ns);
@@ -47,13 +47,13 @@ class Search {
 
   const Blocked& columns(const Candidate& c) {
     const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
-    const auto [found, is_new] = columns_.try_emplace({c.is_swapped, tile, c.column_limit});
+    const auto [found, is_new] = columns_.try_emplace({c.way, tile, c.column_limit});
     if (is_new) found->second = cut_columns(p_, way(c), tile, c.column_limit);
     return found->second;
   }
 
   const Blocked& depth(const Candidate& c) {
-    const auto [found, is_new] = depths_.try_emplace({c.is_swapped, c.depth_limit});
+    const auto [found, is_new] = depths_.try_emplace({c.way, c.depth_limit});
     if (is_new) found->second = cut_depth(p_, way(c), c.depth_limit);
     return found->second;
   }
@@ -72,7 +72,7 @@ class Search {
 
   // One step leads from row to row, and one from place to place of the depth.
   bool rows_are_even(const Candidate& c) {
-    return way(c).rows.is_joined || (way(c).rows.stride && way(c).rows.depth_stride);
+    return way(c).rows.is_joined || (!way(c).has_own_rows && way(c).rows.stride && way(c).rows.depth_stride);
   }
 
   // So many parts that the partial sums of a task stay in its cache, where the depth is cut.
@@ -87,17 +87,19 @@ class Search {
   const RowRuns* runs(const Candidate& c) {
     const bool in_place = c.pack_rows == Packing::kNone && !rows_are_even(c);
     if (!in_place && c.pack_rows != Packing::kBox) return nullptr;
-    const auto [found, is_new] = runs_.try_emplace({c.is_swapped, c.depth_limit, in_place ? 0 : c.row_block});
+    const int64_t columns_of_box = way(c).has_own_rows && !in_place ? columns(c).chunk : 0;
+    const auto [found, is_new] = runs_.try_emplace({c.way, c.depth_limit, in_place ? 0 : c.row_block, columns_of_box});
     if (is_new) {
       found->second = in_place ? runs_in_place(p_, way(c), depth(c))
-                               : runs_in_box(p_, way(c), cut_rows(p_, way(c), c.row_block), depth(c));
+                               : runs_in_box(p_, way(c), cut_rows(p_, way(c), c.row_block), depth(c), columns(c));
     }
     return found->second ? &*found->second : nullptr;
   }
 
   // Boxes of so many rows as stay in the cache beside the columns, and as every part has.
   bool fit_box(Candidate& c) {
-    if (way(c).rows.is_joined || !has_windows(way(c)) || way(c).lanes == 1) return false;
+    const bool gains = way(c).has_own_rows || has_windows(way(c));
+    if (way(c).rows.is_joined || !gains || way(c).lanes == 1) return false;
     const int64_t rows = p_.extent(way(c).rows.dims);
     for (int64_t limit = rows / c.row_parts; limit > 0; limit = c.row_block / 2) {
       c.row_block = cut_rows(p_, way(c), limit).width();
@@ -121,15 +123,15 @@ class Search {
     c.row_parts = std::max(c.row_parts, min_row_parts(c));
     if (c.pack_rows == Packing::kBox && !fit_box(c)) return;
     const ContractionCost cost = predict(p_, {c, columns(c), depth(c), runs(c)}, target_);
-    const int64_t tasks = p_.extent(p_.batch) * c.row_parts * c.column_parts * c.depth_parts;
+    const int64_t tasks = p_.extent(way(c).batch) * c.row_parts * c.column_parts * c.depth_parts;
     const double ns = weighted_ns(cost, is_split_ ? tasks : 1);
     best_.push_back({c, cost, ns});
     if (best_.size() > 4 * serial_count()) keep_best(best_, serial_count());
   }
 
-  void try_way(bool is_swapped) {
+  void try_way(int way_index) {
     Candidate c;
-    c.is_swapped = is_swapped;
+    c.way = way_index;
     for (const int64_t depth_limit : depth_limits(way(c))) {
       c.depth_limit = depth_limit;
       for (const int vectors : kTileVectors) try_tiles(c, vectors);
@@ -182,7 +184,8 @@ class Search {
 
   void try_packing(Candidate c) {
     c.row_block = round_up(std::min<int64_t>(kRowBlock, p_.extent(way(c).rows.dims)), c.tile_rows);
-    std::vector<Packing> rows{Packing::kBlock, Packing::kBox};
+    std::vector<Packing> rows{Packing::kBox};
+    if (!way(c).has_own_rows) rows.push_back(Packing::kBlock);
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
     std::vector<Packing> columns;
     if (way(c).columns.can_be_hoisted) {
@@ -205,7 +208,7 @@ class Search {
 
   // Every deal of the work to tasks, with narrower blocks of columns where parts ask for them.
   void try_splits(Candidate c) {
-    const int64_t batch = p_.extent(p_.batch);
+    const int64_t batch = p_.extent(way(c).batch);
     const int64_t rows = p_.extent(way(c).rows.dims);
     const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
     const int64_t widest = c.column_limit;
@@ -250,7 +253,7 @@ class Search {
     if (c.row_parts > 1) return;
     for (const int64_t parts : kParts) {
       if (parts == 1) continue;
-      if (p_.extent(p_.batch) * c.column_parts * parts > kMaxTasks || depth(c).count() < 2 * parts) return;
+      if (p_.extent(way(c).batch) * c.column_parts * parts > kMaxTasks || depth(c).count() < 2 * parts) return;
       c.depth_parts = parts;
       consider(c);
     }
@@ -261,9 +264,9 @@ class Search {
   size_t count_;
   bool is_split_ = false;  // until then candidates are compared as if one core did all
   std::vector<RankedCandidate> best_;
-  std::map<std::tuple<bool, int64_t, int64_t>, Blocked> columns_;
-  std::map<std::pair<bool, int64_t>, Blocked> depths_;
-  std::map<std::tuple<bool, int64_t, int64_t>, std::optional<RowRuns>> runs_;
+  std::map<std::tuple<int, int64_t, int64_t>, Blocked> columns_;
+  std::map<std::pair<int, int64_t>, Blocked> depths_;
+  std::map<std::tuple<int, int64_t, int64_t, int64_t>, std::optional<RowRuns>> runs_;
 };
 
 }  // namespace

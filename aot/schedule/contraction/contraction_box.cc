@@ -18,8 +18,9 @@ size_t first_of_line(const ContractionSide& side, const Shape& box) {
 
 }  // namespace
 
-void ContractionKernel::fill_box(const Index& first, const BlockAt& depth) {
+void ContractionKernel::fill_box(const Index& first, const BlockAt& depth, const BlockAt& columns) {
   enter_row(first);
+  if (plan_.has_own_rows) set_axis(plan_.columns.axes.back(), columns.start);
   for (size_t k = plan_.depth.cut; k < plan_.depth.axes.size(); ++k) {
     set_axis(plan_.depth.axes[k], static_cast<int>(k) == plan_.depth.cut ? depth.start : Index(0));
   }

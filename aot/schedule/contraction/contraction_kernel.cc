@@ -116,11 +116,12 @@ ContractionKernel::BlockAt ContractionKernel::enter_block(const Blocked& blocked
 }
 
 ContractionKernel::RowsPanel ContractionKernel::rows_panel(const Stretch& stretch, const RowTile& tile,
-                                                           const Index& packed_first, const BlockAt& depth) const {
+                                                           const Index& packed_first, const BlockAt& depth,
+                                                           const BlockAt& columns) const {
   const int64_t width = plan_.depth.width();
   if (const auto& runs = plan_.runs) {
     if (runs->in_box()) return {packed_rows_, tile.place, runs->step, depth_ranges(*runs, plan_.depth)};
-    Index start = tile.place;
+    Index start = plan_.has_own_rows ? tile.place + columns.start : tile.place;
     for (const int d : plan_.batch) start = start + point_[d] * runs->strides[d];
     for (int k = 0; k <= plan_.depth.cut; ++k) {
       const std::vector<int>& dims = plan_.depth.axes[k].dims;
@@ -162,6 +163,12 @@ Expr ContractionKernel::column_mask(const Tile& tile, const Index& v) const {
   return b_.in_range(v * plan_.lanes + b_.lane(), 0, tile.columns);
 }
 
+Expr ContractionKernel::row_element(const Tile& tile, BufferId buffer, const Index& start, const Index& v) {
+  if (!plan_.has_own_rows) return b_.splat(b_.convert(held_, b_.load(buffer, start)), plan_.lanes);
+  const Index at = start + tile.column + v * plan_.lanes + b_.lane();
+  return b_.convert(held_, b_.load(buffer, at, plan_.runs->in_box() ? nullptr : column_mask(tile, v)));
+}
+
 void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>& a, const ColumnsPanel& b,
                                   const BlockAt& columns, const Finish& finish) {
   const int lanes = plan_.lanes;
@@ -179,9 +186,10 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
              b_.convert(held_, b_.load(b.buffer, b.start + k * b.depth_step + v * lanes + b_.lane(), mask)));
     });
     b_.unrolled("r", tile.rows.count, [&](Index r) {
-      const Expr row = b_.let(
-          "row", b_.splat(b_.convert(held_, b_.load(from.buffer, from.start + r * from.row_step + offset)), lanes));
+      const Index start = from.start + r * from.row_step + offset;
+      const Expr shared = plan_.has_own_rows ? nullptr : b_.let("row", row_element(tile, from.buffer, start, 0));
       b_.unrolled("v", vectors, [&](Index v) {
+        const Expr row = shared ? shared : row_element(tile, from.buffer, start, v);
         const Expr old = b_.read(sum, {r, v});
         const Expr right = b_.read(column, {v});
         b_.set(sum, {r, v},
@@ -230,7 +238,7 @@ void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_
 }
 
 void ContractionKernel::enter_result_row(const RowTile& tile, const Index& r) {
-  if (tile.in_run && plan_.runs->length <= plan_.space.dims[plan_.rows.back()].extent) {
+  if (tile.in_run && !plan_.rows.empty() && plan_.runs->length <= plan_.space.dims[plan_.rows.back()].extent) {
     point_[plan_.rows.back()] = *tile.in_run + r;
   } else {
     enter_row(tile.row + r);
@@ -275,7 +283,7 @@ void ContractionKernel::emit_runs(const RowsBody& body, const Index& first, int6
             if (runs.in_box()) {
               const std::vector<int> dims = plan_.rows_of_box();
               Shape shape = plan_.extents(dims);
-              shape[0] = plan_.row_blocks.chunk;
+              if (!shape.empty()) shape[0] = plan_.row_blocks.chunk;
               const std::vector<Index> local = loops::unflatten(b_, run, shape);
               for (size_t k = 0; k < dims.size(); ++k) start = start + local[k] * runs.strides[dims[k]];
             }
@@ -346,14 +354,14 @@ void ContractionKernel::emit_column_block(const Index& column_block, const Finis
               pack_columns(columns, depth);
             }
             for_row_blocks([&](const Index& block_row) {
-              if (plan_.pack_rows == Packing::kBox) fill_box(block_row, depth);
+              if (plan_.pack_rows == Packing::kBox) fill_box(block_row, depth, columns);
               if (plan_.pack_rows == Packing::kBlock) pack_rows(block_row, plan_.row_block, depth, false);
               const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : block_row;
               emit_rows(
                   [&](const RowTile& rows) {
                     std::vector<RowsPanel> a;
                     for (const Stretch& stretch : plan_.stretches)
-                      a.push_back(rows_panel(stretch, rows, packed_first, depth));
+                      a.push_back(rows_panel(stretch, rows, packed_first, depth, columns));
                     emit_panels(columns, [&](const Index& column, int64_t width) {
                       emit_tile({rows, column, width}, a, columns_panel(columns, column, depth), columns, finish);
                     });

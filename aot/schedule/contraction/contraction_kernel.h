@@ -122,14 +122,14 @@ class ContractionKernel {
   void transpose_squares(const DepthWalk& walk, const Stretch& stretch, const SquareElement& element,
                          const SquareStore& store);
   void enter_row(const loops::Index& row);
-  void fill_box(const loops::Index& first, const BlockAt& depth);
+  void fill_box(const loops::Index& first, const BlockAt& depth, const BlockAt& columns);
   // A line of the box, from `to` on: what the operand has from `index` on, a place in its dimensions up to the first of
   // the line's; zeros where nothing of it exists.
   void fill_line(const Indices& index, const loops::Index& to, bool exists);
   loops::Expr line_element(const Indices& index, const loops::Expr& mask);
 
   RowsPanel rows_panel(const Stretch& stretch, const RowTile& tile, const loops::Index& packed_first,
-                       const BlockAt& depth) const;
+                       const BlockAt& depth, const BlockAt& columns) const;
   ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
   // `a`: one for each stretch of the depth.
   void emit_tile(const Tile& tile, const std::vector<RowsPanel>& a, const ColumnsPanel& b, const BlockAt& columns,
@@ -142,6 +142,8 @@ class ContractionKernel {
                    const loops::Expr& sum, const Finish& finish);
   void emit_column_block(const loops::Index& block, const Finish& finish);
   loops::Expr column_mask(const Tile& tile, const loops::Index& v) const;
+  // What columns of vector `v` are multiplied by: from `start` on, in the row's panel.
+  loops::Expr row_element(const Tile& tile, loops::BufferId buffer, const loops::Index& start, const loops::Index& v);
   int64_t flat_origin(const ContractionSide& side) const { return side.constant(); }
 
   Step& step_;

@@ -93,14 +93,15 @@ void split(ContractionPlan& plan, const Candidate& c) {
 }  // namespace
 
 ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, const Candidate& c) {
-  const Orientation& way = problem.ways[c.is_swapped ? 1 : 0];
+  const Orientation& way = problem.ways[c.way];
   ContractionPlan plan;
   plan.op = problem.op;
   plan.space = problem.space;
   plan.rows_side = way.rows.side;
   plan.columns_side = way.columns.side;
   plan.columns_operand = way.columns.operand;
-  plan.batch = problem.batch;
+  plan.batch = way.batch;
+  plan.has_own_rows = way.has_own_rows;
   plan.rows = way.rows.dims;
   plan.depth_dims = way.depth;
   plan.lanes = way.lanes;
@@ -119,11 +120,11 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
            !plan.depth.is_ragged();
   };
   for (Stretch& stretch : plan.stretches) {
-    stretch.rows_in_place = c.pack_rows == Packing::kNone && can_stay(stretch.rows_side);
+    stretch.rows_in_place = !plan.has_own_rows && c.pack_rows == Packing::kNone && can_stay(stretch.rows_side);
   }
   if (c.pack_rows == Packing::kBox) {
     plan.row_blocks = cut_rows(problem, way, c.row_block);
-    plan.runs = runs_in_box(problem, way, plan.row_blocks, plan.depth);
+    plan.runs = runs_in_box(problem, way, plan.row_blocks, plan.depth, plan.columns);
   } else if (c.pack_rows == Packing::kNone && !plan.stretches[0].rows_in_place && plan.stretches.size() == 1) {
     plan.runs = runs_in_place(problem, way, plan.depth);
   }

@@ -21,6 +21,7 @@ struct ContractionPlan {
   ContractionSide rows_side, columns_side;
   int columns_operand = 1;                   // of `op`
   std::vector<int> batch, rows, depth_dims;  // iteration dimensions longer than 1, outermost first
+  bool has_own_rows = false;                 // the columns are a batch dimension: rows have an element for each
   Blocked columns, depth;
   std::optional<RowRuns> runs;     // rows that are read so, all of them
   Blocked row_blocks;              // ... that have a box each

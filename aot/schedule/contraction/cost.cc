@@ -32,13 +32,13 @@ class Model {
   Model(const ContractionProblem& problem, const BlockedCandidate& blocked, const loops::Target& target)
       : p_(problem),
         c_(blocked.candidate),
-        way_(problem.ways[c_.is_swapped ? 1 : 0]),
+        way_(problem.ways[c_.way]),
         columns_(blocked.columns),
         depth_(blocked.depth),
         runs_(blocked.runs),
         m_(target.machine),
         bytes_(static_cast<double>(problem.accumulator_bytes())),
-        batch_(static_cast<double>(problem.extent(problem.batch))),
+        batch_(static_cast<double>(problem.extent(way_.batch))),
         rows_(problem.extent(way_.rows.dims)) {}
 
   ContractionCost cost() const {
@@ -60,7 +60,7 @@ class Model {
 
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
-    const double loads = rows + vectors;
+    const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
     const double issue_ns = std::max(std::max(rows * vectors, loads) / m_.multiply_adds_per_ns,
                                      (rows * vectors + loads) / m_.instructions_per_ns);
     // Columns stream through the first-level cache, where rows stay.
@@ -156,7 +156,14 @@ class Model {
     const double count = row_count() / static_cast<double>(c_.row_block) * static_cast<double>(depth_.count());
     const double elements = count * static_cast<double>(element_count(runs_->box));
     const double copy_ns = way_.rows.is_moved ? kGatherNs : kVectorCopyNs;
+    if (way_.has_own_rows) return (elements * copy_ns + read_ns(elements) * pieces_share()) * static_cast<double>(columns_.count());
     return (elements * copy_ns + read_ns(elements)) * static_cast<double>(columns_.count());
+  }
+
+  // How much longer memory takes to read or write where a block has only a piece of what lies in line.
+  double pieces_share() const {
+    const double piece_bytes = static_cast<double>(columns_.width()) * bytes_;
+    return columns_.count() == 1 ? 1 : 1 + static_cast<double>(m_.page_bytes) / 4 / piece_bytes;
   }
 
   double pack_columns_ns() const {
@@ -194,7 +201,8 @@ class Model {
     const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
     const bool sums_stay = sums_bytes + block_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
     double ns = 0;
-    if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * bytes / m_.l3_bytes_per_ns;
+    const double pieces = way_.has_own_rows ? pieces_share() : 1;
+    if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;
     if (depth_.count() > 1) {
       ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
             (sums_stay ? m_.l2_bytes_per_ns * kWriteShare : m_.l3_bytes_per_ns);

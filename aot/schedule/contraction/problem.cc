@@ -32,9 +32,11 @@ class Reader {
 
   ContractionProblem read() {
     using Kind = ContractionDim::Kind;
-    problem_.batch = dims_of(Kind::kBatch);
-    problem_.ways[0] = way(dims_of(Kind::kM), 0, dims_of(Kind::kN), 1);
-    problem_.ways[1] = way(dims_of(Kind::kN), 1, dims_of(Kind::kM), 0);
+    batch_ = dims_of(Kind::kBatch);
+    const std::vector<int> m = dims_of(Kind::kM), n = dims_of(Kind::kN);
+    problem_.ways = {way(m, 0, n, 1), way(n, 1, m, 0)};
+    if (n.empty()) add_way_along_batch(m, 0, 1);
+    if (m.empty()) add_way_along_batch(n, 1, 0);
     return std::move(problem_);
   }
 
@@ -82,7 +84,7 @@ class Reader {
     it.is_moved = is_moved(value);
     it.is_joined = !draft_.is_made(value) && value->op->is(kConcatenate);
     Value* whole = problem_.op->operand(operand);
-    it.can_be_prepared = problem_.batch.empty() && whole->uses.size() == 1;
+    it.can_be_prepared = batch_.empty() && whole->uses.size() == 1;
     // What packs it has to be the first step, so that it can go before the loop.
     it.can_be_hoisted = it.can_be_prepared && draft_.step_count() == 0 && draft_.is_invariant(whole);
     return it;
@@ -96,6 +98,7 @@ class Reader {
 
   Orientation way(std::vector<int> rows, int rows_operand, std::vector<int> columns, int columns_operand) const {
     Orientation way;
+    way.batch = batch_;
     way.rows = operand_side(rows_operand, std::move(rows));
     way.columns = operand_side(columns_operand, std::move(columns));
     way.depth = dims_of(ContractionDim::Kind::kK);
@@ -123,8 +126,24 @@ class Reader {
     return way;
   }
 
+  void add_way_along_batch(const std::vector<int>& rows, int rows_operand, int columns_operand) {
+    if (batch_.empty()) return;
+    const int last = batch_.back();
+    Orientation way = this->way(rows, rows_operand, {last}, columns_operand);
+    const auto lies_along = [&](const OperandSide& it) {
+      const auto is_dilated = [](const ContractionAccess& access) { return access.divisor != 1; };
+      return !it.is_moved && !it.is_joined && it.side.stride(last) == 1 &&
+             std::ranges::none_of(it.side.accesses, is_dilated);
+    };
+    if (way.result_stride != 1 || !lies_along(way.rows) || !lies_along(way.columns)) return;
+    way.batch.pop_back();
+    way.has_own_rows = true;
+    problem_.ways.push_back(std::move(way));
+  }
+
   const Draft& draft_;
   ContractionProblem problem_;
+  std::vector<int> batch_;
 };
 
 // A chunk of at most `limit` that cuts `extent` evenly where that needs at most twice as many chunks.

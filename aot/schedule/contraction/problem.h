@@ -32,7 +32,11 @@ struct OperandSide {
 
 // One way round.
 struct Orientation {
+  std::vector<int> batch;  // iteration dimensions longer than 1 whose every place is a contraction of its own
   OperandSide rows, columns;
+  // The columns are a batch dimension along which both operands lie in line (channels that are convolved apart): rows
+  // have an element for each column, and vectors of them are multiplied.
+  bool has_own_rows = false;
   std::vector<int> depth;     // iteration dimensions longer than 1, as the rows' operand has them: longest stride first
   int lanes = 1;              // 1 where there are no columns
   int64_t result_stride = 0;  // result elements between neighbouring columns
@@ -42,8 +46,7 @@ struct ContractionProblem {
   const Op* op = nullptr;
   loops::Contraction space;
   DType accumulator;  // a register dtype
-  std::vector<int> batch;
-  Orientation ways[2];  // columns from operand 1, then from operand 0
+  std::vector<Orientation> ways;
 
   int64_t extent(const std::vector<int>& dims) const { return element_count(extents(dims)); }
   Shape extents(const std::vector<int>& dims) const;

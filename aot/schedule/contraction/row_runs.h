@@ -36,7 +36,7 @@ std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Or
 
 // `rows`: in blocks, each with a box of its own. Nullopt where windows are dilated or the last block is shorter.
 std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
-                                   const Blocked& depth);
+                                   const Blocked& depth, const Blocked& columns);
 
 // The rows in blocks of at most `limit`, all of one size.
 Blocked cut_rows(const ContractionProblem& problem, const Orientation& way, int64_t limit);
