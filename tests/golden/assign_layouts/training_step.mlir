@@ -19,9 +19,9 @@ func.func @main(%x: tensor<2x3x16x16xf32>, %w1: tensor<32x3x3x3xf32>, %w2: tenso
 // ---- expect
 module {
   func.func @main(%x: tensor<2x3x16x16xf32>, %w1: tensor<32x3x3x3xf32>, %w2: tensor<32x32x3x3xf32>, %dy: tensor<2x32x16x16xf32>) -> (tensor<2x32x16x16xf32>, tensor<32x3x3x3xf32>, tensor<32x32x3x3xf32>) {
-    %0 = stablehlo.transpose %w1, dims = [0, 2, 3, 1] {ingot.layout_copy} : (tensor<32x3x3x3xf32>) -> tensor<32x3x3x3xf32>
-    %1 = stablehlo.convolution(%x, %0) dim_numbers = [b, f, 0, 1]x[o, 0, 1, i]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x16x16xf32>, tensor<32x3x3x3xf32>) -> tensor<2x32x16x16xf32>
-    %2 = stablehlo.transpose %1, dims = [0, 2, 3, 1] {ingot.layout_copy} : (tensor<2x32x16x16xf32>) -> tensor<2x16x16x32xf32>
+    %0 = stablehlo.transpose %x, dims = [0, 2, 3, 1] {ingot.layout_copy} : (tensor<2x3x16x16xf32>) -> tensor<2x16x16x3xf32>
+    %1 = stablehlo.transpose %w1, dims = [0, 2, 3, 1] {ingot.layout_copy} : (tensor<32x3x3x3xf32>) -> tensor<32x3x3x3xf32>
+    %2 = stablehlo.convolution(%0, %1) dim_numbers = [b, 0, 1, f]x[o, 0, 1, i]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x16x16x3xf32>, tensor<32x3x3x3xf32>) -> tensor<2x16x16x32xf32>
     %3 = stablehlo.constant dense<0.000000e+00> : tensor<2x16x16x32xf32>
     %4 = stablehlo.maximum %2, %3 : tensor<2x16x16x32xf32>
     %5 = stablehlo.transpose %w2, dims = [0, 2, 3, 1] {ingot.layout_copy} : (tensor<32x32x3x3xf32>) -> tensor<32x3x3x32xf32>
@@ -31,7 +31,7 @@ module {
     %9 = stablehlo.compare GT, %2, %3 : (tensor<2x16x16x32xf32>, tensor<2x16x16x32xf32>) -> tensor<2x16x16x32xi1>
     %10 = stablehlo.select %9, %8, %3 : tensor<2x16x16x32xi1>, tensor<2x16x16x32xf32>
     %11 = stablehlo.convolution(%4, %7) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[f, 0, 1, b], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x16x16x32xf32>, tensor<2x16x16x32xf32>) -> tensor<32x3x3x32xf32>
-    %12 = stablehlo.convolution(%x, %10) dim_numbers = [f, b, 0, 1]x[i, 0, 1, o]->[f, 0, 1, b], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x16x16xf32>, tensor<2x16x16x32xf32>) -> tensor<32x3x3x3xf32>
+    %12 = stablehlo.convolution(%0, %10) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[f, 0, 1, b], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x16x16x3xf32>, tensor<2x16x16x32xf32>) -> tensor<32x3x3x3xf32>
     %13 = stablehlo.transpose %12, dims = [0, 3, 1, 2] {ingot.layout_copy} : (tensor<32x3x3x3xf32>) -> tensor<32x3x3x3xf32>
     %14 = stablehlo.subtract %w1, %13 : tensor<32x3x3x3xf32>
     %15 = stablehlo.transpose %11, dims = [0, 3, 1, 2] {ingot.layout_copy} : (tensor<32x3x3x32xf32>) -> tensor<32x32x3x3xf32>
