@@ -37,6 +37,7 @@ struct Target {
   std::string_view required;
   bool (*runs_here)();  // whether this machine runs its code
   int vector_bytes;
+  int vector_registers;
   RegisterTile f32, f64;
   Machine machine;
 

@@ -14,6 +14,8 @@ using loops::ScalarOp;
 namespace {
 
 constexpr int64_t kDepthUnroll = 4;
+constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
+constexpr int kFewRows = 6;          // fewer take no longer to multiply than to read: processors prefetch well then
 constexpr int64_t kLineElements = 16;
 
 // A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
@@ -128,7 +130,8 @@ ContractionKernel::RowsPanel ContractionKernel::rows_panel(const Stretch& stretc
       if (dims.empty()) continue;
       start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs->strides[dims.back()];
     }
-    return {step_.input(plan_.rows_side.value), start, runs->step, depth_ranges(*runs, plan_.depth)};
+    const bool is_far = !plan_.has_own_rows;
+    return {step_.input(plan_.rows_side.value), start, runs->step, depth_ranges(*runs, plan_.depth), is_far};
   }
   if (!stretch.rows_in_place) {
     const Index local = tile.row - packed_first;
@@ -142,7 +145,7 @@ ContractionKernel::RowsPanel ContractionKernel::rows_panel(const Stretch& stretc
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   Index start = side.constant() + tile.row * row_step + depth.position * depth_step;
   for (const int d : plan_.batch) start = start + point_[d] * side.stride(d);
-  return {step_.input(side.value), start, row_step, {{width, depth_step}}};
+  return {step_.input(side.value), start, row_step, {{width, depth_step}}, /*is_far=*/true};
 }
 
 ContractionKernel::ColumnsPanel ContractionKernel::columns_panel(const BlockAt& columns, const Index& column,
@@ -179,9 +182,12 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
     b_.unrolled("r", tile.rows.count, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
   };
   each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
+  const bool in_place = plan_.pack_columns == Packing::kNone;
+  const bool prefetches = in_place && tile.rows.count >= kFewRows;
   const auto step = [&](const RowsPanel& from, const Index& offset, const Index& k) {
     b_.unrolled("v", vectors, [&](Index v) {
-      const Expr mask = plan_.pack_columns == Packing::kNone ? column_mask(tile, v) : nullptr;
+      const Expr mask = in_place ? column_mask(tile, v) : nullptr;
+      if (prefetches) b_.prefetch(b.buffer, b.start + (k + kDepthAhead) * b.depth_step + v * lanes);
       b_.set(column, {v},
              b_.convert(held_, b_.load(b.buffer, b.start + k * b.depth_step + v * lanes + b_.lane(), mask)));
     });
@@ -199,7 +205,10 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
     });
   };
   for (size_t s = 0; s < a.size(); ++s) {
-    walk_steps(a[s].depth, plan_.stretches[s].start, plan_.stretches[s].end,
+    std::function<void(const Index&)> ahead;
+    if (a[s].is_far && lanes > 1 && tile.rows.count == plan_.tile_rows && tile.rows.count >= kFewRows)
+      ahead = [&](const Index& offset) { prefetch_rows(a[s], offset); };
+    walk_steps(a[s].depth, plan_.stretches[s].start, plan_.stretches[s].end, ahead,
                [&](const Index& offset, const Index& k) { step(a[s], offset, k); });
   }
 
@@ -221,7 +230,21 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
   });
 }
 
+void ContractionKernel::prefetch_rows(const RowsPanel& panel, const Index& offset) {
+  const int64_t line = step_.draft().target().machine.line_bytes / info(held_).bytes;
+  const int64_t rows = plan_.tile_rows, step = panel.depth.back().step;
+  if (std::abs(panel.row_step) >= line) {
+    // What the tile below reads there.
+    return b_.unrolled("r", rows,
+                       [&](Index r) { b_.prefetch(panel.buffer, panel.start + (r + rows) * panel.row_step + offset); });
+  }
+  if (std::abs(step) < line) return;
+  b_.unrolled("u", kDepthAhead,
+              [&](Index u) { b_.prefetch(panel.buffer, panel.start + offset + (u + kDepthAhead) * step); });
+}
+
 void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+                                   const std::function<void(const Index& offset)>& ahead,
                                    const std::function<void(const Index& offset, const Index& k)>& step) {
   const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
     const DepthRange& range = ranges[at];
@@ -230,8 +253,13 @@ void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_
     const auto at_step = [&](const Index& i) { step(offset + i * range.step, position * range.count + i); };
     const int64_t start = ranges.size() == 1 ? from : 0, end = ranges.size() == 1 ? to : range.count;
     const int64_t rest = (end - start) % kDepthUnroll;
-    b_.loop("k", start, end - rest, kDepthUnroll,
-            [&](Index k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { at_step(k + u); }); });
+    const auto steps = [&](const Index& k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { at_step(k + u); }); };
+    const int64_t lines = ahead ? (end - start) / kDepthAhead * kDepthAhead : 0;
+    b_.loop("k", start, start + lines, kDepthAhead, [&](Index k) {
+      ahead(offset + k * range.step);
+      b_.loop("k", k, k + kDepthAhead, kDepthUnroll, steps);
+    });
+    b_.loop("k", start + lines, end - rest, kDepthUnroll, steps);
     b_.unrolled("u", rest, [&](Index u) { at_step(Index(end - rest) + u); });
   };
   enter(enter, 0, 0, 0);

@@ -45,6 +45,7 @@ class ContractionKernel {
     loops::Index start;
     int64_t row_step = 0;
     std::vector<DepthRange> depth;
+    bool is_far = false;  // in an outer cache, as far as is known
   };
   // ... and columns: start + k * depth_step.
   struct ColumnsPanel {
@@ -134,9 +135,13 @@ class ContractionKernel {
   // `a`: one for each stretch of the depth.
   void emit_tile(const Tile& tile, const std::vector<RowsPanel>& a, const ColumnsPanel& b, const BlockAt& columns,
                  const Finish& finish);
-  // Steps of the depth from `from` to `to`: where rows have each, after the panel's start, and which it is.
+  // Steps of the depth from `from` to `to`: where rows have each, after the panel's start, and which it is. `ahead` is
+  // called before every few of them.
   void walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+                  const std::function<void(const loops::Index& offset)>& ahead,
                   const std::function<void(const loops::Index& offset, const loops::Index& k)>& step);
+  // What will be read after the next few steps of the depth: by the tile below, or by this one where rows are neighbours.
+  void prefetch_rows(const RowsPanel& panel, const loops::Index& offset);
   void enter_result_row(const RowTile& tile, const loops::Index& r);
   void emit_finish(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
                    const loops::Expr& sum, const Finish& finish);

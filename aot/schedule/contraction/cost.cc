@@ -13,6 +13,7 @@ constexpr double kVectorCopyNs = 0.1;      // a packed element, copied in vector
 constexpr double kTransposeNs = 0.25;      // ... through a transposed square of vectors
 constexpr double kGatherNs = 0.7;          // ... by itself
 constexpr double kMaskedNs = 0.1;          // more where elements may be missing
+constexpr double kPrefetchShare = 0.07;    // rows of the next tile that a step of the depth prefetches, of all of them
 constexpr double kStreamShare = 0.2;       // of streaming columns from the second-level cache: beside multiplying
 constexpr double kTileNs = 20;             // to begin and end a register tile
 constexpr double kRangeNs = 2;             // to begin another range of the depth within it
@@ -21,8 +22,9 @@ constexpr double kStoreFarNs = 3;          // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;    // ... element by element
 constexpr double kRowLoadsShare = 0.06;    // more multiplying where rows lie apart instead of packed beside each other
 constexpr double kSharedSetsShare = 0.15;  // ... and share sets of the cache
-constexpr double kFarStepShare = 0.8;      // ... where each step of the depth is in another page
-constexpr double kUnforeseen = 0.5;        // reading columns where they lie, a piece of a line at a time
+constexpr double kFarRowsShare = 0.8;      // ... where each step of the depth is in another page
+constexpr double kFarColumnsShare = 0.2;   // ... or each step of columns that are prefetched
+constexpr double kUnforeseen = 0.2;        // reading columns where they lie, a piece of a line at a time
 constexpr double kHiddenShare = 0.5;       // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;        // of the speed of reading: with writing
 constexpr double kMeetNs = 600;            // threads wait for each other after a step
@@ -61,11 +63,12 @@ class Model {
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
     const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
-    const double issue_ns = std::max(std::max(rows * vectors, loads) / m_.multiply_adds_per_ns,
-                                     (rows * vectors + loads) / m_.instructions_per_ns);
-    // Columns stream through the first-level cache, where rows stay.
+    const double prefetches = c_.pack_rows == Packing::kNone ? rows * kPrefetchShare : 0;
+    const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
+                                     (rows * vectors + loads + prefetches) / m_.instructions_per_ns);
+    // Columns stream through the first-level cache, where rows stay, unless all of them fit.
     const double column_bytes = vectors * bytes_ * way_.lanes;
-    const double stream_ns = column_bytes / m_.l2_bytes_per_ns;
+    const double stream_ns = block_bytes() <= static_cast<double>(m_.l1_bytes) ? 0 : column_bytes / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
     return depth() * step_ns * strides_share() + begin_ns() * static_cast<double>(depth_.count()) + store_ns;
@@ -99,16 +102,16 @@ class Model {
       const int64_t stride_bytes = std::abs(*stride) * p_.accumulator_bytes();
       if (stride_bytes % (m_.page_bytes / 2) == 0 && depth() > 64) share += kSharedSetsShare;
     }
-    if (c_.pack_columns == Packing::kNone) share += far_steps_share(way_.columns);
-    if (c_.pack_rows == Packing::kNone) share += far_steps_share(way_.rows);
+    if (c_.pack_columns == Packing::kNone) share += kFarColumnsShare * far_share(way_.columns);
+    if (c_.pack_rows == Packing::kNone) share += kFarRowsShare * far_share(way_.rows);
     return share;
   }
 
   // Steps of the depth that no prefetcher foresees.
-  double far_steps_share(const OperandSide& it) const {
+  double far_share(const OperandSide& it) const {
     if (!it.depth_stride || depth() <= 32) return 0;
     const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
-    return kFarStepShare * std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+    return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
   }
 
   // One row of tiles of `rows` rows, over all columns.
@@ -156,7 +159,8 @@ class Model {
     const double count = row_count() / static_cast<double>(c_.row_block) * static_cast<double>(depth_.count());
     const double elements = count * static_cast<double>(element_count(runs_->box));
     const double copy_ns = way_.rows.is_moved ? kGatherNs : kVectorCopyNs;
-    if (way_.has_own_rows) return (elements * copy_ns + read_ns(elements) * pieces_share()) * static_cast<double>(columns_.count());
+    if (way_.has_own_rows)
+      return (elements * copy_ns + read_ns(elements) * pieces_share()) * static_cast<double>(columns_.count());
     return (elements * copy_ns + read_ns(elements)) * static_cast<double>(columns_.count());
   }
 
@@ -176,6 +180,14 @@ class Model {
     return prepare_ns + elements * bytes_ / m_.l3_bytes_per_ns * kHiddenShare * static_cast<double>(c_.row_parts);
   }
 
+  // Columns that are read where they lie, a quarter of a page or a multiple of it apart: of the second-level cache they
+  // use as many lines as there are such steps in it.
+  bool columns_share_sets() const {
+    if (c_.pack_columns != Packing::kNone || !way_.columns.depth_stride) return false;
+    const int64_t step_bytes = std::abs(*way_.columns.depth_stride) * p_.accumulator_bytes();
+    return step_bytes % (m_.page_bytes / 4) == 0 && depth_.width() * step_bytes > m_.l2_bytes;
+  }
+
   // Rows are read again for each block of columns, columns again for each tile of rows.
   double outer_cache_ns() const {
     const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
@@ -187,7 +199,9 @@ class Model {
       bytes += row_count() * depth() * bytes_ * static_cast<double>(times);
     }
     const double column_bytes = column_count() * depth() * bytes_;
-    if (block_bytes() > l2) bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
+    if (block_bytes() > l2 || columns_share_sets()) {
+      bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
+    }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2)
       ns +=
