@@ -13,7 +13,7 @@ using loops::ScalarOp;
 
 namespace {
 
-constexpr int64_t kDepthUnroll = 4;
+constexpr int64_t kDepthUnroll = 4, kDepthUnrollAtEdges = 2;
 constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
 constexpr int kFewRows = 6;          // fewer take no longer to multiply than to read: processors prefetch well then
 constexpr int64_t kLineElements = 16;
@@ -182,6 +182,8 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
     b_.unrolled("r", tile.rows.count, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
   };
   each([&](Index r, Index v) { b_.set(sum, {r, v}, b_.constant_int(held_, 0)); });
+  const bool is_whole = tile.rows.count == plan_.tile_rows && tile.columns == plan_.tile_columns();
+  const int64_t unroll = is_whole ? kDepthUnroll : kDepthUnrollAtEdges;
   const bool in_place = plan_.pack_columns == Packing::kNone;
   const bool prefetches = in_place && tile.rows.count >= kFewRows;
   const auto step = [&](const RowsPanel& from, const Index& offset, const Index& k) {
@@ -208,7 +210,7 @@ void ContractionKernel::emit_tile(const Tile& tile, const std::vector<RowsPanel>
     std::function<void(const Index&)> ahead;
     if (a[s].is_far && lanes > 1 && tile.rows.count == plan_.tile_rows && tile.rows.count >= kFewRows)
       ahead = [&](const Index& offset) { prefetch_rows(a[s], offset); };
-    walk_steps(a[s].depth, plan_.stretches[s].start, plan_.stretches[s].end, ahead,
+    walk_steps(a[s].depth, plan_.stretches[s].start, plan_.stretches[s].end, unroll, ahead,
                [&](const Index& offset, const Index& k) { step(a[s], offset, k); });
   }
 
@@ -243,7 +245,7 @@ void ContractionKernel::prefetch_rows(const RowsPanel& panel, const Index& offse
               [&](Index u) { b_.prefetch(panel.buffer, panel.start + offset + (u + kDepthAhead) * step); });
 }
 
-void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to, int64_t unroll,
                                    const std::function<void(const Index& offset)>& ahead,
                                    const std::function<void(const Index& offset, const Index& k)>& step) {
   const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
@@ -252,14 +254,14 @@ void ContractionKernel::walk_steps(const std::vector<DepthRange>& ranges, int64_
     if (at + 1 < ranges.size()) return b_.loop("k", 0, range.count, 1, next);
     const auto at_step = [&](const Index& i) { step(offset + i * range.step, position * range.count + i); };
     const int64_t start = ranges.size() == 1 ? from : 0, end = ranges.size() == 1 ? to : range.count;
-    const int64_t rest = (end - start) % kDepthUnroll;
-    const auto steps = [&](const Index& k) { b_.unrolled("u", kDepthUnroll, [&](Index u) { at_step(k + u); }); };
+    const int64_t rest = (end - start) % unroll;
+    const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { at_step(k + u); }); };
     const int64_t lines = ahead ? (end - start) / kDepthAhead * kDepthAhead : 0;
     b_.loop("k", start, start + lines, kDepthAhead, [&](Index k) {
       ahead(offset + k * range.step);
-      b_.loop("k", k, k + kDepthAhead, kDepthUnroll, steps);
+      b_.loop("k", k, k + kDepthAhead, unroll, steps);
     });
-    b_.loop("k", start + lines, end - rest, kDepthUnroll, steps);
+    b_.loop("k", start + lines, end - rest, unroll, steps);
     b_.unrolled("u", rest, [&](Index u) { at_step(Index(end - rest) + u); });
   };
   enter(enter, 0, 0, 0);

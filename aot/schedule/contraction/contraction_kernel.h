@@ -137,7 +137,7 @@ class ContractionKernel {
                  const Finish& finish);
   // Steps of the depth from `from` to `to`: where rows have each, after the panel's start, and which it is. `ahead` is
   // called before every few of them.
-  void walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to,
+  void walk_steps(const std::vector<DepthRange>& ranges, int64_t from, int64_t to, int64_t unroll,
                   const std::function<void(const loops::Index& offset)>& ahead,
                   const std::function<void(const loops::Index& offset, const loops::Index& k)>& step);
   // What will be read after the next few steps of the depth: by the tile below, or by this one where rows are neighbours.
