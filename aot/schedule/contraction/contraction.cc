@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "aot/schedule/contraction/choose.h"
-#include "aot/schedule/contraction/contraction_kernel.h"
+#include "aot/schedule/contraction/nest.h"
+#include "aot/schedule/contraction/packing.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
@@ -69,10 +70,10 @@ int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   if (plan.pack_columns != Packing::kPrepared) return -1;
   Value* columns = root.operand(plan.columns_operand);
   const DType held = loops::register_dtype(plan.space.accumulate);
-  const int temporary = draft.add_temporary({held, {ContractionKernel::packed_elements(plan)}});
+  const int temporary = draft.add_temporary({held, {Panels::prepared_elements(plan)}});
   Step step(draft, plan.lanes);
   step.read({columns});
-  ContractionKernel::emit_packing(step, plan, step.write_temporary(temporary));
+  emit_preparation(step, plan, step.write_temporary(temporary));
   step.finish();
   if (plan.columns_are_hoisted) draft.set_prepared(1);
   return temporary;
@@ -103,17 +104,17 @@ void lower_contraction(Draft& draft, const Op& root) {
     shape.insert(shape.end(), result->type.shape.begin(), result->type.shape.end());
     const int temporary = draft.add_temporary({held, shape});
     const loops::BufferId partial = step.write_temporary(temporary);
-    ContractionKernel kernel(step, plan, {.is_linear = true}, packed);
-    kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+    ContractionNest nest(step, plan, {.is_linear = true}, packed);
+    nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
       const Index at = loops::flatten(index, result->type.shape);
-      step.b().store(partial, kernel.depth_part() * result->type.elements() + at, sum, mask);
+      step.b().store(partial, nest.depth_part() * result->type.elements() + at, sum, mask);
     });
     step.finish();
     return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
   }
   step.write(makes, read_in_place(draft, makes));
-  ContractionKernel kernel(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)}, packed);
-  kernel.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
+  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)}, packed);
+  nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);
   });

@@ -1,0 +1,100 @@
+#include "aot/schedule/contraction/contraction_point.h"
+
+#include <algorithm>
+
+#include "aot/graph/op.h"
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+namespace {
+
+bool depends_on(const loops::ContractionAccess& access, const Axis& axis) {
+  return std::ranges::any_of(axis.dims, [&](int d) { return access.coefficients[d] != 0; });
+}
+
+}  // namespace
+
+ContractionPoint::ContractionPoint(Step& step, const ContractionPlan& plan)
+    : step_(step),
+      plan_(plan),
+      dtype_(loops::register_dtype(plan.space.accumulate)),
+      at_(plan.space.dims.size(), Index(0)) {}
+
+void ContractionPoint::set_axis(const Axis& axis, const Index& i) {
+  for (const int d : axis.dims) at_[d] = 0;
+  if (!axis.dims.empty()) at_[axis.dims.back()] = i;
+}
+
+BlockAt ContractionPoint::enter_block(const Blocked& blocked, const Index& block) {
+  const std::vector<Index> at = loops::unflatten(b(), block, blocked.block_shape());
+  Index outer = 0;
+  for (int k = 0; k < blocked.cut; ++k) {
+    set_axis(blocked.axes[k], at[k]);
+    outer = outer * blocked.axes[k].extent + at[k];
+  }
+  const Index start = at.back() * blocked.chunk;
+  return {start, (outer * blocked.extent() + start) * blocked.inner()};
+}
+
+void ContractionPoint::enter_row(const Index& row) {
+  const std::vector<Index> at = loops::unflatten(b(), row, plan_.extents(plan_.rows));
+  for (size_t k = 0; k < at.size(); ++k) at_[plan_.rows[k]] = at[k];
+}
+
+ContractionPoint::Indices ContractionPoint::result_index() const {
+  Indices index;
+  for (const loops::ContractionAccess& access : plan_.space.out) index.push_back(place(access));
+  return index;
+}
+
+Index ContractionPoint::place(const loops::ContractionAccess& access) const {
+  Index at = access.constant;
+  for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * access.coefficients[d];
+  return at;
+}
+
+Expr ContractionPoint::exists(const loops::ContractionAccess& access, int64_t extent) {
+  if (access.always) return nullptr;
+  Index at = place(access);
+  Expr mask = nullptr;
+  if (access.divisor > 1) {
+    const Expr rest = b().index_value(b().modulo(at, access.divisor));
+    mask = b().apply(ScalarOp::kEqual, {rest, b().constant_int(DType::kI64, 0)});
+    at = b().divide(at, access.divisor);
+  }
+  return b().both(mask, b().in_range(at, 0, extent));
+}
+
+Expr ContractionPoint::exists_beside(const ContractionSide& side, const Axis& along) {
+  Expr mask = nullptr;
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    if (!depends_on(side.accesses[j], along))
+      mask = b().both(mask, exists(side.accesses[j], side.value->type.shape[j]));
+  }
+  return mask;
+}
+
+Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_mask, const Axis* along) {
+  Indices index;
+  Expr mask = outer_mask;
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    const loops::ContractionAccess& access = side.accesses[j];
+    if (!along || depends_on(access, *along)) mask = b().both(mask, exists(access, side.value->type.shape[j]));
+    index.push_back(access.divisor > 1 ? b().divide(place(access), access.divisor) : place(access));
+  }
+  return element_at(side, index, mask);
+}
+
+Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& index, const Expr& mask) {
+  const Expr element = b().convert(dtype_, step_.pull().element(side.value, index, mask));
+  // What is pulled through ops is unspecified where the mask does not hold.
+  const bool is_zero_outside = element->kind == loops::ExprKind::kLoad;
+  return mask && !is_zero_outside ? b().apply(ScalarOp::kSelect, {mask, element, b().constant_int(dtype_, 0)})
+                                  : element;
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,51 @@
+// Where the loops of a contraction's kernel stand: a point of its iteration space, and what its operands have there.
+#pragma once
+
+#include "aot/schedule/contraction/contraction_plan.h"
+
+namespace ingot::schedule {
+
+// A place within one block: of columns or of depth.
+struct BlockAt {
+  loops::Index start;     // of the cut axis
+  loops::Index position;  // of the block's first element, of all
+};
+
+class ContractionPoint {
+ public:
+  using Indices = std::vector<loops::Index>;
+
+  ContractionPoint(Step& step, const ContractionPlan& plan);
+
+  Step& step() const { return step_; }
+  loops::KernelBuilder& b() const { return step_.b(); }
+  const ContractionPlan& plan() const { return plan_; }
+  DType dtype() const { return dtype_; }  // of sums and of what is packed: a register dtype
+  const loops::Index& operator[](int dim) const { return at_[dim]; }
+
+  void set(int dim, const loops::Index& i) { at_[dim] = i; }
+  void set_axis(const Axis& axis, const loops::Index& i);
+  BlockAt enter_block(const Blocked& blocked, const loops::Index& block);
+  void enter_row(const loops::Index& row);
+  Indices result_index() const;
+
+  // An operand's place along one of its dimensions, in units of 1 / divisor.
+  loops::Index place(const loops::ContractionAccess& access) const;
+  // Whether the operand has elements here as far as that does not depend on `along`; null when always.
+  loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
+  // One element (or vector of them) of an operand, in dtype(); 0 where there is none. `along`: the axis that is being
+  // walked in vectors; what does not depend on it is known to exist.
+  loops::Expr element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
+  // The same at an index of the operand's own.
+  loops::Expr element_at(const ContractionSide& side, const Indices& index, const loops::Expr& mask);
+
+ private:
+  loops::Expr exists(const loops::ContractionAccess& access, int64_t extent);
+
+  Step& step_;
+  const ContractionPlan& plan_;
+  DType dtype_;
+  Indices at_;
+};
+
+}  // namespace ingot::schedule

@@ -1,0 +1,203 @@
+#include "aot/schedule/contraction/nest.h"
+
+#include "aot/base/divide.h"
+#include "aot/schedule/contraction/packing.h"
+
+namespace ingot::schedule {
+
+using loops::BufferId;
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+ContractionNest::ContractionNest(Step& step, const ContractionPlan& plan, Epilogue epilogue, BufferId prepared)
+    : point_(step, plan), b_(step.b()), plan_(plan), panels_(point_, prepared), epilogue_(epilogue) {
+  epilogue_.is_linear &= plan.result_is_linear;
+}
+
+void ContractionNest::declare_scratch() {
+  panels_.declare_scratch();
+  if (sums_up()) {
+    sums_pitch_ = odd_lines(round_up(plan_.columns.width(), plan_.tile_columns()));
+    sums_ = b_.scratch("sums", point_.dtype(), sums_pitch_ * plan_.rows_each);
+  } else if (epilogue_.is_long) {
+    tile_ = b_.scratch("tile", point_.dtype(), plan_.tile_rows * plan_.tile_columns());
+  }
+}
+
+void ContractionNest::emit(const Finish& finish) {
+  declare_scratch();
+  b_.set_task_count(plan_.batch_count() * plan_.row_parts * plan_.column_parts * plan_.depth_parts);
+  const std::vector<Index> part =
+      loops::unflatten(b_, b_.task(), {plan_.batch_count(), plan_.depth_parts, plan_.row_parts, plan_.column_parts});
+  const std::vector<Index> batch = loops::unflatten(b_, part[0], plan_.extents(plan_.batch));
+  for (size_t k = 0; k < batch.size(); ++k) point_.set(plan_.batch[k], batch[k]);
+  depth_part_ = part[1];
+  first_depth_block_ = part[1] * plan_.depth_blocks_each;
+  first_row_ = part[2] * plan_.rows_each;
+  if (plan_.pack_rows == Packing::kWhole) pack_rows(point_, panels_, first_row_, plan_.rows_each, {0, 0}, true);
+  const Index first_block = part[3] * plan_.column_blocks_each;
+  b_.loop("block", first_block, first_block + plan_.column_blocks_each, 1,
+          [&](Index block) { emit_column_block(block, finish); }, {Index(plan_.columns.count())});
+}
+
+void ContractionNest::emit_column_block(const Index& column_block, const Finish& finish) {
+  const BlockAt columns = point_.enter_block(plan_.columns, column_block);
+  if (sums_up()) clear_sums();
+  b_.loop("depth", first_depth_block_, first_depth_block_ + plan_.depth_blocks_each, 1,
+          [&](Index depth_block) {
+            const BlockAt depth = point_.enter_block(plan_.depth, depth_block);
+            if (panels_.is_prepared()) {
+              panels_.enter_prepared(column_block, depth_block);
+            } else if (plan_.pack_columns != Packing::kNone) {
+              pack_columns(point_, panels_, columns, depth);
+            }
+            b_.loop("rows", first_row_, first_row_ + plan_.rows_each, plan_.row_block,
+                    [&](const Index& first) { emit_row_block(first, columns, depth, finish); },
+                    {Index(plan_.row_count())});
+          },
+          {Index(plan_.depth.count())});
+  if (sums_up()) finish_sums(columns, finish);
+}
+
+void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns, const BlockAt& depth,
+                                     const Finish& finish) {
+  if (plan_.pack_rows == Packing::kBox) fill_box(point_, panels_, first, depth, columns);
+  if (plan_.pack_rows == Packing::kBlock) pack_rows(point_, panels_, first, plan_.row_block, depth, false);
+  const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : first;
+  for_each_row_tile(first, [&](const RowTile& rows) {
+    std::vector<RowsPanel> a;
+    for (const Stretch& stretch : plan_.stretches)
+      a.push_back(panels_.rows_panel(stretch, rows, packed_first, depth, columns));
+    for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
+      const Tile tile{rows, column, width};
+      const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
+      emit_sums(tile, emit_register_tile(point_, tile, a, b), columns, finish);
+    });
+  });
+}
+
+Index ContractionNest::run_start(const Index& run) {
+  const RowRuns& runs = *plan_.runs;
+  Index start = runs.start;
+  if (!runs.in_box()) {
+    for (const int d : plan_.rows) start = start + point_[d] * runs.strides[d];
+    return start;
+  }
+  const std::vector<int> dims = plan_.rows_of_box();
+  Shape shape = plan_.extents(dims);
+  if (!shape.empty()) shape[0] = plan_.row_blocks.chunk;
+  const std::vector<Index> at = loops::unflatten(b_, run, shape);
+  for (size_t k = 0; k < dims.size(); ++k) start = start + at[k] * runs.strides[dims[k]];
+  return start;
+}
+
+void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& body) {
+  const RowRuns& runs = *plan_.runs;
+  const int most = plan_.tile_rows, rest = static_cast<int>(runs.length % most);
+  b_.loop("run", 0, plan_.row_block, runs.length,
+          [&](Index run) {
+            point_.enter_row(first + run);
+            const Index start = run_start(run);
+            const auto tile = [&](const Index& in_run, int rows) {
+              body({first + run + in_run, rows, in_run, start + in_run * runs.step});
+            };
+            b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
+            if (rest > 0) tile(Index(runs.length - rest), rest);
+          },
+          {Index(plan_.row_count()) - first});
+}
+
+void ContractionNest::for_each_row_tile(const Index& first, const RowsBody& body) {
+  if (plan_.runs) return for_each_tile_of_runs(first, body);
+  const int64_t rows = plan_.row_count(), count = plan_.row_block;
+  const int most = plan_.tile_rows;
+  const Index end = first_row_ + plan_.rows_each;
+  b_.loop("row", first, first + (count - most + 1), most, [&](Index row) { body({row, most}); },
+          {Index(rows - most + 1), end - (most - 1)});
+  const int64_t rest = rows % most;
+  if (rest == 0) return;
+  const Index last = rows - rest;
+  b_.if_then(b_.both(b_.in_range(last - first, 0, count), b_.in_range(last - first_row_, 0, plan_.rows_each)),
+             [&] { body({last, static_cast<int>(rest)}); });
+}
+
+Index ContractionNest::sum_at(const Index& row, const Index& column) const {
+  return (row - first_row_) * sums_pitch_ + column + b_.lane();
+}
+
+void ContractionNest::clear_sums() {
+  b_.loop("row", 0, plan_.rows_each, 1, [&](Index row) {
+    b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
+      b_.store(sums_, row * sums_pitch_ + column + b_.lane(), b_.constant_int(point_.dtype(), 0));
+    });
+  });
+}
+
+void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish) {
+  const int64_t lanes = plan_.lanes;
+  const int vectors = tile.vectors(plan_);
+  const auto each = [&](const std::function<void(Index, Index)>& body) {
+    b_.unrolled("r", tile.rows.count, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
+  };
+  if (sums_up()) {
+    return each([&](Index r, Index v) {
+      const Index at = sum_at(tile.rows.row + r, tile.column + v * lanes);
+      b_.store(sums_, at, b_.apply(ScalarOp::kAdd, {b_.load(sums_, at), b_.read(sums, {r, v})}));
+    });
+  }
+  if (!epilogue_.is_long) {
+    return each([&](Index r, Index v) { finish_element(tile, r, v, columns, b_.read(sums, {r, v}), finish); });
+  }
+  const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + b_.lane(); };
+  each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
+  b_.loop("r", 0, tile.rows.count, 1, [&](Index r) {
+    b_.unrolled("v", vectors,
+                [&](Index v) { finish_element(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
+  });
+}
+
+void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) {
+  b_.loop("row", first_row_, first_row_ + plan_.rows_each, 1,
+          [&](Index row) {
+            for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
+              const Tile tile{{row, 1}, column, width};
+              b_.unrolled("v", tile.vectors(plan_), [&](Index v) {
+                const Expr sum = b_.load(sums_, sum_at(row, column + v * plan_.lanes));
+                finish_element(tile, 0, v, columns, sum, finish);
+              });
+            });
+          },
+          {Index(plan_.row_count())});
+}
+
+void ContractionNest::enter_result_row(const RowTile& tile, const Index& r) {
+  if (tile.in_run && !plan_.rows.empty() && plan_.runs->length <= plan_.space.dims[plan_.rows.back()].extent) {
+    point_.set(plan_.rows.back(), *tile.in_run + r);
+  } else {
+    point_.enter_row(tile.row + r);
+  }
+}
+
+void ContractionNest::enter_columns(const BlockAt& columns, const Index& position) {
+  const Blocked& blocked = plan_.columns;
+  std::vector<int> dims;
+  for (size_t k = blocked.cut; k < blocked.axes.size(); ++k) {
+    dims.insert(dims.end(), blocked.axes[k].dims.begin(), blocked.axes[k].dims.end());
+  }
+  if (dims.empty()) return;
+  const Index flat = columns.start * blocked.inner() + position;
+  if (epilogue_.is_linear || dims.size() == 1) return point_.set_axis({dims, 0}, flat);
+  const std::vector<Index> at = loops::unflatten(b_, flat, plan_.extents(dims));
+  for (size_t k = 0; k < dims.size(); ++k) point_.set(dims[k], at[k]);
+}
+
+void ContractionNest::finish_element(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
+                                     const Expr& sum, const Finish& finish) {
+  Pull::Scope scope(point_.step().pull());
+  enter_result_row(tile.rows, r);
+  enter_columns(columns, tile.column + v * plan_.lanes + b_.lane());
+  finish(point_.result_index(), sum, tile.mask(point_, v));
+}
+
+}  // namespace ingot::schedule

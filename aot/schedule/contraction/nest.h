@@ -1,0 +1,61 @@
+// The kernel of a planned contraction: its tasks and blocks, packing and register tiles, and what is done with the sums.
+#pragma once
+
+#include "aot/schedule/contraction/register_tile.h"
+
+namespace ingot::schedule {
+
+class ContractionNest {
+ public:
+  // What is done with finished elements of the contraction at `index` of its result.
+  using Finish =
+      std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
+
+  // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
+  // `is_long`: so much code that a loop over a tile's rows beats spelling each of them out.
+  struct Epilogue {
+    bool is_linear = false;
+    bool is_long = false;
+  };
+
+  // `prepared`: a buffer with all columns packed (-1: none).
+  ContractionNest(Step& step, const ContractionPlan& plan, Epilogue epilogue, loops::BufferId prepared = -1);
+
+  // The whole kernel, and its scratch: after the step's inputs and outputs. `finish` gets whole sums, or with
+  // depth_parts > 1 those of part `depth_part`.
+  void emit(const Finish& finish);
+  const loops::Index& depth_part() const { return depth_part_; }
+
+ private:
+  bool sums_up() const { return plan_.depth.count() > 1; }
+  void declare_scratch();
+  void emit_column_block(const loops::Index& block, const Finish& finish);
+  void emit_row_block(const loops::Index& first, const BlockAt& columns, const BlockAt& depth, const Finish& finish);
+  using RowsBody = std::function<void(const RowTile& tile)>;
+  void for_each_row_tile(const loops::Index& first, const RowsBody& body);
+  void for_each_tile_of_runs(const loops::Index& first, const RowsBody& body);
+  // Where the first row of the run that is entered lies, `run` rows after the first of its block.
+  loops::Index run_start(const loops::Index& run);
+
+  void clear_sums();
+  // What becomes of a register tile's sums.
+  void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
+  void finish_sums(const BlockAt& columns, const Finish& finish);
+  void enter_columns(const BlockAt& columns, const loops::Index& position);
+  void enter_result_row(const RowTile& tile, const loops::Index& r);
+  void finish_element(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
+                      const loops::Expr& sum, const Finish& finish);
+  // In the partial sums of the task's rows.
+  loops::Index sum_at(const loops::Index& row, const loops::Index& column) const;
+
+  ContractionPoint point_;
+  loops::KernelBuilder& b_;
+  const ContractionPlan& plan_;
+  Panels panels_;
+  Epilogue epilogue_;
+  loops::Index first_row_, depth_part_, first_depth_block_;
+  loops::BufferId sums_ = -1, tile_ = -1;
+  int64_t sums_pitch_ = 0;
+};
+
+}  // namespace ingot::schedule

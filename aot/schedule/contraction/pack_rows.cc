@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "aot/schedule/contraction/depth_walk.h"
+#include "aot/schedule/contraction/packing.h"
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+
+namespace {
+
+class RowPacking {
+ public:
+  RowPacking(ContractionPoint& point, const Panels& panels, const Index& first, int64_t count)
+      : point_(point), b_(point.b()), plan_(point.plan()), panels_(panels), first_(first), count_(count) {}
+
+  void pack(const DepthWalk& walk, const ContractionSide& side) {
+    if (plan_.rows_are_transposed) {
+      transpose(walk, side);
+    } else if (plan_.rows_k_major) {
+      pack_across(walk, side);
+    } else {
+      pack_by_row(walk.merged(side), side);
+    }
+  }
+
+ private:
+  Index end() const { return Index(plan_.row_count()) - first_; }
+  void store(const Index& to, const Expr& element) { b_.store(panels_.rows(), to, element); }
+
+  void for_each_row(const std::function<void(const Index&)>& body) {
+    b_.loop("row", 0, count_, 1,
+            [&](Index row) {
+              point_.enter_row(first_ + row);
+              body(row);
+            },
+            {end()});
+  }
+
+  void pack_by_row(const DepthWalk& walk, const ContractionSide& side) {
+    const auto copy = [&](const Index& row, const Index& position, const Expr& outer) {
+      walk.for_each_last_vector(position, outer, [&](const Index& k, const Expr& mask) {
+        Pull::Scope scope(point_.step().pull());
+        store(panels_.row_at(row, k), point_.element(side, mask));
+      });
+    };
+    // Memory is walked in its own order.
+    const std::vector<int>& outer_dims = walk.parts()[0].axis.dims;
+    const bool rows_inside = plan_.rows.size() == 1 && walk.parts().size() > 1 && !outer_dims.empty() &&
+                             std::abs(side.stride(plan_.rows[0])) < std::abs(side.stride(outer_dims.back()));
+    if (rows_inside) {
+      walk.for_each_outer([&](const Index& position, const Expr& mask) {
+        for_each_row([&](const Index& row) { copy(row, position, mask); });
+      });
+    } else {
+      for_each_row([&](const Index& row) {
+        walk.for_each_outer([&](const Index& position, const Expr& mask) { copy(row, position, mask); });
+      });
+    }
+  }
+
+  // All tiles side by side, as the operand lies; vectors run past a tile's rows and are overwritten there.
+  void pack_across(const DepthWalk& walk, const ContractionSide& side) {
+    walk.for_each([&](const Index& k, const Expr& mask) {
+      b_.loop("row", 0, count_, plan_.tile_rows,
+              [&](Index row) {
+                for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
+                  Pull::Scope scope(point_.step().pull());
+                  const Index i = first_ + row + v + b_.lane();
+                  point_.set(plan_.rows[0], i);
+                  const Expr exists = b_.in_range(i, 0, plan_.row_count());
+                  store(panels_.row_at(row, k) + v + b_.lane(), point_.element(side, b_.both(mask, exists)));
+                }
+              },
+              {end()});
+    });
+  }
+
+  // Tile after tile, each from its last rows to its first: vectors run past a tile's rows and are overwritten by those of
+  // the next place of the depth.
+  void transpose(const DepthWalk& walk, const ContractionSide& side) {
+    const int64_t tile = plan_.tile_rows;
+    b_.loop("row", 0, count_, tile,
+            [&](Index row) {
+              for (int64_t v = (tile - 1) / plan_.lanes * plan_.lanes; v >= 0; v -= plan_.lanes) {
+                const auto element = [&](int64_t i, const Expr& mask) {
+                  if (v + i >= tile) return b_.constant_int(point_.dtype(), 0);
+                  const Index at = first_ + row + (v + i);
+                  point_.enter_row(at);
+                  return point_.element(side, b_.both(mask, b_.in_range(at, 0, plan_.row_count())));
+                };
+                walk.transpose_squares(element, [&](const Index& k, const Expr& vector) {
+                  store(panels_.row_at(row, k) + v + b_.lane(), vector);
+                });
+              }
+            },
+            {end()});
+  }
+
+  ContractionPoint& point_;
+  loops::KernelBuilder& b_;
+  const ContractionPlan& plan_;
+  const Panels& panels_;
+  Index first_;
+  int64_t count_;
+};
+
+}  // namespace
+
+void pack_rows(ContractionPoint& point, const Panels& panels, const Index& first, int64_t count, const BlockAt& depth,
+               bool whole) {
+  RowPacking packing(point, panels, first, count);
+  for (const Stretch& stretch : point.plan().stretches) {
+    if (!stretch.rows_in_place) packing.pack(DepthWalk(point, stretch, depth, whole), stretch.rows_side);
+  }
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,137 @@
+#include "aot/schedule/contraction/panels.h"
+
+#include <algorithm>
+
+#include "aot/base/divide.h"
+
+namespace ingot::schedule {
+
+using loops::BufferId;
+using loops::Expr;
+using loops::Index;
+
+int64_t odd_lines(int64_t elements) {
+  constexpr int64_t kLineElements = 16;  // of the longest line there is
+  return (divide_up(elements, kLineElements) | 1) * kLineElements;
+}
+
+namespace {
+
+int64_t padded_width(const ContractionPlan& plan) { return round_up(plan.columns.width(), plan.tile_columns()); }
+
+int64_t block_elements(const ContractionPlan& plan) {
+  const int64_t padded = padded_width(plan);
+  return (plan.columns_in_panels ? padded : odd_lines(padded + plan.lanes)) * plan.depth.width();
+}
+
+}  // namespace
+
+Panels::Panels(ContractionPoint& point, BufferId prepared)
+    : point_(point), plan_(point.plan()), columns_(prepared), is_prepared_(prepared >= 0) {
+  columns_pitch_ = plan_.columns_in_panels ? plan_.tile_columns() : odd_lines(padded_width(plan_) + plan_.lanes);
+}
+
+int64_t Panels::prepared_elements(const ContractionPlan& plan) {
+  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.lanes;
+}
+
+void Panels::declare_scratch() {
+  loops::KernelBuilder& b = point_.b();
+  if (plan_.pack_columns != Packing::kNone && !is_prepared_) {
+    columns_ = b.scratch("columns", point_.dtype(), block_elements(plan_) + plan_.lanes);
+  }
+  if (plan_.runs && plan_.runs->in_box()) {
+    rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.lanes);
+  } else if (plan_.pack_rows != Packing::kNone) {
+    const bool is_whole = plan_.pack_rows == Packing::kWhole;
+    int64_t rows = is_whole ? plan_.rows_each : plan_.row_block;
+    const int64_t depth = is_whole ? plan_.depth.total() : plan_.depth.width();
+    if (plan_.rows_k_major) {
+      // Tiles are apart by what vectors run past their rows, and so not by whole pages.
+      const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
+      rows_pitch_ = depth + std::max<int64_t>(1, divide_up(past, plan_.tile_rows));
+      rows += plan_.tile_rows;
+    } else {
+      rows_pitch_ = odd_lines(depth + plan_.lanes);
+    }
+    rows_ = b.scratch("rows", point_.dtype(), rows * rows_pitch_ + 2 * plan_.lanes);
+  }
+}
+
+void Panels::enter_prepared(const Index& columns, const Index& depth) {
+  columns_start_ = (columns * plan_.depth.count() + depth) * block_elements(plan_);
+}
+
+Index Panels::row_at(const Index& row, const Index& k) const {
+  return row * rows_pitch_ + (plan_.rows_k_major ? k * plan_.tile_rows : k);
+}
+
+Index Panels::column_at(const Index& column, const Index& k) const {
+  return columns_start_ + (plan_.columns_in_panels ? column * plan_.depth.width() : column) + k * columns_pitch_;
+}
+
+Index Panels::batch_start(const std::function<int64_t(int dim)>& stride) const {
+  Index start = 0;
+  for (const int d : plan_.batch) start = start + point_[d] * stride(d);
+  return start;
+}
+
+RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const BlockAt& columns) const {
+  const RowRuns& runs = *plan_.runs;
+  const std::vector<DepthRange> ranges = depth_ranges(runs, plan_.depth);
+  if (runs.in_box()) return {rows_, tile.place, runs.step, ranges};
+  Index start = tile.place + batch_start([&](int d) { return runs.strides[d]; });
+  if (plan_.has_own_rows) start = start + columns.start;
+  for (int k = 0; k <= plan_.depth.cut; ++k) {
+    const std::vector<int>& dims = plan_.depth.axes[k].dims;
+    if (dims.empty()) continue;
+    start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs.strides[dims.back()];
+  }
+  return {point_.step().input(plan_.rows_side.value), start, runs.step, ranges, /*is_far=*/!plan_.has_own_rows};
+}
+
+RowsPanel Panels::rows_panel(const Stretch& stretch, const RowTile& tile, const Index& packed_first,
+                             const BlockAt& depth, const BlockAt& columns) const {
+  if (plan_.runs) return runs_panel(tile, depth, columns);
+  const int64_t width = plan_.depth.width();
+  if (!stretch.rows_in_place) {
+    const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
+    const int64_t row_step = plan_.rows_k_major ? 1 : rows_pitch_,
+                  depth_step = plan_.rows_k_major ? plan_.tile_rows : 1;
+    return {rows_, start, row_step, {{width, depth_step}}};
+  }
+  const ContractionSide& side = stretch.rows_side;
+  const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
+  const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
+  const Index start = side.constant() + tile.row * row_step + depth.position * depth_step +
+                      batch_start([&](int d) { return side.stride(d); });
+  return {point_.step().input(side.value), start, row_step, {{width, depth_step}}, /*is_far=*/true};
+}
+
+ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
+  if (plan_.pack_columns != Packing::kNone) return {columns_, column_at(column, 0), columns_pitch_};
+  const ContractionSide& side = plan_.columns_side;
+  const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
+  const Index start = side.constant() + columns.start + column + depth.position * depth_step +
+                      batch_start([&](int d) { return side.stride(d); });
+  return {point_.step().input(side.value), start, depth_step};
+}
+
+void for_each_panel(ContractionPoint& point, const BlockAt& block,
+                    const std::function<void(const Index&, int64_t)>& body) {
+  loops::KernelBuilder& b = point.b();
+  const Blocked& columns = point.plan().columns;
+  const int64_t panel = point.plan().tile_columns(), width = columns.width(), last_width = columns.last_width();
+  std::vector<Index> also;
+  if (columns.is_ragged()) also.push_back((Index(columns.extent()) - block.start) * columns.inner() - (panel - 1));
+  b.loop("column", 0, width / panel * panel, panel, [&](Index column) { body(column, panel); }, also);
+  const auto edge = [&](int64_t block_width) {
+    if (block_width % panel != 0) body(block_width / panel * panel, block_width % panel);
+  };
+  if (!columns.is_ragged()) return edge(width);
+  if (width % panel == 0 && last_width % panel == 0) return;
+  const Expr is_whole = b.in_range(block.start, 0, columns.extent() - columns.chunk + 1);
+  b.if_then(is_whole, [&] { edge(width); }, [&] { edge(last_width); });
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,80 @@
+// Where a contraction's operands lie when its register tile reads them: as they are, or packed. The one place that knows
+// the layout of what is packed.
+#pragma once
+
+#include <optional>
+
+#include "aot/schedule/contraction/contraction_point.h"
+
+namespace ingot::schedule {
+
+// Neighbouring rows that a register tile has.
+struct RowTile {
+  loops::Index row;  // first, of all rows
+  int count;
+  // Of a run: which of its rows is first, and where its element lies.
+  std::optional<loops::Index> in_run = std::nullopt;
+  loops::Index place = 0;
+};
+
+// Where the register tile reads rows: start + row * row_step, and from there on through the ranges of the depth.
+struct RowsPanel {
+  loops::BufferId buffer;
+  loops::Index start;
+  int64_t row_step = 0;
+  std::vector<DepthRange> depth;
+  bool is_far = false;  // in an outer cache, as far as is known
+};
+
+// ... and columns: start + k * depth_step.
+struct ColumnsPanel {
+  loops::BufferId buffer;
+  loops::Index start;
+  int64_t depth_step = 0;
+};
+
+class Panels {
+ public:
+  // `prepared`: a buffer with all columns packed (-1: none).
+  Panels(ContractionPoint& point, loops::BufferId prepared);
+
+  // Elements of all columns packed.
+  static int64_t prepared_elements(const ContractionPlan& plan);
+  void declare_scratch();  // for what is packed
+
+  bool is_prepared() const { return is_prepared_; }
+  // Which block of prepared columns is read, or written, from now on.
+  void enter_prepared(const loops::Index& columns, const loops::Index& depth);
+
+  loops::BufferId rows() const { return rows_; }
+  loops::BufferId columns() const { return columns_; }
+  // Where a packed element goes: rows from the first that is packed, columns and depth from the block's first.
+  loops::Index row_at(const loops::Index& row, const loops::Index& k) const;
+  loops::Index column_at(const loops::Index& column, const loops::Index& k) const;
+
+  // `packed_first`: the first row that is packed.
+  RowsPanel rows_panel(const Stretch& stretch, const RowTile& tile, const loops::Index& packed_first,
+                       const BlockAt& depth, const BlockAt& columns) const;
+  ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
+
+ private:
+  RowsPanel runs_panel(const RowTile& tile, const BlockAt& depth, const BlockAt& columns) const;
+  // What the batch's dimensions add, with these strides of the iteration dimensions.
+  loops::Index batch_start(const std::function<int64_t(int dim)>& stride) const;
+
+  ContractionPoint& point_;
+  const ContractionPlan& plan_;
+  loops::BufferId rows_ = -1, columns_;
+  bool is_prepared_;
+  loops::Index columns_start_ = 0;
+  int64_t rows_pitch_ = 0, columns_pitch_ = 0;
+};
+
+// A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
+int64_t odd_lines(int64_t elements);
+
+// A block of columns in widths of the register tile, the last as wide as is left.
+void for_each_panel(ContractionPoint& point, const BlockAt& block,
+                    const std::function<void(const loops::Index& column, int64_t columns)>& body);
+
+}  // namespace ingot::schedule

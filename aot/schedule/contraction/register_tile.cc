@@ -1,0 +1,147 @@
+#include "aot/schedule/contraction/register_tile.h"
+
+#include <cstdlib>
+
+#include "aot/base/divide.h"
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+namespace {
+
+constexpr int64_t kDepthUnroll = 4, kDepthUnrollAtEdges = 2;
+constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
+constexpr int kFewRows = 6;          // fewer take no longer to multiply than to read: processors prefetch well then
+
+class RegisterTile {
+ public:
+  RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns)
+      : point_(point),
+        b_(point.b()),
+        plan_(point.plan()),
+        dtype_(point.dtype()),
+        tile_(tile),
+        columns_(columns),
+        vectors_(tile.vectors(plan_)),
+        sum_(b_.tile("sum", dtype_, plan_.lanes, {tile.rows.count, vectors_})),
+        column_(b_.tile("column", dtype_, plan_.lanes, {vectors_})) {}
+
+  loops::TileId emit(const std::vector<RowsPanel>& rows) {
+    b_.unrolled("r", tile_.rows.count, [&](Index r) {
+      b_.unrolled("v", vectors_, [&](Index v) { b_.set(sum_, {r, v}, b_.constant_int(dtype_, 0)); });
+    });
+    for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.stretches[s].start, plan_.stretches[s].end);
+    return sum_;
+  }
+
+ private:
+  bool has_all_rows() const { return tile_.rows.count == plan_.tile_rows; }
+  bool has_many_rows() const { return tile_.rows.count >= kFewRows; }
+
+  // Steps `from` to `to` of the depth: of its one range, or all of several.
+  void multiply(const RowsPanel& rows, int64_t from, int64_t to) {
+    const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
+      const DepthRange& range = rows.depth[at];
+      if (at + 1 == rows.depth.size()) {
+        const bool is_only = rows.depth.size() == 1;
+        return multiply_range(rows, offset, position * range.count, is_only ? from : 0, is_only ? to : range.count);
+      }
+      b_.loop("k", 0, range.count, 1,
+              [&](const Index& i) { self(self, at + 1, offset + i * range.step, position * range.count + i); });
+    };
+    enter(enter, 0, 0, 0);
+  }
+
+  // Of the innermost range, whose rows begin at `offset` and whose first step is `position`.
+  void multiply_range(const RowsPanel& rows, const Index& offset, const Index& position, int64_t from, int64_t to) {
+    const int64_t step = rows.depth.back().step;
+    const auto step_at = [&](const Index& i) { multiply_step(rows, offset + i * step, position + i); };
+    const bool is_whole = has_all_rows() && tile_.columns == plan_.tile_columns();
+    const int64_t unroll = is_whole ? kDepthUnroll : kDepthUnrollAtEdges;
+    const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }); };
+    const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows();
+    const int64_t rest = (to - from) % unroll;
+    const int64_t ahead = prefetches ? (to - from) / kDepthAhead * kDepthAhead : 0;
+    b_.loop("k", from, from + ahead, kDepthAhead, [&](Index k) {
+      prefetch_rows(rows, offset + k * step);
+      b_.loop("k", k, k + kDepthAhead, unroll, steps);
+    });
+    b_.loop("k", from + ahead, to - rest, unroll, steps);
+    b_.unrolled("u", rest, [&](Index u) { step_at(Index(to - rest) + u); });
+  }
+
+  // `offset`: of the step's rows, from their panel's start.
+  void multiply_step(const RowsPanel& rows, const Index& offset, const Index& k) {
+    load_columns(columns_.start + k * columns_.depth_step);
+    b_.unrolled("r", tile_.rows.count, [&](Index r) {
+      const Index start = rows.start + r * rows.row_step + offset;
+      const Expr shared = plan_.has_own_rows ? nullptr : b_.let("row", row_element(rows.buffer, start, 0));
+      b_.unrolled("v", vectors_, [&](Index v) {
+        const Expr row = shared ? shared : row_element(rows.buffer, start, v);
+        const Expr old = b_.read(sum_, {r, v});
+        const Expr right = b_.read(column_, {v});
+        b_.set(sum_, {r, v},
+               is_float(dtype_) ? b_.apply(ScalarOp::kFma, {row, right, old})
+                                : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {row, right})}));
+      });
+    });
+  }
+
+  void load_columns(const Index& start) {
+    const bool in_place = plan_.pack_columns == Packing::kNone;
+    b_.unrolled("v", vectors_, [&](Index v) {
+      const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
+      const Index at = start + v * plan_.lanes;
+      if (in_place && has_many_rows()) b_.prefetch(columns_.buffer, at + kDepthAhead * columns_.depth_step);
+      b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
+    });
+  }
+
+  // What the columns of vector `v` are multiplied by.
+  Expr row_element(loops::BufferId buffer, const Index& start, const Index& v) {
+    if (!plan_.has_own_rows) return b_.splat(b_.convert(dtype_, b_.load(buffer, start)), plan_.lanes);
+    const Index at = start + tile_.column + v * plan_.lanes + b_.lane();
+    return b_.convert(dtype_, b_.load(buffer, at, plan_.runs->in_box() ? nullptr : tile_.mask(point_, v)));
+  }
+
+  // What will be read after the next few steps of the depth: by the tile below, or by this one where rows are neighbours.
+  void prefetch_rows(const RowsPanel& rows, const Index& offset) {
+    const int64_t line = point_.step().draft().target().machine.line_bytes / info(dtype_).bytes;
+    const int64_t step = rows.depth.back().step;
+    const Index start = rows.start + offset;
+    if (std::abs(rows.row_step) >= line) {
+      const Index below = start + plan_.tile_rows * rows.row_step;
+      b_.unrolled("r", plan_.tile_rows, [&](Index r) { b_.prefetch(rows.buffer, below + r * rows.row_step); });
+    } else if (std::abs(step) >= line) {
+      b_.unrolled("u", kDepthAhead, [&](Index u) { b_.prefetch(rows.buffer, start + (u + kDepthAhead) * step); });
+    }
+  }
+
+  ContractionPoint& point_;
+  loops::KernelBuilder& b_;
+  const ContractionPlan& plan_;
+  DType dtype_;
+  const Tile& tile_;
+  const ColumnsPanel& columns_;
+  int vectors_;
+  loops::TileId sum_, column_;
+};
+
+}  // namespace
+
+int Tile::vectors(const ContractionPlan& plan) const { return static_cast<int>(divide_up(columns, plan.lanes)); }
+
+Expr Tile::mask(ContractionPoint& point, const Index& v) const {
+  if (columns >= point.plan().tile_columns()) return nullptr;
+  return point.b().in_range(v * point.plan().lanes + point.b().lane(), 0, columns);
+}
+
+loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
+                                 const ColumnsPanel& columns) {
+  return RegisterTile(point, tile, columns).emit(rows);
+}
+
+}  // namespace ingot::schedule

@@ -1,0 +1,22 @@
+// The innermost part of a contraction: rows x columns sums in registers, over a block of the depth.
+#pragma once
+
+#include "aot/schedule/contraction/panels.h"
+
+namespace ingot::schedule {
+
+struct Tile {
+  RowTile rows;
+  loops::Index column;  // first, within the block
+  int64_t columns;      // less than the tile's width at the edge
+
+  int vectors(const ContractionPlan& plan) const;
+  // Which lanes of vector `v` are columns; null when all.
+  loops::Expr mask(ContractionPoint& point, const loops::Index& v) const;
+};
+
+// Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each stretch of the depth.
+loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
+                                 const ColumnsPanel& columns);
+
+}  // namespace ingot::schedule
