@@ -5,24 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <memory>
 
 #include "aot/codegen/compile.h"
-#include "aot/codegen/execute.h"
 #include "aot/loops/builder.h"
+#include "bench/measure.h"
 
 namespace ingot::loops {
 namespace {
 
 constexpr int64_t kElements = 4096;
-
-// This thread's own time: others may run meanwhile.
-double thread_ns() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
 
 Kernel kernel_of(ScalarOp op, DType dtype, int lanes) {
   KernelBuilder b(std::string(info(op).text), lanes);
@@ -52,9 +44,9 @@ void elementary(benchmark::State& state, ScalarOp op, double most) {
   std::byte* const buffers[] = {reinterpret_cast<std::byte*>(x.get()), reinterpret_cast<std::byte*>(y.get())};
   double best_ns = INFINITY;
   for (auto _ : state) {
-    const double start_ns = thread_ns();
+    const double start_ns = bench::thread_ns();
     for (int repeat = 0; repeat < kRepeats; ++repeat) code.run(0, buffers, 0);
-    best_ns = std::min(best_ns, thread_ns() - start_ns);
+    best_ns = std::min(best_ns, bench::thread_ns() - start_ns);
   }
   state.counters["ns/element"] = best_ns / (kRepeats * kElements);
 }

@@ -5,43 +5,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 
-#include "aot/codegen/compile.h"
-#include "aot/loops/probe_kernels.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
+#include "bench/measure.h"
 #include "tests/support/schedule_fixture.h"
 
 namespace ingot {
 namespace {
 
 TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
-
-// This thread's own time: others may run meanwhile.
-double thread_ns() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
-
-// GFLOP/s of multiply-adds in registers: the best of a few short runs.
-double peak_gflops() {
-  constexpr int64_t kChains = 12, kTrips = 100000;
-  const loops::Target& target = loops::find_target("host");
-  const int lanes = target.lanes(DType::kF32);
-  const loops::Kernel kernel = loops::multiply_adds(DType::kF32, lanes, kChains, kTrips);
-  const codegen::Executable code(codegen::compile(std::span(&kernel, 1), target));
-  const Buffer x(lanes * 4), y(kChains * lanes * 4);
-  std::byte* const buffers[] = {x.data(), y.data()};
-  double best_ns = INFINITY;
-  for (int round = 0; round < 20; ++round) {
-    const double start_ns = thread_ns();
-    code.run(0, buffers, 0);
-    best_ns = std::min(best_ns, thread_ns() - start_ns);
-  }
-  return 2.0 * kChains * kTrips * lanes / best_ns;
-}
 
 // One kernel function; `flops` and `bytes` are what it does and moves.
 void measure(benchmark::State& state, const KernelFunction& f, double flops, double bytes) {
@@ -55,12 +28,12 @@ void measure(benchmark::State& state, const KernelFunction& f, double flops, dou
     for (size_t k = 0; k < operands.back().f.size(); ++k) operands.back().f[k] = static_cast<double>(k % 17) / 17 - 0.5;
   }
   run.set_operands(operands);
-  const double peak = peak_gflops();
+  const double peak = bench::Peak().gflops();
   double best_ns = INFINITY;
   for (auto _ : state) {
-    const double start_ns = thread_ns();
+    const double start_ns = bench::thread_ns();
     run.run(code, false);
-    best_ns = std::min(best_ns, thread_ns() - start_ns);
+    best_ns = std::min(best_ns, bench::thread_ns() - start_ns);
   }
   // Of the best round, since neighbours disturb.
   state.counters["best_us"] = best_ns / 1000;

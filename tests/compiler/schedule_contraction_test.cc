@@ -1,0 +1,313 @@
+// Contractions as kernels: dot_general and convolution, forward and both gradients, through every executor.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+
+#include "aot/ops/support/build.h"
+#include "aot/ops/support/dimension_numbers.h"
+#include "tests/support/contraction_problem.h"
+#include "tests/support/random_contraction.h"
+#include "tests/support/schedule_fixture.h"
+
+namespace ingot {
+namespace {
+
+TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
+
+KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims, DType dtype = DType::kF32) {
+  return kernel_function({{dtype, lhs}, {dtype, rhs}}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::dot_general(b, x[0], x[1], dims)};
+  });
+}
+
+TEST(Contraction, DotShapes) {
+  const int64_t sizes[] = {1, 2, 6, 7, 13, 16, 17, 40, 65};
+  std::mt19937 random(3);
+  for (int round = 0; round < 16; ++round) {
+    const int64_t m = sizes[random() % 9], n = sizes[random() % 9], k = round % 10 == 9 ? 0 : sizes[random() % 9];
+    const bool lhs_t = random() % 2, rhs_t = random() % 2;
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << lhs_t << rhs_t);
+    check_kernel(dot(lhs_t ? Shape{k, m} : Shape{m, k}, rhs_t ? Shape{n, k} : Shape{k, n},
+                     {{}, {}, {lhs_t ? 0 : 1}, {rhs_t ? 1 : 0}}),
+                 {.relative = 1e-5});
+    if (HasFatalFailure() || HasFailure()) return;
+  }
+}
+
+TEST(Contraction, LongDepthAndManyRows) {
+  check_kernel(dot({100, 1100}, {1100, 37}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({9000, 5}, {9000, 9}, {{}, {}, {0}, {0}}), {.relative = 2e-5});
+  check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+}
+
+// The first block of columns is one tile wide and the last one is narrower: for each target, one row or many.
+TEST(Contraction, RaggedBlocksOfOneTile) {
+  for (const int64_t columns : {48, 96}) check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}));
+  check_kernel(dot({13, 1024}, {1024, 48}, {{}, {}, {1}, {0}}));
+  for (const int64_t columns : {24, 48})
+    check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}, DType::kF64), {.relative = 1e-13});
+}
+
+TEST(Contraction, BatchesAndVectors) {
+  check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
+  check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20}, {20}, {{}, {}, {0}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({20, 30}, {30}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
+  check_kernel(dot({4, 5, 6}, {6, 5, 3}, {{}, {}, {1, 2}, {1, 0}}), {.relative = 1e-5});
+  check_kernel(dot({4}, {5}, {{}, {}, {}, {}}), {.relative = 1e-5});
+}
+
+TEST(Contraction, OtherTypes) {
+  for (const DType dtype : {DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+    check_kernel(dot({13, 21}, {21, 19}, {{}, {}, {1}, {0}}, dtype), {.relative = 1e-2});
+  }
+}
+
+TEST(Contraction, Epilogue) {
+  check_kernel(kernel_function({f32({13, 21}), f32({21, 19}), f32({19}), f32({13, 19})},
+                               [](GraphBuilder& b, const Values& x) {
+                                 Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+                                 Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {13, 19}, {1}));
+                                 return Values{ops::binary(b, kMaximum, biased, ops::zeros_like(b, biased)),
+                                               ops::multiply(b, biased, x[3])};
+                               }),
+               {.relative = 1e-5});
+}
+
+ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
+  return {{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}}, window, groups, 1};
+}
+
+// The convolution's result, or its gradients for its result's gradient as a third argument.
+KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y, bool gradients,
+                           DType dtype = DType::kF32) {
+  return kernel_function({{dtype, x}, {dtype, w}, {dtype, y}}, [&](GraphBuilder& b, const Values& a) {
+    Op* op = b.create(kConvolution, {a[0], a[1]}, ops::to_attrs(conv), {{dtype, y}});
+    if (!gradients) return Values{ops::add(b, op->result(), a[2])};
+    Value* dy[] = {a[2]};
+    const bool needed[] = {true, true};
+    GradientArgs args{b, *op, dy, needed};
+    return op->def->gradient(args);
+  });
+}
+
+TEST(Contraction, Convolutions) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window one{{.size = 1}, {.size = 1}};
+  const ops::Window uneven{{.size = 2, .low = 0, .high = 2, .dilation = 2},
+                           {.size = 3, .stride = 1, .low = -1, .high = 3, .base_dilation = 2}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(same), {2, 5, 9, 10}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 9, 10}, {5, 3, 3, 3}, nchw(strided), {2, 5, 5, 5}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({3, 4, 6, 7}, {9, 4, 1, 1}, nchw(one), {3, 9, 6, 7}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 4, 6, 6}, {4, 2, 3, 3}, nchw(same, 2), {2, 4, 6, 6}, gradients), {.relative = 1e-5});
+    check_kernel(convolution({2, 3, 6, 5}, {7, 3, 2, 3}, nchw(uneven), {2, 7, 6, 9}, gradients), {.relative = 1e-5});
+  }
+}
+
+ops::Convolution nhwc(const ops::Window& window, int64_t groups = 1) {
+  return {{0, 3, {1, 2}, 2, 3, {0, 1}, 0, 3, {1, 2}}, window, groups, 1};
+}
+
+// For every target.
+void expect_choice(const KernelFunction& f, const std::string& part) {
+  for (const loops::Target& target : loops::all_targets()) {
+    const std::vector<std::string> choices = lower(*f.kernel, target).choices;
+    EXPECT_TRUE(std::ranges::any_of(choices, [&](const auto& choice) { return choice.find(part) != choice.npos; }))
+        << target.name << ": " << (choices.empty() ? "no choice" : choices[0]);
+  }
+}
+
+// What windows read is copied once: of an operand in memory, of a narrow type, or that is made; forward and backward,
+// in steps and beyond each border.
+TEST(Contraction, RowsInBoxes) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window beyond{{.size = 3, .low = 3, .high = 0}, {.size = 3, .low = 0, .high = 4}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 5, .stride = 2, .low = 2, .high = 2}};
+  const ops::Window backward{{.size = 3, .low = 1, .high = 1, .reversed = true},
+                             {.size = 2, .dilation = 2, .reversed = true}};
+  for (const int64_t channels : {3, 18}) {
+    const Shape x{1, 7, 8, channels};
+    for (const bool gradients : {false, true}) {
+      check_kernel(convolution(x, {3, 3, channels, 18}, nhwc(same), {1, 7, 8, 18}, gradients), {.relative = 1e-5});
+      check_kernel(convolution(x, {3, 3, channels, 18}, nhwc(beyond), {1, 8, 10, 18}, gradients), {.relative = 1e-5});
+      check_kernel(convolution(x, {3, 5, channels, 18}, nhwc(strided), {1, 4, 4, 18}, gradients), {.relative = 1e-5});
+    }
+    check_kernel(convolution(x, {3, 2, channels, 18}, nhwc(backward), {1, 7, 6, 18}, false), {.relative = 1e-5});
+  }
+  check_kernel(convolution({1, 7, 7, 20}, {3, 3, 20, 16}, nhwc(same), {1, 7, 7, 16}, false, DType::kBF16),
+               {.relative = 1e-2});
+  check_kernel(
+      kernel_function(
+          {f32({1, 7, 7, 5}), f32({3, 3, 5, 18})},
+          [&](GraphBuilder& b, const Values& a) {
+            Value* made = ops::unary(b, kTanh, a[0]);
+            return Values{
+                b.create(kConvolution, {made, a[1]}, ops::to_attrs(nhwc(same)), {f32({1, 7, 7, 18})})->result()};
+          }),
+      {.relative = 1e-5});
+  expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
+}
+
+// Vectors run along channels that are convolved apart, also where they are fewer than lanes or not a multiple.
+TEST(Contraction, ChannelsConvolvedApart) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  const ops::Window inside{{.size = 2}, {.size = 2}};
+  for (const int64_t channels : {5, 16, 21}) {
+    const Shape x{1, 7, 8, channels};
+    for (const bool gradients : {false, true}) {
+      const auto apart = [&](const ops::Window& window) { return nhwc(window, channels); };
+      check_kernel(convolution(x, {3, 3, 1, channels}, apart(same), x, gradients), {.relative = 1e-5});
+      check_kernel(convolution(x, {3, 3, 1, channels}, apart(strided), {1, 4, 4, channels}, gradients),
+                   {.relative = 1e-5});
+      check_kernel(convolution(x, {2, 2, 1, channels}, apart(inside), {1, 6, 7, channels}, gradients),
+                   {.relative = 1e-5});
+    }
+    check_kernel(convolution(x, {3, 3, 1, 2 * channels}, nhwc(same, channels), {1, 7, 8, 2 * channels}, false),
+                 {.relative = 1e-5});
+  }
+  expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
+}
+
+const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
+constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
+
+// Images of fewer pixels than a tile has columns: tiles cross images. Tasks share the columns, which a step packs.
+TEST(Contraction, ConvolutionsOfTinyImages) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1},
+                            {.size = 3, .stride = 2, .low = 1, .high = 1}};
+  for (const bool gradients : {false, true}) {
+    check_kernel(convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({5, 90, 4, 4}, {100, 90, 3, 3}, nchw(strided), {5, 100, 2, 2}, gradients),
+                 {.relative = 1e-5});
+    check_kernel(convolution({3, 8, 4, 4}, {100, 8, 3, 3}, nchw(same), {3, 100, 4, 4}, gradients), {.relative = 1e-5});
+  }
+  const KernelFunction tiny = convolution({8, 24, 2, 2}, {100, 24, 3, 3}, nchw(same), {8, 100, 2, 2}, false);
+  EXPECT_EQ(lower(*tiny.kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
+}
+
+// Slices are read where they lie, in steps and backwards.
+TEST(Contraction, OperandsThatAreSlices) {
+  for (const int64_t step : {1, 2}) {
+    check_kernel(kernel_function({f32({40, 50}), f32({50, 60})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* lhs = ops::slice(b, x[0], {3, 5}, {40, 45}, {1, step});
+                                   Value* rhs = ops::slice(b, x[1], {10, 2}, {50, 58}, {step, step});
+                                   return Values{ops::dot_general(b, lhs, rhs, {{}, {}, {1}, {0}})};
+                                 }),
+                 {.relative = 1e-5});
+    const ops::Window window{{.size = 2, .high = 1, .reversed = true}, {.size = 2, .high = 1, .reversed = true}};
+    check_kernel(kernel_function({f32({8, 20, 2, 2}), f32({9, 20, 3, 3})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* w = ops::slice(b, x[1], {0, 0, 0, 1}, {9, 20, 1 + step, 3}, {1, 1, step, 1});
+                                   return Values{ops::convolution(b, x[0], w, nchw(window))};
+                                 }),
+                 {.relative = 1e-5});
+  }
+}
+
+TEST(Contraction, RandomDotGenerals) {
+  RandomContraction random(1, kExtents);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    const RandomContraction::Dot it = random.dot();
+    int64_t terms = 1;
+    for (const int64_t dim : it.dims.lhs_contract) terms *= it.lhs[dim];
+    if (element_count(it.lhs) > 20000 || element_count(it.rhs) > 20000) continue;
+    const bool is_float = round % 4 != 3;
+    check_kernel(dot(it.lhs, it.rhs, it.dims, is_float ? DType::kF32 : DType::kI32),
+                 is_float ? sums_of(terms) : kWrapping);
+    if (HasFailure()) return;
+  }
+}
+
+// A product of operands that are concatenated along its depth: both, or one of them, at places of their own. Parts in
+// memory are read there; those of a narrow type, or that are made, are packed.
+TEST(Contraction, RandomJoinedOperands) {
+  RandomContraction random(3, {0, 1, 2, 3, 5, 8, 13, 16, 28, 40, 65});
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const int64_t batch = random.between(0, 1), rows = random.extent(), columns = random.extent();
+    const bool lhs_across = random.chance(30), rhs_across = random.chance(30);
+    const DType dtype = std::array{DType::kF32, DType::kF32, DType::kF16, DType::kI32}[round % 4];
+    // Depths of the parts of each operand.
+    Shape lhs, rhs;
+    for (int64_t parts = random.between(1, 3); parts > 0; --parts) lhs.push_back(random.extent());
+    const int64_t depth = std::accumulate(lhs.begin(), lhs.end(), int64_t{0});
+    if (random.chance(50)) rhs = lhs;
+    if (rhs.empty()) rhs.push_back(random.between(0, depth));
+    if (rhs != lhs) rhs.push_back(depth - rhs[0]);
+    const auto shape = [&](int64_t along, int64_t other, bool across) {
+      Shape shape = across ? Shape{along, other} : Shape{other, along};
+      if (batch) shape.insert(shape.begin(), 3);
+      return shape;
+    };
+    std::vector<TensorType> types;
+    for (const int64_t part : lhs) types.push_back({dtype, shape(part, rows, lhs_across)});
+    for (const int64_t part : rhs) types.push_back({dtype, shape(part, columns, !rhs_across)});
+    const auto joined = [&](GraphBuilder& b, Values x) {
+      for (Value*& part : x) part = random.chance(20) ? ops::add(b, part, part) : part;
+      const int64_t lhs_dim = batch + (lhs_across ? 0 : 1), rhs_dim = batch + (rhs_across ? 1 : 0);
+      const auto middle = x.begin() + std::ssize(lhs);
+      ops::DotDims dims{{}, {}, {lhs_dim}, {rhs_dim}};
+      if (batch) dims.lhs_batch = dims.rhs_batch = {0};
+      Value* left = ops::concatenate(b, {x.begin(), middle}, lhs_dim);
+      Value* right = ops::concatenate(b, {middle, x.end()}, rhs_dim);
+      return Values{ops::dot_general(b, left, right, dims)};
+    };
+    check_kernel(kernel_function(types, joined), dtype == DType::kI32   ? kWrapping
+                                                 : dtype == DType::kF32 ? sums_of(depth)
+                                                                        : KernelTolerance{.relative = 1e-2});
+    if (HasFailure()) return;
+  }
+}
+
+// The depth is only a part of what is joined: one of two groups of features, or a slice.
+TEST(Contraction, OperandsJoinedAlongMoreThanTheDepth) {
+  const ops::Convolution grouped{{0, 1, {}, 0, 1, {}, 0, 1, {}}, {}, 2, 1};
+  check_kernel(kernel_function({f32({1, 7}), f32({1, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::convolution(b, ops::concatenate(b, {x[0], x[1]}, 1), x[2], grouped)};
+  }));
+  check_kernel(kernel_function({f32({3, 7}), f32({3, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+    Value* lhs = ops::slice(b, ops::concatenate(b, {x[0], x[1]}, 1), {0, 5}, {3, 14}, {1, 1});
+    return Values{ops::dot_general(b, lhs, x[2], {{}, {}, {1}, {0}})};
+  }));
+}
+
+TEST(Contraction, RandomConvolutions) {
+  RandomContraction random(2, kExtents);
+  for (int round = 0; round < 90; ++round) {
+    SCOPED_TRACE(round);
+    const auto [x, w, conv] = random.convolution();
+    if (element_count(x) > 4000 || element_count(w) > 4000) continue;
+    const ops::ConvDims& dims = conv.dims;
+    Shape y(x.size());
+    y[dims.output_batch] = x[dims.input_batch] / conv.batch_groups;
+    y[dims.output_feature] = w[dims.kernel_output_feature];
+    for (size_t d = 0; d < conv.window.size(); ++d)
+      y[dims.output_spatial[d]] = conv.window[d].positions(x[dims.input_spatial[d]]);
+    if (element_count(y) > 20000) continue;
+    if (round % 4 == 3) {
+      check_kernel(convolution(x, w, conv, y, false, DType::kI32), kWrapping);
+    } else {
+      const bool gradients = round % 4 == 2;
+      const int64_t terms = gradients ? std::max(element_count(w), element_count(y))
+                                      : 1 + element_count(w) / std::max<int64_t>(w[dims.kernel_output_feature], 1);
+      check_kernel(convolution(x, w, conv, y, gradients), sums_of(terms));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace ingot
