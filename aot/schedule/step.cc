@@ -150,7 +150,7 @@ double work_ns(const Draft& draft, const Values& makes) {
     }
     double elements = static_cast<double>(value->type.elements());
     for (const Value* operand : value->op->operands) {
-      if (!value->op->def->element) elements = std::max(elements, static_cast<double>(operand->type.elements()));
+      if (!value->op->def->has_elements()) elements = std::max(elements, static_cast<double>(operand->type.elements()));
       self(self, operand);
     }
     ns += kNsPerFlop * elements * value->op->def->flops;
