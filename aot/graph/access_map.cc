@@ -116,10 +116,15 @@ AccessMap access_map(const Op& op) {
   return map;
 }
 
+int renamed_dim(const Op& op, int dim) {
+  const AccessMap map = access_map(op);
+  return map.pieces.size() == 1 ? renamed_dim(map, op.operand(0)->type.shape, dim, op.result()->type.shape) : -1;
+}
+
 std::optional<std::vector<int>> renamed_dims(const Op& op) {
   const AccessMap map = access_map(op);
   if (map.pieces.size() != 1) return std::nullopt;
-  const Shape& from = op.operand(map.pieces[0].operand)->type.shape;
+  const Shape& from = op.operand(0)->type.shape;
   std::vector<int> dims;
   for (int d = 0; d < std::ssize(from); ++d) {
     dims.push_back(from[d] == 1 ? -1 : renamed_dim(map, from, d, op.result()->type.shape));

@@ -50,8 +50,11 @@ AccessMap access_map(const Op& op);
 
 // --- what is asked about an op; of one that does not only move elements, the answer is no ---
 
-// For each dimension of a view's operand the dimension of the result that has the same index all along; -1 where the
-// extent is 1. Nullopt for whatever does more than reorder dimensions, repeat along new ones and add or drop unit ones.
+// The dimension of the result whose index is that of the operand's `dim` all along; -1 where there is none.
+int renamed_dim(const Op& op, int dim);
+
+// That for each dimension of the operand, -1 where its extent is 1. Nullopt for whatever does more than reorder
+// dimensions, repeat along new ones and add or drop unit ones.
 std::optional<std::vector<int>> renamed_dims(const Op& op);
 
 // The op's operand has the result's elements in the result's order: only dimensions of extent 1 come and go.
