@@ -15,16 +15,14 @@ struct ContractionDim {
   int64_t extent;
 };
 
-using ContractionAccess = AxisMap;
-
 // Where a point has no element of an operand, that is zero; divisors are base (lhs) dilation.
 struct Contraction {
   std::vector<ContractionDim> dims;
-  std::vector<ContractionAccess> lhs;  // one for each dimension of operand 0; never depends on kN dims
-  std::vector<ContractionAccess> rhs;  // one for each dimension of operand 1; never depends on kM dims
+  std::vector<AxisMap> lhs;  // one for each dimension of operand 0; never depends on kN dims
+  std::vector<AxisMap> rhs;  // one for each dimension of operand 1; never depends on kM dims
   // One for each result dimension; depends on batch, M and N dims only, each exactly once overall with a mixed-radix map
   // (divisor 1), so that the result is covered exactly.
-  std::vector<ContractionAccess> out;
+  std::vector<AxisMap> out;
   DType accumulate = DType::kF32;  // f16, bf16 -> f32; integers -> i32 or wider, as the result
 };
 

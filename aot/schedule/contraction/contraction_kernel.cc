@@ -224,7 +224,7 @@ void ContractionKernel::emit_finish(const Tile& tile, const Index& r, const Inde
     }
   }
   std::vector<Index> index;
-  for (const loops::ContractionAccess& access : plan_.space.out) {
+  for (const AxisMap& access : plan_.space.out) {
     Index at = access.constant;
     for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
     index.push_back(at);

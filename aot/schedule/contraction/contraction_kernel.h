@@ -64,8 +64,8 @@ class ContractionKernel {
   void emit_panels(const BlockAt& block, const std::function<void(const loops::Index& column, int64_t columns)>& body);
 
   // An operand's place along one of its dimensions at the current point, in units of 1 / divisor; whether it exists.
-  loops::Index place(const loops::ContractionAccess& access) const;
-  loops::Expr exists(const loops::ContractionAccess& access, int64_t extent);
+  loops::Index place(const AxisMap& access) const;
+  loops::Expr exists(const AxisMap& access, int64_t extent);
   // One element (or vector of them) of an operand at the current point, in the register dtype; 0 where there is none.
   // `along`: the axis that is being walked in vectors; what does not depend on it is known to exist.
   loops::Expr operand_element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);

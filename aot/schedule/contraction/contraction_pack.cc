@@ -13,19 +13,19 @@ namespace {
 
 constexpr int64_t kSpelledOut = 6;  // vectors of a short row that are packed without a loop
 
-bool depends_on(const loops::ContractionAccess& access, const Axis& axis) {
+bool depends_on(const AxisMap& access, const Axis& axis) {
   return std::ranges::any_of(axis.dims, [&](int d) { return access.coefficients[d] != 0; });
 }
 
 }  // namespace
 
-Index ContractionKernel::place(const loops::ContractionAccess& access) const {
+Index ContractionKernel::place(const AxisMap& access) const {
   Index at = access.constant;
   for (size_t d = 0; d < point_.size(); ++d) at = at + point_[d] * access.coefficients[d];
   return at;
 }
 
-Expr ContractionKernel::exists(const loops::ContractionAccess& access, int64_t extent) {
+Expr ContractionKernel::exists(const AxisMap& access, int64_t extent) {
   if (access.always) return nullptr;
   Index at = place(access);
   Expr mask = nullptr;
@@ -49,7 +49,7 @@ Expr ContractionKernel::operand_element(const ContractionSide& side, const Expr&
   std::vector<Index> index;
   Expr mask = outer_mask;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
-    const loops::ContractionAccess& access = side.accesses[j];
+    const AxisMap& access = side.accesses[j];
     if (!along || depends_on(access, *along)) mask = b_.both(mask, exists(access, side.value->type.shape[j]));
     index.push_back(access.divisor > 1 ? b_.divide(place(access), access.divisor) : place(access));
   }

@@ -11,7 +11,6 @@
 
 namespace ingot::schedule {
 
-using loops::ContractionAccess;
 using loops::ContractionDim;
 
 Shape ContractionProblem::extents(const std::vector<int>& dims) const {
@@ -70,7 +69,7 @@ class Reader {
     const std::optional<Joint> joint = joint_of(*side.value->op);
     if (!joint) return false;
     const int64_t extent = side.value->type.shape[joint->dim];
-    const ContractionAccess& access = side.accesses[joint->dim];
+    const AxisMap& access = side.accesses[joint->dim];
     return extent <= kJoinedDepthMax && extent == problem_.space.dims[depth[0]].extent && follows(access, depth[0]) &&
            access.constant == 0;
   }
