@@ -174,6 +174,19 @@ TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
   return {divide_up(units, each), each};
 }
 
+TaskPart part_of_task(loops::KernelBuilder& b, int64_t units, int64_t wanted, int64_t multiple) {
+  const TaskSplit split = split_tasks(units, wanted, multiple);
+  b.set_task_count(units == 0 ? 0 : split.tasks);
+  const Index first = b.task() * split.each;
+  return {first, first + split.each, split.each, split.tasks};
+}
+
+void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,
+                   const std::function<void(Index)>& body) {
+  const TaskPart part = part_of_task(b, units, wanted);
+  b.loop(name, part.first, part.end, 1, body, {Index(units)});
+}
+
 void walk_run(loops::KernelBuilder& b, const Index& first, int64_t each, int64_t extent,
               const std::function<void(const Index&, const Expr&)>& body) {
   const int64_t lanes = b.vector_lanes();

@@ -239,15 +239,13 @@ class Sweep {
   // A task is some units: runs within a block.
   void emit_whole_runs(int64_t wanted) {
     const int64_t units = walk_.units();
-    const TaskSplit split = split_tasks(units, wanted);
-    b_.set_task_count(split.tasks);
-    const Index first = b_.task() * split.each;
-    between(b_, walk_.unit_bounds, first, units, [&](const Index& from, int64_t to) {
+    const TaskPart part = part_of_task(b_, units, wanted);
+    between(b_, walk_.unit_bounds, part.first, units, [&](const Index& from, int64_t to) {
       const auto unit_at = [&](Index unit) {
         Pull::Scope scope(step_.pull());
         emit_run(unit, 0, walk_.run, nullptr);
       };
-      b_.loop("unit", from, first + split.each, 1, unit_at, {Index(to)});
+      b_.loop("unit", from, part.end, 1, unit_at, {Index(to)});
     });
   }
 
