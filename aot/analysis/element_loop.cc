@@ -20,8 +20,8 @@ bool stays_in_place(const Op& op, const Shape& shape) {
   const Value* result = op.result();
   if (!is_number(result) && result->type.shape != shape) return false;
   if (const LiteralRef literal = constant_of(result)) return literal->is_splat;
-  if (!op.def->element || !op.regions.empty()) return false;
-  if (op.def->only_moves) return std::ranges::all_of(op.operands, is_number);
+  if (!op.def->has_elements() || !op.regions.empty()) return false;
+  if (op.def->only_moves()) return std::ranges::all_of(op.operands, is_number);
   return op.def->is_elementwise && std::ranges::all_of(op.operands, [&](const Value* operand) {
            return is_number(operand) || operand->type.shape == shape;
          });

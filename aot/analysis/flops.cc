@@ -13,7 +13,7 @@ namespace ingot {
 namespace {
 
 // The points of the dimensions that `access` depends on at which the operand has an element; they are marked as done.
-int64_t existing_points(const loops::Contraction& contraction, const loops::ContractionAccess& access, int64_t extent,
+int64_t existing_points(const loops::Contraction& contraction, const AxisMap& access, int64_t extent,
                         std::vector<bool>& done) {
   std::map<int64_t, int64_t> points_at = {{access.constant, 1}};
   for (size_t d = 0; d < contraction.dims.size(); ++d) {
@@ -38,7 +38,7 @@ int64_t multiply_adds(const Op& op) {
   std::vector<bool> done(contraction.dims.size());
   int64_t points = 1;
   for (size_t i = 0; i < contraction.lhs.size(); ++i) {
-    const loops::ContractionAccess& access = contraction.lhs[i];
+    const AxisMap& access = contraction.lhs[i];
     if (!access.always) points *= existing_points(contraction, access, op.operand(0)->type.shape[i], done);
   }
   for (size_t d = 0; d < done.size(); ++d) {

@@ -34,7 +34,7 @@ class Evaluator {
                   fmt::format("{}: its result {} has an unknown dimension", op.name(), to_string(result->type)));
     }
     std::vector<RefTensor> expressed;
-    const bool computes = !op.def->only_moves && !op.def->keeps_bits && !op.def->infer_sees_quantized;
+    const bool computes = !op.def->only_moves() && !op.def->keeps_bits && !op.def->infer_sees_quantized;
     if (computes && std::ranges::any_of(inputs, is_quantized, &RefTensor::type))
       inputs = expressed = in_expressed_types(inputs);
     std::vector<RefTensor> results = op.def->evaluate({op, inputs, run_, options_.round_partial_sums});

@@ -24,6 +24,7 @@ enum class ScalarOp : uint8_t;
 }  // namespace loops
 
 class GraphBuilder;
+struct AccessMap;
 
 // --- infer: result types -------------------------------------------------------------------------------------------
 struct InferArgs {
@@ -154,6 +155,8 @@ struct OpDef {
   std::vector<Sample> (*samples)() = nullptr;
 
   KernelRoot root = KernelRoot::kElement;
+  // What only moves elements says where it finds them (access_map.h), and needs no `element`: that follows.
+  AccessMap (*access)(const Op&) = nullptr;
   loops::Expr (*element)(loops::ElementArgs&) = nullptr;
   loops::Contraction (*contraction)(const Op&) = nullptr;
   UlpBound ulp = {};
@@ -168,12 +171,15 @@ struct OpDef {
   bool is_elementwise = false;
   int flops = 1;                       // per result element, for cost decisions; transcendental about 20
   bool infers_dynamic_shapes = false;  // infer holds for unknown dimensions, too; else it is asked once all are known
-  bool only_moves = false;             // renames or copies elements: reshape, transpose, broadcast_in_dim, slice, ...
+  bool moves_by_data = false;          // moves elements to where, or from where, data says: gather, ...
   bool keeps_bits = false;             // does not move, but its results have bits of its operands: select, ...
   // Infer is told how tensors are quantized. Else it sees their expressed types, and its results are quantized as the
   // text says.
   bool infer_sees_quantized = false;
   bool mixes_float_and_quantized = false;  // operand 0 and the results may be floats where operand 1 is quantized
+
+  bool only_moves() const { return access || moves_by_data; }  // its results have elements of its operands, no others
+  bool has_elements() const { return access || element; }      // they can be pulled, one by one
 };
 
 // An op has one row, wherever it stands: rows are the same when they are one.

@@ -62,6 +62,14 @@ int64_t element_count(const Shape& shape) {
   return count;
 }
 
+std::vector<int> long_dims(const Shape& shape) {
+  std::vector<int> dims;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != 1) dims.push_back(static_cast<int>(d));
+  }
+  return dims;
+}
+
 Shape row_major_strides(const Shape& shape) {
   Shape strides(shape.size());
   int64_t stride = 1;

@@ -78,6 +78,9 @@ inline constexpr int64_t kUnknownDim = -1;  // written `?`
 // Product of the dimensions; 1 for a scalar.
 int64_t element_count(const Shape& shape);
 
+// Dimensions longer than 1, ascending.
+std::vector<int> long_dims(const Shape& shape);
+
 // Row-major strides in elements.
 Shape row_major_strides(const Shape& shape);
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "aot/graph/type.h"
+#include "aot/graph/access_map.h"
 
 namespace ingot::loops {
 
@@ -15,23 +15,14 @@ struct ContractionDim {
   int64_t extent;
 };
 
-// How one dimension of an operand is found: at = constant + sum coefficient[d] * i[d]; the element exists when
-// at is a multiple of `divisor` and 0 <= at / divisor < the operand's extent, else it is zero. The operand's index is
-// at / divisor. divisor > 1 is base (lhs) dilation; `always` says that the ranges prove existence.
-struct ContractionAccess {
-  int64_t constant = 0;
-  std::vector<int64_t> coefficients;  // one for each iteration dimension
-  int64_t divisor = 1;
-  bool always = true;
-};
-
+// Where a point has no element of an operand, that is zero; divisors are base (lhs) dilation.
 struct Contraction {
   std::vector<ContractionDim> dims;
-  std::vector<ContractionAccess> lhs;  // one for each dimension of operand 0; never depends on kN dims
-  std::vector<ContractionAccess> rhs;  // one for each dimension of operand 1; never depends on kM dims
+  std::vector<AxisMap> lhs;  // one for each dimension of operand 0; never depends on kN dims
+  std::vector<AxisMap> rhs;  // one for each dimension of operand 1; never depends on kM dims
   // One for each result dimension; depends on batch, M and N dims only, each exactly once overall with a mixed-radix map
   // (divisor 1), so that the result is covered exactly.
-  std::vector<ContractionAccess> out;
+  std::vector<AxisMap> out;
   DType accumulate = DType::kF32;  // f16, bf16 -> f32; integers -> i32 or wider, as the result
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -45,13 +45,11 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {ops::strided_copy(args.result_type(), x, 0, strides)};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const Shape& shape = args.op.operand(0)->type.shape;
-  std::vector<loops::Index> at;
-  for (int64_t dim : args.op.attrs().ints(kDims)) {
-    at.push_back(shape[at.size()] == 1 ? loops::Index(0) : args.index[dim]);
-  }
-  return args.operand_at(0, at);
+AccessMap access(const Op& op) {
+  const Shape& shape = op.operand(0)->type.shape;
+  std::vector<AxisMap> axes;
+  for (const int64_t dim : op.attrs().ints(kDims)) axes.push_back(shape[axes.size()] == 1 ? AxisMap{} : along(dim));
+  return {{{0, axes}}};
 }
 
 // An element was copied along the dimensions that it does not have or that grew from 1: dx = sum of dy over them.
@@ -106,9 +104,8 @@ extern const OpDef kBroadcastInDim = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

@@ -1,7 +1,7 @@
 // stablehlo.concatenate: tensors one after the other along a dimension.
 #include <fmt/format.h>
 
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -44,37 +44,18 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {result};
 }
 
-// The nearest index of an operand: a masked load far outside of it takes processors hundreds of cycles.
-loops::Index inside(loops::KernelBuilder& b, const loops::Index& at, int64_t extent) {
-  using loops::ScalarOp;
-  loops::Expr value = b.index_value(at);
-  value = b.apply(ScalarOp::kMaximum, {value, b.constant_int(value->dtype, 0)});
-  value = b.apply(ScalarOp::kMinimum, {value, b.constant_int(value->dtype, extent - 1)});
-  return b.let_index("inside", value, 0, extent - 1);
-}
-
-// The operand whose range of the dimension holds the index: a chain of selects, in which each operand is read only
-// where it is chosen. Ranges that the index cannot meet are left out; it meets none where the mask never holds.
-loops::Expr element(loops::ElementArgs& args) {
-  const int64_t dim = args.op.attrs().integer("dimension");
-  const loops::Kernel& kernel = args.b.kernel();
-  const int64_t lowest = kernel.low(args.index[dim]), highest = kernel.high(args.index[dim]);
-  loops::Expr value;
+AccessMap access(const Op& op) {
+  const int64_t dim = op.attrs().integer("dimension");
+  AccessMap map;
   int64_t start = 0;
-  for (int i = 0; i < static_cast<int>(args.op.operands.size()); ++i) {
-    const int64_t extent = args.op.operand(i)->type.shape[dim];
-    const int64_t end = start + extent;
-    if (extent > 0 && lowest < end && highest >= start) {
-      std::vector<loops::Index> at = args.index;
-      at[dim] = at[dim] - start;
-      const loops::Expr chosen = args.b.in_range(at[dim], 0, extent);
-      if (chosen && !args.b.has_lanes(at[dim])) at[dim] = inside(args.b, at[dim], extent);
-      const loops::Expr here = chosen ? args.operand_if(i, at, chosen) : args.operand_at(i, at);
-      value = value && chosen ? args.b.apply(loops::ScalarOp::kSelect, {chosen, here, value}) : here;
-    }
-    start = end;
+  for (int i = 0; i < std::ssize(op.operands); ++i) {
+    const Shape& shape = op.operand(i)->type.shape;
+    std::vector<AxisMap> axes;
+    for (int64_t d = 0; d < std::ssize(shape); ++d) axes.push_back(along(d, d == dim ? -start : 0));
+    map.pieces.push_back({i, axes});
+    start += shape[dim];
   }
-  return value ? value : args.b.constant_int(loops::register_dtype(args.op.result()->type.dtype), 0);
+  return map;
 }
 
 // Each operand's gradient is its part of dy.
@@ -128,9 +109,8 @@ extern const OpDef kConcatenate = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

@@ -160,7 +160,7 @@ loops::Contraction contraction(const Op& op) {
   c.out.resize(y.size());
   const size_t iteration_rank = (groups > 1 ? 1 : 0) + 3 + 2 * conv.window.size();
   for (auto* accesses : {&c.lhs, &c.rhs, &c.out}) {
-    for (loops::ContractionAccess& access : *accesses) access.coefficients.resize(iteration_rank);
+    for (AxisMap& access : *accesses) access.coefficients.resize(iteration_rank);
   }
 
   if (groups > 1) {
@@ -175,7 +175,7 @@ loops::Contraction contraction(const Op& op) {
   for (size_t k = 0; k < conv.window.size(); ++k) {
     const int p = ops::add_dim(c, Kind::kM, y[d.output_spatial[k]]);
     c.out[d.output_spatial[k]].coefficients[p] = 1;
-    loops::ContractionAccess& place = c.lhs[d.input_spatial[k]];
+    AxisMap& place = c.lhs[d.input_spatial[k]];
     place.coefficients[p] = conv.window[k].stride;
     place.constant = -conv.window[k].low;
     place.divisor = conv.window[k].base_dilation;
@@ -187,7 +187,7 @@ loops::Contraction contraction(const Op& op) {
   for (size_t k = 0; k < conv.window.size(); ++k) {
     const int q = ops::add_dim(c, Kind::kK, conv.window[k].size);
     c.lhs[d.input_spatial[k]].coefficients[q] = conv.window[k].dilation;
-    loops::ContractionAccess& place = c.rhs[d.kernel_spatial[k]];
+    AxisMap& place = c.rhs[d.kernel_spatial[k]];
     place.coefficients[q] = conv.window[k].reversed ? -1 : 1;
     place.constant = conv.window[k].reversed ? conv.window[k].size - 1 : 0;
   }

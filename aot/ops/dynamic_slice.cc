@@ -1,7 +1,7 @@
 // stablehlo.dynamic_slice: a box of a tensor whose place is data.
 #include <fmt/format.h>
 
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/clamped_start.h"
 #include "aot/ops/support/complex/split.h"
@@ -40,14 +40,13 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {ops::strided_copy(type, x, base, strides)};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const Shape& from = args.op.operand(0)->type.shape;
-  const Shape& to = args.op.result()->type.shape;
-  std::vector<loops::Index> at;
-  for (int d = 0; d < static_cast<int>(to.size()); ++d) {
-    at.push_back(args.index[d] + ops::scalar_start(args, 1 + d, from[d] - to[d]));
+AccessMap access(const Op& op) {
+  std::vector<AxisMap> axes;
+  for (int d = 0; d < op.result()->type.rank(); ++d) {
+    axes.push_back(along(d));
+    axes[d].start = 1 + d;
   }
-  return args.operand_at(0, at);
+  return {{{0, axes}}};
 }
 
 // dx is dy where the slice was, else 0: dynamic_update_slice of zeros. The start indices get nothing.
@@ -100,9 +99,8 @@ extern const OpDef kDynamicSlice = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

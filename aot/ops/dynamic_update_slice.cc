@@ -118,7 +118,7 @@ extern const OpDef kDynamicUpdateSlice = {
     .root = KernelRoot::kUpdate,
     .element = element,
     .flops = 0,
-    .only_moves = true,
+    .moves_by_data = true,
 };
 
 }  // namespace ingot

@@ -166,7 +166,7 @@ extern const OpDef kGather = {
     .samples = samples,
     .element = element,
     .flops = 0,
-    .only_moves = true,
+    .moves_by_data = true,
 };
 
 }  // namespace ingot

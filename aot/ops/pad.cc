@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
-#include "aot/ops/support/clamped_start.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/infer.h"
@@ -68,25 +67,15 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {result};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  loops::KernelBuilder& b = args.b;
-  const Padding padding = read_padding(args.op.attrs());
-  const TensorType& x = args.op.operand(0)->type;
-  if (x.elements() == 0) return ops::scalar_operand(args, 1);
-  std::vector<loops::Index> at;
-  loops::Expr inside;  // null: everywhere
-  for (int d = 0; d < x.rank(); ++d) {
-    const int64_t step = padding.interior[d] + 1;
-    loops::Index place = args.index[d] - padding.low[d];
-    if (step > 1) {
-      inside = b.both(inside, b.in_range(b.modulo(place, step), 0, 1));
-      place = b.divide(place, step);
-    }
-    inside = b.both(inside, b.in_range(place, 0, x.shape[d]));
-    at.push_back(place);
+// The value everywhere, and over it the operand.
+AccessMap access(const Op& op) {
+  const Padding padding = read_padding(op.attrs());
+  std::vector<AxisMap> axes;
+  for (size_t d = 0; d < padding.low.size(); ++d) {
+    axes.push_back(along(static_cast<int64_t>(d), -padding.low[d]));
+    axes[d].divisor = padding.interior[d] + 1;
   }
-  if (!inside) return args.operand_at(0, at);
-  return b.apply(loops::ScalarOp::kSelect, {inside, args.operand_if(0, at, inside), ops::scalar_operand(args, 1)});
+  return {{{1}, {0, axes}}};
 }
 
 // dx is dy at the places of x's elements: the padding undone (negated: what was cut off gets 0), then every
@@ -152,9 +141,8 @@ extern const OpDef kPad = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

@@ -1,7 +1,7 @@
 // stablehlo.reshape: the same elements in the same row-major order under another shape.
 #include <fmt/format.h>
 
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/infer.h"
@@ -28,11 +28,7 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {result};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const Shape& from = args.op.operand(0)->type.shape;
-  const Shape& to = args.op.result()->type.shape;
-  return args.operand_at(0, loops::unflatten(args.b, loops::flatten(args.index, to), from));
-}
+AccessMap access(const Op&) { return {.pieces = {{0}}, .is_flat = true}; }
 
 // dx = dy under x's shape.
 Values gradient(GradientArgs& args) { return {ops::reshape(args.b, args.dy(), args.operand(0)->type.shape)}; }
@@ -67,9 +63,8 @@ extern const OpDef kReshape = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

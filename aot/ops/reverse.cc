@@ -1,5 +1,5 @@
 // stablehlo.reverse: the order of elements along some dimensions, turned round.
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -26,11 +26,12 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {ops::strided_copy(type, args.inputs[0], base, strides)};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const Shape& shape = args.op.result()->type.shape;
-  std::vector<loops::Index> at = args.index;
-  for (int64_t dim : args.op.attrs().ints("dimensions")) at[dim] = loops::Index(shape[dim] - 1) - at[dim];
-  return args.operand_at(0, at);
+AccessMap access(const Op& op) {
+  const Shape& shape = op.result()->type.shape;
+  std::vector<AxisMap> axes;
+  for (int d = 0; d < std::ssize(shape); ++d) axes.push_back(along(d));
+  for (const int64_t dim : op.attrs().ints("dimensions")) axes[dim] = along(dim, shape[dim] - 1, -1);
+  return {{{0, axes}}};
 }
 
 // dx = dy reversed back.
@@ -66,9 +67,8 @@ extern const OpDef kReverse = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "aot/base/divide.h"
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -60,11 +60,12 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {ops::strided_copy(args.result_type(), x, base, strides)};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const Box box = read_box(args.op.attrs());
-  std::vector<loops::Index> at;
-  for (size_t d = 0; d < args.index.size(); ++d) at.push_back(args.index[d] * box.strides[d] + box.start[d]);
-  return args.operand_at(0, at);
+AccessMap access(const Op& op) {
+  const Box box = read_box(op.attrs());
+  std::vector<AxisMap> axes;
+  for (size_t d = 0; d < box.start.size(); ++d)
+    axes.push_back(along(static_cast<int64_t>(d), box.start[d], box.strides[d]));
+  return {{{0, axes}}};
 }
 
 // dx is dy where an element was taken, else 0: dy padded by start before, stride - 1 between, and the rest after.
@@ -112,9 +113,8 @@ extern const OpDef kSlice = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
 // stablehlo.transpose: dimensions in another order.
-#include "aot/loops/element.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -24,11 +24,11 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
   return {ops::strided_copy(args.result_type(), x, 0, strides)};
 }
 
-loops::Expr element(loops::ElementArgs& args) {
-  const std::vector<int64_t> permutation = args.op.attrs().ints("permutation");
-  std::vector<loops::Index> at(permutation.size());
-  for (size_t k = 0; k < permutation.size(); ++k) at[permutation[k]] = args.index[k];
-  return args.operand_at(0, at);
+AccessMap access(const Op& op) {
+  const std::vector<int64_t> permutation = op.attrs().ints("permutation");
+  std::vector<AxisMap> axes(permutation.size());
+  for (size_t k = 0; k < permutation.size(); ++k) axes[permutation[k]] = along(static_cast<int64_t>(k));
+  return {{{0, axes}}};
 }
 
 // dx = dy with the inverse permutation.
@@ -66,9 +66,8 @@ extern const OpDef kTranspose = {
     .gradient = gradient,
     .split = ops::split_each,
     .samples = samples,
-    .element = element,
+    .access = access,
     .flops = 0,
-    .only_moves = true,
 };
 
 }  // namespace ingot

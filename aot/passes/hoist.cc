@@ -51,7 +51,7 @@ class Hoister {
   // Renamings and splats stay: a kernel inside takes them in. Elementwise ops go where the loop then reads no more
   // bytes than before; whatever sums up goes anyway.
   bool is_worth(const Op& op) const {
-    if (op.def->only_moves || op.operands.empty()) return false;
+    if (op.def->only_moves() || op.operands.empty()) return false;
     if (op.def->root != KernelRoot::kElement) return true;
     std::set<const Value*> sources;
     collect_sources(op, sources);

@@ -120,13 +120,13 @@ bool join_products(Block& block, GraphBuilder& b) {
 }  // namespace
 
 bool is_joined_depth(const Op& op) {
-  if (!op.is(kConcatenate) || op.result()->uses.size() != 1) return false;
+  const std::optional<Joint> joint = joint_of(op);
+  if (!joint || op.result()->uses.size() != 1) return false;
   const Value::Use& use = op.result()->uses[0];
   if (!use.op->is(kDotGeneral)) return false;
   const ops::DotDims dims = ops::read_dot_dims(use.op->attrs());
   const std::vector<int64_t>& depth = use.operand_index == 0 ? dims.lhs_contract : dims.rhs_contract;
-  const int64_t dim = op.attrs().integer("dimension");
-  return depth == std::vector<int64_t>{dim} && op.result()->type.shape[dim] <= kJoinedDepthMax;
+  return depth == std::vector<int64_t>{joint->dim} && op.result()->type.shape[joint->dim] <= kJoinedDepthMax;
 }
 
 bool join_products(Module& module, PassContext&) {

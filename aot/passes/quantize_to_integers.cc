@@ -3,6 +3,7 @@
 // convolution sums up products of integers in i32 instead, which is the same without rounding.
 #include <algorithm>
 
+#include "aot/graph/access_map.h"
 #include "aot/graph/quantization.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/algebra.h"
@@ -133,12 +134,7 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
 // Whether elements keep their index along the dimension that has a scale for each of them.
 bool keeps_axis(const Op& op, const TensorType& from, const TensorType& to) {
   const int axis = from.quantization->axis, new_axis = to.quantization->axis;
-  const auto leading = [](const TensorType& type, int end) {
-    return element_count(Shape(type.shape.begin(), type.shape.begin() + end));
-  };
-  if (op.is(kTranspose)) return op.attrs().ints("permutation")[new_axis] == axis;
-  if (op.is(kBroadcastInDim)) return op.attrs().ints("broadcast_dimensions")[axis] == new_axis;
-  if (op.is(kReshape)) return leading(from, axis) == leading(to, new_axis);
+  if (op.def->access) return renamed_dim(op, axis) == new_axis;
   return op.def->is_elementwise && axis == new_axis;
 }
 

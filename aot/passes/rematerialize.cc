@@ -23,7 +23,7 @@ constexpr size_t kCutPoints = 16;             // at which a cut is tried
 bool is_cheap(const Op& op) {
   if (op.def->root != KernelRoot::kElement || op.results.size() != 1 || !op.regions.empty()) return false;
   if (const LiteralRef literal = constant_of(op.result())) return literal->is_splat;
-  return op.def->is_elementwise || op.def->only_moves || op.operands.empty();
+  return op.def->is_elementwise || op.def->only_moves() || op.operands.empty();
 }
 
 class Rematerializer {
@@ -91,7 +91,7 @@ class Rematerializer {
 
   // The operand whose place a move reads; null for other ops.
   static const Value* moved_by(const Op& op) {
-    return op.def->only_moves && op.operands.size() == 1 ? op.operand(0) : nullptr;
+    return op.def->only_moves() && op.operands.size() == 1 ? op.operand(0) : nullptr;
   }
 
   // What is in memory for a value: itself, or what it is moved from where that is not larger.
@@ -111,7 +111,7 @@ class Rematerializer {
   std::vector<int64_t> alive_bytes() const {
     std::vector<int64_t> alive(ops_.size() + 1);
     for (size_t i = 0; i < ops_.size(); ++i) {
-      if (ops_[i]->def->only_moves || ops_[i]->operands.empty()) continue;
+      if (ops_[i]->def->only_moves() || ops_[i]->operands.empty()) continue;
       for (const auto& result : ops_[i]->results) {
         alive[i] += bytes_to_keep(result.get());
         alive[std::max(last_reader_of_moves(result.get()), static_cast<int>(i)) + 1] -= bytes_to_keep(result.get());

@@ -235,7 +235,7 @@ class Storing {
   // Whether the op may have the integers in the place of the values for which they stand.
   bool acts_on_integers(const Op& op) const {
     if (op.def->is_terminator) return true;
-    if (!op.def->only_moves && !op.def->keeps_bits) return false;
+    if (!op.def->only_moves() && !op.def->keeps_bits) return false;
     if (op.def->infer_sees_quantized) return true;
     const ElementStorage::Types types = types_of(op);
     for (const TensorType& from : types.operands) {

@@ -3,20 +3,31 @@
 #include <algorithm>
 
 #include "aot/base/contains.h"
+#include "aot/graph/access_map.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
-#include "aot/ops/ops.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
 
 namespace ingot::schedule {
 namespace {
 
+// The elements that `reader` reads are those that `update` overwrites, one for one.
+bool reads_where_written(const Op& reader, const Op& update) {
+  const AccessMap map = access_map(reader);
+  const Shape& window = update.operand(1)->type.shape;
+  if (map.pieces.size() != 1 || map.is_flat || reader.result()->type.shape != window) return false;
+  const std::vector<AxisMap>& axes = map.pieces[0].axes;
+  for (int d = 0; d < std::ssize(window); ++d) {
+    if (!follows(axes[d], d) || axes[d].constant != 0 || axes[d].start < 0) return false;
+    if (reader.operand(axes[d].start) != update.operand(2 + d)) return false;
+  }
+  return true;
+}
+
 // `reader` reads of a window of `x` only the element that `update` overwrites, at the index at which its own is made.
 bool reads_the_window(const Op& reader, const Op& update) {
-  if (!reader.is(kDynamicSlice) || reader.result()->type.shape != update.operand(1)->type.shape ||
-      !std::equal(reader.operands.begin() + 1, reader.operands.end(), update.operands.begin() + 2))
-    return false;
+  if (!reads_where_written(reader, update)) return false;
   std::set<const Value*> seen;
   const auto leads_to_source = [&](const auto& self, const Value* value) -> bool {
     if (!seen.insert(value).second) return true;
@@ -136,7 +147,7 @@ bool needs_other_root(const Draft& draft, const Value* value, const Values& root
   std::set<const Value*> seen;
   const auto visit = [&](const auto& self, const Value* at) -> bool {
     if (draft.is_made(at) || contains(roots, at) || !seen.insert(at).second) return false;
-    if (!at->op || !at->op->def->element) return true;
+    if (!at->op || !at->op->def->has_elements()) return true;
     return std::ranges::any_of(at->op->operands, [&](const Value* operand) { return self(self, operand); });
   };
   return visit(visit, value);
@@ -181,7 +192,8 @@ Values roots_to_store(const Draft& draft, const Values& roots, const Values& tak
     bool is_needed = std::ranges::any_of(draft.body().terminator()->operands,
                                          [&](const Value* result) { return is_wanted(result, root); });
     for (const auto& op : draft.body().ops) {
-      if (op->def->element || op->def->is_terminator || draft.is_made(op->result()) || contains(roots, op->result()))
+      if (op->def->has_elements() || op->def->is_terminator || draft.is_made(op->result()) ||
+          contains(roots, op->result()))
         continue;
       is_needed = is_needed ||
                   std::ranges::any_of(op->operands, [&](const Value* operand) { return is_wanted(operand, root); });
@@ -212,7 +224,7 @@ std::set<const Value*> read_in_place(const Draft& draft, const Values& values, c
       for (size_t k = 2; k < value->op->operands.size(); ++k) self(self, value->op->operands[k], false);
       return;
     }
-    const bool same = same_index && (value->op->def->is_elementwise || value->op->is(kReshape));
+    const bool same = same_index && (value->op->def->is_elementwise || access_map(*value->op).is_flat);
     for (const Value* operand : value->op->operands) self(self, operand, same);
   };
   for (const Value* value : values) visit(visit, value, true);

@@ -31,7 +31,7 @@ constexpr Template kTemplates[] = {
 };
 
 const Template* find_template(const Op& op) {
-  if (op.def->is_terminator || op.def->element) return nullptr;
+  if (op.def->is_terminator || op.def->has_elements()) return nullptr;
   const auto found = std::ranges::find(kTemplates, op.def->root, &Template::root);
   if (found == std::end(kTemplates)) throw_limit(op.location, std::string(op.name()) + ": cannot be compiled yet");
   return found;

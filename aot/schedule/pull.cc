@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aot/ops/ops.h"
+#include "aot/ops/support/moved_element.h"
 
 namespace ingot::schedule {
 
@@ -45,12 +45,13 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
     return b_.load(buffer->second, loops::flatten(index, view_ ? *view_ : value->type.shape), mask);
   }
   const Op* op = value->op;
-  if (!op || !op->def->element) {
+  if (!op || !op->def->has_elements()) {
     throw_bug("schedule: no element of %" + value->name + (op ? " of " + std::string(op->name()) : ""));
   }
+  const AccessMap map = access_map(*op);
   const Shape* outer_view = view_;
   Expr element;
-  if (op->is(kReshape)) {
+  if (map.is_flat) {
     if (!view_) view_ = &value->type.shape;
     element = this->element(op->operand(0), index, mask);
   } else if (op->def->is_elementwise) {
@@ -60,7 +61,7 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
     const std::vector<Index> own = in_own_coordinates();
     view_ = nullptr;
     loops::ElementArgs args{b_, *op, value->index, own, mask, *this};
-    element = op->def->element(args);
+    element = map.is_empty() ? op->def->element(args) : ops::moved_element(args, map);
   }
   view_ = outer_view;
   return element;
@@ -71,7 +72,7 @@ namespace {
 void refuse_what_is_no_scalar(const Block& region) {
   const Op& outer = *region.parent_op;
   for (const auto& op : region.ops) {
-    if (op->def->element || op->def->is_terminator) continue;
+    if (op->def->has_elements() || op->def->is_terminator) continue;
     throw_limit(op->location, std::string(op->name()) + " in the region of " + std::string(outer.name()) +
                                   " cannot be compiled yet; elementwise ops of scalars can");
   }

@@ -1,9 +1,9 @@
 // Pull: makes the elements of a kernel's values on request, inside one loops kernel.
 //
 // Some values lie in buffers, some are answered by the template (an accumulator, a scratch row), all others are made
-// from their operands by their op's `element`. A value that several ops read is computed once per index and scope and
-// named by a `let`. A reshape costs nothing over elementwise ops and buffers:
-// they are addressed in the reshaped coordinates.
+// from their operands by their op's `element` or `access`. A value that several ops read is computed once per index and
+// scope and named by a `let`. A reshape costs nothing over elementwise ops and buffers: they are addressed in the
+// reshaped coordinates.
 #pragma once
 
 #include <map>

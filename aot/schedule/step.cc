@@ -150,7 +150,7 @@ double work_ns(const Draft& draft, const Values& makes) {
     }
     double elements = static_cast<double>(value->type.elements());
     for (const Value* operand : value->op->operands) {
-      if (!value->op->def->element) elements = std::max(elements, static_cast<double>(operand->type.elements()));
+      if (!value->op->def->has_elements()) elements = std::max(elements, static_cast<double>(operand->type.elements()));
       self(self, operand);
     }
     ns += kNsPerFlop * elements * value->op->def->flops;
@@ -172,6 +172,19 @@ TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
   if (units <= 0) return {1, multiple};
   const int64_t each = round_up(divide_up(units, wanted), multiple);
   return {divide_up(units, each), each};
+}
+
+TaskPart part_of_task(loops::KernelBuilder& b, int64_t units, int64_t wanted, int64_t multiple) {
+  const TaskSplit split = split_tasks(units, wanted, multiple);
+  b.set_task_count(units == 0 ? 0 : split.tasks);
+  const Index first = b.task() * split.each;
+  return {first, first + split.each, split.each, split.tasks};
+}
+
+void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,
+                   const std::function<void(Index)>& body) {
+  const TaskPart part = part_of_task(b, units, wanted);
+  b.loop(name, part.first, part.end, 1, body, {Index(units)});
 }
 
 void walk_run(loops::KernelBuilder& b, const Index& first, int64_t each, int64_t extent,

@@ -65,6 +65,19 @@ struct TaskSplit {
 };
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple = 1);
 
+// What this task does of `units` that `wanted` tasks at most share, as split_tasks says: from `first` to `end`, which in
+// the last task is past the last unit. Sets the task count, to 0 where there are no units.
+struct TaskPart {
+  loops::Index first, end;
+  int64_t each;
+  int64_t tasks;
+};
+TaskPart part_of_task(loops::KernelBuilder& b, int64_t units, int64_t wanted, int64_t multiple = 1);
+
+// body(unit) for each of `units`, which so many tasks at most share; `name` is a unit's in the text.
+void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,
+                   const std::function<void(loops::Index)>& body);
+
 // body(i, mask) for the elements first .. first + each of a run of `extent`, a vector at a time. The mask is for the
 // end of the run, where elements fill no vector.
 void walk_run(loops::KernelBuilder& b, const loops::Index& first, int64_t each, int64_t extent,

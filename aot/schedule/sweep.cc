@@ -5,6 +5,7 @@
 
 #include "aot/base/contains.h"
 #include "aot/base/divide.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/ops.h"
 
 namespace ingot::schedule {
@@ -17,22 +18,31 @@ namespace {
 constexpr int64_t kStridedBlock = 16;  // elements of a cache line
 
 // The result's dimensions that may be walked as one: all in the operand, adjacent and innermost there, or none in it.
-int merged_by_broadcast(const Op& op, int merged_in_operand) {
-  const Shape& from = op.operand(0)->type.shape;
-  const std::vector<int64_t> to = op.attrs().ints("broadcast_dimensions");
-  std::vector<int64_t> mapped;  // where the operand's long dimensions go, in order
-  for (const int d : long_dims(from)) mapped.push_back(to[d]);
-  const std::vector<int> dims = long_dims(op.result()->type.shape);
+// `dims` are the operand's, as the result has them.
+int merged_by_renaming(const Op& op, const std::vector<int>& dims, int merged_in_operand) {
+  std::vector<int> renamed;  // where the operand's long dimensions are, in order
+  std::ranges::copy_if(dims, std::back_inserter(renamed), [](int dim) { return dim >= 0; });
+  const std::vector<int> all = long_dims(op.result()->type.shape);
   int merged = 0;
-  for (size_t t = 1; t <= dims.size(); ++t) {
-    const int dim = dims[dims.size() - t];
-    if (contains(mapped, dim) != contains(mapped, dims.back())) break;
+  for (size_t t = 1; t <= all.size(); ++t) {
+    const int dim = all[all.size() - t];
+    if (contains(renamed, dim) != contains(renamed, all.back())) break;
     const bool in_place =
-        t <= mapped.size() && mapped[mapped.size() - t] == dim && static_cast<int>(t) <= merged_in_operand;
-    if (contains(mapped, dim) && !in_place) break;
+        t <= renamed.size() && renamed[renamed.size() - t] == dim && static_cast<int>(t) <= merged_in_operand;
+    if (contains(renamed, dim) && !in_place) break;
     merged = static_cast<int>(t);
   }
-  return std::max(merged, std::min<int>(1, static_cast<int>(dims.size())));
+  return std::max(merged, std::min<int>(1, static_cast<int>(all.size())));
+}
+
+// The dimension of a view's result that its operand has innermost, where vectors of the result run across that; else -1.
+int strided_dim_of(const Op& view) {
+  std::optional<std::vector<int>> dims = renamed_dims(view);
+  if (!dims) return -1;
+  std::erase(*dims, -1);
+  const std::vector<int> all = long_dims(view.result()->type.shape);
+  if (dims->empty() || dims->back() == all.back() || !contains(*dims, all.back())) return -1;
+  return dims->back();
 }
 
 // The dimension of `value` along which a buffer that it transposes is contiguous; -1 when that is the last one. `seen`
@@ -40,14 +50,7 @@ int merged_by_broadcast(const Op& op, int merged_in_operand) {
 int strided_dim(const Draft& draft, const Value* value, const Values& provided, std::set<const Value*>& seen) {
   if (draft.is_made(value) || contains(provided, value) || !seen.insert(value).second) return -1;
   const Op& op = *value->op;
-  if (op.is(kTranspose)) {
-    const std::vector<int64_t> permutation = op.attrs().ints("permutation");
-    const std::vector<int> inner = long_dims(op.operand(0)->type.shape);
-    const std::vector<int> outer = long_dims(value->type.shape);
-    if (inner.size() < 2) return -1;
-    const auto at = std::ranges::find(permutation, inner.back()) - permutation.begin();
-    return at == outer.back() ? -1 : static_cast<int>(at);
-  }
+  if (op.def->access) return strided_dim_of(op);
   if (!op.def->is_elementwise) return -1;
   for (const Value* operand : op.operands) {
     if (const int dim = strided_dim(draft, operand, provided, seen); dim >= 0) return dim;
@@ -55,34 +58,44 @@ int strided_dim(const Draft& draft, const Value* value, const Values& provided, 
   return -1;
 }
 
-// Finds the first dimension along which `value` is concatenated, through elementwise ops, and every bound along it.
+// Where the first of the result's elements lies in a line, an operand of one dimension longer than 1, when the others
+// follow it there. Nullopt for whatever else an op reads.
+std::optional<int64_t> start_in_line(const Op& op) {
+  const AccessMap map = access_map(op);
+  if (map.pieces.size() != 1) return std::nullopt;
+  const std::vector<int> line = long_dims(op.operand(0)->type.shape), all = long_dims(op.result()->type.shape);
+  if (line.size() != 1) return std::nullopt;
+  if (map.is_flat) return 0;
+  const AxisMap& axis = map.pieces[0].axes[line[0]];
+  const bool is_line = all.size() == 1 && follows(axis, all[0]) && axis.start < 0;
+  return is_line ? std::optional(axis.constant) : std::nullopt;
+}
+
+// Bounds of pieces along the dimension of the space that is the joint's, or in which `flat_from` counts; see find_joint.
+void add_bounds(const Joint& joint, int64_t flat_from, SweepSpace& space) {
+  if (long_dims(space.shape).empty()) return;
+  const int dim = flat_from < 0 ? joint.dim : long_dims(space.shape).back();
+  if (space.joint_dim < 0) space.joint_dim = dim;
+  if (space.joint_dim != dim) return;
+  for (const int64_t start : joint.starts) {
+    const int64_t bound = start - std::max<int64_t>(flat_from, 0);
+    if (bound > 0 && bound < element_count(space.shape)) space.joint_bounds.insert(bound);
+  }
+}
+
+// Finds the first dimension along which `value` is joined of pieces, through elementwise ops, and every bound along it.
 // `flat_from` >= 0: `value` has one dimension longer than 1, whose elements from this one on are read in the order of
 // the space's.
-void find_concat_bounds(const Draft& draft, const Value* value, const Values& provided, int64_t flat_from,
-                        std::set<const Value*>& seen, SweepSpace& space) {
+void find_joint(const Draft& draft, const Value* value, const Values& provided, int64_t flat_from,
+                std::set<const Value*>& seen, SweepSpace& space) {
   if (draft.is_made(value) || contains(provided, value) || !seen.insert(value).second) return;
   const Op& op = *value->op;
   if (op.def->is_elementwise) {
-    for (const Value* operand : op.operands) find_concat_bounds(draft, operand, provided, flat_from, seen, space);
-  } else if (op.is(kReshape) || op.is(kSlice)) {
-    const std::vector<int> dims = long_dims(op.operand(0)->type.shape);
-    const auto at = [&](std::string_view attr) {
-      return op.attrs().ints(attr, Shape(dims.back() + 1, 1))[dims.back()];
-    };
-    if (dims.size() != 1 || (op.is(kSlice) && at("strides") != 1)) return;
-    const int64_t start = op.is(kSlice) ? at("start_indices") : 0;
-    find_concat_bounds(draft, op.operand(0), provided, std::max<int64_t>(flat_from, 0) + start, seen, space);
-  } else if (op.is(kConcatenate) && !long_dims(space.shape).empty()) {
-    const auto along = static_cast<int>(op.attrs().integer("dimension"));
-    const int dim = flat_from < 0 ? along : long_dims(space.shape).back();
-    if (space.concat_dim < 0) space.concat_dim = dim;
-    if (space.concat_dim != dim) return;
-    int64_t start = -std::max<int64_t>(flat_from, 0);
-    for (const Value* operand : op.operands) {
-      if (start > 0 && start < element_count(space.shape)) space.concat_bounds.insert(start);
-      start += operand->type.shape[along];
-    }
-    space.concat_bounds.erase(start);
+    for (const Value* operand : op.operands) find_joint(draft, operand, provided, flat_from, seen, space);
+  } else if (const std::optional<int64_t> start = start_in_line(op)) {
+    find_joint(draft, op.operand(0), provided, std::max<int64_t>(flat_from, 0) + *start, seen, space);
+  } else if (const std::optional<Joint> joint = joint_of(op)) {
+    add_bounds(*joint, flat_from, space);
   }
 }
 
@@ -103,15 +116,20 @@ class MergedDims {
     if (draft_.is_made(value) || contains(provided_, value) || all == 0) return all;
     const Op& op = *value->op;
     if (op.is(kConstant)) return op.attrs().literal("value")->is_splat ? all : 1;
-    if (op.is(kBroadcastInDim)) return merged_by_broadcast(op, of(op.operand(0)));
-    if (op.is(kReshape)) {
-      const Value* operand = op.operand(0);
-      return of(operand) == static_cast<int>(long_dims(operand->type.shape).size()) ? all : 1;
-    }
+    if (op.def->access) return through_access(op, all);
     if (!op.def->is_elementwise) return 1;
     int merged = all;
     for (const Value* operand : op.operands) merged = std::min(merged, of(operand));
     return merged;
+  }
+
+  int through_access(const Op& op, int all) {
+    if (access_map(op).is_flat) {
+      const Value* operand = op.operand(0);
+      return of(operand) == std::ssize(long_dims(operand->type.shape)) ? all : 1;
+    }
+    const std::optional<std::vector<int>> dims = renamed_dims(op);
+    return dims ? merged_by_renaming(op, *dims, of(op.operand(0))) : 1;
   }
 
   // Of an update: as far as the window's rows follow each other in the whole.
@@ -163,7 +181,7 @@ struct Walk {
   int64_t blocks = 1;   // of the strided dimension
   int run_dim = -1;     // the innermost dimension of the run: the innermost ones, walked as one
   int64_t run = 1;      // its elements
-  // Where operands of a concatenation begin, counted in units or in vectors of the run.
+  // Where joined pieces begin, counted in units or in vectors of the run.
   std::set<int64_t> unit_bounds, run_bounds;
 
   int64_t units() const { return element_count(outer_shape) * blocks; }
@@ -186,15 +204,15 @@ Walk walk_of(const SweepSpace& space, int64_t lanes) {
     walk.blocks = divide_up(walk.strided, kStridedBlock);
     std::erase(walk.outer, walk.strided_dim);
   }
-  const auto concat = std::ranges::find(walk.outer, space.concat_dim);
-  const bool concat_is_outer = concat != walk.outer.end();
-  if (concat_is_outer) std::rotate(walk.outer.begin(), concat, concat + 1);
+  const auto joint = std::ranges::find(walk.outer, space.joint_dim);
+  const bool joint_is_outer = joint != walk.outer.end();
+  if (joint_is_outer) std::rotate(walk.outer.begin(), joint, joint + 1);
   for (const int d : walk.outer) walk.outer_shape.push_back(shape[d]);
-  if (concat_is_outer) {
-    const int64_t units_each = walk.units() / shape[space.concat_dim];
-    for (const int64_t bound : space.concat_bounds) walk.unit_bounds.insert(bound * units_each);
-  } else if (space.concat_dim == walk.run_dim) {
-    walk.run_bounds = in_vectors(space.concat_bounds, walk.run, lanes);
+  if (joint_is_outer) {
+    const int64_t units_each = walk.units() / shape[space.joint_dim];
+    for (const int64_t bound : space.joint_bounds) walk.unit_bounds.insert(bound * units_each);
+  } else if (space.joint_dim == walk.run_dim) {
+    walk.run_bounds = in_vectors(space.joint_bounds, walk.run, lanes);
   }
   return walk;
 }
@@ -221,15 +239,13 @@ class Sweep {
   // A task is some units: runs within a block.
   void emit_whole_runs(int64_t wanted) {
     const int64_t units = walk_.units();
-    const TaskSplit split = split_tasks(units, wanted);
-    b_.set_task_count(split.tasks);
-    const Index first = b_.task() * split.each;
-    between(b_, walk_.unit_bounds, first, units, [&](const Index& from, int64_t to) {
+    const TaskPart part = part_of_task(b_, units, wanted);
+    between(b_, walk_.unit_bounds, part.first, units, [&](const Index& from, int64_t to) {
       const auto unit_at = [&](Index unit) {
         Pull::Scope scope(step_.pull());
         emit_run(unit, 0, walk_.run, nullptr);
       };
-      b_.loop("unit", from, first + split.each, 1, unit_at, {Index(to)});
+      b_.loop("unit", from, part.end, 1, unit_at, {Index(to)});
     });
   }
 
@@ -290,14 +306,6 @@ class Sweep {
 
 }  // namespace
 
-std::vector<int> long_dims(const Shape& shape) {
-  std::vector<int> dims;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] != 1) dims.push_back(static_cast<int>(d));
-  }
-  return dims;
-}
-
 int merged_dims(const Draft& draft, const Value* value, const Values& provided) {
   return MergedDims(draft, provided).of(value);
 }
@@ -308,7 +316,7 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& p
   MergedDims merged(draft, provided);
   std::set<const Value*> seen, seen_bounds;
   for (const Value* value : values) {
-    find_concat_bounds(draft, draft.source(value), provided, -1, seen_bounds, space);
+    find_joint(draft, draft.source(value), provided, -1, seen_bounds, space);
     space.merged = std::min(space.merged, merged.of(value));
     space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), provided, seen));
   }

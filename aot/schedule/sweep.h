@@ -16,10 +16,10 @@ struct SweepSpace {
   // A dimension that some operand has innermost (-1: none). It is walked in short blocks inside the vector dimension,
   // so that strided reads use their cache lines whole.
   int strided_dim = -1;
-  // A dimension along which operands are concatenated (-1: none), and where each but the first begins: it is walked
-  // operand by operand, so that none is asked which it is. Or the dimension has elements of all, in order.
-  int concat_dim = -1;
-  std::set<int64_t> concat_bounds = {};
+  // A dimension along which pieces are joined (-1: none), and where each but the first begins: it is walked piece by
+  // piece, so that none is asked which it is. Or the dimension has elements of all, in order.
+  int joint_dim = -1;
+  std::set<int64_t> joint_bounds = {};
 };
 
 // The space in which `values`, all of one shape, can be made. `provided` values answer at any index.
@@ -31,9 +31,7 @@ using SweepBody = std::function<void(const std::vector<loops::Index>& index, con
 // Calls `body` for every element; `wanted` tasks at most, roughly. Sets the step's task count.
 void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body);
 
-// Innermost dimensions longer than 1 of the value that may be walked as one when it is pulled, and the positions of all
-// of them.
-std::vector<int> long_dims(const Shape& shape);
+// Innermost dimensions longer than 1 of the value that may be walked as one when it is pulled.
 int merged_dims(const Draft& draft, const Value* value, const Values& provided = {});
 
 }  // namespace ingot::schedule

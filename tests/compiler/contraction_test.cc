@@ -15,7 +15,6 @@ namespace ingot {
 namespace {
 
 using loops::Contraction;
-using loops::ContractionAccess;
 using Kind = loops::ContractionDim::Kind;
 
 // Small integers, so that sums are exact.
@@ -27,11 +26,11 @@ RefTensor integers(const TensorType& type, RandomContraction& random) {
 
 // The linear index of the element at `point`, or -1 where there is none.
 // Where the access claims `always`, there is one.
-int64_t locate(const std::vector<ContractionAccess>& accesses, const Shape& point, const Shape& shape) {
+int64_t locate(const std::vector<AxisMap>& accesses, const Shape& point, const Shape& shape) {
   const Shape strides = row_major_strides(shape);
   int64_t index = 0;
   for (size_t d = 0; d < accesses.size(); ++d) {
-    const ContractionAccess& access = accesses[d];
+    const AxisMap& access = accesses[d];
     const int64_t at = access.constant + linear_index(point, access.coefficients);
     const bool exists = at % access.divisor == 0 && at >= 0 && at / access.divisor < shape[d];
     EXPECT_TRUE(exists || !access.always);
@@ -47,12 +46,9 @@ void expect_contraction_is_definition(const Op& op, RandomContraction& random) {
   const Contraction c = op.def->contraction(op);
 
   for (size_t d = 0; d < c.dims.size(); ++d) {
-    for (const ContractionAccess& access : c.lhs)
-      EXPECT_TRUE(c.dims[d].kind != Kind::kN || access.coefficients[d] == 0);
-    for (const ContractionAccess& access : c.rhs)
-      EXPECT_TRUE(c.dims[d].kind != Kind::kM || access.coefficients[d] == 0);
-    for (const ContractionAccess& access : c.out)
-      EXPECT_TRUE(c.dims[d].kind != Kind::kK || access.coefficients[d] == 0);
+    for (const AxisMap& access : c.lhs) EXPECT_TRUE(c.dims[d].kind != Kind::kN || access.coefficients[d] == 0);
+    for (const AxisMap& access : c.rhs) EXPECT_TRUE(c.dims[d].kind != Kind::kM || access.coefficients[d] == 0);
+    for (const AxisMap& access : c.out) EXPECT_TRUE(c.dims[d].kind != Kind::kK || access.coefficients[d] == 0);
   }
 
   Shape space;

@@ -3,23 +3,6 @@
 #include <fmt/format.h>
 
 namespace ingot::ops {
-namespace {
-
-void finish(std::vector<loops::ContractionAccess>& accesses, const std::vector<loops::ContractionDim>& dims,
-            const Shape& shape) {
-  for (size_t d = 0; d < accesses.size(); ++d) {
-    loops::ContractionAccess& access = accesses[d];
-    access.coefficients.resize(dims.size());
-    int64_t low = access.constant, high = access.constant;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      const int64_t reach = access.coefficients[i] * (dims[i].extent - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    access.always = access.divisor == 1 && low >= 0 && high < shape[d];
-  }
-}
-
-}  // namespace
 
 DType product_dtype(const InferArgs& args) {
   const DType x = args.operands[0].dtype, y = args.operands[1].dtype;
@@ -67,9 +50,11 @@ std::vector<int64_t> unit(int dim) {
 }
 
 void finish(loops::Contraction& c, const Shape& lhs, const Shape& rhs, const Shape& out) {
-  finish(c.lhs, c.dims, lhs);
-  finish(c.rhs, c.dims, rhs);
-  finish(c.out, c.dims, out);
+  Shape space;
+  for (const loops::ContractionDim& dim : c.dims) space.push_back(dim.extent);
+  settle(c.lhs, space, lhs);
+  settle(c.rhs, space, rhs);
+  settle(c.out, space, out);
 }
 
 }  // namespace ingot::ops

@@ -6,6 +6,7 @@
 #include "aot/analysis/element_loop.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/graph/access_map.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/builder.h"
 #include "aot/passes/checks.h"
@@ -146,7 +147,7 @@ void refuse_what_has_no_kernel(const Block& block) {
 }
 
 // Reads nothing, or no more than what it makes has elements: what costs nothing to make again in every iteration.
-bool is_free_inside(const Op& op) { return is_free(op) || op.is(kBroadcastInDim) || op.is(kReshape); }
+bool is_free_inside(const Op& op) { return is_free(op) || reads_in_order(op); }
 
 // What costs nothing and stands outside of a region is made anew inside, where kernels may take it in.
 void sink_free_values(Block& region) {

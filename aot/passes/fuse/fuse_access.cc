@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "aot/base/contains.h"
-#include "aot/ops/ops.h"
+#include "aot/graph/access_map.h"
 
 namespace ingot::fusion {
 namespace {
@@ -16,56 +16,17 @@ Access unaligned_access(int64_t evaluations, bool is_reread) {
   return access;
 }
 
-Access through_reshape(const Shape& from, const Shape& to, const Access& access, const Space& space) {
+// Of a view that renames dimensions, or at least keeps the order of elements.
+Access through_view(const Op& op, bool is_flat, const Access& access, const Space& space) {
   Access result = unaligned_access(access.evaluations, access.is_reread);
-  if (access.flat) {
-    result.flat = true;
+  if (!access.aligned) {
+    result.flat = is_flat && access.flat;
     return result;
   }
-  if (!access.aligned) return result;
-  // Dimensions longer than 1 that both have in the same order keep what they follow.
-  std::vector<int> dims;
-  std::vector<int64_t> extents;
-  for (size_t d = 0; d < to.size(); ++d) {
-    if (to[d] == 1) continue;
-    dims.push_back(access.dims[d]);
-    extents.push_back(to[d]);
-  }
-  size_t next = 0;
-  result.aligned = true;
-  for (int64_t extent : from) {
-    if (extent == 1) {
-      result.dims.push_back(-1);
-    } else if (next < extents.size() && extents[next] == extent) {
-      result.dims.push_back(dims[next++]);
-    } else {
-      result.aligned = false;
-      result.dims.clear();
-      result.flat = is_full(access, space);
-      return result;
-    }
-  }
-  return result;
-}
-
-Access through_broadcast(const Op& op, const Access& access) {
-  Access result = unaligned_access(access.evaluations, access.is_reread);
-  if (!access.aligned) return result;
-  result.aligned = true;
-  const std::vector<int64_t> dims = op.attrs().ints("broadcast_dimensions");
-  for (size_t d = 0; d < dims.size(); ++d) {
-    result.dims.push_back(op.operand(0)->type.shape[d] == 1 ? -1 : access.dims[dims[d]]);
-  }
-  return result;
-}
-
-Access through_transpose(const Op& op, const Access& access) {
-  Access result = unaligned_access(access.evaluations, access.is_reread);
-  if (!access.aligned) return result;
-  result.aligned = true;
-  const std::vector<int64_t> permutation = op.attrs().ints("permutation");
-  result.dims.resize(permutation.size());
-  for (size_t d = 0; d < permutation.size(); ++d) result.dims[permutation[d]] = access.dims[d];
+  const std::optional<std::vector<int>> dims = renamed_dims(op);
+  result.aligned = dims.has_value();
+  result.flat = !dims && is_flat && is_full(access, space);
+  for (const int dim : dims.value_or(std::vector<int>())) result.dims.push_back(dim < 0 ? -1 : access.dims[dim]);
   return result;
 }
 
@@ -77,19 +38,17 @@ Access once_a_row(Access access, const Space& space) {
 
 Access element_operand(const Op& op, const Access& access, const Space& space, int i) {
   const Value* operand = op.operand(i);
-  if (op.is(kReshape)) return through_reshape(operand->type.shape, op.result()->type.shape, access, space);
-  if (op.is(kBroadcastInDim)) return through_broadcast(op, access);
-  if (op.is(kTranspose)) return through_transpose(op, access);
   if (op.def->is_elementwise) {
     if (operand->type.shape == op.result()->type.shape) return access;
     Access scalar = unaligned_access(access.evaluations, access.is_reread);
     scalar.aligned = operand->type.shape.empty();
     return scalar;
   }
-  // Joined, padded or cut: no more elements are asked for than there are.
-  if (op.is(kConcatenate) || op.is(kPad)) {
+  const AccessMap map = access_map(op);
+  // Of several pieces, no more elements are asked for than there are.
+  if (map.pieces.size() > 1)
     return unaligned_access(std::min(access.evaluations, operand->type.elements()), access.is_reread);
-  }
+  if (map.is_view() && i == 0) return through_view(op, map.is_flat, access, space);
   return unaligned_access(access.evaluations, access.is_reread);
 }
 

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <set>
 
-#include "aot/base/contains.h"
+#include "aot/graph/access_map.h"
 #include "aot/graph/attributes.h"
 #include "aot/ops/ops.h"
 #include "aot/ops/support/update.h"
 
 namespace ingot::fusion {
 namespace {
-
-constexpr const OpDef* kViews[] = {&kReshape, &kTranspose, &kBroadcastInDim, &kSlice, &kDynamicSlice, &kReverse};
 
 bool reduce_behind(const Op& from, const Space& space, const std::vector<int>& dims, std::set<const Op*>& seen) {
   if (!seen.insert(&from).second || seen.size() > 64) return false;
@@ -31,7 +29,8 @@ bool reduce_behind(const Op& from, const Space& space, const std::vector<int>& d
 }  // namespace
 
 // A copy into another layout is made so that its readers need not read through it.
-bool is_view(const Op& op) { return contains(kViews, op.def) && !op.attr_map.contains(attributes::kLayoutCopy); }
+bool is_view(const Op& op) { return access_map(op).is_view() && !op.attr_map.contains(attributes::kLayoutCopy); }
+
 bool is_splat(const Op& op) { return op.is(kConstant) && op.attrs().literal("value")->is_splat; }
 
 bool is_free(const Op& op) { return is_splat(op) || op.is(kIota); }

@@ -5,7 +5,7 @@
 
 namespace ingot::fusion {
 
-// Moves that are a change of index, without conditions: any kernel may read through them.
+// Its elements are all of its first operand: any kernel may read through it.
 bool is_view(const Op& op);
 
 bool is_splat(const Op& op);

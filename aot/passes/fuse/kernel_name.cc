@@ -54,7 +54,7 @@ std::string kernel_name(const Partition& p, const Group& group) {
   for (int i : group.members) {
     const Op& op = *p.ops[i];
     if (&op == group.root || op.is(kConstant)) continue;
-    if (computes && (op.def->flops == 0 || op.def->only_moves)) continue;
+    if (computes && (op.def->flops == 0 || op.def->only_moves())) continue;
     std::string_view verb = short_name(op);
     if (op.def->root == KernelRoot::kReduce) verb = short_name(*op.region().ops.front());
     if (left_out == 0 && name.size() + verb.size() < kNameLengthMax) {

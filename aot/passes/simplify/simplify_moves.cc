@@ -34,7 +34,7 @@ Value* reshape_reshaped(GraphBuilder& b, const Op& op) {
 
 // A splat moved is a splat; a constant reshaped is a constant. Bytes are kept, so NaNs keep their payload.
 Value* moved_splat(GraphBuilder& b, const Op& op) {
-  if (!op.def->only_moves || op.operands.size() != 1 || op.operand(0)->type.dtype != op.result()->type.dtype)
+  if (!op.def->only_moves() || op.operands.size() != 1 || op.operand(0)->type.dtype != op.result()->type.dtype)
     return nullptr;
   const LiteralRef literal = constant_of(op.operand(0));
   if (!literal) return nullptr;

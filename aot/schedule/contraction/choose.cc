@@ -113,7 +113,7 @@ class Search {
 
   // Whether rows overlap.
   bool has_windows(const Orientation& way) const {
-    return std::ranges::any_of(way.rows.side.accesses, [&](const loops::ContractionAccess& access) {
+    return std::ranges::any_of(way.rows.side.accesses, [&](const AxisMap& access) {
       const auto depends = [&](int d) { return access.coefficients[d] != 0; };
       return std::ranges::any_of(way.rows.dims, depends) && std::ranges::any_of(way.depth, depends);
     });

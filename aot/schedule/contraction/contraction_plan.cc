@@ -19,29 +19,17 @@ Shape ContractionPlan::extents(const std::vector<int>& dims) const {
 
 namespace {
 
-// Whether one of an operand's dimensions is the depth and nothing else, all of it in order.
-bool is_depth(const ContractionPlan& plan, const ContractionSide& side, int64_t dim) {
-  const loops::ContractionAccess& access = side.accesses[dim];
-  std::vector<int64_t> coefficients(plan.space.dims.size(), 0);
-  coefficients[plan.depth_dims[0]] = 1;
-  return access.coefficients == coefficients && access.constant == 0 && access.always && access.divisor == 1 &&
-         side.value->type.shape[dim] == plan.depth.extent();
-}
-
-// An operand's parts, by where on the depth they begin: the operands of a concatenation along it, or all of it.
+// An operand's parts, by where on the depth they begin: pieces that are joined along it, or all of it.
 std::map<int64_t, ContractionSide> parts_along_depth(const ContractionPlan& plan, const OperandSide& it) {
-  if (!it.is_joined || plan.depth.count() > 1 || plan.depth_dims.size() != 1) return {{0, it.side}};
-  const Op* op = it.side.value->op;
-  const int64_t dim = op->attrs().integer("dimension");
-  if (!is_depth(plan, it.side, dim)) return {{0, it.side}};
+  if (!it.is_joined || plan.depth.count() > 1) return {{0, it.side}};
+  const Op& op = *it.side.value->op;
+  const Joint joint = *joint_of(op);
+  const AccessMap map = access_map(op);
   std::map<int64_t, ContractionSide> parts;
-  int64_t start = 0;
-  for (const Value* operand : op->operands) {
-    const int64_t extent = operand->type.shape[dim];
-    if (extent == 0) continue;
-    ContractionSide& part = parts[start] = {operand, it.side.accesses};
-    part.accesses[dim].constant -= start;
-    start += extent;
+  for (size_t k = 0; k < map.pieces.size(); ++k) {
+    const Value* operand = op.operand(map.pieces[k].operand);
+    if (operand->type.elements() == 0) continue;
+    parts[joint.starts[k]] = {operand, compose(it.side.accesses, map.pieces[k].axes)};
   }
   return parts;
 }

@@ -12,7 +12,7 @@ using loops::ScalarOp;
 
 namespace {
 
-bool depends_on(const loops::ContractionAccess& access, const Axis& axis) {
+bool depends_on(const AxisMap& access, const Axis& axis) {
   return std::ranges::any_of(axis.dims, [&](int d) { return access.coefficients[d] != 0; });
 }
 
@@ -47,17 +47,17 @@ void ContractionPoint::enter_row(const Index& row) {
 
 ContractionPoint::Indices ContractionPoint::result_index() const {
   Indices index;
-  for (const loops::ContractionAccess& access : plan_.space.out) index.push_back(place(access));
+  for (const AxisMap& access : plan_.space.out) index.push_back(place(access));
   return index;
 }
 
-Index ContractionPoint::place(const loops::ContractionAccess& access) const {
+Index ContractionPoint::place(const AxisMap& access) const {
   Index at = access.constant;
   for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * access.coefficients[d];
   return at;
 }
 
-Expr ContractionPoint::exists(const loops::ContractionAccess& access, int64_t extent) {
+Expr ContractionPoint::exists(const AxisMap& access, int64_t extent) {
   if (access.always) return nullptr;
   Index at = place(access);
   Expr mask = nullptr;
@@ -82,7 +82,7 @@ Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_ma
   Indices index;
   Expr mask = outer_mask;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
-    const loops::ContractionAccess& access = side.accesses[j];
+    const AxisMap& access = side.accesses[j];
     if (!along || depends_on(access, *along)) mask = b().both(mask, exists(access, side.value->type.shape[j]));
     index.push_back(access.divisor > 1 ? b().divide(place(access), access.divisor) : place(access));
   }

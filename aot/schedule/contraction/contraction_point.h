@@ -30,7 +30,7 @@ class ContractionPoint {
   Indices result_index() const;
 
   // An operand's place along one of its dimensions, in units of 1 / divisor.
-  loops::Index place(const loops::ContractionAccess& access) const;
+  loops::Index place(const AxisMap& access) const;
   // Whether the operand has elements here as far as that does not depend on `along`; null when always.
   loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
   // One element (or vector of them) of an operand, in dtype(); 0 where there is none. `along`: the axis that is being
@@ -40,7 +40,7 @@ class ContractionPoint {
   loops::Expr element_at(const ContractionSide& side, const Indices& index, const loops::Expr& mask);
 
  private:
-  loops::Expr exists(const loops::ContractionAccess& access, int64_t extent);
+  loops::Expr exists(const AxisMap& access, int64_t extent);
 
   Step& step_;
   const ContractionPlan& plan_;

@@ -4,7 +4,6 @@
 
 namespace ingot::schedule {
 
-using loops::ContractionAccess;
 using loops::ContractionDim;
 
 int64_t Blocked::inner() const {
@@ -29,8 +28,7 @@ Shape Blocked::block_shape() const {
 }
 
 bool ContractionSide::is_affine() const {
-  return std::ranges::all_of(accesses,
-                             [](const ContractionAccess& access) { return access.always && access.divisor == 1; });
+  return std::ranges::all_of(accesses, [](const AxisMap& access) { return access.always && access.divisor == 1; });
 }
 
 int64_t ContractionSide::stride(int dim) const {

@@ -38,7 +38,7 @@ struct Blocked {
 // One operand: where its element lies for a point of the iteration space.
 struct ContractionSide {
   const Value* value = nullptr;
-  std::vector<loops::ContractionAccess> accesses;  // one for each dimension of the value
+  std::vector<AxisMap> accesses;  // one for each dimension of the value
 
   bool is_affine() const;         // every point has an element, at an affine index
   int64_t stride(int dim) const;  // of an affine or at least undilated access, in elements of the flat operand

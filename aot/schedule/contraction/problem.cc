@@ -4,14 +4,13 @@
 #include <functional>
 #include <limits>
 
+#include "aot/analysis/joined_depth.h"
 #include "aot/base/divide.h"
 #include "aot/graph/op.h"
-#include "aot/ops/ops.h"
 #include "aot/schedule/sweep.h"
 
 namespace ingot::schedule {
 
-using loops::ContractionAccess;
 using loops::ContractionDim;
 
 Shape ContractionProblem::extents(const std::vector<int>& dims) const {
@@ -57,32 +56,37 @@ class Reader {
   }
 
   // Where the elements of a slice lie in what it is of.
-  ContractionSide look_through_slices(ContractionSide side) const {
-    while (side.is_affine() && !draft_.is_made(side.value) && side.value->op->is(kSlice)) {
-      const Op& slice = *side.value->op;
-      const std::vector<int64_t> starts = slice.attrs().ints("start_indices");
-      const std::vector<int64_t> steps = slice.attrs().ints("strides", std::vector<int64_t>(starts.size(), 1));
-      for (size_t d = 0; d < side.accesses.size(); ++d) {
-        ContractionAccess& access = side.accesses[d];
-        for (int64_t& coefficient : access.coefficients) coefficient *= steps[d];
-        access.constant = starts[d] + access.constant * steps[d];
-      }
-      side.value = slice.operand(0);
+  ContractionSide look_through_boxes(ContractionSide side) const {
+    while (side.is_affine() && !draft_.is_made(side.value) && is_box(*side.value->op)) {
+      const Op& box = *side.value->op;
+      side = {box.operand(0), compose(side.accesses, access_map(box).pieces[0].axes)};
     }
     return side;
+  }
+
+  // Pieces side by side along the depth and nothing else, which kernels read from where they lie.
+  bool is_joined(const ContractionSide& side) const {
+    const std::vector<int> depth = dims_of(ContractionDim::Kind::kK);
+    if (draft_.is_made(side.value) || depth.size() != 1) return false;
+    const std::optional<Joint> joint = joint_of(*side.value->op);
+    if (!joint) return false;
+    const int64_t extent = side.value->type.shape[joint->dim];
+    const AxisMap& access = side.accesses[joint->dim];
+    return extent <= kJoinedDepthMax && extent == problem_.space.dims[depth[0]].extent && follows(access, depth[0]) &&
+           access.constant == 0;
   }
 
   OperandSide operand_side(int operand, std::vector<int> dims) const {
     OperandSide it;
     const auto& accesses = operand == 0 ? problem_.space.lhs : problem_.space.rhs;
-    it.side = look_through_slices({problem_.op->operand(operand), accesses});
+    it.side = look_through_boxes({problem_.op->operand(operand), accesses});
     it.operand = operand;
     it.dims = std::move(dims);
     const Value* value = it.side.value;
     it.is_in_buffer = draft_.is_made(value) && it.side.is_affine();
     it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
     it.is_moved = is_moved(value);
-    it.is_joined = !draft_.is_made(value) && value->op->is(kConcatenate);
+    it.is_joined = is_joined(it.side);
     Value* whole = problem_.op->operand(operand);
     it.can_be_prepared = batch_.empty() && whole->uses.size() == 1;
     // What packs it has to be the first step, so that it can go before the loop.
@@ -92,7 +96,7 @@ class Reader {
 
   // What is moved on the way from a buffer is read against its order.
   bool is_moved(const Value* value) const {
-    return !draft_.is_made(value) && value->op->def->only_moves &&
+    return !draft_.is_made(value) && value->op->def->only_moves() &&
            merged_dims(draft_, value) < std::ssize(long_dims(value->type.shape));
   }
 
@@ -131,7 +135,7 @@ class Reader {
     const int last = batch_.back();
     Orientation way = this->way(rows, rows_operand, {last}, columns_operand);
     const auto lies_along = [&](const OperandSide& it) {
-      const auto is_dilated = [](const ContractionAccess& access) { return access.divisor != 1; };
+      const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
       return !it.is_moved && !it.is_joined && it.side.stride(last) == 1 &&
              std::ranges::none_of(it.side.accesses, is_dilated);
     };

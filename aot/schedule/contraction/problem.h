@@ -23,7 +23,7 @@ struct OperandSide {
   bool is_in_buffer = false;            // ... at affine places
   bool is_plain = false;                // ... and of the accumulators' dtype
   bool is_moved = false;                // on the way from a buffer: read against its order
-  bool is_joined = false;               // concatenated along the depth, by an op that is made on the way
+  bool is_joined = false;               // of pieces along the depth, on the way
   bool can_be_prepared = false;         // a step of its own can pack all of it
   bool can_be_hoisted = false;          // ... before the loop around the kernel
   std::optional<int64_t> stride;        // over all of `dims` walked as one

@@ -57,8 +57,8 @@ std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Or
 
 std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
                                    const Blocked& depth, const Blocked& columns) {
-  const std::vector<loops::ContractionAccess>& accesses = way.rows.side.accesses;
-  const auto is_dilated = [](const loops::ContractionAccess& access) { return access.divisor != 1; };
+  const std::vector<AxisMap>& accesses = way.rows.side.accesses;
+  const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
   if (depth.is_ragged() || rows.is_ragged() || std::ranges::any_of(accesses, is_dilated)) return std::nullopt;
   std::vector<int64_t> reach = schedule::reach(problem, {&rows, &depth});
   if (way.has_own_rows) reach[way.columns.dims.back()] = columns.width();

@@ -36,20 +36,14 @@ class Cholesky {
     if (a_->type.elements() == 0) {
       b.set_task_count(0);
     } else {
-      const int64_t lanes = b.vector_lanes(), matrices = element_count(batch_shape_);
-      pitch_ = round_up(size_, lanes);
+      pitch_ = round_up(size_, b.vector_lanes());
       rows_ = b.scratch("rows", held_, size_ * pitch_);
-      const TaskSplit split = split_tasks(matrices, wanted_tasks(work_ns()));
-      b.set_task_count(split.tasks);
-      const Index first = b.task() * split.each;
-      b.loop("matrix", first, first + split.each, 1,
-             [&](const Index& matrix) {
-               const std::vector<Index> batch = loops::unflatten(b, matrix, batch_shape_);
-               read(batch);
-               factor();
-               write(batch);
-             },
-             {Index(matrices)});
+      for_each_unit(b, "matrix", element_count(batch_shape_), wanted_tasks(work_ns()), [&](const Index& matrix) {
+        const std::vector<Index> batch = loops::unflatten(b, matrix, batch_shape_);
+        read(batch);
+        factor();
+        write(batch);
+      });
     }
     step_.finish();
   }

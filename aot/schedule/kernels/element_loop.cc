@@ -41,14 +41,11 @@ class ElementLoop {
     const int64_t vectors = std::max<int64_t>(1, kRegisters / std::ssize(carried_));
     const int64_t block = vectors * lanes, whole = elements / block * block;
     const double work = work_ns(draft_, starts_) + kNsPerFlop * static_cast<double>(count_flops(loop_));
-    const TaskSplit split = split_tasks(elements, wanted_tasks(work), block);
-    b.set_task_count(elements == 0 ? 0 : split.tasks);
+    const TaskPart part = part_of_task(b, elements, wanted_tasks(work), block);
     if (elements == 0) return step.finish();
-    const Index first = b.task() * split.each;
-    b.loop("block", first, first + split.each, block, [&](Index at) { emit(step, at, vectors, block); },
-           {Index(whole)});
+    b.loop("block", part.first, part.end, block, [&](Index at) { emit(step, at, vectors, block); }, {Index(whole)});
     if (whole < elements) {
-      const Expr owns_end = split.tasks == 1 ? nullptr : b.in_range(b.task(), split.tasks - 1, split.tasks);
+      const Expr owns_end = part.tasks == 1 ? nullptr : b.in_range(b.task(), part.tasks - 1, part.tasks);
       b.if_then(owns_end, [&] { emit(step, whole, divide_up(elements - whole, lanes), elements - whole); });
     }
     step.finish();

@@ -36,10 +36,9 @@ class Scatter {
       copy(0, 1);
       update(0, 1);
     } else {
-      const TaskSplit split = split_tasks(shape_.back(), wanted_tasks(work_ns), b.vector_lanes());
-      b.set_task_count(split.tasks);
-      copy(b.task() * split.each, split.each);
-      update(b.task() * split.each, split.each);
+      const TaskPart part = part_of_task(b, shape_.back(), wanted_tasks(work_ns), b.vector_lanes());
+      copy(part.first, part.each);
+      update(part.first, part.each);
     }
     step_.finish();
   }

@@ -46,20 +46,15 @@ class SelectScatter {
     const int64_t run = element_count(extents(run_dims_));
     const int64_t wanted_pieces = passes_through_ ? std::max<int64_t>(1, wanted / element_count(slices)) : 1;
     const TaskSplit pieces = split_tasks(run, wanted_pieces, b_.vector_lanes());
-    const TaskSplit split = split_tasks(element_count(slices) * pieces.tasks, wanted);
-    b_.set_task_count(split.tasks);
     declare();
-    const Index first = b_.task() * split.each;
-    b_.loop("part", first, first + split.each, 1,
-            [&](const Index& part) {
-              const std::vector<Index> slice = loops::unflatten(b_, b_.divide(part, pieces.tasks), slices);
-              std::vector<Index> at(shape_.size(), Index(0));
-              for (size_t d = 0; d < slice.size(); ++d) at[slice_dims_[d]] = slice[d];
-              const Run piece{b_.modulo(part, pieces.tasks) * pieces.each, pieces.each, run};
-              start(at, piece);
-              serve_windows(at, passes_through_ ? piece : Run{0, positions_at(lane_dim_), positions_at(lane_dim_)});
-            },
-            {Index(element_count(slices) * pieces.tasks)});
+    for_each_unit(b_, "part", element_count(slices) * pieces.tasks, wanted, [&](const Index& part) {
+      const std::vector<Index> slice = loops::unflatten(b_, b_.divide(part, pieces.tasks), slices);
+      std::vector<Index> at(shape_.size(), Index(0));
+      for (size_t d = 0; d < slice.size(); ++d) at[slice_dims_[d]] = slice[d];
+      const Run piece{b_.modulo(part, pieces.tasks) * pieces.each, pieces.each, run};
+      start(at, piece);
+      serve_windows(at, passes_through_ ? piece : Run{0, positions_at(lane_dim_), positions_at(lane_dim_)});
+    });
     step_.finish();
   }
 

@@ -244,12 +244,8 @@ class Sort {
     const double moves = static_cast<double>(element_count(shape_)) * (levels() + 1);
     const int64_t wanted = wanted_tasks(moves * kNsPerMove);
     if (lanes_ == Lanes::kRow) return sweep(step_, {.shape = rows_shape_, .merged = merged_rows()}, wanted, body);
-    const int64_t rows = element_count(rows_shape_);
-    const TaskSplit split = split_tasks(rows, wanted);
-    b.set_task_count(split.tasks);
-    const Index first = b.task() * split.each;
-    const auto row = [&](const Index& number) { body(loops::unflatten(b, number, rows_shape_), nullptr); };
-    b.loop("row", first, first + split.each, 1, row, {Index(rows)});
+    for_each_unit(b, "row", element_count(rows_shape_), wanted,
+                  [&](const Index& row) { body(loops::unflatten(b, row, rows_shape_), nullptr); });
   }
 
   // Where the scratch has what stands at a position of the row: rows in lanes lie side by side.
@@ -367,10 +363,7 @@ class Sort {
       }
     };
     if (lanes_ == Lanes::kRow) return b.loop("i", 0, extent_, 1, [&](const Index& i) { write(i, mask); });
-    const int64_t lanes = b.vector_lanes(), whole = extent_ / lanes * lanes;
-    b.loop("i", 0, whole, lanes, [&](const Index& i) { write(i + b.lane(), nullptr); });
-    const Index rest = Index(whole) + b.lane();
-    if (whole < extent_) write(rest, b.in_range(rest, 0, extent_));
+    walk_run(b, 0, extent_, extent_, write);
   }
 
   Draft& draft_;

@@ -154,11 +154,8 @@ class TopK {
     keys_ = b.scratch("keys", key_, (vectors_ + 1) * lanes);
     positions_ = b.scratch("positions", kPosition, (vectors_ + 1) * lanes);
     candidates_ = b.scratch("candidates", key_, lanes);
-    const TaskSplit split = split_tasks(rows, wanted_tasks(work_ns()));
-    b.set_task_count(split.tasks);
-    const Index first = b.task() * split.each;
-    const auto body = [&](const Index& row) { keep_best(loops::unflatten(b, row, rows_shape_)); };
-    b.loop("row", first, first + split.each, 1, body, {Index(rows)});
+    for_each_unit(b, "row", rows, wanted_tasks(work_ns()),
+                  [&](const Index& row) { keep_best(loops::unflatten(b, row, rows_shape_)); });
   }
 
   void keep_best(const std::vector<Index>& row) {

@@ -49,14 +49,10 @@ class TriangularSolve {
       const int64_t units = element_count(batch_shape_) * groups;
       solved_ = b.scratch("solved", held_, size_ * vectors_ * lanes);
       sums_ = b.tile("sum", held_, static_cast<int>(lanes), {vectors_});
-      const TaskSplit split = split_tasks(units, wanted_tasks(work_ns()));
-      b.set_task_count(split.tasks);
-      const Index first = b.task() * split.each;
-      const auto body = [&](const Index& unit) {
+      for_each_unit(b, "unit", units, wanted_tasks(work_ns()), [&](const Index& unit) {
         const std::vector<Index> batch = loops::unflatten(b, b.divide(unit, groups), batch_shape_);
         solve(batch, b.modulo(unit, groups));
-      };
-      b.loop("unit", first, first + split.each, 1, body, {Index(units)});
+      });
     }
     step_.finish();
   }

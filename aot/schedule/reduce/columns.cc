@@ -23,10 +23,6 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
   const int most_vectors = group.all_known() ? kVectors : 1;
-  const int64_t units = column_units(group, lanes, most_vectors);
-  const TaskSplit split = split_tasks(units, wanted_tasks(work_ns(draft, reads)));
-  b.set_task_count(units == 0 ? 0 : split.tasks);
-
   const auto emit_block = [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
     std::vector<Accumulator> accumulators;
     for (const Op* op : group.reduces) {
@@ -49,13 +45,11 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
       step.store_pulled(group.kept_values, kept_of(group, index), mask);
     });
   };
-  const Index first = b.task() * split.each;
-  b.loop("unit", first, first + split.each, 1,
-         [&](Index unit) {
-           Pull::Scope scope(step.pull());
-           walk_columns(step, group, unit, most_vectors, emit_block);
-         },
-         {Index(units)});
+  const int64_t units = column_units(group, lanes, most_vectors);
+  for_each_unit(b, "unit", units, wanted_tasks(work_ns(draft, reads)), [&](const Index& unit) {
+    Pull::Scope scope(step.pull());
+    walk_columns(step, group, unit, most_vectors, emit_block);
+  });
   step.finish();
 }
 

@@ -24,14 +24,10 @@ class Rows {
   // False: a value was wanted at another row or element than the current one.
   bool build() {
     declare();
-    loops::KernelBuilder& b = step_.b();
-    const int64_t rows = group_.kept_count();
     Values makes = group_.row_values;
     makes.insert(makes.end(), group_.kept_values.begin(), group_.kept_values.end());
-    const TaskSplit split = split_tasks(rows, wanted_tasks(work_ns(draft_, makes)));
-    b.set_task_count(rows == 0 ? 0 : split.tasks);
-    const Index first = b.task() * split.each;
-    b.loop("row", first, first + split.each, 1, [&](Index row) { emit_row(row); }, {Index(rows)});
+    for_each_unit(step_.b(), "row", group_.kept_count(), wanted_tasks(work_ns(draft_, makes)),
+                  [&](const Index& row) { emit_row(row); });
     if (!reads_only_current_row_) return false;
     step_.finish();
     return true;
