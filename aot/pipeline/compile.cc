@@ -145,9 +145,9 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     compiled.spec.entries.back().flops = static_cast<uint64_t>(count_flops(entry->body));
   }
   compiled.spec.name = options.name;
-  compiled.spec.states = state_spec(state, entries);
+  compiled.spec.states = state_spec(state);
   compiled.spec.state_bytes = state.bytes();
-  if (!options.initial_state.empty()) set_initial_state(state, options.initial_state, compiled.spec);
+  set_initial_state(state, entries, options.initial_state, compiled.spec);
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
         compile_target(entries, state, loops::find_target(name), options.pipeline, compiled, phases));

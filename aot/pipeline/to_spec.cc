@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
 
 #include "aot/analysis/traffic.h"
 #include "aot/base/error.h"
@@ -113,16 +112,11 @@ bundle::Entry entry_signature(const Function& function) {
   return entry;
 }
 
-std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<Function*>& entries) {
-  std::set<std::string> initialised;
-  for (const Function* entry : entries) {
-    if (entry->name != "init") continue;
-    for (const FunctionResult& result : entry->results) initialised.insert(attr_text(result.attrs, attributes::kState));
-  }
+std::vector<bundle::State> state_spec(const plan::StateTable& state) {
   std::vector<bundle::State> states;
   for (const plan::StateSlot& slot : state.slots()) {
-    const auto start = initialised.contains(slot.name) ? bundle::Start::kInit : bundle::Start::kZero;
-    states.push_back({tensor_spec(slot.name, slot.type), slot.role, static_cast<uint64_t>(slot.offset_bytes), start});
+    const auto offset_bytes = static_cast<uint64_t>(slot.offset_bytes);
+    states.push_back({tensor_spec(slot.name, slot.type), slot.role, offset_bytes, bundle::Start::kUnset});
   }
   return states;
 }

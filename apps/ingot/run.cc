@@ -59,7 +59,7 @@ Command run_command() {
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
                   {"--input", &o.inputs, "NAME=@FILE.npy | @FILE.safetensors:KEY | random | NUMBER"},
-                  {"--state", &o.state, "safetensors file with the state"},
+                  {"--state", &o.state, "safetensors file with the state, or zeros (default: the init entry)"},
                   {"--save-outputs", &o.save_outputs, "folder for the outputs, as .npy files"},
                   {"--save-state", &o.save_state, "safetensors file for the state afterwards"},
                   {"--threads", &o.threads, "1 by default"}},

@@ -23,6 +23,7 @@ struct TrainOptions {
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
+  bool keep_going = false;
 };
 
 // What a step gave: its scalar outputs.
@@ -42,19 +43,39 @@ std::string summary(const Row& row) {
   return text;
 }
 
-// One scalar output over the steps; of long runs, means of equal stretches.
+// The scalar output that is trained for: the one called loss, or else the first; null where there is none.
+const std::pair<std::string, Field>* loss_of(const Row& row) {
+  const auto is_loss = [](const auto& column) { return column.first.ends_with("loss"); };
+  const auto found = std::ranges::find_if(row, is_loss);
+  if (found != row.end()) return &*found;
+  return row.empty() ? nullptr : &row.front();
+}
+
+bool has_bad_loss(const Row& row) {
+  const auto* loss = loss_of(row);
+  return loss && !std::isfinite(std::get<double>(loss->second));
+}
+
+// Says what went wrong in a step. Only the state before it is worth keeping.
+[[noreturn]] void stop_at_bad_loss(const TrainOptions& options, Device& device, int64_t step, const Row& row) {
+  std::string kept = "nothing is saved";
+  if (!options.save.empty()) {
+    device.restore_state();
+    device.save_state(options.save);
+    kept = fmt::format("the state before it is in {}", options.save);
+  }
+  throw_error(nullptr, fmt::format("step {} gave {}; {}; --keep-going goes on all the same", step, summary(row), kept));
+}
+
+// The loss over the steps; of long runs, means of equal stretches.
 class Curve {
  public:
-  // The output called loss, or else the first.
   explicit Curve(const Row& row) {
-    for (size_t i = row.size(); i-- > 0;) {
-      if (row[i].first.ends_with("loss") || i == 0) column_ = i;
-    }
-    if (!row.empty()) name_ = row[column_].first;
+    if (const auto* loss = loss_of(row)) name_ = loss->first;
   }
 
   void add(const Row& row) {
-    if (column_ < row.size()) values_.push_back(std::get<double>(row[column_].second));
+    if (const auto* loss = loss_of(row)) values_.push_back(std::get<double>(loss->second));
   }
 
   std::string svg(const std::string& title) const {
@@ -78,7 +99,6 @@ class Curve {
   }
 
  private:
-  size_t column_ = 0;
   std::string name_;
   std::vector<double> values_;
 };
@@ -107,14 +127,17 @@ void train(const TrainOptions& options) {
     Progress progress("step", steps);
     for (int64_t step = 0; step < steps; ++step) {
       batches.fill(step, bound.inputs);
+      if (!options.keep_going && !options.save.empty()) device.keep_state();
       device.run(entry);
       row = scalars(outputs, bound.outputs);
       curve.add(row);
       if (progress.is_shown()) progress.at(step + 1, summary(row));
-      if (!log.is_open()) continue;
-      Row logged = row;
-      logged.emplace_back("step", step);
-      log << to_json(logged) << "\n";
+      if (log.is_open()) {
+        Row logged = row;
+        logged.emplace_back("step", step);
+        log << to_json(logged) << std::endl;  // flushed: whoever follows the log sees each step
+      }
+      if (!options.keep_going && has_bad_loss(row)) stop_at_bad_loss(options, device, step, row);
     }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -145,11 +168,12 @@ Command train_command() {
                    "safetensors file; its keys match input names, their first dimension is the step",
                    {.required = true}},
                   {"--steps", &o.steps, "how many; 0: as many as the data has. More go round again"},
-                  {"--state", &o.state, "safetensors file with the first state (default: the init entry)"},
+                  {"--state", &o.state, "safetensors file with the first state, or zeros (default: the init entry)"},
                   {"--seed", &o.seed, "of the init entry, where no state is given"},
                   {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
                   {"--log", &o.log, "file for the scalar outputs: one JSON object a line"},
                   {"--plot", &o.plot, "picture to write of the loss over the steps (.svg)"},
+                  {"--keep-going", &o.keep_going, "go on although the loss is infinite or not a number"},
                   {"--save", &o.save, "safetensors file for the last state"},
                   {"--threads", &o.threads, "1 by default; the results are the same for any number"}},
       .run = [options] { train(*options); },

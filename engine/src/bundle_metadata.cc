@@ -131,7 +131,7 @@ bool states_ok(const schema::Bundle& bundle) {
     if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes)) return false;
     if (state.offset() < end || state.offset() % INGOT_BUFFER_ALIGNMENT_BYTES != 0) return false;
     if (__builtin_add_overflow(state.offset(), bytes, &end) || end > bundle.state_bytes()) return false;
-    if (state.start() > INGOT_START_INIT) return false;
+    if (state.start() > INGOT_START_UNSET) return false;
     if (state.start() == INGOT_START_SEGMENT) initial_bytes += bytes;
   }
   const uint32_t segment = bundle.initial_state();

@@ -141,7 +141,7 @@ void start_entries(ingot_session* session, const Layout& layout) {
 ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layout& layout, ingot_error* error) {
   const Metadata& m = bundle.metadata;
   if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
-  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_INIT;
+  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_UNSET;
   const ingot_segment_record* segment = m.initial_state();
   if (!segment) return INGOT_OK;
   SegmentReader reader(*segment, bundle.segment_bytes(*segment), layout.inflate_workspace);

@@ -1,6 +1,5 @@
-// The ingot tool as its user meets it: a process in a folder, with programs and data that the test writes.
+// What each command of the ingot tool does, and what it says of mistakes.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -10,127 +9,16 @@
 #include <set>
 
 #include "aot/base/error.h"
-#include "aot/base/file.h"
-#include "aot/base/safetensors.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
-#include "apps/ingot/command_line.h"
 #include "apps/ingot/reproducer.h"
-#include "gtest/gtest.h"
+#include "tests/tool/cli_fixture.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Linear regression by gradient descent.
-constexpr const char* kTrainStep = R"(
-func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "batch.x"},
-                %y: tensor<8xf32> {ingot.name = "batch.y"}, %lr: tensor<f32> {ingot.name = "lr"})
-    -> (tensor<4xf32> {ingot.state = "w"}, tensor<f32> {ingot.name = "loss"}) {
-  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
-  %e = stablehlo.subtract %p, %y : tensor<8xf32>
-  %g = stablehlo.dot_general %x, %e, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<4xf32>
-  %r = stablehlo.broadcast_in_dim %lr, dims = [] : (tensor<f32>) -> tensor<4xf32>
-  %d = stablehlo.multiply %g, %r : tensor<4xf32>
-  %n = stablehlo.subtract %w, %d : tensor<4xf32>
-  %l = stablehlo.dot_general %e, %e, contracting_dims = [0] x [0] : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
-  return %n, %l : tensor<4xf32>, tensor<f32>
-}
-)";
-constexpr const char* kPredict = R"(
-func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "x"})
-    -> (tensor<8xf32> {ingot.name = "prediction"}) {
-  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
-  return %p : tensor<8xf32>
-}
-)";
-constexpr const char* kCheck = R"(
-func.func @sum() {
-  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
-  %y = stablehlo.add %x, %x : tensor<2xf32>
-  check.expect_eq_const %y, dense<[2.0, 4.0]> : tensor<2xf32>
-  func.return
-}
-)";
-
-struct Outcome {
-  int exit_code;
-  std::string output, errors;
-};
-
-class CliTest : public testing::Test {
- protected:
-  CliTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    write("step.mlir", kTrainStep);
-    write("predict.mlir", kPredict);
-    write("check.mlir", kCheck);
-    write_safetensors(path("data.safetensors"), {{"batch.x", tensor({5, 8, 4}, inputs_)},
-                                                 {"batch.y", tensor({5, 8}, targets_)},
-                                                 {"x", tensor({8, 4}, inputs_)},
-                                                 {"narrow", tensor({8, 2}, inputs_)}});
-    write_safetensors(path("first.safetensors"), {{"w", tensor({4}, weights_)}});
-  }
-  ~CliTest() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
-
-  // Runs `ingot ARGUMENTS` in the folder, by the shell.
-  Outcome ingot(const std::string& arguments) const {
-    const std::string out = path("..out." + name_), err = path("..err." + name_);
-    const std::string line = fmt::format("cd {} && {} {} >{} 2>{}", folder_.string(), INGOT_TOOL, arguments, out, err);
-    const int status = std::system(line.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
-    fs::remove(out);
-    fs::remove(err);
-    return outcome;
-  }
-
-  // The same, which must succeed; its output.
-  std::string done(const std::string& arguments) const {
-    const Outcome outcome = ingot(arguments);
-    EXPECT_EQ(outcome.exit_code, kSuccess) << arguments << "\n" << outcome.errors;
-    return outcome.output;
-  }
-
-  std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& item : fs::directory_iterator(folder_)) names.insert(item.path().filename().string());
-    return names;
-  }
-
-  static SafeTensor tensor(std::vector<int64_t> shape, const std::vector<float>& values) {
-    size_t count = 1;
-    for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
-    return {"F32", std::move(shape), std::as_bytes(std::span(values).first(count))};
-  }
-
-  void compile_both() const { done("compile train_step=step.mlir predict.mlir -o net.ingot"); }
-
-  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("cli_test." + name_);
-
- private:
-  // Inputs of five batches, and what weights of 1, 2, 3 and 4 make of them.
-  static std::vector<float> make_inputs() {
-    std::vector<float> values;
-    for (int i = 0; i < 5 * 8 * 4; ++i) values.push_back(static_cast<float>(i * 37 % 11) / 11 - 0.5f);
-    return values;
-  }
-  static std::vector<float> make_targets(const std::vector<float>& inputs) {
-    std::vector<float> values;
-    for (size_t i = 0; i < inputs.size(); i += 4) {
-      values.push_back(inputs[i] + 2 * inputs[i + 1] + 3 * inputs[i + 2] + 4 * inputs[i + 3]);
-    }
-    return values;
-  }
-
-  const std::vector<float> inputs_ = make_inputs(), targets_ = make_targets(inputs_), weights_{0, 0, 0, 0};
-};
 
 TEST_F(CliTest, EveryCommandExplainsItself) {
   const std::string all = done("--help");
@@ -401,7 +289,7 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"run net.ingot predict --input x=@data.safetensors:narrow", kUserError,
        "is F32[8,2], but the input is x: f32[8,4]"},
       {"run net.ingot predict --input x=@data.safetensors:y", kUserError, "has no tensor 'y'"},
-      {"run net.ingot predict --input x=1 --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
+      {"run net.ingot predict --input x=1 --state zeros --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
       {"train net.ingot --data nowhere.safetensors --set lr=1", kUserError, "cannot read nowhere.safetensors"},
       {"train net.ingot --data data.safetensors", kUserError, "has no tensor for the input lr"},
       {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
