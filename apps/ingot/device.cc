@@ -24,7 +24,9 @@ std::vector<ingot_tensor_info> tensors(uint32_t count, Get get) {
 // A bundle, or what the engine says of it with the file's name and what to do.
 engine::Bundle open(const std::string& path) {
   try {
-    return engine::Bundle(path);
+    ingot_open_options options = {};
+    options.copy_file = 1;  // training goes on for hours: whoever replaces the file does not end it
+    return engine::Bundle(path, &options);
   } catch (const engine::Failure& failure) {
     const std::string what = failure.what();
     const char* hint = failure.status() == INGOT_FILE_FAILED ? "is the path right?"

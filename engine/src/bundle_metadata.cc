@@ -5,10 +5,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engine/src/checksum.h"
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
-#include "schema/checksum.h"
 #include "schema/dtype.h"
 
 namespace ingot::engine {
@@ -161,7 +161,7 @@ bool targets_ok(const schema::Bundle& bundle) {
 }
 
 ingot_status check_header(const ingot_bundle_header& header, uint64_t file_bytes, ingot_error* error) {
-  if (header.header_checksum != ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum))) {
+  if (header.header_checksum != checksum(&header, offsetof(ingot_bundle_header, header_checksum))) {
     return fail(error, INGOT_DAMAGED, "the header's checksum does not match");
   }
   if (header.format_major != INGOT_FORMAT_MAJOR || header.kernel_abi_version != INGOT_KERNEL_ABI_VERSION) {
@@ -194,7 +194,7 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
   INGOT_TRY(check_header(header, file_bytes, error));
 
   const uint8_t* metadata = file + header.metadata_offset;
-  if (ingot_checksum(metadata, header.metadata_bytes) != header.metadata_checksum) {
+  if (checksum(metadata, header.metadata_bytes) != header.metadata_checksum) {
     return fail(error, INGOT_DAMAGED, "the metadata's checksum does not match");
   }
   flatbuffers::Verifier verifier(metadata, header.metadata_bytes, kVerifierDepthMax, kVerifierTablesMax);

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "schema/checksum.h"
+#include "engine/src/checksum.h"
 
 namespace ingot::engine {
 
@@ -22,8 +22,8 @@ constexpr char kPartialSuffix[] = ".partial";
 constexpr uint32_t kPathBytesMax = 4096;
 
 inline uint64_t chain_checksum(uint64_t chain, const void* tensor, uint64_t bytes) {
-  const uint64_t link[2] = {chain, ingot_checksum(tensor, bytes)};
-  return ingot_checksum(link, sizeof link);
+  const uint64_t link[2] = {chain, checksum(tensor, bytes)};
+  return checksum(link, sizeof link);
 }
 
 // 16 digits and a zero.

@@ -1,4 +1,4 @@
-// Loading a state file: all of it is checked before the first byte of the state changes.
+// Loading a state file: all of it is read into memory and checked before the first byte of the state changes.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -34,17 +34,17 @@ ingot_status malformed(const char* what, ingot_error* error) {
   return fail(error, INGOT_BAD_STATE_FILE, "not a well-formed safetensors file: %s", what);
 }
 
-ingot_status split(const FileMap& map, StateFile* out, ingot_error* error) {
+ingot_status split(const FileBytes& bytes, StateFile* out, ingot_error* error) {
   uint64_t header_bytes;
-  if (map.byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
-  std::memcpy(&header_bytes, map.bytes, sizeof header_bytes);
-  if (header_bytes > kHeaderBytesMax || header_bytes > map.byte_count - sizeof header_bytes) {
+  if (bytes.byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
+  std::memcpy(&header_bytes, bytes.bytes, sizeof header_bytes);
+  if (header_bytes > kHeaderBytesMax || header_bytes > bytes.byte_count - sizeof header_bytes) {
     return malformed("it ends within its header", error);
   }
-  out->header = reinterpret_cast<const char*>(map.bytes) + sizeof header_bytes;
+  out->header = reinterpret_cast<const char*>(bytes.bytes) + sizeof header_bytes;
   out->header_bytes = header_bytes;
-  out->data = map.bytes + sizeof header_bytes + header_bytes;
-  out->data_bytes = map.byte_count - sizeof header_bytes - header_bytes;
+  out->data = bytes.bytes + sizeof header_bytes + header_bytes;
+  out->data_bytes = bytes.byte_count - sizeof header_bytes - header_bytes;
   return INGOT_OK;
 }
 
@@ -167,9 +167,9 @@ ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t 
   return INGOT_OK;
 }
 
-ingot_status load_mapped(ingot_session* session, const FileMap& map, uint32_t flags, ingot_error* error) {
+ingot_status load_bytes(ingot_session* session, const FileBytes& bytes, uint32_t flags, ingot_error* error) {
   StateFile file;
-  INGOT_TRY(split(map, &file, error));
+  INGOT_TRY(split(bytes, &file, error));
   INGOT_TRY(check_file(session, file, flags, error));
   const Metadata& m = session->bundle->metadata;
   uint32_t after = 0;
@@ -177,8 +177,10 @@ ingot_status load_mapped(ingot_session* session, const FileMap& map, uint32_t fl
   return for_each_tensor(file, &checksum, error, [&](const FileTensor& tensor) {
     const uint32_t state = find_state(m, tensor.name, after);
     if (state == INGOT_NONE) return INGOT_OK;
-    const uint64_t bytes = tensor.end - tensor.begin;
-    if (bytes > 0) std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, bytes);
+    const uint64_t byte_count = tensor.end - tensor.begin;
+    if (byte_count > 0) {
+      std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, byte_count);
+    }
     session->state_known[state] = 1;
     after = state + 1;
     return INGOT_OK;
@@ -186,10 +188,10 @@ ingot_status load_mapped(ingot_session* session, const FileMap& map, uint32_t fl
 }
 
 ingot_status load_file(ingot_session* session, const char* path, uint32_t flags, ingot_error* error) {
-  FileMap map;
-  INGOT_TRY(map_file(path, &map, error));
-  const ingot_status status = load_mapped(session, map, flags, error);
-  unmap_file(&map);
+  FileBytes file;
+  INGOT_TRY(read_file(path, &file, error));
+  const ingot_status status = load_bytes(session, file, flags, error);
+  free_bytes(&file);
   return status;
 }
 

@@ -70,13 +70,7 @@ class Output {
 
  private:
   void write_through(const uint8_t* data, uint64_t byte_count) {
-    while (ok_ && byte_count > 0) {
-      const ssize_t written = write(descriptor_, data, byte_count);
-      if (written < 0 && errno == EINTR) continue;
-      ok_ = written > 0;
-      data += written;
-      byte_count -= static_cast<uint64_t>(written);
-    }
+    ok_ = ok_ && write_all(descriptor_, data, byte_count);
   }
 
   int descriptor_;

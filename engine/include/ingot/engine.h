@@ -5,8 +5,8 @@
  *
  *     probe -> how much memory -> open -> create -> bind inputs and outputs -> run, run, run -> save -> destroy, close
  *
- * The engine allocates nothing. The caller gives all memory and keeps it until destroy or close. run() makes no system
- * call with one thread. Bitwise the same results for any number of threads.
+ * The caller gives all memory and keeps it until destroy or close; the engine maps files, and where it says so copies
+ * of them, but allocates nothing. run() makes no system call with one thread. Bitwise the same results for any number of threads.
  *
  * Every function that can fail returns a status (ingot/status.h) and takes, last, an ingot_error to fill in, or NULL.
  * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
@@ -51,7 +51,8 @@ ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_re
 
 /* --- Bundles ------------------------------------------------------------------------------------------------------ */
 
-/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. */
+/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. A file
+ * is then copied as by copy_file: what was looked at is what runs. */
 typedef int32_t (*ingot_code_check)(void* user, const void* code_segment, uint64_t byte_count);
 
 typedef struct ingot_open_options {
@@ -59,10 +60,12 @@ typedef struct ingot_open_options {
   int32_t trust_rodata; /* other than 0: skip the checksum of read-only data, which reads all of it */
   ingot_code_check code_check;
   void* code_check_user;
+  int32_t copy_file; /* other than 0: all of the file is read into memory first, and may change afterwards */
 } ingot_open_options;
 
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
- * open. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
+ * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).
+ * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
  *   options  NULL: the defaults, all zero.
  *   memory   bundle_bytes of the requirements. */
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
@@ -191,7 +194,8 @@ enum ingot_load_flags {
   INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous */
 };
 
-/* Loads a safetensors file. All of it is checked first: on failure the state is as it was. */
+/* Loads a safetensors file. All of it is read into memory of its own and checked first: on failure, also where the file
+ * changes meanwhile, the state is as it was. */
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
 
 /* --- Watching ----------------------------------------------------------------------------------------------------- */
