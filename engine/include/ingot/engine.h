@@ -184,19 +184,29 @@ ingot_status ingot_write_state(ingot_session* session, uint32_t state, const voi
 ingot_status ingot_snapshot(const ingot_session* session, void* memory, uint64_t memory_bytes, ingot_error* error);
 ingot_status ingot_rollback(ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error);
 
-/* Saves the state as a safetensors file: written beside `path`, synced, renamed over it, directory synced. What `path`
- * was before stays as `path`.previous. A crash at any instant leaves the old or the new file whole. */
+/* Saves the state as a safetensors file: written beside `path` (`path`.partial0, or the first free number), synced,
+ * renamed over it, directory synced. What `path` was before stays as `path`.previous, and its permissions stay; of a
+ * symbolic link, what it names is meant. A crash at any instant leaves the old or the new file whole, and so do several
+ * savers at a time. If the new file cannot take the place of the old, it stays, and the error names it.
+ *   note  UTF-8 text to go with the state, as where in its data a training stands; NULL: none. Other readers see it as
+ *         the metadata "ingot.note". */
 ingot_status ingot_save_state(const ingot_session* session, const char* path, ingot_error* error);
+ingot_status ingot_save_state_noted(const ingot_session* session, const char* path, const char* note,
+                                    ingot_error* error);
 
 enum ingot_load_flags {
   INGOT_LOAD_PARTIAL = 1,        /* states that the file lacks keep their values */
   INGOT_LOAD_IGNORE_UNKNOWN = 2, /* tensors that the state lacks are skipped */
-  INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous */
+  INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous: *error then tells why */
 };
 
 /* Loads a safetensors file. All of it is read into memory of its own and checked first: on failure, also where the file
- * changes meanwhile, the state is as it was. */
+ * changes meanwhile, the state is as it was. After a success error->status is INGOT_OK, unless the previous file was
+ * loaded.
+ *   note  gets the file's note, "" if it has none, cut to note_bytes with the zero at its end; NULL: it is not wanted. */
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
+ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
+                                    uint64_t note_bytes, ingot_error* error);
 
 /* --- Watching ----------------------------------------------------------------------------------------------------- */
 
