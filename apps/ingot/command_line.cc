@@ -135,6 +135,9 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBug) return bug(error.what());
     fmt::print(stderr, "{}\n", error.what());
+  } catch (const Stopped& stopped) {
+    fmt::print(stderr, "{}\n", stopped.what);
+    return kSignal + stopped.signal;
   } catch (const engine::Failure& failure) {
     fmt::print(stderr, "error: {}\n", failure.what());
   } catch (const std::filesystem::filesystem_error& error) {

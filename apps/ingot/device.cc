@@ -80,6 +80,7 @@ Device::Bound Device::bind(uint32_t entry) {
   const auto provide = [&](const ingot_tensor_info& tensor, auto bind_function,
                            std::vector<std::span<std::byte>>& spans) {
     engine::AlignedBytes& memory = bound.memory.emplace_back(tensor.bytes, bundle_.needs().alignment_bytes);
+    std::fill_n(memory.data(), memory.size(), std::byte{0});
     engine::call(bind_function, session_.get(), entry, static_cast<uint32_t>(spans.size()), memory.data(),
                  memory.size());
     spans.emplace_back(memory.data(), memory.size());
@@ -129,7 +130,21 @@ void Device::write_zeros() {
   }
 }
 
-void Device::save_state(const std::string& path) const { engine::call(ingot_save_state, session_.get(), path.c_str()); }
+void Device::save_state(const std::string& path, const std::string& note) const {
+  engine::call(ingot_save_state_noted, session_.get(), path.c_str(), note.empty() ? nullptr : note.c_str());
+}
+
+std::string Device::load_checkpoint(const std::string& path) {
+  constexpr uint64_t kNoteBytesMax = 4096;
+  std::string note(kNoteBytesMax, '\0');
+  ingot_error error = {};
+  if (ingot_load_state_noted(session_.get(), path.c_str(), INGOT_LOAD_OR_PREVIOUS, note.data(), note.size(), &error) !=
+      INGOT_OK) {
+    throw engine::Failure(error);
+  }
+  if (error.status != INGOT_OK) fmt::print(stderr, "warning: {}; going on from {}.previous\n", error.text, path);
+  return note.c_str();
+}
 
 void Device::keep_state() {
   if (!kept_state_.data())

@@ -1,6 +1,7 @@
 // The part of the C API that tells what is in a bundle.
 #include "engine/src/bundle.h"
 #include "engine/src/names.h"
+#include "schema/bundle_header.h"
 
 using namespace ingot::engine;
 
@@ -25,6 +26,7 @@ void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
   out->entry_count = m.entry_count();
   out->state_count = m.state_count();
   out->kernel_count = bundle->code.kernel_count;
+  out->checksum = reinterpret_cast<const ingot_bundle_header*>(bundle->file.bytes)->metadata_checksum;
 }
 
 ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,

@@ -86,6 +86,7 @@ typedef struct ingot_bundle_info {
   uint32_t entry_count;
   uint32_t state_count;
   uint32_t kernel_count;
+  uint64_t checksum; /* of the metadata, which has those of all the rest: two bundles that differ differ in it */
 } ingot_bundle_info;
 
 typedef struct ingot_entry_info {
