@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "aot/base/error.h"
 #include "aot/bundle/check_spec.h"
@@ -11,6 +12,7 @@
 #include "schema/checksum.h"
 #include "schema/kernel_abi.h"
 #include "schema/plan_records.h"
+#include "schema/text.h"
 
 namespace ingot::bundle {
 namespace {
@@ -29,17 +31,25 @@ T read_struct(std::span<const std::byte> bytes, uint64_t offset) {
   return value;
 }
 
-std::string text(const flatbuffers::String* string) { return string ? string->str() : ""; }
+std::string plain(std::string text) {
+  require(ingot_is_plain_text(text.data(), text.size()), "a name is no plain text");
+  return text;
+}
+
+std::string text(const flatbuffers::String* string) { return string ? plain(string->str()) : ""; }
 
 // Calls visit(element) for each element of a vector, which may be absent.
 template <typename T, typename Visit>
 void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
   if (!vector) return;
+  require(reinterpret_cast<uintptr_t>(vector->Data()) % alignof(std::remove_pointer_t<T>) == 0 || vector->size() == 0,
+          "a table is not aligned");
   for (const auto& element : *vector) visit(element);
 }
 
 Tensor read_tensor(const schema::Tensor& tensor) {
-  Tensor out{tensor.name()->str(), static_cast<ingot_dtype>(tensor.dtype()), {}};
+  require(ingot_dtype_bytes(tensor.dtype()) > 0, "a tensor has an unknown element type");
+  Tensor out{text(tensor.name()), static_cast<ingot_dtype>(tensor.dtype()), {}};
   for_each(tensor.dims(), [&](uint64_t dim) { out.dims.push_back(dim); });
   for_each(tensor.default_value(), [&](uint8_t byte) { out.default_value.push_back(std::byte{byte}); });
   return out;
@@ -53,6 +63,7 @@ class Reader {
     require(header.header_checksum == ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum)),
             "its header was changed");
     require(header.format_major == INGOT_FORMAT_MAJOR, "it has another format version");
+    require(header.metadata_offset % 64 == 0, "its metadata is not aligned");
     const auto metadata = part(header.metadata_offset, header.metadata_bytes, header.metadata_checksum);
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(metadata.data()), metadata.size());
     require(metadata.size() >= 8 && schema::VerifyBundleBuffer(verifier), "its metadata is malformed");
@@ -63,9 +74,9 @@ class Reader {
     BundleSpec spec;
     spec.producer = text(bundle_->producer());
     spec.name = text(bundle_->name());
-    for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(name->str()); });
+    for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(text(name)); });
     for_each(bundle_->entries(), [&](const schema::Entry* entry) {
-      Entry out{entry->name()->str(), {}, {}, entry->flops()};
+      Entry out{text(entry->name()), {}, {}, entry->flops()};
       for_each(entry->inputs(), [&](const auto* tensor) { out.inputs.push_back(read_tensor(*tensor)); });
       for_each(entry->outputs(), [&](const auto* tensor) { out.outputs.push_back(read_tensor(*tensor)); });
       spec.entries.push_back(std::move(out));
@@ -137,11 +148,11 @@ class Reader {
 
   Target read_target(const schema::Target& target) const {
     Target out;
-    out.name = target.name()->str();
+    out.name = text(target.name());
     read_code(segment(target.code(), INGOT_SEGMENT_CODE), &out);
     if (target.rodata() != INGOT_NONE) out.rodata = segment(target.rodata(), INGOT_SEGMENT_RODATA);
     for (uint32_t i = 0; target.kernel_names() && i < target.kernel_names()->size() && i < out.kernels.size(); ++i) {
-      out.kernels[i].name = target.kernel_names()->Get(i)->str();
+      out.kernels[i].name = text(target.kernel_names()->Get(i));
     }
     for_each(target.plans(), [&](const schema::Plan* plan) { out.plans.push_back(read_plan(*plan, out)); });
     return out;
@@ -150,7 +161,7 @@ class Reader {
   static void read_code(const Bytes& segment, Target* out) {
     const auto header = read_struct<ingot_code_header>(segment, 0);
     require(std::memcmp(header.magic, INGOT_CODE_MAGIC, sizeof header.magic) == 0, "its code is not described");
-    out->isa.assign(header.isa, strnlen(header.isa, sizeof header.isa));
+    out->isa = plain({header.isa, strnlen(header.isa, sizeof header.isa)});
     uint64_t at = sizeof header;
     const uint64_t parameters_at = at + uint64_t{header.kernel_count} * sizeof(ingot_kernel_record);
     for (uint32_t i = 0; i < header.kernel_count; ++i, at += sizeof(ingot_kernel_record)) {
@@ -178,11 +189,11 @@ class Reader {
       if (features[i] != ',') {
         feature += features[i];
       } else {
-        out->cpu_features.push_back(std::move(feature));
+        out->cpu_features.push_back(plain(std::move(feature)));
         feature.clear();
       }
     }
-    if (!feature.empty()) out->cpu_features.push_back(feature);
+    if (!feature.empty()) out->cpu_features.push_back(plain(feature));
     const auto image = segment.begin() + static_cast<ptrdiff_t>(header.image_offset);
     out->code.assign(image, image + static_cast<ptrdiff_t>(header.image_bytes));
   }

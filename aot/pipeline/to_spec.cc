@@ -6,6 +6,7 @@
 
 #include "aot/analysis/traffic.h"
 #include "aot/base/error.h"
+#include "aot/base/printable.h"
 #include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
@@ -54,7 +55,7 @@ std::string first_name(const Location& location) {
 
 bundle::Call call_spec(const Op& kernel) {
   const Traffic::Kernel measured = measure_kernel(kernel);
-  bundle::Call call{measured.name, first_name(kernel.location), describe(kernel.location)};
+  bundle::Call call{measured.name, printable(first_name(kernel.location)), printable(describe(kernel.location))};
   // Without the folder: a bundle does not tell where it was made.
   call.source.erase(0, call.source.rfind('/') + 1);
   if (call.source == call.op) call.source.clear();

@@ -10,6 +10,7 @@
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
 #include "schema/dtype.h"
+#include "schema/text.h"
 
 namespace ingot::engine {
 namespace {
@@ -66,9 +67,10 @@ ingot_tensor_info tensor_info(const schema::Tensor& tensor) {
   return info;
 }
 
-bool name_ok(const flatbuffers::String* name) {
-  return name && name->size() > 0 && std::strlen(name->c_str()) == name->size();
-}
+// Missing texts are "".
+bool text_ok(const flatbuffers::String* text) { return !text || ingot_is_plain_text(text->c_str(), text->size()); }
+
+bool name_ok(const flatbuffers::String* name) { return name && name->size() > 0 && text_ok(name); }
 
 bool tensor_ok(const schema::Tensor& tensor) {
   uint64_t bytes;
@@ -128,7 +130,8 @@ bool states_ok(const schema::Bundle& bundle) {
   for (uint32_t i = 0; i < size(bundle.states()); ++i) {
     const schema::State& state = *bundle.states()->Get(i);
     uint64_t bytes = 0;
-    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes)) return false;
+    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes) || !text_ok(state.role())) return false;
+    if (std::strcmp(state.tensor()->name()->c_str(), INGOT_RESERVED_STATE) == 0) return false;
     if (state.offset() < end || state.offset() % INGOT_BUFFER_ALIGNMENT_BYTES != 0) return false;
     if (__builtin_add_overflow(state.offset(), bytes, &end) || end > bundle.state_bytes()) return false;
     if (state.start() > INGOT_START_UNSET) return false;
@@ -153,6 +156,9 @@ bool targets_ok(const schema::Bundle& bundle) {
     if (!name_ok(target.name()) || !segment_is(bundle, target.code(), INGOT_SEGMENT_CODE)) return false;
     if (target.rodata() != INGOT_NONE && !segment_is(bundle, target.rodata(), INGOT_SEGMENT_RODATA)) return false;
     if (size(target.plans()) != size(bundle.entries())) return false;
+    for (uint32_t j = 0; j < size(target.kernel_names()); ++j) {
+      if (!text_ok(target.kernel_names()->Get(j))) return false;
+    }
     for (uint32_t j = 0; j < size(target.plans()); ++j) {
       if (target.plans()->Get(j)->entry() != j || !plan_ok(*target.plans()->Get(j))) return false;
     }
@@ -208,11 +214,12 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
     return fail(error, INGOT_UNKNOWN_FEATURE,
                 "the bundle requires '%.100s', which this engine does not have: update it", feature.c_str());
   }
-  const char* wrong = !segments_ok(bundle, header.file_bytes) ? "segments"
-                      : !entries_ok(bundle)                   ? "entry points"
-                      : !states_ok(bundle)                    ? "states"
-                      : !targets_ok(bundle)                   ? "targets"
-                                                              : nullptr;
+  const char* wrong = !text_ok(bundle.name()) || !text_ok(bundle.producer()) ? "names"
+                      : !segments_ok(bundle, header.file_bytes)              ? "segments"
+                      : !entries_ok(bundle)                                  ? "entry points"
+                      : !states_ok(bundle)                                   ? "states"
+                      : !targets_ok(bundle)                                  ? "targets"
+                                                                             : nullptr;
   if (wrong) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", wrong);
   root_ = &bundle;
   return INGOT_OK;

@@ -79,31 +79,30 @@ ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, in
 
 ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
   if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.entry(i).name; };
   const Metadata& m = bundle->metadata;
-  return find_by_name("entry point", name, m.entry_count(), [&](uint32_t i) { return m.entry(i).name; }, out, error);
+  return find_by_name(m, {"entry point", m.entry_count(), name_of}, name, out, error);
 }
 
 ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                               ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
+  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.input(entry, i).name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.input(entry, i).name; };
-  return find_by_name("input", name, m.entry(entry).input_count, name_of, out, error);
+  return find_by_name(m, {"input", m.entry(entry).input_count, name_of, entry}, name, out, error);
 }
 
 ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                                ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
+  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.output(entry, i).name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.output(entry, i).name; };
-  return find_by_name("output", name, m.entry(entry).output_count, name_of, out, error);
+  return find_by_name(m, {"output", m.entry(entry).output_count, name_of, entry}, name, out, error);
 }
 
 ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
   if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.state(i).tensor.name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.state(i).tensor.name; };
-  return find_by_name("state", name, m.state_count(), name_of, out, error);
+  return find_by_name(m, {"state", m.state_count(), name_of}, name, out, error);
 }

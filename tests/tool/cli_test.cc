@@ -311,6 +311,33 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
   }
 }
 
+TEST_F(CliTest, NamesAreNoPathsAndNoEscapeSequences) {
+  const auto program = [](const std::string& state, const std::string& name) {
+    return "func.func @main(%a: tensor<4xf32> {ingot.state = \"" + state + "\"}) -> (tensor<4xf32> {ingot.name = \"" +
+           name + "\"}) {\n  return %a : tensor<4xf32>\n}\n";
+  };
+  write("paths.mlir", program("mlp/~/w", "../escape"));
+  write("absolute.mlir", program("mlp/~/w", path("absolute")));
+  done("compile paths.mlir absolute.mlir -o paths.ingot --state zeros");
+  const std::set<std::string> before = files();
+  done("run paths.ingot paths --save-outputs out");
+  done("run paths.ingot absolute --save-outputs out");
+  std::set<std::string> wanted = before;
+  wanted.insert("out");
+  EXPECT_EQ(files(), wanted);
+  EXPECT_TRUE(fs::exists(path("out/%2E.%2Fescape.npy")));
+
+  const std::string names[][2] = {{"\\1B[31m", "x"}, {"w", "\\1B[31m"}, {"p\\FF", "x"}, {"__metadata__", "x"}};
+  for (const auto& [state, name] : names) {
+    write("bad.mlir", program(state, name));
+    const std::string says = refused("compile bad.mlir -o bad.ingot");
+    EXPECT_NE(says.find("another"), says.npos) << says;
+    EXPECT_EQ(says.find('\x1b'), says.npos) << says;
+  }
+  write("raw.mlir", "func.func @main() { \x1b[31m");
+  EXPECT_EQ(refused("compile raw.mlir -o bad.ingot").find('\x1b'), std::string::npos);
+}
+
 TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {
   compile_both();
   const std::string before = read_text(path("net.ingot"));
