@@ -101,4 +101,8 @@ enum ingot_compression { INGOT_COMPRESSION_NONE = 0, INGOT_COMPRESSION_ZLIB = 1 
  * it one, and no other entry runs before. */
 enum ingot_start { INGOT_START_ZERO = 0, INGOT_START_SEGMENT = 1, INGOT_START_UNSET = 2 };
 
+/* Limits, so that what a small file may ask of a reader is small. Names: schema/text.h. */
+#define INGOT_RANK_MAX 64    /* dimensions of a tensor */
+#define INGOT_PORTS_MAX 4096 /* inputs, and outputs, of an entry point */
+
 #endif /* INGOT_SCHEMA_BUNDLE_HEADER_H_ */

@@ -1,4 +1,4 @@
-/* What the names in a bundle may be: UTF-8 without control characters. Then they are safe on a terminal, in a log and in
+/* What the names in a bundle may be: at most so many bytes of UTF-8 without control characters. Then they are safe on a terminal, in a log and in
  * JSON, whoever chose them. Plain C.
  */
 #ifndef INGOT_SCHEMA_TEXT_H_
@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#define INGOT_NAME_BYTES_MAX 1024
 
 /* How many bytes the first character of a text takes; 0: it begins with none, or with a control character. */
 static inline size_t ingot_character_bytes(const char* text, size_t byte_count) {
@@ -23,6 +25,7 @@ static inline size_t ingot_character_bytes(const char* text, size_t byte_count) 
 }
 
 static inline int ingot_is_plain_text(const char* text, size_t byte_count) {
+  if (byte_count > INGOT_NAME_BYTES_MAX) return 0;
   for (size_t at = 0, bytes = 0; at < byte_count; at += bytes) {
     bytes = ingot_character_bytes(text + at, byte_count - at);
     if (bytes == 0) return 0;

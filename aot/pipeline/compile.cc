@@ -10,7 +10,7 @@
 #include "aot/analysis/flops.h"
 #include "aot/base/printable.h"
 #include "aot/ops/support/build.h"
-#include "aot/pipeline/check_names.h"
+#include "aot/pipeline/check_signatures.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/stages.h"
 #include "aot/pipeline/to_spec.h"
@@ -141,7 +141,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   check_shapes_are_used(shapes);
 
   const std::vector<Function*> entries = entry_points(modules);
-  check_names(entries);
+  check_signatures(entries);
   const plan::StateTable state = state_table(entries);
   for (const Function* entry : entries) {
     compiled.spec.entries.push_back(entry_signature(*entry));

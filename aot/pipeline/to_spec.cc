@@ -10,6 +10,7 @@
 #include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
+#include "schema/text.h"
 
 namespace ingot {
 namespace {
@@ -53,9 +54,12 @@ std::string first_name(const Location& location) {
   return "";
 }
 
+// As much of a text as a name may be.
+std::string name_text(const std::string& text) { return printable(text.substr(0, INGOT_NAME_BYTES_MAX)); }
+
 bundle::Call call_spec(const Op& kernel) {
   const Traffic::Kernel measured = measure_kernel(kernel);
-  bundle::Call call{measured.name, printable(first_name(kernel.location)), printable(describe(kernel.location))};
+  bundle::Call call{measured.name, name_text(first_name(kernel.location)), name_text(describe(kernel.location))};
   // Without the folder: a bundle does not tell where it was made.
   call.source.erase(0, call.source.rfind('/') + 1);
   if (call.source == call.op) call.source.clear();

@@ -25,7 +25,6 @@ static_assert(sizeof(ingot_bundle_header) == 64 && sizeof(ingot_code_header) == 
 constexpr uint32_t kVerifierDepthMax = 16;
 constexpr uint32_t kVerifierTablesMax = 1 << 22;
 constexpr uint64_t kAlignmentBytesMax = 1 << 16;
-constexpr uint32_t kPortsMax = 1 << 16;
 
 const schema::Bundle& bundle_of(const void* root) { return *static_cast<const schema::Bundle*>(root); }
 
@@ -74,8 +73,8 @@ bool name_ok(const flatbuffers::String* name) { return name && name->size() > 0 
 
 bool tensor_ok(const schema::Tensor& tensor) {
   uint64_t bytes;
-  return name_ok(tensor.name()) && tensor.layout() == 0 && elements_aligned(tensor.dims()) &&
-         tensor_bytes(tensor, &bytes);
+  return name_ok(tensor.name()) && tensor.layout() == 0 && size(tensor.dims()) <= INGOT_RANK_MAX &&
+         elements_aligned(tensor.dims()) && tensor_bytes(tensor, &bytes);
 }
 
 // A default value is all of the tensor, where a kernel may read it.
@@ -113,7 +112,8 @@ bool segments_ok(const schema::Bundle& bundle, uint64_t file_bytes) {
 bool entries_ok(const schema::Bundle& bundle) {
   for (uint32_t i = 0; i < size(bundle.entries()); ++i) {
     const schema::Entry& entry = *bundle.entries()->Get(i);
-    if (!name_ok(entry.name()) || size(entry.inputs()) > kPortsMax || size(entry.outputs()) > kPortsMax) return false;
+    if (!name_ok(entry.name()) || size(entry.inputs()) > INGOT_PORTS_MAX || size(entry.outputs()) > INGOT_PORTS_MAX)
+      return false;
     for (uint32_t j = 0; j < size(entry.inputs()); ++j) {
       if (!tensor_ok(*entry.inputs()->Get(j)) || !default_ok(*entry.inputs()->Get(j))) return false;
     }

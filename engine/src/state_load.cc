@@ -7,18 +7,17 @@
 #include "engine/src/new_file.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
+#include "schema/bundle_header.h"
 #include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
 
-constexpr uint32_t kRankMax = 64;
-
 // A tensor of the file.
 struct FileTensor {
   JsonString name;
   JsonString dtype;
-  uint64_t dims[kRankMax];
+  uint64_t dims[INGOT_RANK_MAX];
   uint32_t rank = 0;
   uint64_t begin = 0;  // in the data
   uint64_t end = 0;
@@ -59,7 +58,7 @@ ingot_status split(const FileBytes& bytes, StateFile* out, ingot_error* error) {
 bool read_shape(JsonReader& json, FileTensor* tensor) {
   json.open('[');
   while (json.next(']')) {
-    if (tensor->rank == kRankMax || !json.number(&tensor->dims[tensor->rank++])) return false;
+    if (tensor->rank == INGOT_RANK_MAX || !json.number(&tensor->dims[tensor->rank++])) return false;
   }
   return json.ok();
 }

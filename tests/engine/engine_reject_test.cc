@@ -110,9 +110,25 @@ TEST(EngineReject, NamesAreTextThatATerminalMayShow) {
       EXPECT_EQ(status_with(place, name), INGOT_BAD_METADATA) << place << " " << name;
     }
   }
+  EXPECT_EQ(status_with(kStep, std::string(1024, 'n')), INGOT_OK);
+  EXPECT_EQ(status_with(kStep, std::string(1025, 'n')), INGOT_BAD_METADATA);
   bundle::BundleSpec spec = fit_spec();
   spec.states[kStep].tensor.name = "__metadata__";
   EXPECT_EQ(open_status(bundle::write_bundle(spec)), INGOT_BAD_METADATA) << "no state file could have it";
+}
+
+TEST(EngineReject, DimensionsAndPortsAreLimited) {
+  const auto status_with = [](size_t rank, size_t output_count) {
+    bundle::BundleSpec spec = fit_spec();
+    spec.states[kStep].tensor.dims.assign(rank, 1);
+    for (size_t i = 1; i < output_count; ++i) {
+      spec.entries[kTrainStep].outputs.push_back({"o" + std::to_string(i), INGOT_F32, {0}});
+    }
+    return open_status(bundle::write_bundle(spec));
+  };
+  EXPECT_EQ(status_with(64, 1), INGOT_OK);
+  EXPECT_EQ(status_with(65, 1), INGOT_BAD_METADATA);
+  EXPECT_EQ(status_with(0, 4097), INGOT_BAD_METADATA);
 }
 
 TEST(EngineReject, AnUnknownRequiredFeatureIsNamed) {

@@ -338,6 +338,26 @@ TEST_F(CliTest, NamesAreNoPathsAndNoEscapeSequences) {
   EXPECT_EQ(refused("compile raw.mlir -o bad.ingot").find('\x1b'), std::string::npos);
 }
 
+TEST_F(CliTest, LimitsAreStated) {
+  std::string doubling;  // each function calls the next twice
+  for (int i = 0; i < 30; ++i) {
+    const std::string type = ") : (tensor<f32>) -> tensor<f32>\n";
+    doubling += fmt::format(
+        "func.func {}@f{}(%x: tensor<f32>) -> tensor<f32> {{\n  %0 = func.call @f{}(%x{}  %1 = "
+        "func.call @f{}(%0{}  return %1 : tensor<f32>\n}}\n",
+        i == 0 ? "" : "private ", i, i + 1, type, i + 1, type);
+  }
+  write("doubling.mlir", doubling +
+                             "func.func private @f30(%x: tensor<f32>) -> tensor<f32> {\n  %0 = stablehlo.tanh %x : "
+                             "tensor<f32>\n  return %0 : tensor<f32>\n}\n");
+  EXPECT_NE(refused("compile doubling.mlir -o x.ingot").find("more than 500000 ops"), std::string::npos);
+
+  std::string inputs;
+  for (int i = 0; i < 4097; ++i) inputs += fmt::format("{}%x{}: tensor<f32>", i > 0 ? ", " : "", i);
+  write("wide.mlir", fmt::format("func.func @main({}) -> tensor<f32> {{\n  return %x0 : tensor<f32>\n}}\n", inputs));
+  EXPECT_NE(refused("compile wide.mlir -o x.ingot").find("4097 inputs are more than the 4096"), std::string::npos);
+}
+
 TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {
   compile_both();
   const std::string before = read_text(path("net.ingot"));
