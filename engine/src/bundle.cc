@@ -33,8 +33,8 @@ ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures
   const char* missing = nullptr;
   size_t missing_bytes = 0;
   if (!cpu.has_all(code.features, code.features_bytes, &missing, &missing_bytes)) {
-    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name,
-                static_cast<int>(missing_bytes), missing);
+    const int shown_bytes = missing_bytes < 60 ? static_cast<int>(missing_bytes) : 60;
+    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name, shown_bytes, missing);
   }
   bundle->code = code;
   bundle->target = target;
@@ -185,8 +185,6 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options* option
   *out = new (memory) ingot_bundle(bundle);
   return INGOT_OK;
 }
-
-ingot_status null_argument(ingot_error* error) { return fail(error, INGOT_BAD_ARGUMENT, "an argument is null"); }
 
 ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* error) {
   ingot_open_options options = {};

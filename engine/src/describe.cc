@@ -8,13 +8,14 @@ using namespace ingot::engine;
 namespace {
 
 ingot_status check_entry(const ingot_bundle* bundle, uint32_t entry, const void* out, ingot_error* error) {
-  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !out) return null_argument(error);
   return check_index("entry point", entry, bundle->metadata.entry_count(), error);
 }
 
 }  // namespace
 
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
+  if (!bundle || !out) return;
   const Metadata& m = bundle->metadata;
   *out = ingot_bundle_info();
   out->name = m.name();
@@ -71,14 +72,14 @@ ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, u
 
 ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
                                   ingot_error* error) {
-  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !out) return null_argument(error);
   INGOT_TRY(check_index("state", state, bundle->metadata.state_count(), error));
   *out = bundle->metadata.state(state).tensor;
   return INGOT_OK;
 }
 
 ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !name || !out) return null_argument(error);
   const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.entry(i).name; };
   const Metadata& m = bundle->metadata;
   return find_by_name(m, {"entry point", m.entry_count(), name_of}, name, out, error);
@@ -101,7 +102,7 @@ ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const
 }
 
 ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !name || !out) return null_argument(error);
   const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.state(i).tensor.name; };
   const Metadata& m = bundle->metadata;
   return find_by_name(m, {"state", m.state_count(), name_of}, name, out, error);

@@ -298,7 +298,7 @@ ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t
 ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
                                     uint64_t note_bytes, ingot_error* error) {
   constexpr uint32_t kKnownFlags = INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN | INGOT_LOAD_OR_PREVIOUS;
-  if (!session || !path || (note && note_bytes == 0)) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!session || !path || (note && note_bytes == 0)) return null_argument(error);
   if (flags & ~kKnownFlags) return fail(error, INGOT_BAD_ARGUMENT, "unknown flags: %#x", flags & ~kKnownFlags);
   INGOT_TRY(check_not_busy(*session, error));
   if (error) error->status = INGOT_OK;

@@ -163,7 +163,7 @@ ingot_status ingot_save_state(const ingot_session* session, const char* path, in
 
 ingot_status ingot_save_state_noted(const ingot_session* session, const char* path, const char* note,
                                     ingot_error* error) {
-  if (!session || !path) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!session || !path) return null_argument(error);
   INGOT_TRY(check_not_busy(*session, error));
   INGOT_TRY(check_has_values(*session, error));
   NewFile file;

@@ -148,6 +148,9 @@ TEST(EngineReject, CodeForOtherProcessors) {
   const OpenBundle unknown(bundle::write_bundle(spec));
   EXPECT_EQ(unknown.status, INGOT_NO_TARGET);
   EXPECT_STREQ(unknown.error.text, "'host' needs 'quantum', which this processor lacks");
+  spec.targets[0].cpu_features.back() = std::string(1000, 'q');
+  const OpenBundle endless(bundle::write_bundle(spec));
+  EXPECT_EQ(endless.error.text, "'host' needs '" + std::string(60, 'q') + "', which this processor lacks");
 }
 
 TEST(EngineReject, TheFirstTargetThatFitsIsPicked) {

@@ -10,7 +10,7 @@
  *
  * Every function that can fail returns a status (ingot/status.h) and takes, last, an ingot_error to fill in, or NULL.
  * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
- * INGOT_BAD_ARGUMENT. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
+ * INGOT_BAD_ARGUMENT; functions without a status then do nothing. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
  * "model.fc1.weight".
  */
 #ifndef INGOT_ENGINE_H_
@@ -42,7 +42,7 @@ typedef struct ingot_requirements {
   uint64_t arena_bytes;              /* transient buffers: the most of any entry point */
   uint64_t state_bytes;              /* parameters, optimizer slots, counters; a snapshot takes as much */
   uint64_t scratch_bytes_per_thread;
-  uint64_t stack_bytes; /* the most that a kernel uses; 0 is unknown */
+  uint64_t stack_bytes; /* the most that a kernel uses, which the session's own threads have; 0 is unknown */
 } ingot_requirements;
 
 /* Checks the header and the metadata, and picks the target for this processor. Plans and data are for open to check. */
@@ -148,7 +148,8 @@ typedef struct ingot_memory {
 ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                           ingot_error* error);
 
-/* Ends the session's threads. NULL does nothing. */
+/* Ends the session's threads. NULL does nothing. A process that was forked has none of them: there a session of several
+ * threads cannot run, and is destroyed like any other. */
 void ingot_destroy(ingot_session* session);
 
 /* Tells where an input or output lies: no copy is made. Bindings hold until bound anew. An input that has a default
@@ -223,7 +224,8 @@ typedef struct ingot_trace_event {
 
 typedef void (*ingot_trace)(void* user, const ingot_trace_event* event);
 
-/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. */
+/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. From there the session may be looked at,
+ * but not run, bound, saved or changed: INGOT_BUSY. */
 void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
 
 /* Counts since the session was created. */
