@@ -185,6 +185,7 @@ bundle::Target target_spec(const loops::Target& target, const plan::KernelTable&
     bundle::Kernel made;
     made.name = kernel.name;
     made.code_offset = static_cast<uint32_t>(image.entry_offsets[i]);
+    made.stack_bytes = static_cast<uint32_t>(image.stack_bytes[i]);
     made.task_count = static_cast<uint32_t>(kernel.task_count);
     made.scratch_bytes = kernel.scratch_bytes;
     for (const loops::Buffer& buffer : kernel.buffers) {

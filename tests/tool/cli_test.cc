@@ -13,6 +13,7 @@
 #include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
 #include "apps/ingot/reproducer.h"
+#include "apps/ingot/sources.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {
@@ -78,6 +79,9 @@ TEST_F(CliTest, InspectTellsOfEveryTarget) {
   const auto report = nlohmann::json::parse(done("inspect net.ingot --json --memory-svg memory.svg"));
   ASSERT_EQ(report.at("targets").size(), 2u);
   for (const auto& target : report.at("targets")) EXPECT_GT(target.at("code_bytes"), 0);
+  for (const bundle::Target& target : load_bundle(path("net.ingot")).targets) {
+    for (const bundle::Kernel& kernel : target.kernels) EXPECT_GT(kernel.stack_bytes, 0u) << kernel.name;
+  }
   const auto& predict = report.at("entries").at(1);
   EXPECT_EQ(predict.at("name"), "predict");
   EXPECT_EQ(predict.at("flops"), 2 * 8 * 4);
