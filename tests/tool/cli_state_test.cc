@@ -1,4 +1,7 @@
 // Where the tool's state comes from, and what becomes of it when something goes wrong.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cmath>
 
 #include "tests/tool/cli_fixture.h"
@@ -74,6 +77,20 @@ TEST_F(CliTest, ABadLossStopsAndTheLastGoodStateIsKept) {
   EXPECT_NE(refused(train).find("nothing is saved"), std::string::npos);
   done(train + "--keep-going --save bad_after_all.safetensors");
   EXPECT_TRUE(std::isnan(weights("bad_after_all.safetensors")[0]));
+}
+
+TEST_F(CliTest, FilesAreReplacedWholeAndAsTheyWere) {
+  write("victim", "mine");
+  fs::create_symlink("victim", path(fmt::format("new.tmp{}.0", getpid())));
+  fs::permissions(path("victim"), fs::perms::owner_read | fs::perms::owner_write);
+  write("new", "something");
+  EXPECT_EQ(read_text(path("victim")), "mine");
+  EXPECT_FALSE(fs::is_symlink(path("new")));
+  fs::create_symlink("victim", path("link"));
+  write("link", "yours");
+  EXPECT_EQ(read_text(path("victim")), "yours");
+  EXPECT_EQ(fs::status(path("victim")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_TRUE(fs::is_symlink(path("link")));
 }
 
 }  // namespace
