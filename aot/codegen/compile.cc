@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "aot/base/error.h"
@@ -169,13 +170,14 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
   };
   find_llvm_target(target);
   std::vector<std::thread> threads;
-  for (size_t g = groups.size(); g-- > 0;) {
-    if (g > 0 && options.threads > 1) {
+  const auto start = [&](size_t g) {
+    try {
       threads.emplace_back(run, g);
-    } else {
+    } catch (const std::system_error&) {  // the system has no thread for us
       run(g);
     }
-  }
+  };
+  for (size_t g = groups.size(); g-- > 0;) g > 0 && options.threads > 1 ? start(g) : run(g);
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
