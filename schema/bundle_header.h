@@ -97,7 +97,12 @@ typedef struct ingot_segment_record {
 /* How a segment is stored. Code and rodata never are compressed: they are mapped. */
 enum ingot_compression { INGOT_COMPRESSION_NONE = 0, INGOT_COMPRESSION_ZLIB = 1 };
 
-/* How a state gets its first value. */
-enum ingot_start { INGOT_START_ZERO = 0, INGOT_START_SEGMENT = 1, INGOT_START_INIT = 2 };
+/* A state's first value: zero; the next bytes of the initial-state segment; none until the entry "init" or the host gives
+ * it one, and no other entry runs before. */
+enum ingot_start { INGOT_START_ZERO = 0, INGOT_START_SEGMENT = 1, INGOT_START_UNSET = 2 };
+
+/* Limits, so that what a small file may ask of a reader is small. Names: schema/text.h. */
+#define INGOT_RANK_MAX 64    /* dimensions of a tensor */
+#define INGOT_PORTS_MAX 4096 /* inputs, and outputs, of an entry point */
 
 #endif /* INGOT_SCHEMA_BUNDLE_HEADER_H_ */

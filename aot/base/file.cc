@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,14 +47,30 @@ WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
     fail("write");
   }
   const bool is_stream = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
-  if (!is_stream) {
+  if (is_stream) {
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
     const std::filesystem::path target = std::filesystem::canonical(path_, ignored);  // empty for a new file
     if (!target.empty()) path_ = target.string();                                     // a link stays a link
-    aside_ = fmt::format("{}.tmp{}", path_, getpid());
+    open_aside();
   }
-  const std::string& written = is_stream ? path_ : aside_;
-  descriptor_ = open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("write");
+}
+
+void WholeFile::open_aside() {
+  struct stat old;
+  const bool replaces = stat(path_.c_str(), &old) == 0;
+  const mode_t mode = replaces ? old.st_mode & 0777 : 0666;
+  int attempt = 0;
+  do {  // a name that nothing has: what others left or planted there stays as it is
+    aside_ = fmt::format("{}.tmp{}.{}", path_, getpid(), attempt++);
+    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) {
+    aside_.clear();
+  } else if (replaces) {
+    fchmod(descriptor_, mode);
+  }
 }
 
 WholeFile::~WholeFile() {
@@ -65,7 +82,8 @@ void WholeFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("write");
+    if (count == 0) errno = EIO;
+    if (count <= 0) fail("write");
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
 }

@@ -14,7 +14,8 @@ std::string read_text(const std::string& path);
 std::vector<std::byte> read_bytes(const std::string& path);
 
 // A file that appears whole or not at all: it is written beside `path`, and commit puts it there. Without commit
-// nothing stays. A device or a pipe (/dev/null) is written as it is.
+// nothing stays. What is replaced keeps its permissions, and a link stays one. A device or a pipe (/dev/null) is written
+// as it is.
 // Failures are Errors with the path and the system's reason.
 class WholeFile {
  public:
@@ -28,6 +29,7 @@ class WholeFile {
   void commit();  // syncs, then renames over `path`
 
  private:
+  void open_aside();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_, aside_;

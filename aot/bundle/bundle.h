@@ -24,11 +24,11 @@ struct Tensor {
   std::vector<std::byte> default_value = {};  // of an input: its value until it is bound; empty: it must be bound
 };
 
-// How a state gets its first value.
+// A state's first value.
 enum class Start {
   kZero,     // zero bytes
   kSegment,  // the next bytes of BundleSpec::initial_state
-  kInit,     // written by the entry point "init"; other entries refuse to run before it (or before a load)
+  kUnset,    // none until the entry point "init" or the host gives it one; other entries refuse to run before
 };
 
 // Something that lives from run to run: a parameter, an optimizer slot, a counter.

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "aot/base/error.h"
 #include "aot/bundle/check_spec.h"
@@ -11,6 +12,7 @@
 #include "schema/checksum.h"
 #include "schema/kernel_abi.h"
 #include "schema/plan_records.h"
+#include "schema/text.h"
 
 namespace ingot::bundle {
 namespace {
@@ -29,30 +31,15 @@ T read_struct(std::span<const std::byte> bytes, uint64_t offset) {
   return value;
 }
 
-std::string text(const flatbuffers::String* string) { return string ? string->str() : ""; }
-
-// Calls visit(element) for each element of a vector, which may be absent.
-template <typename T, typename Visit>
-void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
-  if (!vector) return;
-  for (const auto& element : *vector) visit(element);
-}
-
-Tensor read_tensor(const schema::Tensor& tensor) {
-  Tensor out{tensor.name()->str(), static_cast<ingot_dtype>(tensor.dtype()), {}};
-  for_each(tensor.dims(), [&](uint64_t dim) { out.dims.push_back(dim); });
-  for_each(tensor.default_value(), [&](uint8_t byte) { out.default_value.push_back(std::byte{byte}); });
-  return out;
-}
-
 class Reader {
  public:
-  explicit Reader(std::span<const std::byte> file) : file_(file) {
+  explicit Reader(std::span<const std::byte> file) : file_(file), left_bytes_(kUnfoldedMax * file.size()) {
     require(file.size() >= 8 && std::memcmp(file.data(), INGOT_BUNDLE_MAGIC, 8) == 0, "it does not start like one");
     const auto header = read_struct<ingot_bundle_header>(file, 0);
     require(header.header_checksum == ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum)),
             "its header was changed");
     require(header.format_major == INGOT_FORMAT_MAJOR, "it has another format version");
+    require(header.metadata_offset % INGOT_BUFFER_ALIGNMENT_BYTES == 0, "its metadata is not aligned");
     const auto metadata = part(header.metadata_offset, header.metadata_bytes, header.metadata_checksum);
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(metadata.data()), metadata.size());
     require(metadata.size() >= 8 && schema::VerifyBundleBuffer(verifier), "its metadata is malformed");
@@ -63,9 +50,9 @@ class Reader {
     BundleSpec spec;
     spec.producer = text(bundle_->producer());
     spec.name = text(bundle_->name());
-    for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(name->str()); });
+    for_each(bundle_->required_features(), [&](const auto* name) { spec.required_features.push_back(text(name)); });
     for_each(bundle_->entries(), [&](const schema::Entry* entry) {
-      Entry out{entry->name()->str(), {}, {}, entry->flops()};
+      Entry out{text(entry->name()), {}, {}, entry->flops()};
       for_each(entry->inputs(), [&](const auto* tensor) { out.inputs.push_back(read_tensor(*tensor)); });
       for_each(entry->outputs(), [&](const auto* tensor) { out.outputs.push_back(read_tensor(*tensor)); });
       spec.entries.push_back(std::move(out));
@@ -86,7 +73,40 @@ class Reader {
   }
 
  private:
-  static void read_tools(const std::vector<uint8_t>& bytes, BundleSpec& spec) {
+  // Parts of a file may be named many times; what is made of it must not be much larger than it is.
+  static constexpr uint64_t kUnfoldedMax = 64;
+  void spend(uint64_t byte_count) {
+    require(byte_count <= left_bytes_, "it unfolds to much more than it is");
+    left_bytes_ -= byte_count;
+  }
+
+  std::string plain(std::string text) {
+    spend(sizeof text + text.size());
+    require(ingot_is_plain_text(text.data(), text.size()), "a name is no plain text, or too long");
+    return text;
+  }
+  std::string text(const flatbuffers::String* string) { return string ? plain(string->str()) : ""; }
+
+  // Calls visit(element) for each element of a vector, which may be absent.
+  template <typename T, typename Visit>
+  void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
+    if (!vector) return;
+    spend(vector->size() * sizeof(std::remove_pointer_t<T>));
+    require(vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % alignof(std::remove_pointer_t<T>) == 0,
+            "a table is not aligned");
+    for (const auto& element : *vector) visit(element);
+  }
+
+  Tensor read_tensor(const schema::Tensor& tensor) {
+    require(ingot_dtype_bytes(tensor.dtype()) > 0, "a tensor has an unknown element type");
+    require(!tensor.dims() || tensor.dims()->size() <= INGOT_RANK_MAX, "a tensor has too many dimensions");
+    Tensor out{text(tensor.name()), static_cast<ingot_dtype>(tensor.dtype()), {}};
+    for_each(tensor.dims(), [&](uint64_t dim) { out.dims.push_back(dim); });
+    for_each(tensor.default_value(), [&](uint8_t byte) { out.default_value.push_back(std::byte{byte}); });
+    return out;
+  }
+
+  void read_tools(const std::vector<uint8_t>& bytes, BundleSpec& spec) {
     flatbuffers::Verifier verifier(bytes.data(), bytes.size());
     require(verifier.VerifyBuffer<schema::Tools>(nullptr), "what it tells tools is damaged");
     const auto* all = flatbuffers::GetRoot<schema::Tools>(bytes.data())->plan_calls();
@@ -98,7 +118,7 @@ class Reader {
     }
   }
 
-  static void read_plan_calls(const schema::PlanCalls& from, Plan& plan) {
+  void read_plan_calls(const schema::PlanCalls& from, Plan& plan) {
     for_each(from.calls(), [&](const schema::Call* call) {
       plan.calls.push_back({text(call->name()), text(call->op()), text(call->source()),
                             static_cast<ingot_dtype>(call->dtype()), call->flops(), call->read_bytes(),
@@ -119,11 +139,12 @@ class Reader {
     return bytes;
   }
 
-  Bytes segment(uint32_t index, uint32_t kind) const {
+  Bytes segment(uint32_t index, uint32_t kind) {
     require(bundle_->segments() && index < bundle_->segments()->size(), "a segment is missing");
     const schema::Segment& record = *bundle_->segments()->Get(index);
     require(record.kind() == kind, "a segment is of another kind");
     const auto stored = part(record.offset(), record.stored_bytes(), record.checksum());
+    spend(stored.size());
     if (record.compression() == INGOT_COMPRESSION_NONE) return Bytes(stored.begin(), stored.end());
     constexpr uint64_t kRatioMax = 1100;  // zlib's own limit is 1032
     require(record.bytes() <= stored.size() * kRatioMax, "a segment inflates to more than it can");
@@ -135,22 +156,22 @@ class Reader {
     return inflated;
   }
 
-  Target read_target(const schema::Target& target) const {
+  Target read_target(const schema::Target& target) {
     Target out;
-    out.name = target.name()->str();
+    out.name = text(target.name());
     read_code(segment(target.code(), INGOT_SEGMENT_CODE), &out);
     if (target.rodata() != INGOT_NONE) out.rodata = segment(target.rodata(), INGOT_SEGMENT_RODATA);
     for (uint32_t i = 0; target.kernel_names() && i < target.kernel_names()->size() && i < out.kernels.size(); ++i) {
-      out.kernels[i].name = target.kernel_names()->Get(i)->str();
+      out.kernels[i].name = text(target.kernel_names()->Get(i));
     }
     for_each(target.plans(), [&](const schema::Plan* plan) { out.plans.push_back(read_plan(*plan, out)); });
     return out;
   }
 
-  static void read_code(const Bytes& segment, Target* out) {
+  void read_code(const Bytes& segment, Target* out) {
     const auto header = read_struct<ingot_code_header>(segment, 0);
     require(std::memcmp(header.magic, INGOT_CODE_MAGIC, sizeof header.magic) == 0, "its code is not described");
-    out->isa.assign(header.isa, strnlen(header.isa, sizeof header.isa));
+    out->isa = plain({header.isa, strnlen(header.isa, sizeof header.isa)});
     uint64_t at = sizeof header;
     const uint64_t parameters_at = at + uint64_t{header.kernel_count} * sizeof(ingot_kernel_record);
     for (uint32_t i = 0; i < header.kernel_count; ++i, at += sizeof(ingot_kernel_record)) {
@@ -160,6 +181,7 @@ class Reader {
       kernel.task_count = record.task_count;
       kernel.scratch_bytes = record.scratch_bytes;
       kernel.stack_bytes = record.stack_bytes;
+      spend(sizeof kernel + uint64_t{record.parameter_count} * sizeof(Parameter));
       for (uint32_t j = 0; j < record.parameter_count; ++j) {
         const auto parameter = read_struct<ingot_parameter_record>(
             segment, parameters_at + (uint64_t{record.first_parameter} + j) * sizeof(ingot_parameter_record));
@@ -178,16 +200,16 @@ class Reader {
       if (features[i] != ',') {
         feature += features[i];
       } else {
-        out->cpu_features.push_back(std::move(feature));
+        out->cpu_features.push_back(plain(std::move(feature)));
         feature.clear();
       }
     }
-    if (!feature.empty()) out->cpu_features.push_back(feature);
+    if (!feature.empty()) out->cpu_features.push_back(plain(feature));
     const auto image = segment.begin() + static_cast<ptrdiff_t>(header.image_offset);
     out->code.assign(image, image + static_cast<ptrdiff_t>(header.image_bytes));
   }
 
-  static Plan read_plan(const schema::Plan& plan, const Target& target) {
+  Plan read_plan(const schema::Plan& plan, const Target& target) {
     Plan out;
     out.arena_bytes = plan.arena_bytes();
     out.lower_bound_bytes = plan.lower_bound_bytes();
@@ -205,6 +227,7 @@ class Reader {
       require(kind != StepKind::kKernel || step->kernel() < target.kernels.size(), "a step names no kernel");
       const uint64_t count = operand_count(target, kind, step->kernel());
       require(step->first_operand() + count <= operands, "operands are missing");
+      spend(sizeof(Step) + count * sizeof(Operand));
       Step s{step->kernel(), (step->flags() & INGOT_STEP_BARRIER) != 0, {}, kind,
              step->target(), (step->flags() & INGOT_STEP_WORD) != 0};
       for (uint64_t i = step->first_operand(); i < step->first_operand() + count; ++i) {
@@ -217,6 +240,7 @@ class Reader {
   }
 
   std::span<const std::byte> file_;
+  uint64_t left_bytes_;  // that may still be made of the file
   const schema::Bundle* bundle_ = nullptr;
 };
 

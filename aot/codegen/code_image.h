@@ -20,6 +20,7 @@ struct CodeImage {
 
   std::vector<std::byte> bytes;
   std::vector<uint64_t> entry_offsets;  // one for each kernel, in the order given to compile
+  std::vector<uint64_t> stack_bytes;    // the most that a task of each kernel uses
   std::vector<Function> functions;      // all of them, for profilers and disassembly, by ascending offset
   uint64_t text_bytes = 0;              // where the instructions end
   uint64_t alignment_bytes = 4096;

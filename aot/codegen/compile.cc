@@ -1,5 +1,6 @@
 #include "aot/codegen/compile.h"
 
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -7,13 +8,16 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "aot/base/error.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/emit_llvm.h"
+#include "aot/codegen/emit_scalar.h"
 #include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/machine.h"
@@ -70,14 +74,48 @@ void check_module(const llvm::Module& module) {
   if (llvm::verifyModule(module, &stream)) throw_bug("emitted LLVM IR is invalid: " + message);
 }
 
+// The bytes of stack that functions take, as LLVM lays out their frames; those that take none are not in it.
+class Frames : public llvm::DiagnosticHandler {
+ public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getKind() != llvm::DK_StackSize) return false;
+    const auto& frame = static_cast<const llvm::DiagnosticInfoStackSize&>(info);
+    bytes_[frame.getFunction().getName().str()] = frame.getStackSize();
+    return true;
+  }
+
+  // Of the entry function of a kernel, its body, and what that calls.
+  uint64_t stack_bytes(const loops::Kernel& kernel, const std::string& entry) const {
+    constexpr uint64_t kCalls = 3, kCallBytes = 128;  // a return address, and what an aligned frame leaves free
+    uint64_t bytes = kCalls * kCallBytes + kernel.buffers.size() * sizeof(uint64_t);  // arguments of the body
+    uint64_t most_of_others = 0;
+    for (const auto& [function, frame_bytes] : bytes_) {
+      if (function == entry || function == body_symbol(entry)) {
+        bytes += frame_bytes;
+      } else if (function.starts_with(kSharedFunctions)) {
+        most_of_others = std::max(most_of_others, frame_bytes);
+      }
+    }
+    return bytes + most_of_others;
+  }
+
+ private:
+  std::map<std::string, uint64_t> bytes_;
+};
+
 class Compilation {
  public:
   Compilation(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options)
-      : kernels_(kernels), target_(target), options_(options) {}
+      : kernels_(kernels), target_(target), options_(options), stack_bytes_(kernels.size()) {}
+
+  const std::vector<uint64_t>& stack_bytes() const { return stack_bytes_; }
 
   std::string compile_group(std::span<const size_t> group) {
     const Machine machine(target_);
     llvm::LLVMContext context;
+    auto handler = std::make_unique<Frames>();
+    const Frames& frames = *handler;
+    context.setDiagnosticHandler(std::move(handler));
     llvm::Module module("ingot", context);
     machine.prepare(module);
     for (const size_t k : group) {
@@ -94,7 +132,9 @@ class Compilation {
       const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
       dump("asm", machine.assembly(*copy));
     }
-    return machine.object_file(module);
+    std::string object = machine.object_file(module);
+    for (const size_t k : group) stack_bytes_[k] = frames.stack_bytes(kernels_[k], entry_symbol(kernels_, k));
+    return object;
   }
 
  private:
@@ -106,6 +146,7 @@ class Compilation {
   std::span<const loops::Kernel> kernels_;
   const loops::Target& target_;
   const CodegenOptions& options_;
+  std::vector<uint64_t> stack_bytes_;  // of each kernel
   std::mutex dump_mutex_;
 };
 
@@ -129,13 +170,14 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
   };
   find_llvm_target(target);
   std::vector<std::thread> threads;
-  for (size_t g = groups.size(); g-- > 0;) {
-    if (g > 0 && options.threads > 1) {
+  const auto start = [&](size_t g) {
+    try {
       threads.emplace_back(run, g);
-    } else {
+    } catch (const std::system_error&) {  // the system has no thread for us
       run(g);
     }
-  }
+  };
+  for (size_t g = groups.size(); g-- > 0;) g > 0 && options.threads > 1 ? start(g) : run(g);
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
@@ -145,6 +187,7 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
   for (size_t k = 0; k < kernels.size(); ++k) entries.push_back(entry_symbol(kernels, k));
   CodeImage image = link(objects, entries);
   check_instructions(image, target);
+  image.stack_bytes = compilation.stack_bytes();
   image.required_features = target.required;
   return image;
 }

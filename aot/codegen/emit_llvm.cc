@@ -35,6 +35,7 @@ void set_function_attributes(Function& function, const loops::Target& target) {
   function.addFnAttr("no-builtins");
   function.addFnAttr("no-jump-tables", "true");
   function.addFnAttr("prefer-vector-width", std::to_string(target.vector_bytes * 8));
+  function.addFnAttr("warn-stack-size", "0");  // so that LLVM tells of every frame
 }
 
 // Whether two buffers may lie in the same memory: an output and the input that it may replace. Two outputs that may

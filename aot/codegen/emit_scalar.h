@@ -22,7 +22,10 @@ llvm::Value* emit_apply(Builder& b, loops::ScalarOp op, DType dtype, llvm::Array
 llvm::Value* emit_convert(Builder& b, DType from, DType to, llvm::Value* value);
 llvm::Value* emit_round(Builder& b, DType dtype, DType to, llvm::Value* value);
 
-// The exact remainder of floating point division (C's fmod), one lane; a function inside the module.
+// How the names of functions begin that the kernels of a module share.
+inline constexpr std::string_view kSharedFunctions = "ingot.";
+
+// The exact remainder of floating point division (C's fmod), one lane; such a function.
 llvm::Value* emit_float_remainder(Builder& b, llvm::Value* x, llvm::Value* y);
 
 }  // namespace ingot::codegen

@@ -2,7 +2,10 @@
 
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
+
+#include <new>
 
 #include "aot/base/error.h"
 #include "aot/codegen/llvm_compat.h"
@@ -17,6 +20,8 @@ void initialize_llvm() {
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
     llvm::InitializeAllDisassemblers();
+    // What C++ itself does, in the place of ending the process.
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     return true;
   }();
   static_cast<void>(done);

@@ -27,6 +27,16 @@ Function* callee_of(const Op& op) {
   return nullptr;
 }
 
+constexpr size_t kCopiedOpsMax = 500'000;
+
+size_t count_ops(const Block& block) {
+  size_t count = block.ops.size();
+  for (const auto& op : block.ops) {
+    for (const auto& region : op->regions) count += count_ops(*region);
+  }
+  return count;
+}
+
 Location called_at(const Location& callee, const Location& caller) {
   if (!callee || !caller) return callee ? callee : caller;
   auto node = std::make_shared<LocationNode>();
@@ -70,6 +80,7 @@ class Inliner {
                                               call->name(), callee.name, call->operands.size(), call->results.size(),
                                               callee.body.arguments.size(), callee.results.size()));
     }
+    charge(*call, callee);
     Block& block = *call->block;
     ValueMap map;
     for (size_t i = 0; i < call->operands.size(); ++i) map[callee.body.arguments[i].get()] = call->operands[i];
@@ -91,7 +102,15 @@ class Inliner {
     replace_op(call, results);
   }
 
+  // Functions that call each other twice double with each.
+  void charge(const Op& call, const Function& callee) {
+    copied_ops_ += count_ops(callee.body);
+    if (copied_ops_ <= kCopiedOpsMax) return;
+    throw_limit(call.location, fmt::format("the calls of this program stand for more than {} ops", kCopiedOpsMax));
+  }
+
   std::vector<const Function*> open_, done_;
+  size_t copied_ops_ = 0;
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <sstream>
 
 #include "aot/analysis/flops.h"
+#include "aot/base/printable.h"
 #include "aot/ops/support/build.h"
+#include "aot/pipeline/check_signatures.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/stages.h"
 #include "aot/pipeline/to_spec.h"
@@ -139,15 +141,16 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   check_shapes_are_used(shapes);
 
   const std::vector<Function*> entries = entry_points(modules);
+  check_signatures(entries);
   const plan::StateTable state = state_table(entries);
   for (const Function* entry : entries) {
     compiled.spec.entries.push_back(entry_signature(*entry));
     compiled.spec.entries.back().flops = static_cast<uint64_t>(count_flops(entry->body));
   }
-  compiled.spec.name = options.name;
-  compiled.spec.states = state_spec(state, entries);
+  compiled.spec.name = printable(options.name);
+  compiled.spec.states = state_spec(state);
   compiled.spec.state_bytes = state.bytes();
-  if (!options.initial_state.empty()) set_initial_state(state, options.initial_state, compiled.spec);
+  set_initial_state(state, entries, options.initial_state, compiled.spec);
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
         compile_target(entries, state, loops::find_target(name), options.pipeline, compiled, phases));

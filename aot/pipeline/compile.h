@@ -22,7 +22,7 @@ struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
-  std::string initial_state = {};                        // safetensors file of the state's first values; "": none
+  std::string initial_state = {};                        // what set_initial_state takes the first values from
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

@@ -2,29 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "aot/base/error.h"
 #include "aot/base/join.h"
 #include "aot/base/safetensors.h"
+#include "aot/graph/attributes.h"
 
 namespace ingot {
+namespace {
 
-void set_initial_state(const plan::StateTable& state, const std::string& path, bundle::BundleSpec& spec) {
+const Function* init_of(const std::vector<Function*>& entries) {
+  const auto found = std::ranges::find(entries, "init", &Function::name);
+  return found == entries.end() ? nullptr : *found;
+}
+
+std::set<std::string> states_written_by(const Function& entry) {
+  std::set<std::string> names;
+  for (const FunctionResult& result : entry.results) names.insert(attr_text(result.attrs, attributes::kState));
+  return names;
+}
+
+// "w: F32[4]"
+std::string describe(const plan::StateSlot& slot) {
+  return fmt::format("{}: {}[{}]", slot.name, info(slot.type.dtype).safetensors, join(slot.type.shape, ","));
+}
+
+// The tensor of the slot's name; null where the file has none.
+const SafeTensor* find_value(const SafeTensors& file, const std::string& path, const plan::StateSlot& slot) {
+  const SafeTensor* tensor = file.find(slot.name);
+  if (!tensor || (tensor->dtype == info(slot.type.dtype).safetensors && tensor->shape == slot.type.shape)) {
+    return tensor;
+  }
+  throw_error(nullptr, fmt::format("{}: '{}' is {}[{}], but the state is {}", path, slot.name, tensor->dtype,
+                                   join(tensor->shape, ","), describe(slot)));
+}
+
+void read_values(const plan::StateTable& state, const std::string& path, bundle::BundleSpec& spec) {
   const SafeTensors file = SafeTensors::read(path);
   for (size_t i = 0; i < spec.states.size(); ++i) {
-    const plan::StateSlot& slot = state.slots()[i];
-    const std::string_view dtype = info(slot.type.dtype).safetensors;
-    const std::string type = fmt::format("{}[{}]", dtype, join(slot.type.shape, ","));
-    const SafeTensor* tensor = file.find(slot.name);
-    if (!tensor) {
-      if (spec.states[i].start == bundle::Start::kInit) continue;
-      throw_error(nullptr, fmt::format("{}: has no tensor for the state {}: {}", path, slot.name, type));
-    }
-    if (tensor->dtype != dtype || tensor->shape != slot.type.shape) {
-      throw_error(nullptr, fmt::format("{}: '{}' is {}[{}], but the state is {}", path, slot.name, tensor->dtype,
-                                       join(tensor->shape, ","), type));
-    }
+    const SafeTensor* tensor = find_value(file, path, state.slots()[i]);
+    if (!tensor) continue;
     spec.states[i].start = bundle::Start::kSegment;
     spec.initial_state.insert(spec.initial_state.end(), tensor->data.begin(), tensor->data.end());
+  }
+}
+
+}  // namespace
+
+void set_initial_state(const plan::StateTable& state, const std::vector<Function*>& entries, const std::string& source,
+                       bundle::BundleSpec& spec) {
+  const bool from_file = !source.empty() && source != kZeroState;
+  if (from_file) read_values(state, source, spec);
+  const Function* init = init_of(entries);
+  const std::set<std::string> initialized = init ? states_written_by(*init) : std::set<std::string>();
+  for (size_t i = 0; i < spec.states.size(); ++i) {
+    const plan::StateSlot& slot = state.slots()[i];
+    if (spec.states[i].start == bundle::Start::kSegment || initialized.contains(slot.name)) continue;
+    if (source == kZeroState) spec.states[i].start = bundle::Start::kZero;
+    if (from_file) throw_error(nullptr, fmt::format("{}: has no tensor for the state {}", source, describe(slot)));
+    if (init && source.empty()) {
+      throw_error(init->location, fmt::format("@init leaves the state {} without a value; return it there, or give it "
+                                              "by --state FILE.safetensors, or zeros by --state {}",
+                                              describe(slot), kZeroState));
+    }
   }
 }
 

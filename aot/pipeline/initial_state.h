@@ -2,15 +2,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "aot/bundle/bundle.h"
+#include "aot/graph/graph.h"
 #include "aot/plan/tables.h"
 
 namespace ingot {
 
-// Every state of `spec`, whose table is `state`, starts with the tensor of its name in a safetensors file; tensors that
-// are no state are left alone. Throws an Error for a state that the file has with another type, or that neither the
-// file nor the entry point init gives a value.
-void set_initial_state(const plan::StateTable& state, const std::string& path, bundle::BundleSpec& spec);
+// The source of first values that stands for zero in every state that the entry point init leaves alone.
+inline constexpr const char* kZeroState = "zeros";
+
+// What ingot.torch and ingot.jax call the file of first values beside their programs.
+inline constexpr const char* kStateFile = "state.safetensors";
+
+// Gives the states of `spec`, whose table is `state`, their first values. `source`:
+//   kZeroState
+//   a safetensors file: of every state, the tensor of its name; tensors that are no state are left alone
+//   ""    none: it is for the entry point init, one of `entries`, or for whoever runs the bundle
+// Throws an Error for a state that the file has with another type, or that has no value although there is a file or init.
+void set_initial_state(const plan::StateTable& state, const std::vector<Function*>& entries, const std::string& source,
+                       bundle::BundleSpec& spec);
 
 }  // namespace ingot

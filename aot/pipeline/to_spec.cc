@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
 
 #include "aot/analysis/traffic.h"
 #include "aot/base/error.h"
+#include "aot/base/printable.h"
 #include "aot/graph/attributes.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
+#include "schema/text.h"
 
 namespace ingot {
 namespace {
@@ -53,9 +54,12 @@ std::string first_name(const Location& location) {
   return "";
 }
 
+// As much of a text as a name may be.
+std::string name_text(const std::string& text) { return printable(text.substr(0, INGOT_NAME_BYTES_MAX)); }
+
 bundle::Call call_spec(const Op& kernel) {
   const Traffic::Kernel measured = measure_kernel(kernel);
-  bundle::Call call{measured.name, first_name(kernel.location), describe(kernel.location)};
+  bundle::Call call{measured.name, name_text(first_name(kernel.location)), name_text(describe(kernel.location))};
   // Without the folder: a bundle does not tell where it was made.
   call.source.erase(0, call.source.rfind('/') + 1);
   if (call.source == call.op) call.source.clear();
@@ -113,16 +117,11 @@ bundle::Entry entry_signature(const Function& function) {
   return entry;
 }
 
-std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<Function*>& entries) {
-  std::set<std::string> initialised;
-  for (const Function* entry : entries) {
-    if (entry->name != "init") continue;
-    for (const FunctionResult& result : entry->results) initialised.insert(attr_text(result.attrs, attributes::kState));
-  }
+std::vector<bundle::State> state_spec(const plan::StateTable& state) {
   std::vector<bundle::State> states;
   for (const plan::StateSlot& slot : state.slots()) {
-    const auto start = initialised.contains(slot.name) ? bundle::Start::kInit : bundle::Start::kZero;
-    states.push_back({tensor_spec(slot.name, slot.type), slot.role, static_cast<uint64_t>(slot.offset_bytes), start});
+    const auto offset_bytes = static_cast<uint64_t>(slot.offset_bytes);
+    states.push_back({tensor_spec(slot.name, slot.type), slot.role, offset_bytes, bundle::Start::kUnset});
   }
   return states;
 }
@@ -186,6 +185,7 @@ bundle::Target target_spec(const loops::Target& target, const plan::KernelTable&
     bundle::Kernel made;
     made.name = kernel.name;
     made.code_offset = static_cast<uint32_t>(image.entry_offsets[i]);
+    made.stack_bytes = static_cast<uint32_t>(image.stack_bytes[i]);
     made.task_count = static_cast<uint32_t>(kernel.task_count);
     made.scratch_bytes = kernel.scratch_bytes;
     for (const loops::Buffer& buffer : kernel.buffers) {

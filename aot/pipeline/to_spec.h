@@ -14,7 +14,7 @@ namespace ingot {
 plan::StateTable state_table(const std::vector<Function*>& entries);
 
 bundle::Entry entry_signature(const Function& function);
-std::vector<bundle::State> state_spec(const plan::StateTable& state, const std::vector<Function*>& entries);
+std::vector<bundle::State> state_spec(const plan::StateTable& state);  // no state has a first value yet
 // `function` is what was planned.
 bundle::Plan plan_spec(const plan::Plan& plan, const Function& function);
 bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "aot/base/file.h"
+#include "aot/pipeline/initial_state.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/roofline_report.h"
@@ -80,11 +81,18 @@ void show_roofline(Device& device, uint32_t entry, const bundle::BundleSpec& spe
   if (options.roofline) print_roofline(calls, peaks, options.steps ? options.steps : kRooflineSteps, options.json);
 }
 
+// Whether nothing in the bundle gives its state a value.
+bool needs_state(const Device& device, const bundle::BundleSpec& spec) {
+  const auto is_unset = [](const bundle::State& state) { return state.start == bundle::Start::kUnset; };
+  return !device.has_entry("init") && std::ranges::any_of(spec.states, is_unset);
+}
+
 void bench(const BenchOptions& options) {
   if (!options.roofline_svg.empty()) WholeFile{options.roofline_svg};  // a bad path is known before the work
   Device device(options.bundle, options.threads);
   const uint32_t entry = device.find_entry(options.entry);
-  device.start_state(options.state);
+  const bundle::BundleSpec spec = load_bundle(options.bundle);
+  device.start_state(options.state.empty() && needs_state(device, spec) ? kZeroState : options.state);
   const auto inputs = device.inputs(entry);
   const Device::Bound bound = device.bind(entry);
   const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound);
@@ -95,7 +103,6 @@ void bench(const BenchOptions& options) {
 
   const std::vector<double> times_ms = measure_ms(device, entry, options.seconds);
   const double median_ms = times_ms[times_ms.size() / 2];
-  const bundle::BundleSpec spec = load_bundle(options.bundle);
   const uint64_t flops = spec.entries[entry].flops;
   const ingot_entry_info info = device.bundle().entry(entry);
   const ingot_bundle_info all = device.bundle().info();
@@ -136,7 +143,7 @@ Command bench_command() {
           "  ingot bench step.ingot --roofline --roofline-svg roofline.svg   # where time goes, and what bounds it",
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
-                  {"--state", &o.state, "safetensors file with the state"},
+                  {"--state", &o.state, "safetensors file with the state (default: the init entry, or else zeros)"},
                   {"--data", &o.data, "safetensors file whose first batch is used (default: random data)"},
                   {"--set", &o.set, "NAME=NUMBER: the value of an input"},
                   {"--threads", &o.threads, "1 by default"},

@@ -27,6 +27,12 @@ struct Option {
   OptionRules rules = {};
 };
 
+// What a command throws that a signal ended in good order.
+struct Stopped {
+  int signal;
+  std::string what;
+};
+
 struct Command {
   std::string name;
   std::string help;

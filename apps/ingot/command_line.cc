@@ -7,6 +7,7 @@
 #include <ingot/engine.hpp>
 
 #include "aot/base/error.h"
+#include "aot/base/printable.h"
 #include "aot/base/version.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/reproducer.h"
@@ -109,7 +110,7 @@ const Command* parse(std::span<const Command> commands, int argc, const char* co
 }
 
 int report_bug(const Failure& failure) {
-  fmt::print(stderr, "{}\n", failure.what);
+  fmt::print(stderr, "{}\n", printable(failure.what));
   try {
     const std::string folder = write_reproducer(failure);
     fmt::print(stderr, "This is a bug of ingot. What is needed to find it is in {}: please report it.\n", folder);
@@ -134,9 +135,12 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
     return kSuccess;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBug) return bug(error.what());
-    fmt::print(stderr, "{}\n", error.what());
+    fmt::print(stderr, "{}\n", printable(error.what()));
+  } catch (const Stopped& stopped) {
+    fmt::print(stderr, "{}\n", stopped.what);
+    return kSignal + stopped.signal;
   } catch (const engine::Failure& failure) {
-    fmt::print(stderr, "error: {}\n", failure.what());
+    fmt::print(stderr, "error: {}\n", printable(failure.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "error: {}: {}\n", error.path1().string(), error.code().message());
   } catch (const std::bad_alloc&) {

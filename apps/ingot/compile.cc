@@ -8,6 +8,7 @@
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/loops/target.h"
+#include "aot/pipeline/initial_state.h"
 #include "aot/plan/explain_order.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/progress.h"
@@ -39,12 +40,13 @@ void report(const Compiled& compiled, const std::string& path) {
   }
 }
 
-// The state.safetensors of the folders among the inputs, of which there may be one.
+// The state.safetensors in the folders of the inputs, of which there may be one.
 std::string saved_state(const std::vector<std::string>& inputs) {
   std::string found;
   for (const std::string& input : inputs) {
-    const std::filesystem::path file = std::filesystem::path(input) / "state.safetensors";
-    if (!std::filesystem::is_regular_file(file)) continue;
+    const std::filesystem::path path = program_name(input).path;
+    const std::filesystem::path file = (std::filesystem::is_directory(path) ? path : path.parent_path()) / kStateFile;
+    if (!std::filesystem::is_regular_file(file) || file == found) continue;
     if (!found.empty()) {
       throw_error(nullptr,
                   fmt::format("{} and {} both have first values of state; choose by --state", found, file.string()));
@@ -86,6 +88,7 @@ void run_compile(const CompileCommand& command) {
   }
   compiled.write(command.output);
   report(compiled, command.output);
+  if (!compiled.spec.initial_state.empty()) fmt::print("  first values of the state from {}\n", options.initial_state);
   if (!options.pipeline.time_passes) return;
   for (const PhaseTime& time : compiled.times) fmt::print("  {:8.3f} s  {}\n", time.seconds, time.phase);
 }
@@ -120,7 +123,8 @@ Command compile_command() {
             "sizes that the programs leave open: batch=32, x=32x784; several by commas",
             {.commas = true}},
            {"--state", &o.options.initial_state,
-            "safetensors file with first values of the state (default: FOLDER/state.safetensors)"},
+            "safetensors file with first values of the state, or zeros (default: state.safetensors beside the "
+            "programs)"},
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "aot/base/error.h"
 #include "aot/base/join.h"
+#include "aot/pipeline/initial_state.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/tensor_files.h"
 
@@ -22,7 +24,9 @@ std::vector<ingot_tensor_info> tensors(uint32_t count, Get get) {
 // A bundle, or what the engine says of it with the file's name and what to do.
 engine::Bundle open(const std::string& path) {
   try {
-    return engine::Bundle(path);
+    ingot_open_options options = {};
+    options.copy_file = 1;  // training goes on for hours: whoever replaces the file does not end it
+    return engine::Bundle(path, &options);
   } catch (const engine::Failure& failure) {
     const std::string what = failure.what();
     const char* hint = failure.status() == INGOT_FILE_FAILED ? "is the path right?"
@@ -34,7 +38,8 @@ engine::Bundle open(const std::string& path) {
 
 }  // namespace
 
-Device::Device(const std::string& path, uint32_t threads) : bundle_(open(path)), session_(bundle_, threads) {}
+Device::Device(const std::string& path, uint32_t threads)
+    : path_(path), bundle_(open(path)), session_(bundle_, threads) {}
 Device::Device(std::span<const std::byte> bytes, uint32_t threads) : bundle_(bytes), session_(bundle_, threads) {}
 
 std::vector<ingot_tensor_info> Device::inputs(uint32_t entry) const {
@@ -75,6 +80,7 @@ Device::Bound Device::bind(uint32_t entry) {
   const auto provide = [&](const ingot_tensor_info& tensor, auto bind_function,
                            std::vector<std::span<std::byte>>& spans) {
     engine::AlignedBytes& memory = bound.memory.emplace_back(tensor.bytes, bundle_.needs().alignment_bytes);
+    std::fill_n(memory.data(), memory.size(), std::byte{0});
     engine::call(bind_function, session_.get(), entry, static_cast<uint32_t>(spans.size()), memory.data(),
                  memory.size());
     spans.emplace_back(memory.data(), memory.size());
@@ -88,12 +94,24 @@ Device::Bound Device::bind(uint32_t entry) {
   return bound;
 }
 
-void Device::run(uint32_t entry) { engine::call(ingot_run, session_.get(), entry); }
+void Device::run(uint32_t entry) {
+  try {
+    engine::call(ingot_run, session_.get(), entry);
+  } catch (const engine::Failure& failure) {
+    if (failure.status() != INGOT_NOT_INITIALIZED) throw;
+    const std::filesystem::path beside = std::filesystem::path(path_).parent_path() / kStateFile;
+    throw_error(nullptr,
+                fmt::format("{}, by --state {}; zeros by --state {}", failure.what(),
+                            std::filesystem::exists(beside) ? beside.string() : "FILE.safetensors", kZeroState));
+  }
+}
 
 void Device::watch(ingot_trace trace, void* user) { ingot_set_trace(session_.get(), trace, user); }
 
 void Device::start_state(const std::string& path, int64_t seed) {
-  if (!path.empty()) {
+  if (path == kZeroState) {
+    write_zeros();
+  } else if (!path.empty()) {
     engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
   } else if (has_entry("init")) {
     const uint32_t init = find_entry("init");
@@ -104,7 +122,37 @@ void Device::start_state(const std::string& path, int64_t seed) {
   }
 }
 
-void Device::save_state(const std::string& path) const { engine::call(ingot_save_state, session_.get(), path.c_str()); }
+void Device::write_zeros() {
+  const std::vector<ingot_tensor_info> all = states();
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    const std::vector<std::byte> zeros(std::max<size_t>(all[i].bytes, 1));
+    engine::call(ingot_write_state, session_.get(), i, zeros.data(), all[i].bytes);
+  }
+}
+
+void Device::save_state(const std::string& path, const std::string& note) const {
+  engine::call(ingot_save_state_noted, session_.get(), path.c_str(), note.empty() ? nullptr : note.c_str());
+}
+
+std::string Device::load_checkpoint(const std::string& path) {
+  constexpr uint64_t kNoteBytesMax = 4096;
+  std::string note(kNoteBytesMax, '\0');
+  ingot_error error = {};
+  if (ingot_load_state_noted(session_.get(), path.c_str(), INGOT_LOAD_OR_PREVIOUS, note.data(), note.size(), &error) !=
+      INGOT_OK) {
+    throw engine::Failure(error);
+  }
+  if (error.status != INGOT_OK) fmt::print(stderr, "warning: {}; going on from {}.previous\n", error.text, path);
+  return note.c_str();
+}
+
+void Device::keep_state() {
+  if (!kept_state_.data())
+    kept_state_ = engine::AlignedBytes(bundle_.needs().state_bytes, bundle_.needs().alignment_bytes);
+  engine::call(ingot_snapshot, session_.get(), kept_state_.data(), kept_state_.size());
+}
+
+void Device::restore_state() { engine::call(ingot_rollback, session_.get(), kept_state_.data(), kept_state_.size()); }
 
 std::string to_string(const ingot_tensor_info& tensor) {
   return fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join({tensor.dims, tensor.rank}, ","));

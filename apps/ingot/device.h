@@ -25,7 +25,7 @@ class Device {
   uint32_t find_input(uint32_t entry, const std::string& name) const;  // or a dotted suffix that only one has
   bool has_entry(const std::string& name) const;
 
-  // Memory for every input and output of an entry, bound to it; inputs have their default values in it.
+  // Memory for every input and output of an entry, bound to it; inputs have their default values in it, or zeros.
   struct Bound {
     std::vector<engine::AlignedBytes> memory;
     std::vector<std::span<std::byte>> inputs, outputs;  // in the order of the signature
@@ -34,14 +34,25 @@ class Device {
   void run(uint32_t entry);
   void watch(ingot_trace trace, void* user);  // each step from now on; null: no more
 
-  // First values of the state: from a safetensors file, of which tensors that are no state are left alone; or, where
-  // `path` is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
+  // First values of the state: from a safetensors file, of which tensors that are no state are left alone; zeros, where
+  // `path` is kZeroState; or, where it is empty and the bundle has an entry `init`, by that, with `seed` for its inputs.
   void start_state(const std::string& path, int64_t seed = 0);
-  void save_state(const std::string& path) const;
+
+  // A checkpoint: the state with a note. Loading takes the previous file where this one is damaged, and says so.
+  void save_state(const std::string& path, const std::string& note = "") const;
+  std::string load_checkpoint(const std::string& path);  // its note
+
+  // Remembers the state as it is, in memory, and puts it back.
+  void keep_state();
+  void restore_state();
 
  private:
+  void write_zeros();
+
+  std::string path_;
   engine::Bundle bundle_;
   engine::Session session_;
+  engine::AlignedBytes kept_state_;
 };
 
 std::string to_string(const ingot_tensor_info& tensor);  // "images: f32[64,1,28,28]"

@@ -17,6 +17,16 @@ struct RunOptions {
   uint32_t threads = 1;
 };
 
+// The name of a file for an output, which stays in its folder: '/' is "%2F", '%' is "%25", a leading '.' is "%2E".
+std::string file_name(const std::string& output) {
+  std::string name;
+  for (const char c : output) {
+    const bool is_escaped = c == '/' || c == '%' || (c == '.' && name.empty());
+    name += is_escaped ? fmt::format("%{:02X}", c) : std::string(1, c);
+  }
+  return name + ".npy";
+}
+
 void run(const RunOptions& options) {
   Device device(options.bundle, options.threads);
   const uint32_t entry = device.find_entry(options.entry);
@@ -37,8 +47,7 @@ void run(const RunOptions& options) {
     std::string line = to_string(outputs[i]);
     if (outputs[i].rank == 0) line += fmt::format(" = {:.9g}", scalar_value(outputs[i], bound.outputs[i]));
     if (!options.save_outputs.empty()) {
-      const std::string path =
-          (std::filesystem::path(options.save_outputs) / (std::string(outputs[i].name) + ".npy")).string();
+      const std::string path = (std::filesystem::path(options.save_outputs) / file_name(outputs[i].name)).string();
       write_npy(path, outputs[i], bound.outputs[i]);
       line += " -> " + path;
     }
@@ -59,7 +68,7 @@ Command run_command() {
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
                   {"--input", &o.inputs, "NAME=@FILE.npy | @FILE.safetensors:KEY | random | NUMBER"},
-                  {"--state", &o.state, "safetensors file with the state"},
+                  {"--state", &o.state, "safetensors file with the state, or zeros (default: the init entry)"},
                   {"--save-outputs", &o.save_outputs, "folder for the outputs, as .npy files"},
                   {"--save-state", &o.save_state, "safetensors file for the state afterwards"},
                   {"--threads", &o.threads, "1 by default"}},

@@ -200,14 +200,15 @@ Batches::Batches(const std::string& path, const std::vector<ingot_tensor_info>& 
                   fmt::format("{}: '{}' is {}, but rows for the input {} are wanted (the first dimension is the step)",
                               path, key, type_text(tensor->dtype, tensor->shape), to_string(input)));
     }
-    if (count_ != 0 && tensor->shape[0] != count_) {
-      throw_error(nullptr,
-                  fmt::format("{}: '{}' has {} steps, other inputs have {}", path, key, tensor->shape[0], count_));
+    const int64_t count = tensor->shape[0];
+    if (count == 0) throw_error(nullptr, fmt::format("{}: '{}' has no steps: its first dimension is 0", path, key));
+    if (count_ != 0 && count != count_) {
+      throw_error(nullptr, fmt::format("{}: '{}' has {} steps, other inputs have {}", path, key, count, count_));
     }
-    count_ = tensor->shape[0];
+    count_ = count;
     rows_.back() = tensor->data;
   }
-  if (count_ == 0) count_ = 1;
+  if (count_ == 0) count_ = 1;  // every input has its value from elsewhere
 }
 
 void Batches::fill(int64_t step, std::span<const std::span<std::byte>> inputs) const {

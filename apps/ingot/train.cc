@@ -1,15 +1,21 @@
 // ingot train: runs a training entry point over the batches of a file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
+#include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
-#include "apps/ingot/chart.h"
+#include "apps/ingot/checkpoint.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/interrupts.h"
+#include "apps/ingot/loss_curve.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/tensor_files.h"
@@ -18,11 +24,13 @@ namespace ingot {
 namespace {
 
 struct TrainOptions {
-  std::string bundle, entry, data, state, log, save, plot;
+  std::string bundle, entry, data, state, log, save, save_every, plot;
   std::vector<std::string> set;
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
+  bool resume = false;
+  bool keep_going = false;
 };
 
 // What a step gave: its scalar outputs.
@@ -42,90 +50,137 @@ std::string summary(const Row& row) {
   return text;
 }
 
-// One scalar output over the steps; of long runs, means of equal stretches.
-class Curve {
+// One JSON object a line, for whoever follows it: each line is there at once.
+class Log {
  public:
-  // The output called loss, or else the first.
-  explicit Curve(const Row& row) {
-    for (size_t i = row.size(); i-- > 0;) {
-      if (row[i].first.ends_with("loss") || i == 0) column_ = i;
-    }
-    if (!row.empty()) name_ = row[column_].first;
+  // Lines of the steps before `first_step`, which an earlier part of the training wrote, stay.
+  Log(const std::string& path, int64_t first_step) : path_(path) {
+    if (path.empty()) return;
+    const std::string before = first_step > 0 ? lines_before(first_step) : "";
+    write_file(path, before);
+    out_.open(path, std::ios::app);
   }
 
-  void add(const Row& row) {
-    if (column_ < row.size()) values_.push_back(std::get<double>(row[column_].second));
-  }
-
-  std::string svg(const std::string& title) const {
-    constexpr size_t kMostPoints = 1000;
-    const size_t stretch = values_.size() / kMostPoints + 1;
-    std::vector<std::pair<double, double>> points;
-    double low = INFINITY, high = -INFINITY;
-    for (size_t at = 0; at < values_.size(); at += stretch) {
-      const size_t end = std::min(at + stretch, values_.size());
-      double mean = 0;
-      for (size_t i = at; i < end; ++i) mean += values_[i] / static_cast<double>(end - at);
-      points.emplace_back(static_cast<double>(at + end - 1) / 2, mean);
-      if (!std::isfinite(mean)) continue;
-      low = std::min(low, mean);
-      high = std::max(high, mean);
-    }
-    if (low > high) low = high = 0;
-    Chart chart(title, {"step", 0, static_cast<double>(values_.size()) - 1}, {name_, std::min(low, 0.0), high});
-    chart.add_line(points);
-    return chart.svg();
+  void add(Row row, int64_t step) {
+    if (path_.empty()) return;
+    row.emplace_back("step", step);
+    out_ << to_json(row) << std::endl;
+    if (!out_) throw_error(nullptr, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
   }
 
  private:
-  size_t column_ = 0;
-  std::string name_;
-  std::vector<double> values_;
+  std::string lines_before(int64_t step) const {
+    std::ifstream in(path_);
+    std::string kept;
+    for (std::string line; std::getline(in, line);) {
+      const auto row = nlohmann::json::parse(line, nullptr, false);
+      if (row.is_object() && row.value("step", step) < step) kept += line + "\n";
+    }
+    return kept;
+  }
+
+  std::string path_;
+  std::ofstream out_;
 };
 
-void train(const TrainOptions& options) {
-  Device device(options.bundle, options.threads);
-  const uint32_t entry = device.find_entry(options.entry);
-  device.start_state(options.state, options.seed);
-
-  const auto inputs = device.inputs(entry);
-  const auto outputs = device.outputs(entry);
-  const Device::Bound bound = device.bind(entry);
-  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound);
-  const Batches batches(options.data, inputs, sources);
-  const int64_t steps = options.steps > 0 ? options.steps : batches.count();
-
-  for (const std::string& path : {options.save, options.plot, options.log}) {
-    if (!path.empty()) WholeFile writable(path);  // a bad path is known before the work
-  }
-  std::ofstream log;
-  if (!options.log.empty()) log.open(options.log);
-  const auto start = std::chrono::steady_clock::now();
-  Row row = scalars(outputs, bound.outputs);
-  Curve curve(row);
-  {
-    Progress progress("step", steps);
-    for (int64_t step = 0; step < steps; ++step) {
-      batches.fill(step, bound.inputs);
-      device.run(entry);
-      row = scalars(outputs, bound.outputs);
-      curve.add(row);
-      if (progress.is_shown()) progress.at(step + 1, summary(row));
-      if (!log.is_open()) continue;
-      Row logged = row;
-      logged.emplace_back("step", step);
-      log << to_json(logged) << "\n";
+class Training {
+ public:
+  explicit Training(const TrainOptions& options)
+      : options_(options),
+        device_(options.bundle, options.threads),
+        entry_(device_.find_entry(options.entry)),
+        inputs_(device_.inputs(entry_)),
+        outputs_(device_.outputs(entry_)),
+        bound_(device_.bind(entry_)),
+        batches_(options.data, inputs_, fill_inputs(device_, entry_, options.set, bound_)),
+        checkpoint_(device_, entry_, batches_.count(), options.save),
+        period_(options.save_every),
+        steps_(options.steps > 0 ? options.steps : batches_.count()) {
+    if (options.steps < 0) throw_error(nullptr, fmt::format("--steps {}: is less than nothing", options.steps));
+    if (options.save.empty() && (options.resume || !options.save_every.empty())) {
+      throw_error(nullptr, "say by --save which file to save in and to go on from");
+    }
+    for (const std::string& path : {options.plot, options.log}) {
+      if (!path.empty()) WholeFile writable(path);  // a bad path is known before the work
     }
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (log.is_open() && !log.flush()) throw_error(nullptr, fmt::format("{}: cannot be written to its end", options.log));
-  if (!options.save.empty()) device.save_state(options.save);
-  if (!options.plot.empty()) {
-    write_file(options.plot, curve.svg(fmt::format("{} of {}", device.bundle().entry(entry).name, options.bundle)));
+
+  void run() {
+    if (options_.resume && checkpoint_.is_there()) {
+      first_ = checkpoint_.resume();
+      fmt::print("going on after step {} of {}\n", first_, steps_);
+    } else {
+      device_.start_state(options_.state, options_.seed);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    row_ = scalars(outputs_, bound_.outputs);
+    LossCurve curve(row_, first_);
+    take_steps(curve);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    checkpoint_.save(std::max(first_, steps_));
+    if (!options_.plot.empty()) {
+      write_file(options_.plot,
+                 curve.svg(fmt::format("{} of {}", device_.bundle().entry(entry_).name, options_.bundle)));
+    }
+    const int64_t taken = std::max<int64_t>(steps_ - first_, 0);
+    fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", taken, seconds,
+               static_cast<double>(taken) / seconds, taken > 0 ? summary(row_) : "nothing was left to do");
   }
-  fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", steps, seconds, static_cast<double>(steps) / seconds,
-             summary(row));
-}
+
+ private:
+  void take_steps(LossCurve& curve) {
+    Log log(options_.log, first_);
+    const Interrupts interrupts;
+    Progress progress("step", steps_);
+    for (int64_t step = first_; step < steps_; ++step) {
+      batches_.fill(step, bound_.inputs);
+      if (!options_.keep_going && !options_.save.empty()) device_.keep_state();
+      device_.run(entry_);
+      row_ = scalars(outputs_, bound_.outputs);
+      curve.add(row_);
+      log.add(row_, step);
+      if (progress.is_shown()) progress.at(step + 1, summary(row_));
+      const double* loss = loss_of(row_);
+      if (loss && !std::isfinite(*loss) && !options_.keep_going) stop_at_bad_loss(step);
+      if (period_.is_due(step + 1)) checkpoint_.save(step + 1);
+      if (interrupts.signal() != 0 && step + 1 < steps_) stop_at_signal(interrupts.signal(), step + 1);
+    }
+  }
+
+  // Only the state before the step is worth keeping.
+  [[noreturn]] void stop_at_bad_loss(int64_t step) {
+    std::string kept = "nothing is saved";
+    if (!options_.save.empty()) {
+      device_.restore_state();
+      checkpoint_.save(step);
+      kept = fmt::format("the state before it is in {}", options_.save);
+    }
+    throw_error(nullptr,
+                fmt::format("step {} gave {}; {}; --keep-going goes on all the same", step, summary(row_), kept));
+  }
+
+  [[noreturn]] void stop_at_signal(int signal, int64_t step) {
+    checkpoint_.save(step);
+    const std::string kept =
+        options_.save.empty()
+            ? "nothing is saved"
+            : fmt::format("the state is in {}; the same command with --resume goes on", options_.save);
+    throw Stopped{signal, fmt::format("stopped by {} after step {} of {}; {}", signal == SIGINT ? "SIGINT" : "SIGTERM",
+                                      step, steps_, kept)};
+  }
+
+  const TrainOptions& options_;
+  Device device_;
+  const uint32_t entry_;
+  const std::vector<ingot_tensor_info> inputs_, outputs_;
+  const Device::Bound bound_;
+  const Batches batches_;
+  Checkpoint checkpoint_;
+  SavePeriod period_;
+  const int64_t steps_;  // in all
+  int64_t first_ = 0;    // those of them that were taken before
+  Row row_;              // of the last step
+};
 
 }  // namespace
 
@@ -136,23 +191,29 @@ Command train_command() {
       .name = "train",
       .help = "Run a training entry point over the batches of a file",
       .examples =
-          "  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save "
-          "final.safetensors",
+          "  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save last.safetensors\n"
+          "  ingot train step.ingot --data batches.safetensors --steps 1000 --save last.safetensors --save-every 60s "
+          "--resume",
       .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
                   {"--entry", &o.entry, "entry point (default: the only one, or train_step)"},
                   {"--data",
                    &o.data,
                    "safetensors file; its keys match input names, their first dimension is the step",
                    {.required = true}},
-                  {"--steps", &o.steps, "how many; 0: as many as the data has. More go round again"},
-                  {"--state", &o.state, "safetensors file with the first state (default: the init entry)"},
+                  {"--steps", &o.steps,
+                   "how many in all, with those before --resume; 0: as many as the data has. More go round again"},
+                  {"--state", &o.state, "safetensors file with the first state, or zeros (default: the init entry)"},
                   {"--seed", &o.seed, "of the init entry, where no state is given"},
                   {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
                   {"--log", &o.log, "file for the scalar outputs: one JSON object a line"},
                   {"--plot", &o.plot, "picture to write of the loss over the steps (.svg)"},
-                  {"--save", &o.save, "safetensors file for the last state"},
+                  {"--keep-going", &o.keep_going, "go on although the loss is infinite or not a number"},
+                  {"--save", &o.save, "safetensors file for the last state, and where in its data the training stands"},
+                  {"--save-every", &o.save_every,
+                   "save also after every so many steps, as in 100, or seconds, as in 30s"},
+                  {"--resume", &o.resume, "go on from what --save wrote, if it is there, as if it had never stopped"},
                   {"--threads", &o.threads, "1 by default; the results are the same for any number"}},
-      .run = [options] { train(*options); },
+      .run = [options] { Training(*options).run(); },
   };
 }
 

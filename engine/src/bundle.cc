@@ -4,18 +4,18 @@
 #include <cstring>
 #include <new>
 
+#include "engine/src/checksum.h"
 #include "engine/src/cpu_features.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/session.h"
 #include "engine/src/verify_plan.h"
-#include "schema/checksum.h"
 
 namespace ingot::engine {
 namespace {
 
 ingot_status check_segment(const ingot_bundle& bundle, const ingot_segment_record& segment, const char* what,
                            ingot_error* error) {
-  if (ingot_checksum(bundle.segment_bytes(segment), segment.stored_bytes) == segment.checksum) return INGOT_OK;
+  if (checksum(bundle.segment_bytes(segment), segment.stored_bytes) == segment.checksum) return INGOT_OK;
   return fail(error, INGOT_DAMAGED, "the checksum of the %s does not match", what);
 }
 
@@ -33,8 +33,8 @@ ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures
   const char* missing = nullptr;
   size_t missing_bytes = 0;
   if (!cpu.has_all(code.features, code.features_bytes, &missing, &missing_bytes)) {
-    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name,
-                static_cast<int>(missing_bytes), missing);
+    const int shown_bytes = missing_bytes < 60 ? static_cast<int>(missing_bytes) : 60;
+    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name, shown_bytes, missing);
   }
   bundle->code = code;
   bundle->target = target;
@@ -157,8 +157,8 @@ ingot_status make_executable(ingot_bundle* bundle, const ingot_open_options& opt
                   bundle->code.image_bytes, &bundle->image, error);
 }
 
-// On failure the file is unmapped.
-ingot_status open_bundle(const FileMap& file, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
+// On failure the file is given back.
+ingot_status open_bundle(const FileBytes& file, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
                          ingot_bundle** out, ingot_error* error) {
   const ingot_open_options chosen = options ? *options : ingot_open_options();
   ingot_bundle bundle;
@@ -179,14 +179,12 @@ ingot_status open_bundle(const FileMap& file, const ingot_open_options* options,
     return make_executable(&bundle, chosen, error);
   };
   if (const ingot_status status = open(); status != INGOT_OK) {
-    unmap_file(&bundle.file);
+    free_bytes(&bundle.file);
     return status;
   }
   *out = new (memory) ingot_bundle(bundle);
   return INGOT_OK;
 }
-
-ingot_status null_argument(ingot_error* error) { return fail(error, INGOT_BAD_ARGUMENT, "an argument is null"); }
 
 ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* error) {
   ingot_open_options options = {};
@@ -196,8 +194,8 @@ ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* e
   return INGOT_OK;
 }
 
-FileMap borrowed(const void* bytes, uint64_t byte_count) {
-  FileMap map;
+FileBytes borrowed(const void* bytes, uint64_t byte_count) {
+  FileBytes map;
   map.bytes = static_cast<const uint8_t*>(bytes);
   map.byte_count = byte_count;
   return map;
@@ -224,7 +222,7 @@ ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_e
   ingot_bundle bundle;
   INGOT_TRY(map_file(path, &bundle.file, error));
   const ingot_status status = probe(&bundle, out, error);
-  unmap_file(&bundle.file);
+  free_bytes(&bundle.file);
   return status;
 }
 
@@ -238,8 +236,9 @@ ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_re
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
                              ingot_bundle** out, ingot_error* error) {
   if (!path || !memory || !out) return null_argument(error);
-  FileMap file;
-  INGOT_TRY(map_file(path, &file, error));
+  FileBytes file;
+  const bool is_copied = options && (options->copy_file || options->code_check);
+  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
   return open_bundle(file, options, memory, memory_bytes, out, error);
 }
 
@@ -252,5 +251,5 @@ ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ing
 void ingot_close(ingot_bundle* bundle) {
   if (!bundle) return;
   unmap_code(&bundle->image);
-  unmap_file(&bundle->file);
+  free_bytes(&bundle->file);
 }

@@ -5,10 +5,10 @@
 
 #include "engine/src/bundle_metadata.h"
 #include "engine/src/code_segment.h"
-#include "engine/src/file_map.h"
+#include "engine/src/file_bytes.h"
 
 struct ingot_bundle {
-  ingot::engine::FileMap file;  // descriptor -1: the bytes are the caller's
+  ingot::engine::FileBytes file;
   ingot::engine::Metadata metadata;
   ingot::engine::CodeView code;
   ingot::engine::CodeImage image;

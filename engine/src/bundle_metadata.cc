@@ -5,11 +5,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engine/src/checksum.h"
 #include "engine/src/memory_cursor.h"
 #include "schema/bundle_generated.h"
 #include "schema/bundle_header.h"
-#include "schema/checksum.h"
 #include "schema/dtype.h"
+#include "schema/text.h"
 
 namespace ingot::engine {
 namespace {
@@ -24,7 +25,6 @@ static_assert(sizeof(ingot_bundle_header) == 64 && sizeof(ingot_code_header) == 
 constexpr uint32_t kVerifierDepthMax = 16;
 constexpr uint32_t kVerifierTablesMax = 1 << 22;
 constexpr uint64_t kAlignmentBytesMax = 1 << 16;
-constexpr uint32_t kPortsMax = 1 << 16;
 
 const schema::Bundle& bundle_of(const void* root) { return *static_cast<const schema::Bundle*>(root); }
 
@@ -66,14 +66,15 @@ ingot_tensor_info tensor_info(const schema::Tensor& tensor) {
   return info;
 }
 
-bool name_ok(const flatbuffers::String* name) {
-  return name && name->size() > 0 && std::strlen(name->c_str()) == name->size();
-}
+// Missing texts are "".
+bool text_ok(const flatbuffers::String* text) { return !text || ingot_is_plain_text(text->c_str(), text->size()); }
+
+bool name_ok(const flatbuffers::String* name) { return name && name->size() > 0 && text_ok(name); }
 
 bool tensor_ok(const schema::Tensor& tensor) {
   uint64_t bytes;
-  return name_ok(tensor.name()) && tensor.layout() == 0 && elements_aligned(tensor.dims()) &&
-         tensor_bytes(tensor, &bytes);
+  return name_ok(tensor.name()) && tensor.layout() == 0 && size(tensor.dims()) <= INGOT_RANK_MAX &&
+         elements_aligned(tensor.dims()) && tensor_bytes(tensor, &bytes);
 }
 
 // A default value is all of the tensor, where a kernel may read it.
@@ -111,7 +112,8 @@ bool segments_ok(const schema::Bundle& bundle, uint64_t file_bytes) {
 bool entries_ok(const schema::Bundle& bundle) {
   for (uint32_t i = 0; i < size(bundle.entries()); ++i) {
     const schema::Entry& entry = *bundle.entries()->Get(i);
-    if (!name_ok(entry.name()) || size(entry.inputs()) > kPortsMax || size(entry.outputs()) > kPortsMax) return false;
+    if (!name_ok(entry.name()) || size(entry.inputs()) > INGOT_PORTS_MAX || size(entry.outputs()) > INGOT_PORTS_MAX)
+      return false;
     for (uint32_t j = 0; j < size(entry.inputs()); ++j) {
       if (!tensor_ok(*entry.inputs()->Get(j)) || !default_ok(*entry.inputs()->Get(j))) return false;
     }
@@ -128,10 +130,11 @@ bool states_ok(const schema::Bundle& bundle) {
   for (uint32_t i = 0; i < size(bundle.states()); ++i) {
     const schema::State& state = *bundle.states()->Get(i);
     uint64_t bytes = 0;
-    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes)) return false;
+    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes) || !text_ok(state.role())) return false;
+    if (std::strcmp(state.tensor()->name()->c_str(), INGOT_RESERVED_STATE) == 0) return false;
     if (state.offset() < end || state.offset() % INGOT_BUFFER_ALIGNMENT_BYTES != 0) return false;
     if (__builtin_add_overflow(state.offset(), bytes, &end) || end > bundle.state_bytes()) return false;
-    if (state.start() > INGOT_START_INIT) return false;
+    if (state.start() > INGOT_START_UNSET) return false;
     if (state.start() == INGOT_START_SEGMENT) initial_bytes += bytes;
   }
   const uint32_t segment = bundle.initial_state();
@@ -153,6 +156,9 @@ bool targets_ok(const schema::Bundle& bundle) {
     if (!name_ok(target.name()) || !segment_is(bundle, target.code(), INGOT_SEGMENT_CODE)) return false;
     if (target.rodata() != INGOT_NONE && !segment_is(bundle, target.rodata(), INGOT_SEGMENT_RODATA)) return false;
     if (size(target.plans()) != size(bundle.entries())) return false;
+    for (uint32_t j = 0; j < size(target.kernel_names()); ++j) {
+      if (!text_ok(target.kernel_names()->Get(j))) return false;
+    }
     for (uint32_t j = 0; j < size(target.plans()); ++j) {
       if (target.plans()->Get(j)->entry() != j || !plan_ok(*target.plans()->Get(j))) return false;
     }
@@ -161,7 +167,7 @@ bool targets_ok(const schema::Bundle& bundle) {
 }
 
 ingot_status check_header(const ingot_bundle_header& header, uint64_t file_bytes, ingot_error* error) {
-  if (header.header_checksum != ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum))) {
+  if (header.header_checksum != checksum(&header, offsetof(ingot_bundle_header, header_checksum))) {
     return fail(error, INGOT_DAMAGED, "the header's checksum does not match");
   }
   if (header.format_major != INGOT_FORMAT_MAJOR || header.kernel_abi_version != INGOT_KERNEL_ABI_VERSION) {
@@ -194,7 +200,7 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
   INGOT_TRY(check_header(header, file_bytes, error));
 
   const uint8_t* metadata = file + header.metadata_offset;
-  if (ingot_checksum(metadata, header.metadata_bytes) != header.metadata_checksum) {
+  if (checksum(metadata, header.metadata_bytes) != header.metadata_checksum) {
     return fail(error, INGOT_DAMAGED, "the metadata's checksum does not match");
   }
   flatbuffers::Verifier verifier(metadata, header.metadata_bytes, kVerifierDepthMax, kVerifierTablesMax);
@@ -208,11 +214,12 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
     return fail(error, INGOT_UNKNOWN_FEATURE,
                 "the bundle requires '%.100s', which this engine does not have: update it", feature.c_str());
   }
-  const char* wrong = !segments_ok(bundle, header.file_bytes) ? "segments"
-                      : !entries_ok(bundle)                   ? "entry points"
-                      : !states_ok(bundle)                    ? "states"
-                      : !targets_ok(bundle)                   ? "targets"
-                                                              : nullptr;
+  const char* wrong = !text_ok(bundle.name()) || !text_ok(bundle.producer()) ? "names"
+                      : !segments_ok(bundle, header.file_bytes)              ? "segments"
+                      : !entries_ok(bundle)                                  ? "entry points"
+                      : !states_ok(bundle)                                   ? "states"
+                      : !targets_ok(bundle)                                  ? "targets"
+                                                                             : nullptr;
   if (wrong) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", wrong);
   root_ = &bundle;
   return INGOT_OK;

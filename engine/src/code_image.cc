@@ -18,17 +18,6 @@ namespace {
 
 constexpr int kExecutable = PROT_READ | PROT_EXEC;
 
-bool write_all(int descriptor, const uint8_t* bytes, uint64_t byte_count) {
-  while (byte_count > 0) {
-    const ssize_t written = write(descriptor, bytes, byte_count);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written;
-    byte_count -= static_cast<uint64_t>(written);
-  }
-  return true;
-}
-
 #ifdef __linux__
 // A file in memory with these bytes that nothing can change any more.
 int sealed_file(const uint8_t* code, uint64_t byte_count) {
@@ -66,7 +55,7 @@ void* map_copy(const uint8_t* code, uint64_t byte_count) {
 
 }  // namespace
 
-ingot_status map_code(const FileMap& file, uint64_t file_offset, const uint8_t* code, uint64_t byte_count,
+ingot_status map_code(const FileBytes& file, uint64_t file_offset, const uint8_t* code, uint64_t byte_count,
                       CodeImage* out, ingot_error* error) {
   *out = CodeImage();
   if (byte_count == 0) return INGOT_OK;

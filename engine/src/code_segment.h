@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "engine/src/error.h"
-#include "engine/src/file_map.h"
+#include "engine/src/file_bytes.h"
 #include "schema/bundle_header.h"
 #include "schema/kernel_abi.h"
 
@@ -34,7 +34,7 @@ struct CodeImage {
 
 // Maps `byte_count` bytes of code that lie at `code` and, if file.descriptor is a file, at file_offset in it. From a
 // file the mapping is of the file itself; where that is not possible, and for code in memory, it is of a sealed copy.
-ingot_status map_code(const FileMap& file, uint64_t file_offset, const uint8_t* code, uint64_t byte_count,
+ingot_status map_code(const FileBytes& file, uint64_t file_offset, const uint8_t* code, uint64_t byte_count,
                       CodeImage* out, ingot_error* error);
 void unmap_code(CodeImage* image);
 

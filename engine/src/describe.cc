@@ -1,19 +1,21 @@
 // The part of the C API that tells what is in a bundle.
 #include "engine/src/bundle.h"
 #include "engine/src/names.h"
+#include "schema/bundle_header.h"
 
 using namespace ingot::engine;
 
 namespace {
 
 ingot_status check_entry(const ingot_bundle* bundle, uint32_t entry, const void* out, ingot_error* error) {
-  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !out) return null_argument(error);
   return check_index("entry point", entry, bundle->metadata.entry_count(), error);
 }
 
 }  // namespace
 
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
+  if (!bundle || !out) return;
   const Metadata& m = bundle->metadata;
   *out = ingot_bundle_info();
   out->name = m.name();
@@ -25,6 +27,7 @@ void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
   out->entry_count = m.entry_count();
   out->state_count = m.state_count();
   out->kernel_count = bundle->code.kernel_count;
+  out->checksum = reinterpret_cast<const ingot_bundle_header*>(bundle->file.bytes)->metadata_checksum;
 }
 
 ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,
@@ -69,39 +72,38 @@ ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, u
 
 ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
                                   ingot_error* error) {
-  if (!bundle || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !out) return null_argument(error);
   INGOT_TRY(check_index("state", state, bundle->metadata.state_count(), error));
   *out = bundle->metadata.state(state).tensor;
   return INGOT_OK;
 }
 
 ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !name || !out) return null_argument(error);
+  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.entry(i).name; };
   const Metadata& m = bundle->metadata;
-  return find_by_name("entry point", name, m.entry_count(), [&](uint32_t i) { return m.entry(i).name; }, out, error);
+  return find_by_name(m, {"entry point", m.entry_count(), name_of}, name, out, error);
 }
 
 ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                               ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
+  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.input(entry, i).name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.input(entry, i).name; };
-  return find_by_name("input", name, m.entry(entry).input_count, name_of, out, error);
+  return find_by_name(m, {"input", m.entry(entry).input_count, name_of, entry}, name, out, error);
 }
 
 ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                                ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  if (!name) return fail(error, INGOT_BAD_ARGUMENT, "the name is null");
+  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
+  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.output(entry, i).name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.output(entry, i).name; };
-  return find_by_name("output", name, m.entry(entry).output_count, name_of, out, error);
+  return find_by_name(m, {"output", m.entry(entry).output_count, name_of, entry}, name, out, error);
 }
 
 ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !name || !out) return null_argument(error);
+  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.state(i).tensor.name; };
   const Metadata& m = bundle->metadata;
-  const auto name_of = [&](uint32_t i) { return m.state(i).tensor.name; };
-  return find_by_name("state", name, m.state_count(), name_of, out, error);
+  return find_by_name(m, {"state", m.state_count(), name_of}, name, out, error);
 }

@@ -16,6 +16,8 @@ ingot_status fail(ingot_error* error, ingot_status status, const char* format, .
   return status;
 }
 
+ingot_status null_argument(ingot_error* error) { return fail(error, INGOT_BAD_ARGUMENT, "an argument is null"); }
+
 ingot_status check_index(const char* what, uint32_t index, uint32_t count, ingot_error* error) {
   if (index < count) return INGOT_OK;
   return fail(error, INGOT_BAD_ARGUMENT, "there is no %s %u: there are %u", what, index, count);

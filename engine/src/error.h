@@ -9,6 +9,9 @@ namespace ingot::engine {
 [[gnu::format(printf, 3, 4), gnu::cold]] ingot_status fail(ingot_error* error, ingot_status status, const char* format,
                                                            ...);
 
+// INGOT_BAD_ARGUMENT, for an argument that is null.
+ingot_status null_argument(ingot_error* error);
+
 // INGOT_BAD_ARGUMENT unless `index`, of a thing called `what`, is below `count`.
 ingot_status check_index(const char* what, uint32_t index, uint32_t count, ingot_error* error);
 

@@ -84,6 +84,13 @@ bool equals(const JsonString& string, const char* text) {
   return *text == 0;
 }
 
+void copy_text(const JsonString& string, char* out, uint64_t out_bytes) {
+  StringBytes bytes(string);
+  uint8_t byte;
+  while (--out_bytes > 0 && bytes.next(&byte)) *out++ = static_cast<char>(byte);
+  *out = 0;
+}
+
 void JsonReader::skip_space() {
   while (at_ < end_ && (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r')) ++at_;
 }

@@ -14,6 +14,9 @@ struct JsonString {
 // True if the decoded string is `text`.
 bool equals(const JsonString& string, const char* text);
 
+// The decoded string, cut to out_bytes with the zero at its end.
+void copy_text(const JsonString& string, char* out, uint64_t out_bytes);
+
 // Every function returns false, and all later ones too, once the text is not what was asked for.
 class JsonReader {
  public:

@@ -190,7 +190,9 @@ ingot_status check_ports(ingot_session* session, uint32_t entry_index, ingot_err
 ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_error* error) {
   if (!session) return fail(error, INGOT_BAD_ARGUMENT, "the session is null");
   INGOT_TRY(check_index("entry point", entry_index, session->bundle->metadata.entry_count(), error));
+  INGOT_TRY(check_not_running(*session, error));
   if (session->slice_entry != entry_index) INGOT_TRY(check_not_busy(*session, error));
+  INGOT_TRY(session->pool.check_process(error));
   RunEntry& entry = session->entries[entry_index];
   if (!session->has_values && !entry.initializes) {
     INGOT_TRY(check_has_values(*session, error));
@@ -237,7 +239,9 @@ ingot_status ingot_run(ingot_session* session, uint32_t entry_index, ingot_error
   INGOT_TRY(check_ready(session, entry_index, error));
   INGOT_TRY(check_not_busy(*session, error));
   const RunEntry& entry = session->entries[entry_index];
+  session->is_running = true;
   walk_steps({session, &entry, entry_index, 0, entry.plan.step_count}, entry.is_parallel);
+  session->is_running = false;
   finish_run(session, entry);
   return INGOT_OK;
 }
@@ -253,10 +257,12 @@ ingot_status ingot_run_slice(ingot_session* session, uint32_t entry_index, uint3
     session->slice_step = 0;
   }
   uint64_t taken_count = 0;
+  session->is_running = true;
   while (session->slice_step != step_count) {
     taken_count += run_group(session);
     if ((step_limit != 0 && taken_count >= step_limit) || (deadline_ns != 0 && now_ns() >= deadline_ns)) break;
   }
+  session->is_running = false;
   *finished = session->slice_step == step_count;
   if (*finished) {
     session->slice_entry = INGOT_NONE;
@@ -266,15 +272,17 @@ ingot_status ingot_run_slice(ingot_session* session, uint32_t entry_index, uint3
 }
 
 void ingot_abandon_run(ingot_session* session) {
-  if (session) session->slice_entry = INGOT_NONE;
+  if (session && !session->is_running) session->slice_entry = INGOT_NONE;
 }
 
 void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user) {
+  if (!session) return;
   session->trace = trace;
   session->trace_user = user;
 }
 
 void ingot_get_metrics(const ingot_session* session, ingot_metrics* out) {
+  if (!session || !out) return;
   *out = session->metrics;
   out->sleeps = session->pool.sleeps();
 }

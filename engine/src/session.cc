@@ -141,7 +141,7 @@ void start_entries(ingot_session* session, const Layout& layout) {
 ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layout& layout, ingot_error* error) {
   const Metadata& m = bundle.metadata;
   if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
-  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_INIT;
+  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_UNSET;
   const ingot_segment_record* segment = m.initial_state();
   if (!segment) return INGOT_OK;
   SegmentReader reader(*segment, bundle.segment_bytes(*segment), layout.inflate_workspace);
@@ -171,7 +171,12 @@ ingot_status check_has_values(const ingot_session& session, ingot_error* error) 
   return INGOT_OK;
 }
 
+ingot_status check_not_running(const ingot_session& session, ingot_error* error) {
+  return session.is_running ? fail(error, INGOT_BUSY, "the session is running: a trace may only look on") : INGOT_OK;
+}
+
 ingot_status check_not_busy(const ingot_session& session, ingot_error* error) {
+  INGOT_TRY(check_not_running(session, error));
   if (session.slice_entry == INGOT_NONE) return INGOT_OK;
   return fail(error, INGOT_BUSY, "a run of '%.100s' in slices is not finished: finish or abandon it",
               session.bundle->metadata.entry(session.slice_entry).name);
@@ -183,7 +188,7 @@ using namespace ingot::engine;
 
 ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                           ingot_error* error) {
-  if (!bundle || !memory || !out) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!bundle || !memory || !out) return null_argument(error);
   const uint32_t thread_count = memory->threads == 0 ? 1 : memory->threads;
   if (thread_count > kThreadsMax) {
     return fail(error, INGOT_BAD_ARGUMENT, "%u threads are more than %u", thread_count, kThreadsMax);
@@ -196,7 +201,7 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
   session->state_known = layout.state_known;
   session->state_seen = layout.state_seen;
   start_entries(session, layout);
-  INGOT_TRY(session->pool.start(error));
+  INGOT_TRY(session->pool.start(bundle->requirements.stack_bytes, error));
   *out = session;
   return INGOT_OK;
 }

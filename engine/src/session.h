@@ -36,7 +36,10 @@ constexpr uint64_t kSessionBytesPerThread = kWorkerBytes;
 // INGOT_NOT_INITIALIZED if a state has no value yet.
 ingot_status check_has_values(const ingot_session& session, ingot_error* error);
 
-// INGOT_BUSY if a run in slices is not finished.
+// INGOT_BUSY within a run, where a trace is called.
+ingot_status check_not_running(const ingot_session& session, ingot_error* error);
+
+// That, or INGOT_BUSY if a run in slices is not finished.
 ingot_status check_not_busy(const ingot_session& session, ingot_error* error);
 
 }  // namespace ingot::engine
@@ -57,6 +60,7 @@ struct ingot_session {
   uint8_t* state_known = nullptr;  // for each state: 1 once it has a value
   bool has_values = false;         // all of them are known to be 1
   uint8_t* state_seen = nullptr;   // for each state: used while loading
+  bool is_running = false;
   uint32_t slice_entry = INGOT_NONE;
   uint32_t slice_step = 0;     // of slice_entry, where the next slice begins
   uint32_t decisions[2] = {};  // of the run's even and odd tests: the step that each leads to

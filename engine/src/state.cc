@@ -10,7 +10,7 @@ namespace {
 
 ingot_status check_state(const ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
                          ingot_tensor_info* out, ingot_error* error) {
-  if (!session || !data) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!session || !data) return null_argument(error);
   INGOT_TRY(check_index("state", state, session->bundle->metadata.state_count(), error));
   *out = session->bundle->metadata.state(state).tensor;
   if (bytes == out->bytes) return INGOT_OK;
@@ -19,7 +19,7 @@ ingot_status check_state(const ingot_session* session, uint32_t state, const voi
 }
 
 ingot_status check_whole(const ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
-  if (!session || !memory) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!session || !memory) return null_argument(error);
   INGOT_TRY(check_not_busy(*session, error));
   const uint64_t needed = session->bundle->requirements.state_bytes;
   if (memory_bytes >= needed) return INGOT_OK;

@@ -1,23 +1,23 @@
-// Loading a state file: all of it is checked before the first byte of the state changes.
+// Loading a state file: all of it is read into memory and checked before the first byte of the state changes.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 
 #include "engine/src/json_reader.h"
+#include "engine/src/new_file.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
+#include "schema/bundle_header.h"
 #include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
 
-constexpr uint32_t kRankMax = 64;
-
 // A tensor of the file.
 struct FileTensor {
   JsonString name;
   JsonString dtype;
-  uint64_t dims[kRankMax];
+  uint64_t dims[INGOT_RANK_MAX];
   uint32_t rank = 0;
   uint64_t begin = 0;  // in the data
   uint64_t end = 0;
@@ -30,71 +30,129 @@ struct StateFile {
   uint64_t data_bytes = 0;
 };
 
+// What the file says of itself; texts that it lacks are empty.
+struct FileNotes {
+  JsonString note;
+  JsonString file_checksum;
+  JsonString data_checksum;
+};
+
 ingot_status malformed(const char* what, ingot_error* error) {
   return fail(error, INGOT_BAD_STATE_FILE, "not a well-formed safetensors file: %s", what);
 }
 
-ingot_status split(const FileMap& map, StateFile* out, ingot_error* error) {
+ingot_status split(const FileBytes& bytes, StateFile* out, ingot_error* error) {
   uint64_t header_bytes;
-  if (map.byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
-  std::memcpy(&header_bytes, map.bytes, sizeof header_bytes);
-  if (header_bytes > kHeaderBytesMax || header_bytes > map.byte_count - sizeof header_bytes) {
+  if (bytes.byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
+  std::memcpy(&header_bytes, bytes.bytes, sizeof header_bytes);
+  if (header_bytes > kHeaderBytesMax || header_bytes > bytes.byte_count - sizeof header_bytes) {
     return malformed("it ends within its header", error);
   }
-  out->header = reinterpret_cast<const char*>(map.bytes) + sizeof header_bytes;
+  out->header = reinterpret_cast<const char*>(bytes.bytes) + sizeof header_bytes;
   out->header_bytes = header_bytes;
-  out->data = map.bytes + sizeof header_bytes + header_bytes;
-  out->data_bytes = map.byte_count - sizeof header_bytes - header_bytes;
+  out->data = bytes.bytes + sizeof header_bytes + header_bytes;
+  out->data_bytes = bytes.byte_count - sizeof header_bytes - header_bytes;
   return INGOT_OK;
 }
 
+bool read_shape(JsonReader& json, FileTensor* tensor) {
+  json.open('[');
+  while (json.next(']')) {
+    if (tensor->rank == INGOT_RANK_MAX || !json.number(&tensor->dims[tensor->rank++])) return false;
+  }
+  return json.ok();
+}
+
+// Each of the three fields, once.
 bool read_tensor(JsonReader& json, FileTensor* tensor) {
-  bool has_dtype = false, has_shape = false, has_offsets = false;
+  enum : uint32_t { kDtype = 1, kShape = 2, kOffsets = 4 };
+  uint32_t fields = 0;
   JsonString key;
   json.open('{');
   while (json.next('}') && json.key(&key)) {
+    uint32_t field = 0;
+    bool is_read;
     if (equals(key, "dtype")) {
-      has_dtype = json.string(&tensor->dtype);
+      field = kDtype;
+      is_read = json.string(&tensor->dtype);
     } else if (equals(key, "shape")) {
-      has_shape = json.open('[');
-      while (json.next(']')) {
-        if (tensor->rank == kRankMax || !json.number(&tensor->dims[tensor->rank++])) return false;
-      }
+      field = kShape;
+      is_read = read_shape(json, tensor);
     } else if (equals(key, "data_offsets")) {
-      has_offsets = json.open('[') && json.next(']') && json.number(&tensor->begin) && json.next(']') &&
-                    json.number(&tensor->end) && !json.next(']');
+      field = kOffsets;
+      is_read = json.open('[') && json.next(']') && json.number(&tensor->begin) && json.next(']') &&
+                json.number(&tensor->end) && !json.next(']');
     } else {
-      json.skip_value();
+      is_read = json.skip_value();
     }
+    if (!is_read || (fields & field)) return false;
+    fields |= field;
   }
-  return json.ok() && has_dtype && has_shape && has_offsets;
+  return json.ok() && fields == (kDtype | kShape | kOffsets);
 }
 
-// Calls visit(tensor), which returns an ingot_status, for every tensor in the header's order. *checksum is the text of
-// the file's checksum, or empty.
+bool read_notes(JsonReader& json, FileNotes* notes) {
+  JsonString key, value;
+  json.open('{');
+  while (json.next('}') && json.key(&key) && json.string(&value)) {
+    JsonString* place = equals(key, kNoteKey)           ? &notes->note
+                        : equals(key, kFileChecksumKey) ? &notes->file_checksum
+                        : equals(key, kDataChecksumKey) ? &notes->data_checksum
+                                                        : nullptr;
+    if (place && place->begin) return false;
+    if (place) *place = value;
+  }
+  return json.ok();
+}
+
+// Whether tensors lie side by side, from the first byte of the data to the last: then, and only then, are the ends and
+// 0 the same numbers as the begins and the end of all, as these steps lead from 0 to there. Sums of checksums tell.
+class Tiling {
+ public:
+  explicit Tiling(uint64_t data_bytes) : data_bytes_(data_bytes), left_bytes_(data_bytes) {}
+
+  // False if there is more than fits side by side.
+  bool add(uint64_t begin, uint64_t end) {
+    if (end < begin || end > data_bytes_ || end - begin > left_bytes_) return false;
+    left_bytes_ -= end - begin;
+    sum_ += of(end) - of(begin);
+    return true;
+  }
+  bool is_whole() const { return sum_ == of(data_bytes_) - of(0); }
+
+ private:
+  static uint64_t of(uint64_t place) { return checksum(&place, sizeof place); }
+
+  uint64_t data_bytes_;
+  uint64_t left_bytes_;
+  uint64_t sum_ = 0;
+};
+
+// Calls visit(tensor), which returns an ingot_status, for every tensor in the header's order.
 template <typename Visit>
-ingot_status for_each_tensor(const StateFile& file, JsonString* checksum, ingot_error* error, const Visit& visit) {
+ingot_status for_each_tensor(const StateFile& file, FileNotes* notes, ingot_error* error, const Visit& visit) {
+  constexpr const char* kNoHeader = "its header is not as it should be";
   JsonReader json(file.header, file.header_bytes);
+  Tiling tiling(file.data_bytes);
+  bool has_notes = false;
   JsonString key;
   json.open('{');
   while (json.next('}') && json.key(&key)) {
     if (equals(key, kMetadataKey)) {
-      JsonString value;
-      json.open('{');
-      while (json.next('}') && json.key(&key) && json.string(&value)) {
-        if (equals(key, kChecksumKey)) *checksum = value;
-      }
+      if (has_notes || !read_notes(json, notes)) return malformed(kNoHeader, error);
+      has_notes = true;
       continue;
     }
     FileTensor tensor;
     tensor.name = key;
-    if (!read_tensor(json, &tensor)) return malformed("its header is not as it should be", error);
-    if (tensor.begin > tensor.end || tensor.end > file.data_bytes) {
-      return malformed("a tensor lies outside of the file: it may be truncated", error);
+    if (!read_tensor(json, &tensor)) return malformed(kNoHeader, error);
+    if (!tiling.add(tensor.begin, tensor.end)) {
+      return malformed("a tensor lies outside of the file or where others lie: it may be truncated", error);
     }
     INGOT_TRY(visit(tensor));
   }
-  return json.at_end() ? INGOT_OK : malformed("its header is not JSON", error);
+  if (!json.at_end()) return malformed("its header is not JSON", error);
+  return tiling.is_whole() ? INGOT_OK : malformed("its tensors are not all of its data, side by side", error);
 }
 
 // The state of that name, or INGOT_NONE. Files of our own have the states in order: `after` is where to look first.
@@ -132,16 +190,45 @@ ingot_status check_type(const FileTensor& file, const ingot_tensor_info& state, 
               in_state);
 }
 
+struct LoadOptions {
+  uint32_t flags;
+  char* note;  // for the file's; null: not wanted
+  uint64_t note_bytes;
+};
+
 enum Seen : uint8_t { kNotSeen = 0, kSeen = 1 };
 
+// Of the header's text, with zeros where the file's checksum stands.
+uint64_t text_checksum(const StateFile& file, const JsonString& digits) {
+  const char* end = digits.begin + digits.byte_count;
+  const uint64_t no_length = 0;
+  TextChecksum text;
+  text.add(&no_length, sizeof no_length);
+  text.add(file.header, static_cast<uint64_t>(digits.begin - file.header));
+  text.add(kNoChecksum, sizeof kNoChecksum - 1);
+  text.add(end, static_cast<uint64_t>(file.header + file.header_bytes - end));
+  return text.value();
+}
+
+// `chain` is over the tensors.
+ingot_status check_checksum(const StateFile& file, const FileNotes& notes, uint64_t chain, ingot_error* error) {
+  const bool is_of_file = notes.file_checksum.begin;
+  const JsonString& given = is_of_file ? notes.file_checksum : notes.data_checksum;
+  if (!given.begin) return INGOT_OK;  // another writer's
+  char expected[17];
+  checksum_text(is_of_file ? file_checksum(chain, text_checksum(file, given)) : chain, expected);
+  if (equals(given, expected)) return INGOT_OK;
+  return fail(error, INGOT_DAMAGED, "the state file's checksum does not match: it was damaged after it was written");
+}
+
 // Checks the whole file against the bundle's states, and marks in session->state_seen those that it has.
-ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t flags, ingot_error* error) {
+ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t flags, FileNotes* notes,
+                        ingot_error* error) {
   const Metadata& m = session->bundle->metadata;
   if (m.state_count() > 0) std::memset(session->state_seen, kNotSeen, m.state_count());
   uint64_t chain = 0;
   uint32_t after = 0;
-  JsonString checksum;
-  INGOT_TRY(for_each_tensor(file, &checksum, error, [&](const FileTensor& tensor) -> ingot_status {
+  INGOT_TRY(for_each_tensor(file, notes, error, [&](const FileTensor& tensor) -> ingot_status {
     chain = chain_checksum(chain, file.data + tensor.begin, tensor.end - tensor.begin);
     const uint32_t state = find_state(m, tensor.name, after);
     if (state == INGOT_NONE) {
@@ -154,11 +241,7 @@ ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t 
     after = state + 1;
     return check_type(tensor, m.state(state).tensor, error);
   }));
-  char expected[17];
-  checksum_text(chain, expected);
-  if (checksum.begin && !equals(checksum, expected)) {
-    return fail(error, INGOT_DAMAGED, "the state file's checksum does not match: it was damaged after it was written");
-  }
+  INGOT_TRY(check_checksum(file, *notes, chain, error));
   if (flags & INGOT_LOAD_PARTIAL) return INGOT_OK;
   for (uint32_t i = 0; i < m.state_count(); ++i) {
     if (session->state_seen[i] == kSeen) continue;
@@ -167,29 +250,34 @@ ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t 
   return INGOT_OK;
 }
 
-ingot_status load_mapped(ingot_session* session, const FileMap& map, uint32_t flags, ingot_error* error) {
+ingot_status load_bytes(ingot_session* session, const FileBytes& bytes, const LoadOptions& options,
+                        ingot_error* error) {
   StateFile file;
-  INGOT_TRY(split(map, &file, error));
-  INGOT_TRY(check_file(session, file, flags, error));
+  FileNotes notes;
+  INGOT_TRY(split(bytes, &file, error));
+  INGOT_TRY(check_file(session, file, options.flags, &notes, error));
+  if (options.note) copy_text(notes.note, options.note, options.note_bytes);
   const Metadata& m = session->bundle->metadata;
   uint32_t after = 0;
-  JsonString checksum;
-  return for_each_tensor(file, &checksum, error, [&](const FileTensor& tensor) {
+  FileNotes again;
+  return for_each_tensor(file, &again, error, [&](const FileTensor& tensor) {
     const uint32_t state = find_state(m, tensor.name, after);
     if (state == INGOT_NONE) return INGOT_OK;
-    const uint64_t bytes = tensor.end - tensor.begin;
-    if (bytes > 0) std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, bytes);
+    const uint64_t byte_count = tensor.end - tensor.begin;
+    if (byte_count > 0) {
+      std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, byte_count);
+    }
     session->state_known[state] = 1;
     after = state + 1;
     return INGOT_OK;
   });
 }
 
-ingot_status load_file(ingot_session* session, const char* path, uint32_t flags, ingot_error* error) {
-  FileMap map;
-  INGOT_TRY(map_file(path, &map, error));
-  const ingot_status status = load_mapped(session, map, flags, error);
-  unmap_file(&map);
+ingot_status load_file(ingot_session* session, const char* path, const LoadOptions& options, ingot_error* error) {
+  FileBytes file;
+  INGOT_TRY(read_file(path, &file, error));
+  const ingot_status status = load_bytes(session, file, options, error);
+  free_bytes(&file);
   return status;
 }
 
@@ -204,14 +292,21 @@ bool file_is_bad(ingot_status status) {
 using namespace ingot::engine;
 
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error) {
+  return ingot_load_state_noted(session, path, flags, nullptr, 0, error);
+}
+
+ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
+                                    uint64_t note_bytes, ingot_error* error) {
   constexpr uint32_t kKnownFlags = INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN | INGOT_LOAD_OR_PREVIOUS;
-  if (!session || !path) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  if (!session || !path || (note && note_bytes == 0)) return null_argument(error);
   if (flags & ~kKnownFlags) return fail(error, INGOT_BAD_ARGUMENT, "unknown flags: %#x", flags & ~kKnownFlags);
   INGOT_TRY(check_not_busy(*session, error));
-  const ingot_status status = load_file(session, path, flags, error);
-  if (!(flags & INGOT_LOAD_OR_PREVIOUS) || !file_is_bad(status)) return status;
-  char previous[kPathBytesMax];
-  const int length = std::snprintf(previous, sizeof previous, "%s%s", path, kPreviousSuffix);
-  if (length >= static_cast<int>(sizeof previous)) return status;
-  return load_file(session, previous, flags, nullptr) == INGOT_OK ? INGOT_OK : status;
+  if (error) error->status = INGOT_OK;
+  const LoadOptions options = {flags, note, note_bytes};
+  const ingot_status status = load_file(session, path, options, error);
+  FilePlace place;
+  if (!(flags & INGOT_LOAD_OR_PREVIOUS) || !file_is_bad(status) || find_place(path, &place, nullptr) != INGOT_OK) {
+    return status;
+  }
+  return load_file(session, place.previous, options, nullptr) == INGOT_OK ? INGOT_OK : status;
 }

@@ -1,13 +1,8 @@
-// Saving the state so that a crash at any instant leaves a whole file.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
+// Saving the state.
 #include <cstring>
 
 #include "engine/src/memory_cursor.h"
+#include "engine/src/new_file.h"
 #include "engine/src/safetensors.h"
 #include "engine/src/session.h"
 #include "schema/dtype.h"
@@ -15,14 +10,17 @@
 namespace ingot::engine {
 namespace {
 
-// Collects small pieces of text on their way into a file. Without a file it only counts.
+// Collects small pieces of text on their way into a file. Without a file it only counts them, and sums them up.
 class Output {
  public:
   explicit Output(int descriptor) : descriptor_(descriptor) {}
 
   void put(const void* data, uint64_t byte_count) {
     total_bytes_ += byte_count;
-    if (descriptor_ < 0) return;
+    if (descriptor_ < 0) {
+      text_checksum_.add(data, byte_count);
+      return;
+    }
     if (byte_count > sizeof buffer_ - used_bytes_) flush();
     if (byte_count > sizeof buffer_) {
       write_through(static_cast<const uint8_t*>(data), byte_count);
@@ -66,21 +64,22 @@ class Output {
     return ok_;
   }
 
+  // With spaces, up to a multiple of the alignment.
+  void pad() {
+    while (total_bytes_ % kBlockAlignmentBytes != 0) text(" ");
+  }
+
   uint64_t total_bytes() const { return total_bytes_; }
+  uint64_t text_checksum() const { return text_checksum_.value(); }
 
  private:
   void write_through(const uint8_t* data, uint64_t byte_count) {
-    while (ok_ && byte_count > 0) {
-      const ssize_t written = write(descriptor_, data, byte_count);
-      if (written < 0 && errno == EINTR) continue;
-      ok_ = written > 0;
-      data += written;
-      byte_count -= static_cast<uint64_t>(written);
-    }
+    ok_ = ok_ && write_all(descriptor_, data, byte_count);
   }
 
   int descriptor_;
   uint64_t total_bytes_ = 0;
+  TextChecksum text_checksum_;
   uint64_t used_bytes_ = 0;
   bool ok_ = true;
   uint8_t buffer_[4096];
@@ -97,16 +96,23 @@ void for_each_state(const Metadata& m, const Visit& visit) {
   }
 }
 
-void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
+// All before the data: the header's length, and the header.
+void put_header(const ingot_session& session, const char* note, uint64_t header_bytes, const char* checksum,
+                Output* out) {
   const Metadata& m = session.bundle->metadata;
-  char checksum_digits[17];
-  checksum_text(checksum, checksum_digits);
+  out->put(&header_bytes, sizeof header_bytes);
   out->text("{");
   out->quoted(kMetadataKey);
   out->text(":{\"format\":\"pt\",");
-  out->quoted(kChecksumKey);
+  if (note) {
+    out->quoted(kNoteKey);
+    out->text(":");
+    out->quoted(note);
+    out->text(",");
+  }
+  out->quoted(kFileChecksumKey);
   out->text(":");
-  out->quoted(checksum_digits);
+  out->quoted(checksum);
   out->text("}");
   uint64_t offset = 0;
   for_each_state(m, [&](const ingot_tensor_info& tensor) {
@@ -126,60 +132,24 @@ void put_header(const ingot_session& session, uint64_t checksum, Output* out) {
     out->text("]}");
   });
   out->text("}");
+  out->pad();
 }
 
-bool write_state(const ingot_session& session, int descriptor) {
+bool write_state(const ingot_session& session, const char* note, int descriptor) {
   const Metadata& m = session.bundle->metadata;
-  uint64_t checksum = 0;
+  uint64_t chain = 0;
   for_each_state(m, [&](const ingot_tensor_info& tensor) {
-    checksum = chain_checksum(checksum, session.state + tensor.offset_bytes, tensor.bytes);
+    chain = chain_checksum(chain, session.state + tensor.offset_bytes, tensor.bytes);
   });
   Output measure(-1);
-  put_header(session, checksum, &measure);
-  const uint64_t header_bytes = round_up(8 + measure.total_bytes(), kBlockAlignmentBytes) - 8;
-
+  put_header(session, note, 0, kNoChecksum, &measure);
+  char digits[17];
+  checksum_text(file_checksum(chain, measure.text_checksum()), digits);
   Output out(descriptor);
-  out.put(&header_bytes, sizeof header_bytes);
-  put_header(session, checksum, &out);
-  while (out.total_bytes() < 8 + header_bytes) out.text(" ");
+  put_header(session, note, measure.total_bytes() - sizeof(uint64_t), digits, &out);
   for_each_state(m,
                  [&](const ingot_tensor_info& tensor) { out.put(session.state + tensor.offset_bytes, tensor.bytes); });
   return out.flush();
-}
-
-// Makes a rename in the directory of `path` last through a power failure. Not every file system can: then it is done.
-void sync_directory(const char* path) {
-  char directory[kPathBytesMax];
-  std::snprintf(directory, sizeof directory, "%s", path);
-  char* slash = std::strrchr(directory, '/');
-  if (!slash) {
-    std::strcpy(directory, ".");
-  } else {
-    slash[slash == directory ? 1 : 0] = 0;
-  }
-  const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
-
-ingot_status system_error(const char* what, const char* path, ingot_error* error) {
-  return fail(error, INGOT_FILE_FAILED, "cannot %s %.150s: %s", what, path, std::strerror(errno));
-}
-
-// `path` stays whole throughout: first it gets a second name, then the new file takes its name.
-ingot_status replace(const char* partial, const char* path, const char* previous, ingot_error* error) {
-  struct stat status;
-  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-    return fail(error, INGOT_FILE_FAILED, "cannot save as %.150s: it is not a regular file", path);
-  }
-  if (unlink(previous) != 0 && errno != ENOENT) return system_error("replace", previous, error);
-  if (link(path, previous) != 0 && errno != ENOENT && rename(path, previous) != 0) {  // no hard links here
-    return system_error("keep the previous file as", previous, error);
-  }
-  if (rename(partial, path) != 0) return system_error("rename the new file to", path, error);
-  sync_directory(path);
-  return INGOT_OK;
 }
 
 }  // namespace
@@ -188,21 +158,15 @@ ingot_status replace(const char* partial, const char* path, const char* previous
 using namespace ingot::engine;
 
 ingot_status ingot_save_state(const ingot_session* session, const char* path, ingot_error* error) {
-  if (!session || !path) return fail(error, INGOT_BAD_ARGUMENT, "an argument is null");
+  return ingot_save_state_noted(session, path, nullptr, error);
+}
+
+ingot_status ingot_save_state_noted(const ingot_session* session, const char* path, const char* note,
+                                    ingot_error* error) {
+  if (!session || !path) return null_argument(error);
   INGOT_TRY(check_not_busy(*session, error));
   INGOT_TRY(check_has_values(*session, error));
-  char partial[kPathBytesMax], previous[kPathBytesMax];
-  if (std::strlen(path) + sizeof kPreviousSuffix > kPathBytesMax) {
-    return fail(error, INGOT_FILE_FAILED, "the path is longer than %u bytes", kPathBytesMax);
-  }
-  std::snprintf(partial, sizeof partial, "%s%s", path, kPartialSuffix);
-  std::snprintf(previous, sizeof previous, "%s%s", path, kPreviousSuffix);
-  const int descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return system_error("create", partial, error);
-  ingot_status status = INGOT_OK;
-  if (!write_state(*session, descriptor) || fsync(descriptor) != 0) status = system_error("write", partial, error);
-  if (close(descriptor) != 0 && status == INGOT_OK) status = system_error("close", partial, error);
-  if (status == INGOT_OK) status = replace(partial, path, previous, error);
-  if (status != INGOT_OK) unlink(partial);
-  return status;
+  NewFile file;
+  INGOT_TRY(begin(path, &file, error));
+  return write_state(*session, note, file.descriptor) ? finish(&file, error) : give_up(&file, error);
 }

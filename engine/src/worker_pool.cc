@@ -3,9 +3,12 @@
 #include <cstring>
 
 #include "engine/src/float_environment.h"
+#include "engine/src/memory_cursor.h"
 
 #ifdef INGOT_ENGINE_THREADS
 #include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 #endif
 
 namespace ingot::engine {
@@ -32,24 +35,60 @@ void* WorkerPool::serve(void* argument) {
   }
 }
 
-ingot_status WorkerPool::start(ingot_error* error) {
-  for (uint32_t thread = 1; thread < thread_count_; ++thread) {
+namespace {
+
+constexpr uint64_t kEngineStackBytes = 16 << 10;  // what calls a kernel
+
+// At least as much stack as is needed; more where that is usual.
+void set_stack(pthread_attr_t* attributes, uint64_t needed_bytes) {
+  size_t usual_bytes = 0;
+  pthread_attr_init(attributes);
+  pthread_attr_getstacksize(attributes, &usual_bytes);
+  constexpr uint64_t kPageBytesMax = 1 << 16;
+  if (usual_bytes < needed_bytes) pthread_attr_setstacksize(attributes, round_up(needed_bytes, kPageBytesMax));
+}
+
+void block_signals(sigset_t* before) {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+}  // namespace
+
+ingot_status WorkerPool::start(uint64_t stack_bytes, ingot_error* error) {
+  if (thread_count_ <= 1) return INGOT_OK;
+  pthread_attr_t attributes;
+  sigset_t signals;
+  set_stack(&attributes, stack_bytes + kEngineStackBytes);
+  block_signals(&signals);
+  process_ = getpid();
+  int reason = 0;
+  for (uint32_t thread = 1; thread < thread_count_ && reason == 0; ++thread) {
     Worker* worker = workers_ + thread;
     worker->pool = this;
     worker->thread = thread;
-    if (const int reason = pthread_create(&worker->id, nullptr, serve, worker); reason != 0) {
-      barrier_.expect(started_count_ + 1);
-      stop();
-      return fail(error, INGOT_NO_THREADS, "cannot start thread %u of %u: %s", thread + 1, thread_count_,
-                  std::strerror(reason));
-    }
-    ++started_count_;
+    reason = pthread_create(&worker->id, &attributes, serve, worker);
+    if (reason == 0) ++started_count_;
   }
-  return INGOT_OK;
+  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (reason == 0) return INGOT_OK;
+  const uint32_t failed = started_count_ + 2;
+  barrier_.expect(started_count_ + 1);
+  stop();
+  return fail(error, INGOT_NO_THREADS, "cannot start thread %u of %u: %s", failed, thread_count_,
+              std::strerror(reason));
+}
+
+ingot_status WorkerPool::check_process(ingot_error* error) const {
+  if (thread_count_ <= 1 || process_ == getpid()) return INGOT_OK;
+  return fail(error, INGOT_NO_THREADS, "the session's threads stayed in the process that made it: make another");
 }
 
 void WorkerPool::stop() {
-  if (started_count_ == 0) return;
+  if (started_count_ == 0 || check_process(nullptr) != INGOT_OK) return;
   work_ = nullptr;
   barrier_.wait();
   for (uint32_t thread = 1; thread <= started_count_; ++thread) pthread_join(workers_[thread].id, nullptr);
@@ -60,7 +99,9 @@ void WorkerPool::stop() {
 
 struct Worker {};
 
-ingot_status WorkerPool::start(ingot_error* error) {
+ingot_status WorkerPool::check_process(ingot_error*) const { return INGOT_OK; }
+
+ingot_status WorkerPool::start(uint64_t, ingot_error* error) {
   if (thread_count_ <= 1) return INGOT_OK;
   return fail(error, INGOT_NO_THREADS, "this engine was built without INGOT_ENGINE_THREADS: ask for one thread");
 }

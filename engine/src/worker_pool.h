@@ -20,9 +20,13 @@ class WorkerPool {
     workers_ = static_cast<Worker*>(workers);
   }
 
-  // Starts thread_count - 1 threads. `workers` holds kWorkerBytes for each thread.
-  ingot_status start(ingot_error* error);
+  // Starts thread_count - 1 threads, for work that takes `stack_bytes`. `workers` holds kWorkerBytes for each thread.
+  // They are interrupted by no signal but those of their own faults.
+  ingot_status start(uint64_t stack_bytes, ingot_error* error);
   void stop();
+
+  // INGOT_NO_THREADS in a process that was forked: its threads are not there.
+  ingot_status check_process(ingot_error* error) const;
 
   // Calls work(argument, thread) on every thread at once; returns when all have returned.
   void run(Work work, void* argument);
@@ -42,6 +46,7 @@ class WorkerPool {
   Barrier barrier_;
   uint32_t thread_count_;
   uint32_t started_count_ = 0;
+  int process_ = 0;  // where threads were started
   Worker* workers_;
   Work work_ = nullptr;  // null tells the threads to end
   void* argument_ = nullptr;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 
 #include "aot/base/error.h"
 #include "aot/codegen/compile.h"
@@ -21,6 +22,54 @@ namespace ingot::codegen {
 namespace {
 
 using namespace loops;  // NOLINT
+
+// More vectors alive at once than there are registers.
+Kernel spilling_kernel() {
+  constexpr int kVectors = 64, kLanes = 8;
+  KernelBuilder b("spilling", kLanes);
+  const BufferId x = b.input("x", DType::kF32, kVectors * kLanes);
+  const BufferId y = b.output("y", DType::kF32, kLanes);
+  std::vector<Expr> vectors;
+  for (int k = 0; k < kVectors; ++k) {
+    vectors.push_back(b.let("v", b.apply(ScalarOp::kSqrt, {b.load(x, b.lane() + k * kLanes)})));
+  }
+  Expr value = b.constant(DType::kF32, 1);
+  for (int k = 0; k < kVectors; ++k) value = b.let("up", b.apply(ScalarOp::kDivide, {value, vectors[k]}));
+  for (int k = kVectors; k-- > 0;) value = b.let("down", b.apply(ScalarOp::kDivide, {value, vectors[k]}));
+  b.store(y, b.lane(), value);
+  return b.finish();
+}
+
+// The bytes that the functions of an assembly text take off the stack pointer, and those of their return addresses.
+uint64_t stack_in(const std::string& assembly) {
+  uint64_t bytes = 0;
+  std::istringstream lines(assembly);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find("subq\t$");
+    if (at != line.npos && line.ends_with(", %rsp")) bytes += std::stoull(line.substr(at + 6));
+    if (line.find("pushq\t") != line.npos) bytes += 8;
+    if (line.ends_with("@function")) bytes += 8;
+  }
+  return bytes;
+}
+
+TEST(Codegen, SaysHowMuchStackAKernelUses) {
+  uint64_t largest = 0;
+  for (const Kernel& kernel : {scale_kernel(1001, 8), dot_bias_relu({.m = 32, .n = 21, .k = 13}), spilling_kernel()}) {
+    std::string assembly;
+    CodegenOptions options;
+    options.dump = [&](std::string_view stage, std::string_view text) {
+      if (stage == "asm") assembly = text;
+    };
+    const CodeImage image = compile(std::span(&kernel, 1), find_target("x86-64-v3"), options);
+    ASSERT_EQ(image.stack_bytes.size(), 1u);
+    const uint64_t used = stack_in(assembly);
+    EXPECT_GE(image.stack_bytes[0], used) << assembly;
+    EXPECT_LE(image.stack_bytes[0], used + 1024);
+    largest = std::max(largest, used);
+  }
+  EXPECT_GT(largest, 1000u) << "no kernel has a frame to speak of";
+}
 
 TEST(Codegen, SampleKernels) {
   expect_same({scale_kernel(1001, 8), scale_kernel(1001, 1), dot_bias_relu({.m = 32, .n = 21, .k = 13}),

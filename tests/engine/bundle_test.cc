@@ -1,12 +1,23 @@
 // Bundles written and read back by the compiler's side.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "aot/base/error.h"
 #include "aot/bundle/read_bundle.h"
+#include "schema/checksum.h"
 #include "schema/kernel_abi.h"
 #include "tests/engine/engine_fixture.h"
 
 namespace ingot::test {
 namespace {
+
+template <typename T>
+T bytes_as(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
 
 TEST(Bundle, WritesAgainWhatItRead) {
   for (const bool compress : {false, true}) {
@@ -86,6 +97,47 @@ TEST(Bundle, SegmentsStartAtPages) {
     EXPECT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
     EXPECT_EQ(bundle.bytes->size() / page_bytes, 4u) << "header, description, code, read-only data, initial state";
   }
+}
+
+// Kernels that share their parameters, as no writer makes them: the square of what the file has.
+TEST(Bundle, WhatUnfoldsToMuchMoreThanTheFileIsRefused) {
+  constexpr uint32_t kKernels = 3000;
+  bundle::BundleSpec spec = fit_spec();
+  bundle::Kernel kernel = spec.targets[0].kernels[0];
+  kernel.parameters.resize(1);
+  spec.targets[0].kernels.resize(kKernels, kernel);
+  std::vector<std::byte> file = bundle::write_bundle(spec);
+  EXPECT_EQ(bundle::read_bundle(file).targets[0].kernels.size(), kKernels);
+
+  const auto find = [&](const void* bytes, size_t count) {
+    const auto* wanted = static_cast<const std::byte*>(bytes);
+    return std::search(file.begin(), file.end(), wanted, wanted + count);
+  };
+  const auto segment = find(INGOT_CODE_MAGIC, 8);
+  ASSERT_NE(segment, file.end());
+  const auto header = bytes_as<ingot_code_header>(&*segment);
+  const uint64_t segment_bytes = header.image_offset + header.image_bytes;
+  const uint64_t checksum = ingot_checksum(&*segment, segment_bytes);
+  for (uint32_t i = 0; i < kKernels; ++i) {
+    auto* at = &*segment + sizeof header + i * sizeof(ingot_kernel_record);
+    auto record = bytes_as<ingot_kernel_record>(at);
+    record.first_parameter = 0;
+    record.parameter_count = kKernels;
+    std::memcpy(at, &record, sizeof record);
+  }
+  const uint64_t changed = ingot_checksum(&*segment, segment_bytes);
+  std::memcpy(&*find(&checksum, sizeof checksum), &changed, sizeof changed);
+  EXPECT_THROW(
+      {
+        try {
+          bundle::read_bundle(resealed(file));
+        } catch (const Error& error) {
+          EXPECT_NE(std::string(error.what()).find("unfolds to much more than it is"), std::string::npos)
+              << error.what();
+          throw;
+        }
+      },
+      Error);
 }
 
 TEST(Bundle, DamageIsAnError) {

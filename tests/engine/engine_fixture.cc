@@ -114,7 +114,7 @@ bundle::BundleSpec fit_spec() {
       {"predict", {x}, {{"y", INGOT_F32, {kElements}}}},
   };
   spec.states = {
-      {{"model.fit.weight", INGOT_F32, {kElements / 2, 2}}, "param", 0, bundle::Start::kInit},
+      {{"model.fit.weight", INGOT_F32, {kElements / 2, 2}}, "param", 0, bundle::Start::kUnset},
       {{"optimizer.step", INGOT_I32, {}}, "step", kVectorBytes, bundle::Start::kZero},
       {{"model.bias", INGOT_BF16, {3}}, "buffer", kVectorBytes + 64, bundle::Start::kSegment},
   };

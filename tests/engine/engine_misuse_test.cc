@@ -59,8 +59,12 @@ TEST_F(EngineMisuse, NullArguments) {
   EXPECT_EQ(said(ingot_get_input_info(nullptr, 0, 0, &tensor, &error)), null);
   EXPECT_EQ(said(ingot_get_output_info(bundle.bundle, 0, 0, nullptr, &error)), null);
   EXPECT_EQ(said(ingot_get_state_info(nullptr, 0, &tensor, &error)), null);
+  ingot_get_bundle_info(nullptr, nullptr);
+  ingot_set_trace(nullptr, nullptr, nullptr);
+  ingot_get_metrics(session, nullptr);
+  ingot_abandon_run(nullptr);
   EXPECT_EQ(said(ingot_find_entry(bundle.bundle, nullptr, &index, &error)), null);
-  EXPECT_EQ(said(ingot_find_input(bundle.bundle, 0, nullptr, &index, &error)), "BAD_ARGUMENT: the name is null");
+  EXPECT_EQ(said(ingot_find_input(bundle.bundle, 0, nullptr, &index, &error)), "BAD_ARGUMENT: an argument is null");
   EXPECT_EQ(said(ingot_find_output(nullptr, 0, "x", &index, &error)), null);
   EXPECT_EQ(said(ingot_find_state(bundle.bundle, "x", nullptr, &error)), null);
   EXPECT_EQ(said(ingot_create(nullptr, &memory, &s, &error)), null);

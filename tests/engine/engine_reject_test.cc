@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "aot/base/divide.h"
+#include "aot/base/error.h"
+#include "aot/bundle/read_bundle.h"
 #include "schema/kernel_abi.h"
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/engine_flow.h"
@@ -74,6 +76,61 @@ TEST(EngineReject, OtherVersions) {
   EXPECT_EQ(open_status(with_header(good, header)), INGOT_OK);
 }
 
+TEST(EngineReject, NamesAreTextThatATerminalMayShow) {
+  const std::vector<std::function<std::string&(bundle::BundleSpec&)>> places = {
+      [](auto& spec) -> auto& { return spec.name; },
+      [](auto& spec) -> auto& { return spec.producer; },
+      [](auto& spec) -> auto& { return spec.entries[kTrainStep].name; },
+      [](auto& spec) -> auto& { return spec.entries[kTrainStep].inputs[0].name; },
+      [](auto& spec) -> auto& { return spec.entries[kTrainStep].outputs[0].name; },
+      [](auto& spec) -> auto& { return spec.states[kStep].tensor.name; },
+      [](auto& spec) -> auto& { return spec.states[kStep].role; },
+      [](auto& spec) -> auto& { return spec.targets[0].name; },
+      [](auto& spec) -> auto& { return spec.targets[0].kernels[0].name; },
+  };
+  const auto status_with = [&](size_t place, const std::string& name) {
+    bundle::BundleSpec spec = fit_spec();
+    places[place](spec) = name;
+    const Bytes file = bundle::write_bundle(spec);
+    const ingot_status status = open_status(file);
+    if (status == INGOT_OK) {
+      EXPECT_EQ(places[place](spec = bundle::read_bundle(file)), name);
+    } else {
+      EXPECT_THROW(bundle::read_bundle(file), Error) << name;
+    }
+    return status;
+  };
+  for (size_t place = 0; place < places.size(); ++place) {
+    EXPECT_EQ(status_with(place, "a/b.c \"\\ caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xc2\xa0"), INGOT_OK) << place;
+    for (const char* name : {"\x1b[31mred", "two\nlines", "\x7f", "\xff", "p\x80",
+                             "\xc2\x9b"
+                             "31m",
+                             "\xc2", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80",
+                             "\xf8\x88\x80\x80\x80", "\xe2\x82", "\xe2(\xa1"}) {
+      EXPECT_EQ(status_with(place, name), INGOT_BAD_METADATA) << place << " " << name;
+    }
+  }
+  EXPECT_EQ(status_with(kStep, std::string(1024, 'n')), INGOT_OK);
+  EXPECT_EQ(status_with(kStep, std::string(1025, 'n')), INGOT_BAD_METADATA);
+  bundle::BundleSpec spec = fit_spec();
+  spec.states[kStep].tensor.name = "__metadata__";
+  EXPECT_EQ(open_status(bundle::write_bundle(spec)), INGOT_BAD_METADATA) << "no state file could have it";
+}
+
+TEST(EngineReject, DimensionsAndPortsAreLimited) {
+  const auto status_with = [](size_t rank, size_t output_count) {
+    bundle::BundleSpec spec = fit_spec();
+    spec.states[kStep].tensor.dims.assign(rank, 1);
+    for (size_t i = 1; i < output_count; ++i) {
+      spec.entries[kTrainStep].outputs.push_back({"o" + std::to_string(i), INGOT_F32, {0}});
+    }
+    return open_status(bundle::write_bundle(spec));
+  };
+  EXPECT_EQ(status_with(64, 1), INGOT_OK);
+  EXPECT_EQ(status_with(65, 1), INGOT_BAD_METADATA);
+  EXPECT_EQ(status_with(0, 4097), INGOT_BAD_METADATA);
+}
+
 TEST(EngineReject, AnUnknownRequiredFeatureIsNamed) {
   bundle::BundleSpec spec = fit_spec();
   spec.required_features = {"shape_buckets"};
@@ -91,6 +148,9 @@ TEST(EngineReject, CodeForOtherProcessors) {
   const OpenBundle unknown(bundle::write_bundle(spec));
   EXPECT_EQ(unknown.status, INGOT_NO_TARGET);
   EXPECT_STREQ(unknown.error.text, "'host' needs 'quantum', which this processor lacks");
+  spec.targets[0].cpu_features.back() = std::string(1000, 'q');
+  const OpenBundle endless(bundle::write_bundle(spec));
+  EXPECT_EQ(endless.error.text, "'host' needs '" + std::string(60, 'q') + "', which this processor lacks");
 }
 
 TEST(EngineReject, TheFirstTargetThatFitsIsPicked) {

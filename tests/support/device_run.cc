@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "aot/base/file.h"
+#include "aot/pipeline/initial_state.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/tensor_files.h"
 
@@ -10,7 +11,7 @@ namespace ingot {
 
 DeviceRun train_on_device(const std::string& bundle_path, const std::string& data_path, int steps, uint32_t threads) {
   Device device(bundle_path, threads);
-  device.start_state(data_path);
+  device.start_state(data_path.empty() ? kZeroState : data_path);
   const uint32_t entry = device.find_entry("");
   const auto inputs = device.inputs(entry), outputs = device.outputs(entry);
   const Device::Bound bound = device.bind(entry);

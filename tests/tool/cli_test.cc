@@ -1,6 +1,5 @@
-// The ingot tool as its user meets it: a process in a folder, with programs and data that the test writes.
+// What each command of the ingot tool does, and what it says of mistakes.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -10,127 +9,17 @@
 #include <set>
 
 #include "aot/base/error.h"
-#include "aot/base/file.h"
-#include "aot/base/safetensors.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
-#include "apps/ingot/command_line.h"
 #include "apps/ingot/reproducer.h"
-#include "gtest/gtest.h"
+#include "apps/ingot/sources.h"
+#include "tests/tool/cli_fixture.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Linear regression by gradient descent.
-constexpr const char* kTrainStep = R"(
-func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "batch.x"},
-                %y: tensor<8xf32> {ingot.name = "batch.y"}, %lr: tensor<f32> {ingot.name = "lr"})
-    -> (tensor<4xf32> {ingot.state = "w"}, tensor<f32> {ingot.name = "loss"}) {
-  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
-  %e = stablehlo.subtract %p, %y : tensor<8xf32>
-  %g = stablehlo.dot_general %x, %e, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<4xf32>
-  %r = stablehlo.broadcast_in_dim %lr, dims = [] : (tensor<f32>) -> tensor<4xf32>
-  %d = stablehlo.multiply %g, %r : tensor<4xf32>
-  %n = stablehlo.subtract %w, %d : tensor<4xf32>
-  %l = stablehlo.dot_general %e, %e, contracting_dims = [0] x [0] : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
-  return %n, %l : tensor<4xf32>, tensor<f32>
-}
-)";
-constexpr const char* kPredict = R"(
-func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<8x4xf32> {ingot.name = "x"})
-    -> (tensor<8xf32> {ingot.name = "prediction"}) {
-  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
-  return %p : tensor<8xf32>
-}
-)";
-constexpr const char* kCheck = R"(
-func.func @sum() {
-  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
-  %y = stablehlo.add %x, %x : tensor<2xf32>
-  check.expect_eq_const %y, dense<[2.0, 4.0]> : tensor<2xf32>
-  func.return
-}
-)";
-
-struct Outcome {
-  int exit_code;
-  std::string output, errors;
-};
-
-class CliTest : public testing::Test {
- protected:
-  CliTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    write("step.mlir", kTrainStep);
-    write("predict.mlir", kPredict);
-    write("check.mlir", kCheck);
-    write_safetensors(path("data.safetensors"), {{"batch.x", tensor({5, 8, 4}, inputs_)},
-                                                 {"batch.y", tensor({5, 8}, targets_)},
-                                                 {"x", tensor({8, 4}, inputs_)},
-                                                 {"narrow", tensor({8, 2}, inputs_)}});
-    write_safetensors(path("first.safetensors"), {{"w", tensor({4}, weights_)}});
-  }
-  ~CliTest() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
-
-  // Runs `ingot ARGUMENTS` in the folder, by the shell.
-  Outcome ingot(const std::string& arguments) const {
-    const std::string out = path("..out." + name_), err = path("..err." + name_);
-    const std::string line = fmt::format("cd {} && {} {} >{} 2>{}", folder_.string(), INGOT_TOOL, arguments, out, err);
-    const int status = std::system(line.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
-    fs::remove(out);
-    fs::remove(err);
-    return outcome;
-  }
-
-  // The same, which must succeed; its output.
-  std::string done(const std::string& arguments) const {
-    const Outcome outcome = ingot(arguments);
-    EXPECT_EQ(outcome.exit_code, kSuccess) << arguments << "\n" << outcome.errors;
-    return outcome.output;
-  }
-
-  std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& item : fs::directory_iterator(folder_)) names.insert(item.path().filename().string());
-    return names;
-  }
-
-  static SafeTensor tensor(std::vector<int64_t> shape, const std::vector<float>& values) {
-    size_t count = 1;
-    for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
-    return {"F32", std::move(shape), std::as_bytes(std::span(values).first(count))};
-  }
-
-  void compile_both() const { done("compile train_step=step.mlir predict.mlir -o net.ingot"); }
-
-  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("cli_test." + name_);
-
- private:
-  // Inputs of five batches, and what weights of 1, 2, 3 and 4 make of them.
-  static std::vector<float> make_inputs() {
-    std::vector<float> values;
-    for (int i = 0; i < 5 * 8 * 4; ++i) values.push_back(static_cast<float>(i * 37 % 11) / 11 - 0.5f);
-    return values;
-  }
-  static std::vector<float> make_targets(const std::vector<float>& inputs) {
-    std::vector<float> values;
-    for (size_t i = 0; i < inputs.size(); i += 4) {
-      values.push_back(inputs[i] + 2 * inputs[i + 1] + 3 * inputs[i + 2] + 4 * inputs[i + 3]);
-    }
-    return values;
-  }
-
-  const std::vector<float> inputs_ = make_inputs(), targets_ = make_targets(inputs_), weights_{0, 0, 0, 0};
-};
 
 TEST_F(CliTest, EveryCommandExplainsItself) {
   const std::string all = done("--help");
@@ -179,7 +68,7 @@ TEST_F(CliTest, AFolderIsProgramsWithFirstStateAndDefaults) {
 
   compile_both();
   done("train net.ingot --data data.safetensors --state net/state.safetensors --set lr=0.05 --save wanted.safetensors");
-  EXPECT_EQ(read_text(path("last.safetensors")), read_text(path("wanted.safetensors")));
+  EXPECT_EQ(weights("last.safetensors"), weights("wanted.safetensors"));
   done("train folder.ingot --data data.safetensors --set lr=0 --save last.safetensors");
   const SafeTensors last = SafeTensors::read(path("last.safetensors"));
   EXPECT_EQ(std::memcmp(last.find("w")->data.data(), ones.data(), 16), 0) << "moved without a learning rate";
@@ -190,6 +79,9 @@ TEST_F(CliTest, InspectTellsOfEveryTarget) {
   const auto report = nlohmann::json::parse(done("inspect net.ingot --json --memory-svg memory.svg"));
   ASSERT_EQ(report.at("targets").size(), 2u);
   for (const auto& target : report.at("targets")) EXPECT_GT(target.at("code_bytes"), 0);
+  for (const bundle::Target& target : load_bundle(path("net.ingot")).targets) {
+    for (const bundle::Kernel& kernel : target.kernels) EXPECT_GT(kernel.stack_bytes, 0u) << kernel.name;
+  }
   const auto& predict = report.at("entries").at(1);
   EXPECT_EQ(predict.at("name"), "predict");
   EXPECT_EQ(predict.at("flops"), 2 * 8 * 4);
@@ -401,7 +293,7 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"run net.ingot predict --input x=@data.safetensors:narrow", kUserError,
        "is F32[8,2], but the input is x: f32[8,4]"},
       {"run net.ingot predict --input x=@data.safetensors:y", kUserError, "has no tensor 'y'"},
-      {"run net.ingot predict --input x=1 --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
+      {"run net.ingot predict --input x=1 --state zeros --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
       {"train net.ingot --data nowhere.safetensors --set lr=1", kUserError, "cannot read nowhere.safetensors"},
       {"train net.ingot --data data.safetensors", kUserError, "has no tensor for the input lr"},
       {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
@@ -421,6 +313,53 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
     EXPECT_NE(outcome.errors.find(mistake.says), std::string::npos) << mistake.arguments << "\n" << outcome.errors;
     EXPECT_EQ(files(), before) << mistake.arguments;
   }
+}
+
+TEST_F(CliTest, NamesAreNoPathsAndNoEscapeSequences) {
+  const auto program = [](const std::string& state, const std::string& name) {
+    return "func.func @main(%a: tensor<4xf32> {ingot.state = \"" + state + "\"}) -> (tensor<4xf32> {ingot.name = \"" +
+           name + "\"}) {\n  return %a : tensor<4xf32>\n}\n";
+  };
+  write("paths.mlir", program("mlp/~/w", "../escape"));
+  write("absolute.mlir", program("mlp/~/w", path("absolute")));
+  done("compile paths.mlir absolute.mlir -o paths.ingot --state zeros");
+  const std::set<std::string> before = files();
+  done("run paths.ingot paths --save-outputs out");
+  done("run paths.ingot absolute --save-outputs out");
+  std::set<std::string> wanted = before;
+  wanted.insert("out");
+  EXPECT_EQ(files(), wanted);
+  EXPECT_TRUE(fs::exists(path("out/%2E.%2Fescape.npy")));
+
+  const std::string names[][2] = {{"\\1B[31m", "x"}, {"w", "\\1B[31m"}, {"p\\FF", "x"}, {"__metadata__", "x"}};
+  for (const auto& [state, name] : names) {
+    write("bad.mlir", program(state, name));
+    const std::string says = refused("compile bad.mlir -o bad.ingot");
+    EXPECT_NE(says.find("another"), says.npos) << says;
+    EXPECT_EQ(says.find('\x1b'), says.npos) << says;
+  }
+  write("raw.mlir", "func.func @main() { \x1b[31m");
+  EXPECT_EQ(refused("compile raw.mlir -o bad.ingot").find('\x1b'), std::string::npos);
+}
+
+TEST_F(CliTest, LimitsAreStated) {
+  std::string doubling;  // each function calls the next twice
+  for (int i = 0; i < 30; ++i) {
+    const std::string type = ") : (tensor<f32>) -> tensor<f32>\n";
+    doubling += fmt::format(
+        "func.func {}@f{}(%x: tensor<f32>) -> tensor<f32> {{\n  %0 = func.call @f{}(%x{}  %1 = "
+        "func.call @f{}(%0{}  return %1 : tensor<f32>\n}}\n",
+        i == 0 ? "" : "private ", i, i + 1, type, i + 1, type);
+  }
+  write("doubling.mlir", doubling +
+                             "func.func private @f30(%x: tensor<f32>) -> tensor<f32> {\n  %0 = stablehlo.tanh %x : "
+                             "tensor<f32>\n  return %0 : tensor<f32>\n}\n");
+  EXPECT_NE(refused("compile doubling.mlir -o x.ingot").find("more than 500000 ops"), std::string::npos);
+
+  std::string inputs;
+  for (int i = 0; i < 4097; ++i) inputs += fmt::format("{}%x{}: tensor<f32>", i > 0 ? ", " : "", i);
+  write("wide.mlir", fmt::format("func.func @main({}) -> tensor<f32> {{\n  return %x0 : tensor<f32>\n}}\n", inputs));
+  EXPECT_NE(refused("compile wide.mlir -o x.ingot").find("4097 inputs are more than the 4096"), std::string::npos);
 }
 
 TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {

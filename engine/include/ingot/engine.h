@@ -5,12 +5,12 @@
  *
  *     probe -> how much memory -> open -> create -> bind inputs and outputs -> run, run, run -> save -> destroy, close
  *
- * The engine allocates nothing. The caller gives all memory and keeps it until destroy or close. run() makes no system
- * call with one thread. Bitwise the same results for any number of threads.
+ * The caller gives all memory and keeps it until destroy or close; the engine maps files, and where it says so copies
+ * of them, but allocates nothing. run() makes no system call with one thread. Bitwise the same results for any number of threads.
  *
  * Every function that can fail returns a status (ingot/status.h) and takes, last, an ingot_error to fill in, or NULL.
  * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
- * INGOT_BAD_ARGUMENT. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
+ * INGOT_BAD_ARGUMENT; functions without a status then do nothing. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
  * "model.fc1.weight".
  */
 #ifndef INGOT_ENGINE_H_
@@ -42,7 +42,7 @@ typedef struct ingot_requirements {
   uint64_t arena_bytes;              /* transient buffers: the most of any entry point */
   uint64_t state_bytes;              /* parameters, optimizer slots, counters; a snapshot takes as much */
   uint64_t scratch_bytes_per_thread;
-  uint64_t stack_bytes; /* the most that a kernel uses; 0 is unknown */
+  uint64_t stack_bytes; /* the most that a kernel uses, which the session's own threads have; 0 is unknown */
 } ingot_requirements;
 
 /* Checks the header and the metadata, and picks the target for this processor. Plans and data are for open to check. */
@@ -51,7 +51,8 @@ ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_re
 
 /* --- Bundles ------------------------------------------------------------------------------------------------------ */
 
-/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. */
+/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. A file
+ * is then copied as by copy_file: what was looked at is what runs. */
 typedef int32_t (*ingot_code_check)(void* user, const void* code_segment, uint64_t byte_count);
 
 typedef struct ingot_open_options {
@@ -59,10 +60,12 @@ typedef struct ingot_open_options {
   int32_t trust_rodata; /* other than 0: skip the checksum of read-only data, which reads all of it */
   ingot_code_check code_check;
   void* code_check_user;
+  int32_t copy_file; /* other than 0: all of the file is read into memory first, and may change afterwards */
 } ingot_open_options;
 
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
- * open. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
+ * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).
+ * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
  *   options  NULL: the defaults, all zero.
  *   memory   bundle_bytes of the requirements. */
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
@@ -83,6 +86,7 @@ typedef struct ingot_bundle_info {
   uint32_t entry_count;
   uint32_t state_count;
   uint32_t kernel_count;
+  uint64_t checksum; /* of the metadata, which has those of all the rest: two bundles that differ differ in it */
 } ingot_bundle_info;
 
 typedef struct ingot_entry_info {
@@ -144,7 +148,8 @@ typedef struct ingot_memory {
 ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                           ingot_error* error);
 
-/* Ends the session's threads. NULL does nothing. */
+/* Ends the session's threads. NULL does nothing. A process that was forked has none of them: there a session of several
+ * threads cannot run, and is destroyed like any other. */
 void ingot_destroy(ingot_session* session);
 
 /* Tells where an input or output lies: no copy is made. Bindings hold until bound anew. An input that has a default
@@ -181,18 +186,29 @@ ingot_status ingot_write_state(ingot_session* session, uint32_t state, const voi
 ingot_status ingot_snapshot(const ingot_session* session, void* memory, uint64_t memory_bytes, ingot_error* error);
 ingot_status ingot_rollback(ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error);
 
-/* Saves the state as a safetensors file: written beside `path`, synced, renamed over it, directory synced. What `path`
- * was before stays as `path`.previous. A crash at any instant leaves the old or the new file whole. */
+/* Saves the state as a safetensors file: written beside `path` (`path`.partial0, or the first free number), synced,
+ * renamed over it, directory synced. What `path` was before stays as `path`.previous, and its permissions stay; of a
+ * symbolic link, what it names is meant. A crash at any instant leaves the old or the new file whole, and so do several
+ * savers at a time. If the new file cannot take the place of the old, it stays, and the error names it.
+ *   note  UTF-8 text to go with the state, as where in its data a training stands; NULL: none. Other readers see it as
+ *         the metadata "ingot.note". */
 ingot_status ingot_save_state(const ingot_session* session, const char* path, ingot_error* error);
+ingot_status ingot_save_state_noted(const ingot_session* session, const char* path, const char* note,
+                                    ingot_error* error);
 
 enum ingot_load_flags {
   INGOT_LOAD_PARTIAL = 1,        /* states that the file lacks keep their values */
   INGOT_LOAD_IGNORE_UNKNOWN = 2, /* tensors that the state lacks are skipped */
-  INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous */
+  INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous: *error then tells why */
 };
 
-/* Loads a safetensors file. All of it is checked first: on failure the state is as it was. */
+/* Loads a safetensors file. All of it is read into memory of its own and checked first: on failure, also where the file
+ * changes meanwhile, the state is as it was. After a success error->status is INGOT_OK, unless the previous file was
+ * loaded.
+ *   note  gets the file's note, "" if it has none, cut to note_bytes with the zero at its end; NULL: it is not wanted. */
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
+ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
+                                    uint64_t note_bytes, ingot_error* error);
 
 /* --- Watching ----------------------------------------------------------------------------------------------------- */
 
@@ -208,7 +224,8 @@ typedef struct ingot_trace_event {
 
 typedef void (*ingot_trace)(void* user, const ingot_trace_event* event);
 
-/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. */
+/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. From there the session may be looked at,
+ * but not run, bound, saved or changed: INGOT_BUSY. */
 void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
 
 /* Counts since the session was created. */
