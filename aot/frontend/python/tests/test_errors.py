@@ -64,7 +64,7 @@ CASES: list[tuple[Callable[[torch.Tensor], torch.Tensor], str]] = [
     (distinct, r"test_errors.py:\d+.*unique2.*pass it as an argument"),
     (counts_down, r"test_errors.py:\d+.*shape depends on the values in a tensor.*lengths and ranges from shapes"),
     (eigenvalues, r"test_errors.py:\d+.*linalg_eig.*not supported.*rounds.*pass it as an argument"),
-    (borrows, r"test_errors.py:\d+.*aten::mul.*'elsewhere'.*neither an argument nor state.*capture=True"),
+    (borrows, r"test_errors.py:\d+.*aten::mul.*`elsewhere`.*neither an argument nor state.*capture=True"),
     (decomposes, r"test_errors.py:\d+.*aten.special_airy_ai.default has no row in the table"),
     (narrows, r"test_errors.py:\d+.*torch.float8_e4m3fn is not supported"),
 ]

@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.folder import EntryPoints, dotted, input_row, output_name
 from ingot.stablehlo import Port, TensorType
+from ingot.torch.calls import Subject
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
@@ -94,7 +95,8 @@ class Program(EntryPoints):
         state = self.state
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         changeable = [number for number in self._numbers if training and number not in moved]
-        traced = trace(function, example_args, state, changeable, self._schedules, training=training, capture=capture)
+        subject = Subject(function, example_args, state, changeable, self._schedules)
+        traced = trace(subject, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
         numbers = [Port(h.name, default=h.default) for h in changeable]
         variables = [Port(variable, is_state=True) for variable in state.tensors]

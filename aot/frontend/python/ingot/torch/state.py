@@ -62,6 +62,10 @@ class State:
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 
+    def name_of(self, tensor: torch.Tensor) -> str:
+        """What a tensor of the state is called."""
+        return self._names[id(tensor)]
+
     def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
         for prefix, model in self.models.items():
