@@ -15,7 +15,7 @@ from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
-from ingot.torch.places import composite_of, draw_of, place_of
+from ingot.torch.places import composite_of, draw_of, only_trace_errors, place_of
 from ingot.torch.scalars import SCALAR_OPS
 
 # State of random ops: what keys them, and how many steps there were.
@@ -78,7 +78,8 @@ class Emitter:
             self.lowering.place = place_of(node)
             self.lowering.draw_for(*draw_of(node))
             try:
-                self.values[node] = self._call(node)
+                with only_trace_errors():
+                    self.values[node] = self._call(node)
             except TraceError as error:
                 raise error.at(self.lowering.place) from error.__cause__
 

@@ -81,8 +81,8 @@ def lent(
 
 def _lend_modules(state: State, by_id: Mapping[int, torch.Tensor], undo: ExitStack) -> dict[str, Reader]:
     readers: dict[str, Reader] = {}
-    for _, module, key in list(state.module_places()):
-        original = getattr(module, key)
+    originals = [(module, key, getattr(module, key)) for _, module, key in state.module_places()]
+    for module, key, original in originals:  # a module of several models is met several times
         undo.callback(setattr, module, key, original)
         setattr(module, key, by_id[id(original)])
         readers.setdefault(state.name_of(original), functools.partial(getattr, module, key))

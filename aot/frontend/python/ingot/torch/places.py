@@ -6,11 +6,13 @@ import itertools
 import os
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import mpmath
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
@@ -24,10 +26,11 @@ from ingot.torch.streams import next_stream
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 FRAMEWORK_FILES = (
     os.path.dirname(torch.__file__) + os.sep,
-    os.path.dirname(sympy.__file__) + os.sep,  # PyTorch's arithmetic with numbers that are not known
+    *(os.path.dirname(package.__file__) + os.sep for package in (sympy, mpmath)),  # numbers that are not known
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
     "<",
 )
+COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
@@ -70,6 +73,10 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         place = self._place()
         self.last = place or self.last
+        if func.namespace in COLLECTIVES:
+            raise TraceError(
+                f"{func.name()} is of several processes, and a program of one", place, "train in one process"
+            )
         is_random = torch.Tag.nondeterministic_seeded in func.tags
         self._note((next_stream(), next(self._draws)) if is_random else None)
         if not self._capture and func.name() != "aten::lift_fresh":
@@ -112,6 +119,24 @@ def user_place(module: str = "") -> Place | None:
 def place_in(frame: FrameType, module: str = "") -> Place:
     """The line at which a frame is."""
     return Place(_short(frame.f_code.co_filename), frame.f_lineno, module)
+
+
+@contextmanager
+def only_trace_errors() -> Iterator[None]:
+    """Turns other errors into TraceErrors, with the user's line at which they were raised."""
+    try:
+        yield
+    except TraceError:
+        raise
+    except Exception as error:
+        raise TraceError(f"{type(error).__name__}: {error}", user_line(error)) from error
+
+
+def user_line(error: Exception) -> Place | None:
+    """The user's line at which an error was raised."""
+    steps = list(traceback.walk_tb(error.__traceback__))
+    lines = [Place(_short(f.f_code.co_filename), line, "") for f, line in steps if is_users_code(f)]
+    return lines[-1] if lines else None
 
 
 @contextmanager

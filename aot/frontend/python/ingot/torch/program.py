@@ -19,6 +19,7 @@ from ingot.torch.calls import Subject
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
+from ingot.torch.places import only_trace_errors
 from ingot.torch.schedules import schedules_of
 from ingot.torch.state import State, stored
 from ingot.torch.trace import trace
@@ -90,8 +91,14 @@ class Program(EntryPoints):
         a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
         ``eval()`` and ``no_grad()``. `capture` makes other tensors that the function reads constants.
 
-        Raises TraceError with the place in the user's source.
+        Raises TraceError with the place in the user's source, also for what the function itself raises.
         """
+        with only_trace_errors():
+            self._add(name, function, example_args, training, capture)
+
+    def _add(
+        self, name: str, function: Callable[..., Any], example_args: Sequence[Any], training: bool, capture: bool
+    ) -> None:
         state = self.state
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         changeable = [number for number in self._numbers if training and number not in moved]
@@ -189,5 +196,5 @@ def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:
     for path, leaf in _leaves(outputs):
         if not isinstance(leaf, (torch.Tensor, *FIXED)):
             what = f"the output {output_name(path, only)!r} is left out: it is no tensor ({type(leaf).__name__})"
-            warnings.warn(what, stacklevel=3)
+            warnings.warn(what, stacklevel=5)
     return [(output_name(path, only), leaf) for path, leaf in _named_leaves(outputs)]

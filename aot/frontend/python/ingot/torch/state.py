@@ -8,6 +8,7 @@ from typing import TypeAlias
 import torch
 
 from ingot.folder import saved_tensor
+from ingot.torch.errors import TraceError
 from ingot.torch.schedules import Schedulers, advance, counter
 from ingot.torch.slots import create_slots
 
@@ -70,6 +71,9 @@ class State:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
         for prefix, model in self.models.items():
             for path, module in model.named_modules(prefix=prefix):
+                if isinstance(module, torch.jit.ScriptModule):
+                    what = f"the module {path!r} ({module.original_name}) is TorchScript's"
+                    raise TraceError(what, fix="give the model the Python module that it was made of")
                 for key in (*module._parameters, *module._buffers):
                     if getattr(module, key) is not None:
                         yield path, module, key

@@ -21,7 +21,7 @@ from ingot.torch.calls import Calls, Subject
 from ingot.torch.composites import composites
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
-from ingot.torch.places import Places, module_paths
+from ingot.torch.places import Places, module_paths, user_line
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import Carried, Watch
 from ingot.torch.restore import restored
@@ -143,6 +143,11 @@ def explained(places: Places) -> Iterator[None]:
         ) from error
     except DataDependentOutputException as error:
         raise TraceError(f"{error.func} gives Python the value of a tensor", places.last, "use torch.where") from error
+    except NotImplementedError as error:
+        if "HigherOrderOperator" not in str(error):
+            raise
+        what = "control flow that is traced (torch.cond, while_loop) is not supported"
+        raise TraceError(what, user_line(error), "use torch.where, or a loop of Python's, which is unrolled") from error
     except DynamicOutputShapeException as error:
         raise TraceError(
             f"the shape of what {error.func} gives depends on the values in a tensor",
