@@ -14,6 +14,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.utils import _pytree as pytree
 
 from ingot.folder import EntryPoints, dotted, input_row, output_name
+from ingot.judge import Agreement
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.calls import Subject
 from ingot.torch.dtypes import type_of
@@ -23,6 +24,7 @@ from ingot.torch.places import only_trace_errors
 from ingot.torch.schedules import schedules_of
 from ingot.torch.state import State, stored
 from ingot.torch.trace import trace
+from ingot.torch.verify import verify
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
@@ -67,6 +69,7 @@ class Program(EntryPoints):
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
         self.seed = seed
         self._is_random = False
+        self._subjects: dict[str, Subject] = {}
 
     @property
     def state(self) -> State:
@@ -102,7 +105,7 @@ class Program(EntryPoints):
         state = self.state
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         changeable = [number for number in self._numbers if training and number not in moved]
-        subject = Subject(function, example_args, state, changeable, self._schedules)
+        subject = self._subjects[name] = Subject(function, example_args, state, changeable, self._schedules)
         traced = trace(subject, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
         numbers = [Port(h.name, default=h.default) for h in changeable]
@@ -119,6 +122,26 @@ class Program(EntryPoints):
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
             *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
         ]
+
+    def verify(self, batches: Mapping[str, torch.Tensor], entry: str = "train_step") -> Agreement:
+        """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
+
+        `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
+        holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
+        times what rounding does to PyTorch. Needs the program `ingot`.
+
+        Raises ValueError for random ops, which are not PyTorch's bits.
+        """
+        if self._is_random:
+            raise ValueError(
+                f"{entry} draws random numbers, which are not PyTorch's; without dropout it can be verified"
+            )
+
+        def scalars(outputs: Any) -> dict[str, float]:
+            leaves = ((output_name(path, "loss"), leaf) for path, leaf in _leaves(outputs))
+            return {name: float(leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf)}
+
+        return verify(self, entry, self._subjects[entry], lambda: self.state, scalars, batches)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
@@ -184,6 +207,10 @@ def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _is_scalar(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor) and leaf.dim() == 0
 
 
 def _is_record(tree: Any) -> bool:
