@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot.torch.averaging import traceable_averages
 from ingot.torch.calls import Calls, Subject
+from ingot.torch.checkpoints import computed_again
 from ingot.torch.composites import composites
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
@@ -78,6 +79,7 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
         tracing_settings(subject.state, training),
         refused(),
         traceable_averages(),
+        computed_again(),
         composites(subject.state.optimizers, places.composite),
         module_paths(subject.state.models, places.modules),
         explained(places),
