@@ -168,6 +168,36 @@ def test_captured_tensors_become_constants() -> None:
     assert "stablehlo.constant" in program.texts["f"]
 
 
+class Scaled(nn.Module):
+    """A module with a table that is no buffer."""
+
+    def __init__(self, writes: bool) -> None:
+        super().__init__()
+        self.table, self.writes = torch.tensor([1.0, 2.0, 3.0]), writes
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.writes:
+            self.table[:2].mul_(0.5)
+        return x * self.table
+
+
+def test_tables_of_modules_are_constants() -> None:
+    model = Scaled(writes=False)
+    program = ingot.torch.Program(model)
+    program.add("f", model, (torch.randn(3),), training=False)
+    assert "stablehlo.constant" in program.texts["f"]
+
+
+@pytest.mark.parametrize("capture", [False, True])
+def test_constants_that_are_written_are_refused(capture: bool) -> None:
+    model = Scaled(writes=True)
+    with pytest.raises(
+        ingot.torch.TraceError, match=r"test_errors.py:\d+.*writes `self.table`.*register it as a buffer"
+    ):
+        ingot.torch.Program(model).add("f", model, (torch.randn(3),), training=False, capture=capture)
+    assert model.table.tolist() == [1, 2, 3]
+
+
 def test_state_of_another_shape_is_refused(tmp_path: object) -> None:
     state = ingot.torch.Program(nn.Linear(2, 3)).state
     with pytest.raises(KeyError, match="lacks 'bias'"):

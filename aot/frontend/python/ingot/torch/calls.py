@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -42,7 +43,8 @@ class Subject:
 
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
-        roots: dict[str, Any] = {"": self.function}
+        is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
+        roots: dict[str, Any] = {"self" if is_object else "": self.function}
         roots |= {name or "model": model for name, model in self.state.models.items()}
         roots |= {**self.state.optimizers, **self.state.schedulers}
         roots |= {f"{name}'s hooks": hooks_of(tensor) for name, tensor in self.state.tensors.items()}

@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -41,12 +41,13 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     of ops within a composite, its name and which of them it is.
     """
 
-    def __init__(self, capture: bool) -> None:
+    def __init__(self, capture: bool, constants: Container[int]) -> None:
         super().__init__()
         self.modules: list[str] = []
         self.last: Place | None = None
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
         self._capture = capture
+        self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
         self._composites = itertools.count(1)
@@ -81,7 +82,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self._note((next_stream(), next(self._draws)) if is_random else None)
         if not self._capture and func.name() != "aten::lift_fresh":
             for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
-                if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
+                is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
+                if is_real and id(value) not in self._constants:
                     raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
         return func(*args, **(kwargs or {}))
 

@@ -92,7 +92,7 @@ class Program(EntryPoints):
         `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
         (or ``output`` where not training), or named by the keys of a dict; objects without tensors are left out, with
         a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
-        ``eval()`` and ``no_grad()``. `capture` makes other tensors that the function reads constants.
+        ``eval()`` and ``no_grad()``. Plain attributes of modules are constants; `capture` makes other tensors such too.
 
         Raises TraceError with the place in the user's source, also for what the function itself raises.
         """

@@ -20,6 +20,7 @@ from ingot.torch.averaging import traceable_averages
 from ingot.torch.calls import Calls, Subject
 from ingot.torch.checkpoints import computed_again
 from ingot.torch.composites import composites
+from ingot.torch.constants import attributes, refuse_written
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError
 from ingot.torch.places import Places, module_paths, user_line
@@ -72,7 +73,7 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
     fakes = FakeTensorMode(
         shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
     )
-    places = Places(capture)
+    places = Places(capture, attributes(subject.state))
     calls = Calls(subject, fakes, places, watch)
     arguments = calls.arguments()
     with (
@@ -85,6 +86,7 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
         explained(places),
     ):
         graph = make_fx(calls, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
+    refuse_written(graph, places.paths)
     calls.repetition.check(graph.graph)
     calls.repetition.drop_second(graph.graph)
     with fx_traceback.preserve_node_meta():
