@@ -38,10 +38,10 @@ sys.path[:0] = [str(PACKAGE), str(PACKAGE / "tests")]
 
 from agreement import Make, Training, agreement, rows_by_input, run_eager, traced  # noqa: E402
 from bundle import Bundle  # noqa: E402
-from judge import Agreement  # noqa: E402
 from models import MODELS  # noqa: E402
 from tool import call  # noqa: E402
 
+from ingot.judge import Agreement  # noqa: E402
 from ingot.torch.state import State  # noqa: E402
 
 TABLE = ROOT / "docs/torch_models.md"

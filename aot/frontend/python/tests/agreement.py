@@ -1,4 +1,4 @@
-"""Whole trainings of PyTorch, and the same by a bundle, for the judge in judge.py."""
+"""Whole trainings of PyTorch, and the same by a bundle, for the judge in ingot/judge.py."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import torch
 from bundle import Bundle, distance
-from judge import ONE_ULP, SHAKES, Agreement, Run, judge
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ingot.torch
+from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
 from ingot.torch.state import State
 
 

@@ -1,4 +1,4 @@
-"""Whole trainings of JAX, and the same by a bundle, for the judge in judge.py."""
+"""Whole trainings of JAX, and the same by a bundle, for the judge in ingot/judge.py."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from judge import ONE_ULP, SHAKES, Agreement, Run, judge
 from safetensors.numpy import load_file, save_file
 from tool import Compiled
 
 import ingot.jax
+from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
 
 Tensors = dict[str, np.ndarray]
 

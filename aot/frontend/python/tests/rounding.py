@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 import torch
 from agreement import shaken
 from bundle import distance
-from judge import ONE_ULP, SHAKES, TOLERANCE_FACTOR
+
+from ingot.judge import ONE_ULP, SHAKES, TOLERANCE_FACTOR
 
 FLOOR = 4 * ONE_ULP
 

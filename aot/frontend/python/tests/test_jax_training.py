@@ -1,4 +1,4 @@
-"""Five steps of a compiled bundle beside five of JAX, by the judge in judge.py."""
+"""Five steps of a compiled bundle beside five of JAX, by the judge in ingot/judge.py."""
 
 from __future__ import annotations
 

@@ -147,6 +147,22 @@ def test_functions_hear_that_they_are_compiled() -> None:
     assert not torch.compiler.is_compiling()
 
 
+def test_models_may_share_a_module(tmp_path: Path) -> None:
+    body = nn.Linear(3, 3)
+    models = {"one": nn.Sequential(body, nn.Tanh()), "two": nn.Sequential(body, nn.ReLU())}
+    x = torch.randn(2, 3)
+
+    def predict(x: torch.Tensor) -> torch.Tensor:
+        return models["one"](x) + models["two"](x)
+
+    program = ingot.torch.Program(models)
+    assert set(program.state.tensors) == {"one.0.weight", "one.0.bias"}
+    program.add("predict", predict, (x,), training=False)
+    outputs, _ = Bundle(program, tmp_path).run({"x": x}, "predict")
+    assert distance(outputs["output"], predict(x)) < 1e-6
+    assert models["one"][0].weight is body.weight
+
+
 def test_two_models_and_two_optimizers(tmp_path: Path) -> None:
     torch.manual_seed(0)
     models = {"generator": nn.Linear(2, 3), "critic": nn.Linear(3, 1)}

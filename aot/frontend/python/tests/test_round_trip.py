@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from agreement import Make, Training, classifier_step, rows_by_input, run_eager
 from bundle import Bundle, distance
-from judge import SHAKES, Run, judge
 from torch import nn
 from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
 import ingot.torch
+from ingot.judge import SHAKES, Run, judge
 from ingot.torch.state import State
 
 THIRD = 20

@@ -5,39 +5,20 @@ from __future__ import annotations
 import copy
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import torch
 from bundle import Bundle, distance
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from trainings import Training, agrees, linear, usual_step
 
 import ingot.torch
 
 STEPS = 4
-Step = Callable[[torch.Tensor], Any]
-
-
-class Training(NamedTuple):
-    model: nn.Module | Mapping[str, nn.Module]
-    optimizer: torch.optim.Optimizer | None
-    step: Step
-
-
-def linear() -> tuple[nn.Linear, torch.optim.Optimizer]:
-    model = nn.Linear(3, 2)
-    return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
-
-
-def usual_step(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> torch.Tensor:
-    optimizer.zero_grad()
-    loss = model(x).square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss
 
 
 def micro_batches() -> Training:
@@ -362,19 +343,7 @@ CASES: dict[str, Callable[[], Training]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_traces_as_written(case: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    training = CASES[case]()
-    xs = torch.randn(STEPS, 6, 3)
-    program = ingot.torch.Program(training.model, training.optimizer)
-    before = {name: tensor.detach().clone() for name, tensor in program.state.tensors.items()}
-    program.add("train_step", training.step, (xs[0],))
-    assert all(torch.equal(tensor, before[name]) for name, tensor in program.state.tensors.items())
-    log, final = Bundle(program, tmp_path).train({"x": xs})
-    for row, x in zip(log, xs, strict=True):
-        outputs = training.step(x)
-        for name, value in (outputs if isinstance(outputs, dict) else {"loss": outputs}).items():
-            assert row[name] == pytest.approx(value.item() if isinstance(value, torch.Tensor) else value, rel=1e-5)
-    far = {name: distance(final[name], tensor) for name, tensor in program.state.tensors.items()}
-    assert max(far.values()) < 1e-5, far
+    agrees(CASES[case](), tmp_path, STEPS)
 
 
 @pytest.mark.parametrize("first_cleared", [True, False])

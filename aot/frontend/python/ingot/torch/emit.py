@@ -15,8 +15,8 @@ from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
+from ingot.torch.places import composite_of, draw_of, only_trace_errors, place_of
 from ingot.torch.scalars import SCALAR_OPS
-from ingot.torch.trace import composite_of, draw_of, place_of
 
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
@@ -47,12 +47,15 @@ class Emitter:
         self.decompositions = decompositions
         self.lowering = Lowering()
         self.values: dict[torch.fx.Node, Any] = {}
+        self._state: dict[str, torch.fx.Node] = {}  # as it is found
 
     def arguments(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
         """Makes the placeholders arguments, in order; state that nothing reads is none."""
         placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
         written = []
         for node, port in zip(placeholders, ports, strict=True):
+            if port.is_state:
+                self._state[port.name] = node
             if port.is_state and not node.users:
                 continue
             value = self.values[node] = self.lowering.argument(type_of(node.meta["val"]))
@@ -75,7 +78,8 @@ class Emitter:
             self.lowering.place = place_of(node)
             self.lowering.draw_for(*draw_of(node))
             try:
-                self.values[node] = self._call(node)
+                with only_trace_errors():
+                    self.values[node] = self._call(node)
             except TraceError as error:
                 raise error.at(self.lowering.place) from error.__cause__
 
@@ -103,11 +107,10 @@ class Emitter:
     def results(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
         """What the graph returns; state that stays as it was is no result."""
         (returned,) = next(node for node in self.graph.graph.nodes if node.op == "output").args
-        placeholders = {node for node in self.graph.graph.nodes if node.op == "placeholder"}
         return [
             (self.values[node], port)
             for node, port in zip(returned, ports, strict=True)
-            if not (port.is_state and node in placeholders)
+            if not (port.is_state and node is self._state[port.name])
         ]
 
     def _call(self, node: torch.fx.Node) -> Any:

@@ -15,6 +15,8 @@ from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
 from ingot.torch.state import State, gradient_name, parameters_of
 
+Note = Callable[[torch.Tensor], None]
+
 
 @contextmanager
 def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[Callable[[], dict[str, torch.Tensor]]]:
@@ -41,28 +43,35 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[C
 
 @contextmanager
 def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
-    """Raises TraceError, at the end, for a gradient that was added to before it was cleared, and left there.
+    """Raises TraceError, at the end, for a gradient that was added to or read before it was cleared, and left there.
 
     Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
     cleared: set[int] = set()
-    added_first: dict[int, Place | None] = {}
+    used_first: dict[int, Place | None] = {}
     left: set[int] = set()
 
     def note(parameter: torch.Tensor) -> None:
         left.add(id(parameter))
+        use(parameter)
+
+    def use(parameter: torch.Tensor) -> None:
         if id(parameter) not in cleared:
-            added_first.setdefault(id(parameter), user_place())
+            used_first.setdefault(id(parameter), user_place())
 
     def clear(parameter: torch.Tensor) -> None:
         cleared.add(id(parameter))
         left.discard(id(parameter))
 
+    def replace(parameter: torch.Tensor) -> None:
+        cleared.add(id(parameter))
+        left.add(id(parameter))
+
     def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
         def zero_and_clear(self: Any, *args: Any, **kwargs: Any) -> None:
-            zero_grad(self, *args, **kwargs)
             for parameter in parameters_of(self) if isinstance(self, torch.optim.Optimizer) else self.parameters():
                 clear(parameter)
+            zero_grad(self, *args, **kwargs)
 
         return zero_and_clear
 
@@ -71,27 +80,29 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
             undo.callback(parameter.register_post_accumulate_grad_hook(note).remove)
         for owner in (torch.optim.Optimizer, torch.nn.Module):
             undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
-        undo.enter_context(_ClearedByHand(clear))
+        undo.enter_context(_UsedByHand(clear, replace, use))
         yield
     for name, parameter in parameters.items():
-        if id(parameter) in left.intersection(added_first) and parameter.grad is not None:
+        if id(parameter) in left.intersection(used_first) and parameter.grad is not None:
             raise TraceError(
-                f"the gradient of {name!r} lives on after the function, for the next call to add to it",
-                added_first[id(parameter)],
+                f"the gradient of {name!r} lives on after the function, for the next call to use it",
+                used_first[id(parameter)],
                 "call zero_grad() before backward(), or keep gradients as state: Program(..., keep_gradients=True)",
             )
 
 
-class _ClearedByHand(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
-    """Notes ``parameter.grad = None``."""
+class _UsedByHand(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Notes ``parameter.grad = ...``, which replaces what was there, and where ``parameter.grad`` is read."""
 
-    SET_GRADIENT = torch.Tensor.grad.__set__
+    SET, GET = torch.Tensor.grad.__set__, torch.Tensor.grad.__get__
 
-    def __init__(self, clear: Callable[[torch.Tensor], None]):
+    def __init__(self, clear: Note, replace: Note, use: Note):
         super().__init__()
-        self._clear = clear
+        self._clear, self._replace, self._use = clear, replace, use
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func == self.SET_GRADIENT and args[1] is None:
-            self._clear(args[0])
+        if func == self.SET:
+            (self._clear if args[1] is None else self._replace)(args[0])
+        elif func == self.GET:
+            self._use(args[0])
         return func(*args, **(kwargs or {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,12 +14,40 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.repetition import Carried
+from ingot.torch.snapshot import Leaf
 from ingot.torch.state import State, parameters_of
+from ingot.torch.torch_internals import SET_DATA, copy_hooks, depends_on, set_data
 
 # One tensor after the other: what a program repeats, it plans better than lists of tensors.
 SINGLE_TENSOR = {"foreach": False, "fused": False}
 # Their own counters ask for the step's number in Python, to choose a formula; these have one for tensors.
 COUNTS_IN_TENSORS = (torch.optim.RAdam, torch.optim.ASGD)
+
+
+Reader = Callable[[], torch.Tensor]
+
+
+class Slots(collections.UserDict[torch.Tensor, dict[str, Any]]):
+    """An optimizer's own state, whose keys are parameters, seen with stand-ins as its keys."""
+
+    def __init__(self, held: dict[torch.Tensor, dict[str, Any]], stand_ins: Mapping[torch.Tensor, torch.Tensor]):
+        super().__init__()
+        self.data = held
+        self._stand_ins = stand_ins
+        self._parameters = {stand_in: parameter for parameter, stand_in in stand_ins.items()}
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, torch.Tensor) and self._parameters.get(key, key) in self.data
+
+    def __getitem__(self, key: torch.Tensor) -> dict[str, Any]:
+        return self.data[self._parameters.get(key, key)]
+
+    def __setitem__(self, key: torch.Tensor, slots: dict[str, Any]) -> None:
+        self.data[self._parameters.get(key, key)] = slots
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return (self._stand_ins.get(parameter, parameter) for parameter in self.data)
 
 
 @contextmanager
@@ -29,39 +58,20 @@ def lent(
 
     Gives a function that reads what stands in their places now: a slot may hold another tensor than before.
     """
-    names = {id(tensor): name for name, tensor in state.tensors.items()}
-    readers: dict[str, Callable[[], torch.Tensor]] = {}
-    known: dict[torch.optim.Optimizer, dict[torch.Tensor, set[str]]] = {}
+    by_id = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
     with ExitStack() as undo:
-        for _, module, key in list(state.module_places()):
-            original = getattr(module, key)
-            undo.callback(setattr, module, key, original)
-            setattr(module, key, stand_ins[names[id(original)]])
-            readers.setdefault(names[id(original)], lambda m=module, k=key: getattr(m, k))  # type: ignore[misc]
+        readers = _lend_modules(state, by_id, undo)
         for optimizer in state.optimizers.values():
-            slots: dict[torch.Tensor, dict[str, Any]] = collections.defaultdict(dict)
-            for parameter in parameters_of(optimizer):
-                name = names[id(parameter)]
-                readers.setdefault(name, lambda n=name: stand_ins[n])  # type: ignore[misc]
-                mine = slots[stand_ins[name]] = dict(optimizer.state[parameter])
-                for slot, value in mine.items():
-                    if isinstance(value, torch.Tensor):
-                        mine[slot] = stand_ins[names[id(value)]]
-                        readers[names[id(value)]] = lambda m=mine, s=slot: m[s]  # type: ignore[misc]
-            undo.callback(setattr, optimizer, "state", optimizer.state)
-            undo.callback(setattr, optimizer, "param_groups", optimizer.param_groups)
-            optimizer.param_groups = [
-                {**group, **_settings(optimizer, group), "params": [stand_ins[names[id(p)]] for p in group["params"]]}
-                for group in optimizer.param_groups
-            ]
-            optimizer.state = slots
-            known[optimizer] = {parameter: set(mine) for parameter, mine in slots.items()}
+            readers = _lend_optimizer(state, optimizer, by_id, undo) | readers
+        known = {optimizer: _held(optimizer) for optimizer in state.optimizers.values()}
+        for name, tensor in state.tensors.items():
+            copy_hooks(tensor, stand_ins[name])
         for hyperparameter in changeable:
             hyperparameter.set(numbers[hyperparameter.name])
 
         def read_all() -> dict[str, torch.Tensor]:
-            for optimizer in state.optimizers.values():
-                _refuse_new_slots(optimizer, known[optimizer])
+            for optimizer, slots in known.items():
+                _refuse_other_slots(optimizer, slots)
             for hyperparameter in changeable:
                 _refuse_new_number(hyperparameter, numbers[hyperparameter.name])
             return {name: read() for name, read in readers.items()}
@@ -69,8 +79,49 @@ def lent(
         yield read_all
 
 
+def _lend_modules(state: State, by_id: Mapping[int, torch.Tensor], undo: ExitStack) -> dict[str, Reader]:
+    readers: dict[str, Reader] = {}
+    originals = [(module, key, getattr(module, key)) for _, module, key in state.module_places()]
+    for module, key, original in originals:  # a module of several models is met several times
+        undo.callback(setattr, module, key, original)
+        setattr(module, key, by_id[id(original)])
+        readers.setdefault(state.name_of(original), functools.partial(getattr, module, key))
+    return readers
+
+
+def _lend_optimizer(
+    state: State, optimizer: torch.optim.Optimizer, by_id: Mapping[int, torch.Tensor], undo: ExitStack
+) -> dict[str, Reader]:
+    """Fills the optimizer's own groups and records, which the function may hold, with stand-ins."""
+    readers: dict[str, Reader] = {}
+    slots = Slots(optimizer.state, {p: by_id[id(p)] for p in parameters_of(optimizer)})
+    undo.callback(setattr, optimizer, "state", optimizer.state)
+    undo.callback(_refill, optimizer.state, dict(optimizer.state))
+    for parameter in parameters_of(optimizer):
+        readers[state.name_of(parameter)] = functools.partial(by_id.__getitem__, id(parameter))
+        record = optimizer.state[parameter]
+        undo.callback(_refill, record, dict(record))
+        for slot, value in record.items():
+            if isinstance(value, torch.Tensor):
+                record[slot] = by_id[id(value)]
+                readers[state.name_of(value)] = functools.partial(lambda p, slot: slots[p][slot], parameter, slot)
+    optimizer.state = slots
+    for group in optimizer.param_groups:
+        undo.callback(_refill, group, dict(group))
+        group.update(_settings(optimizer, group), params=[by_id[id(p)] for p in group["params"]])
+    return readers
+
+
+def _refill(record: dict[str, Any], was: dict[str, Any]) -> None:
+    record.clear()
+    record.update(was)
+
+
 class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
-    """Stand-ins for state that a function has by other ways than a model or an optimizer: closures, lists."""
+    """Stand-ins for state that a function has by other ways than a model or an optimizer: closures, lists.
+
+    And ``tensor.data = other``, which PyTorch does past what is traced.
+    """
 
     def __init__(self, state: State, stand_ins: Mapping[str, torch.Tensor]) -> None:
         super().__init__()
@@ -78,31 +129,50 @@ class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = pytree.tree_map_only(torch.Tensor, self._stand_in, (args, kwargs or {}))
+        if func == SET_DATA:
+            return set_data(*args)
         return func(*args, **kwargs)
 
     def _stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         return self._stand_ins.get(id(tensor), tensor)
 
 
-def _refuse_new_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.Tensor, set[str]]) -> None:
-    for parameter, slots in optimizer.state.items():
-        for slot, value in slots.items():
-            if slot not in known.get(parameter, ()) and isinstance(value, torch.Tensor):
-                raise TraceError(
-                    f"{type(optimizer).__name__} makes {slot!r} of its first gradients",
-                    fix="take one step in PyTorch before tracing, so that it exists",
-                )
+def _held(optimizer: torch.optim.Optimizer) -> dict[torch.Tensor, set[str]]:
+    """Which slots there are for a parameter."""
+    return {
+        p: {slot for slot, value in held.items() if isinstance(value, torch.Tensor)}
+        for p, held in optimizer.state.items()
+    }
+
+
+def _refuse_other_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.Tensor, set[str]]) -> None:
+    now = _held(optimizer)
+    for parameter in {**known, **now}:
+        before, after = known.get(parameter, set()), now.get(parameter, set())
+        for slot in after - before:
+            raise TraceError(
+                f"{type(optimizer).__name__} makes {slot!r} of its first gradients",
+                fix="take one step in PyTorch before tracing, so that it exists",
+            )
+        for slot in before - after:
+            raise TraceError(
+                f"{type(optimizer).__name__} takes {slot!r} away", fix="keep it: its state has fixed names"
+            )
 
 
 def _refuse_new_number(hyperparameter: Hyperparameter, before: Any) -> None:
     """Refuses a number that the function made of the one before, as ``group["lr"] *= 0.99`` does."""
-    after = hyperparameter.held(hyperparameter.optimizer.param_groups)
-    if after is before or not isinstance(after, torch.SymFloat):
-        return
-    if before.node.expr in after.node.expr.free_symbols:
-        raise TraceError(
+
+    def held() -> Any:
+        return hyperparameter.held(hyperparameter.optimizer.param_groups)
+
+    after = held()
+    if isinstance(after, torch.SymFloat) and after is not before and depends_on(after, before):
+        raise Carried(
             f"the function changes {hyperparameter.name!r} for the next call, which would start from its input again",
-            fix=f"give the program a scheduler, or set the input {hyperparameter.name!r} for each step",
+            "what it holds",
+            Leaf.of(held, {}),
+            f"give the program a scheduler, or set the input {hyperparameter.name!r} for each step",
         )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import sys
-from collections.abc import Iterator, Mapping
+import sysconfig
+import traceback
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import mpmath
+import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import traceback as fx_traceback
@@ -23,9 +26,12 @@ from ingot.torch.streams import next_stream
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 FRAMEWORK_FILES = (
     os.path.dirname(torch.__file__) + os.sep,
+    *(os.path.dirname(package.__file__) + os.sep for package in (sympy, mpmath)),  # numbers that are not known
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
-    contextlib.__file__,
+    "<",
 )
+COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
+STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
 class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
@@ -35,11 +41,13 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     of ops within a composite, its name and which of them it is.
     """
 
-    def __init__(self, capture: bool) -> None:
+    def __init__(self, capture: bool, constants: Container[int]) -> None:
         super().__init__()
         self.modules: list[str] = []
         self.last: Place | None = None
+        self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
         self._capture = capture
+        self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
         self._composites = itertools.count(1)
@@ -66,12 +74,17 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         place = self._place()
         self.last = place or self.last
+        if func.namespace in COLLECTIVES:
+            raise TraceError(
+                f"{func.name()} is of several processes, and a program of one", place, "train in one process"
+            )
         is_random = torch.Tag.nondeterministic_seeded in func.tags
         self._note((next_stream(), next(self._draws)) if is_random else None)
         if not self._capture and func.name() != "aten::lift_fresh":
             for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
-                if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
-                    raise _stranger(value, func, place)
+                is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
+                if is_real and id(value) not in self._constants:
+                    raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
         return func(*args, **(kwargs or {}))
 
     def _place(self) -> Place | None:
@@ -87,16 +100,45 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame that belongs neither to PyTorch nor to this package."""
-    while frame and (frame.f_code.co_filename.startswith(FRAMEWORK_FILES) or frame.f_code.co_filename[0] == "<"):
+    """The innermost frame of the user's code."""
+    while frame and not is_users_code(frame):
         frame = frame.f_back
     return frame
+
+
+def is_users_code(frame: FrameType) -> bool:
+    """Whether a frame's code belongs neither to PyTorch, nor to Python, nor to this package."""
+    file = frame.f_code.co_filename
+    return not file.startswith(FRAMEWORK_FILES) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file)
 
 
 def user_place(module: str = "") -> Place | None:
     """The user's line that runs."""
     frame = user_frame(sys._getframe(1))
-    return Place(_short(frame.f_code.co_filename), frame.f_lineno, module) if frame else None
+    return place_in(frame, module) if frame else None
+
+
+def place_in(frame: FrameType, module: str = "") -> Place:
+    """The line at which a frame is."""
+    return Place(_short(frame.f_code.co_filename), frame.f_lineno, module)
+
+
+@contextmanager
+def only_trace_errors() -> Iterator[None]:
+    """Turns other errors into TraceErrors, with the user's line at which they were raised."""
+    try:
+        yield
+    except TraceError:
+        raise
+    except Exception as error:
+        raise TraceError(f"{type(error).__name__}: {error}", user_line(error)) from error
+
+
+def user_line(error: Exception) -> Place | None:
+    """The user's line at which an error was raised."""
+    steps = list(traceback.walk_tb(error.__traceback__))
+    lines = [Place(_short(f.f_code.co_filename), line, "") for f, line in steps if is_users_code(f)]
+    return lines[-1] if lines else None
 
 
 @contextmanager
@@ -123,13 +165,35 @@ def _short(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def _stranger(tensor: torch.Tensor, func: Any, place: Place | None) -> TraceError:
+def _stranger(tensor: torch.Tensor, func: Any, place: Place | None, path: str) -> TraceError:
     frame = user_frame(sys._getframe(2))
     names = {**frame.f_globals, **frame.f_locals} if frame else {}
-    name = next((f" {name!r}" for name, value in names.items() if value is tensor), "")
-    kind = f"{tensor.dtype} {tuple(tensor.shape)}"
+    name = path or next((name for name, value in names.items() if value is tensor), "")
+    named = f"the tensor `{name}`" if name else "a tensor"
     return TraceError(
-        f"{func.name()} reads the tensor{name} ({kind}), which is neither an argument nor state",
+        f"{func.name()} reads {named} ({tensor.dtype} {tuple(tensor.shape)}), which is neither an argument nor state",
         place,
         "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a constant",
     )
+
+
+def place_of(node: torch.fx.Node) -> Place | None:
+    """Where a node comes from; None when it is not known."""
+    place: Place | None = _noted(node, KEY)
+    return place
+
+
+def draw_of(node: torch.fx.Node) -> tuple[int, int]:
+    """The stream of the random op that a node comes from, and the op's number; zeros for others."""
+    draw: tuple[int, int] = _noted(node, DRAW) or (0, 0)
+    return draw
+
+
+def composite_of(node: torch.fx.Node) -> tuple[str, int] | None:
+    """The name of the composite that a node belongs to, and its number; None for others."""
+    composite: tuple[str, int] | None = _noted(node, COMPOSITE)
+    return composite
+
+
+def _noted(node: torch.fx.Node, key: str) -> Any:
+    return node.meta.get("custom", {}).get(key)

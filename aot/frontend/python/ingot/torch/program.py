@@ -14,13 +14,17 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.utils import _pytree as pytree
 
 from ingot.folder import EntryPoints, dotted, input_row, output_name
+from ingot.judge import Agreement
 from ingot.stablehlo import Port, TensorType
+from ingot.torch.calls import Subject
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, emit
 from ingot.torch.hyperparameters import hyperparameters
+from ingot.torch.places import only_trace_errors
 from ingot.torch.schedules import schedules_of
 from ingot.torch.state import State, stored
 from ingot.torch.trace import trace
+from ingot.torch.verify import verify
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
@@ -65,6 +69,7 @@ class Program(EntryPoints):
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
         self.seed = seed
         self._is_random = False
+        self._subjects: dict[str, Subject] = {}
 
     @property
     def state(self) -> State:
@@ -87,14 +92,21 @@ class Program(EntryPoints):
         `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
         (or ``output`` where not training), or named by the keys of a dict; objects without tensors are left out, with
         a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
-        ``eval()`` and ``no_grad()``. `capture` makes other tensors that the function reads constants.
+        ``eval()`` and ``no_grad()``. Plain attributes of modules are constants; `capture` makes other tensors such too.
 
-        Raises TraceError with the place in the user's source.
+        Raises TraceError with the place in the user's source, also for what the function itself raises.
         """
+        with only_trace_errors():
+            self._add(name, function, example_args, training, capture)
+
+    def _add(
+        self, name: str, function: Callable[..., Any], example_args: Sequence[Any], training: bool, capture: bool
+    ) -> None:
         state = self.state
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         changeable = [number for number in self._numbers if training and number not in moved]
-        traced = trace(function, example_args, state, changeable, self._schedules, training=training, capture=capture)
+        subject = self._subjects[name] = Subject(function, example_args, state, changeable, self._schedules)
+        traced = trace(subject, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
         numbers = [Port(h.name, default=h.default) for h in changeable]
         variables = [Port(variable, is_state=True) for variable in state.tensors]
@@ -110,6 +122,26 @@ class Program(EntryPoints):
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
             *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
         ]
+
+    def verify(self, batches: Mapping[str, torch.Tensor], entry: str = "train_step") -> Agreement:
+        """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
+
+        `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
+        holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
+        times what rounding does to PyTorch. Needs the program `ingot`.
+
+        Raises ValueError for random ops, which are not PyTorch's bits.
+        """
+        if self._is_random:
+            raise ValueError(
+                f"{entry} draws random numbers, which are not PyTorch's; without dropout it can be verified"
+            )
+
+        def scalars(outputs: Any) -> dict[str, float]:
+            leaves = ((output_name(path, "loss"), leaf) for path, leaf in _leaves(outputs))
+            return {name: float(leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf)}
+
+        return verify(self, entry, self._subjects[entry], lambda: self.state, scalars, batches)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
@@ -177,6 +209,10 @@ def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
+def _is_scalar(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor) and leaf.dim() == 0
+
+
 def _is_record(tree: Any) -> bool:
     """Whether a tree is a library's own mapping, which may have been registered without its keys."""
     return isinstance(tree, Mapping) and type(tree) is not dict and type(tree) in pytree.SUPPORTED_NODES
@@ -187,5 +223,5 @@ def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:
     for path, leaf in _leaves(outputs):
         if not isinstance(leaf, (torch.Tensor, *FIXED)):
             what = f"the output {output_name(path, only)!r} is left out: it is no tensor ({type(leaf).__name__})"
-            warnings.warn(what, stacklevel=3)
+            warnings.warn(what, stacklevel=5)
     return [(output_name(path, only), leaf) for path, leaf in _named_leaves(outputs)]

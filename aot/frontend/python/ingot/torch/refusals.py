@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.errors import TraceError
-from ingot.torch.places import user_place
+from ingot.torch.places import is_users_code, user_place
 
-# A method, for each class that has its own: what is wrong with it, and what to do.
-REFUSED: dict[tuple[type, str], tuple[str, str]] = {
+# A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
+REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
     (torch.optim.LBFGS, "step"): (
         "LBFGS looks at losses in Python to choose how far it goes",
         "take an optimizer whose steps are all alike, such as Adam",
@@ -22,6 +25,14 @@ REFUSED: dict[tuple[type, str], tuple[str, str]] = {
     (torch.amp.GradScaler, "scale"): (
         "GradScaler looks at gradients in Python, and skips steps where they are not finite",
         "GradScaler(enabled=False), with autocast to bfloat16, whose range is that of float32",
+    ),
+    (DistributedDataParallel, "forward"): (
+        "DistributedDataParallel trains in several processes, and a program in one",
+        "give the program its module, and train in one process",
+    ),
+    (torch, "manual_seed"): (
+        "torch.manual_seed makes every call draw the same numbers, and each step of a program draws others",
+        "seed before it is traced: Program(..., seed=...)",
     ),
     (LRScheduler, "step"): (
         "the scheduler is not the program's, which would forget that it stepped",
@@ -38,20 +49,33 @@ def refused() -> Iterator[None]:
             for owner in _with_subclasses(base):
                 if name in vars(owner):
                     undo.enter_context(patch.object(owner, name, _refusing(vars(owner)[name], what, fix)))
+        for owner in (FakeTensor, torch.SymFloat, torch.SymInt):
+            for name in ("__repr__", "__format__"):
+                undo.enter_context(patch.object(owner, name, _no_text(getattr(owner, name))))
         yield
 
 
-def _refusing(method: Callable[..., Any], what: str, fix: str) -> Callable[..., Any]:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if getattr(self, "_enabled", True):
+def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        if getattr(args[0], "_enabled", True):
             raise TraceError(what, user_place(), fix)
-        return method(self, *args, **kwargs)
+        return function(*args, **kwargs)
 
     return refuse
 
 
-def _with_subclasses(base: type) -> Iterator[type]:
+def _no_text(method: Callable[..., str]) -> Callable[..., str]:
+    def text(self: Any, *args: Any) -> str:
+        if is_users_code(sys._getframe(1)):
+            fix = "return it: what a function returns is an output, and logged"
+            raise TraceError("a tensor has no value that could be printed while it is traced", user_place(), fix)
+        return method(self, *args)
+
+    return text
+
+
+def _with_subclasses(base: Any) -> Iterator[Any]:
     yield base
     derived: type
-    for derived in base.__subclasses__():
+    for derived in base.__subclasses__() if isinstance(base, type) else ():
         yield from _with_subclasses(derived)

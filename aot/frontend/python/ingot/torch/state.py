@@ -8,6 +8,7 @@ from typing import TypeAlias
 import torch
 
 from ingot.folder import saved_tensor
+from ingot.torch.errors import TraceError
 from ingot.torch.schedules import Schedulers, advance, counter
 from ingot.torch.slots import create_slots
 
@@ -62,10 +63,17 @@ class State:
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 
+    def name_of(self, tensor: torch.Tensor) -> str:
+        """What a tensor of the state is called."""
+        return self._names[id(tensor)]
+
     def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
         for prefix, model in self.models.items():
             for path, module in model.named_modules(prefix=prefix):
+                if isinstance(module, torch.jit.ScriptModule):
+                    what = f"the module {path!r} ({module.original_name}) is TorchScript's"
+                    raise TraceError(what, fix="give the model the Python module that it was made of")
                 for key in (*module._parameters, *module._buffers):
                     if getattr(module, key) is not None:
                         yield path, module, key

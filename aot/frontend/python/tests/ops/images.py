@@ -21,6 +21,7 @@ CASES: Cases = {
     "conv1d": (lambda x, w, b: F.conv1d(x, w, b, stride=2, padding=1), (LINE, normal(5, 3, 3), normal(5))),
     "conv1d_same": (lambda x, w: F.conv1d(x, w, padding="same"), (LINE, normal(5, 3, 4))),
     "conv2d": (lambda x, w, b: F.conv2d(x, w, b, padding=1, dilation=2), (IMAGE, normal(5, 4, 3, 2), normal(5))),
+    "conv2d_numbers_for_all": (lambda x, w: torch.conv2d(x, w, None, [2], [1], [1]), (IMAGE, normal(5, 4, 3, 2))),
     "conv2d_groups": (lambda x, w: F.conv2d(x, w, groups=2, stride=(2, 1)), (IMAGE, normal(6, 2, 3, 3))),
     "conv2d_depthwise": (lambda x, w: F.conv2d(x, w, groups=4), (IMAGE, normal(4, 1, 3, 3))),
     "conv2d_unbatched": (lambda x, w: F.conv2d(x[0], w), (IMAGE, normal(5, 4, 3, 3))),

@@ -126,6 +126,11 @@ def kernel_gradient(
     )
 
 
+def for_each_extent(ints: Ints, extents: int) -> Ints:
+    """A list of one number is of that number for each."""
+    return list(ints) * extents if len(ints) == 1 else ints
+
+
 @aten("convolution.default")
 def convolution(
     e: Lowering,
@@ -141,6 +146,7 @@ def convolution(
 ) -> Value:
     """A convolution, or a transposed one, and its bias; f16 and bf16 are summed in f32 and rounded once."""
     wide = WIDE_SUM.get(x.dtype, x.dtype)
+    stride, padding, dilation = (for_each_extent(ints, x.type.rank - 2) for ints in (stride, padding, dilation))
     if transposed:
         y = spread(e, x, kernel, e.result.shape[2:], stride, padding, dilation, groups, wide)
     else:
@@ -168,6 +174,7 @@ def convolution_backward(
     """The gradients of a convolution's input, kernel and bias, those that `mask` asks for."""
     of_x = of_kernel = of_bias = None
     extents = kernel.shape[2:]
+    stride, padding, dilation = (for_each_extent(ints, len(extents)) for ints in (stride, padding, dilation))
     if mask[0] and transposed:
         of_x = forward(e, gradient, kernel, stride, padding, dilation, groups)
     elif mask[0]:

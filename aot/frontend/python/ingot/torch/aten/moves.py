@@ -16,6 +16,12 @@ def reshaped(e: Lowering, x: Value, *_: Any) -> Value:
     return e.reshape(x, e.result.shape)
 
 
+@aten("ingot::barrier.default")
+def barrier(e: Lowering, x: Value) -> Value:
+    """The same values, which are taken for others: what torch.utils.checkpoint computes again."""
+    return e.unary("optimization_barrier", x)
+
+
 @aten("t.default")
 def t(e: Lowering, x: Value) -> Value:
     """A matrix with its dimensions swapped; a vector as it is."""

@@ -14,6 +14,7 @@ SHAKES = 4
 ONE_ULP = 2.0**-23
 TOLERANCE_FACTOR = 3
 MOST_NOISE = 0.2  # of a loss or a state; with more, nothing would be judged
+MOST_SHOWN = 5  # tensors in a report
 OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
 
 Run = tuple[list[float], Mapping[str, Any]]  # losses, the last state
@@ -24,13 +25,21 @@ class Agreement:
     """How far a bundle is from the reference, in units of what is allowed: at most 1 agrees."""
 
     losses: float
-    state: float
-    worst_state: str
+    tensors: Mapping[str, float]  # of the state, the worst first
 
     @property
     def holds(self) -> bool:
         """Whether the bundle agrees."""
         return self.losses <= 1 and self.state <= 1
+
+    @property
+    def state(self) -> float:
+        """How far the worst tensor of the state is."""
+        return next(iter(self.tensors.values()), 0.0)
+
+    def __str__(self) -> str:
+        worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
+        return f"{'agrees' if self.holds else 'differs'}; of 1 that is allowed: losses {self.losses:.2g}, {worst}"
 
 
 def judge(reference: Run, runs: list[Run], mine: Run, distance: Callable[[Any, Any], float]) -> Agreement:
@@ -43,9 +52,9 @@ def judge(reference: Run, runs: list[Run], mine: Run, distance: Callable[[Any, A
         name: distance(mine[1][name], value) / (TOLERANCE_FACTOR * noise[name] + STATE_FLOOR)
         for name, value in reference[1].items()
     }
-    worst = max(ratios, key=lambda name: ratios[name])
+    worst_first = dict(sorted(ratios.items(), key=lambda item: -item[1]))
     of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
-    return Agreement(of_losses, ratios[worst], worst)
+    return Agreement(of_losses, worst_first)
 
 
 def furthest(losses: list[float], reference: list[float]) -> float:

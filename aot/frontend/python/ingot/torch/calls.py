@@ -1,0 +1,147 @@
+"""A function's call, and the one that follows it, on stand-ins for state and arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree as pytree
+
+from ingot.torch.errors import TraceError
+from ingot.torch.gradients import gradients
+from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.lend import Exchange, lent
+from ingot.torch.places import Places
+from ingot.torch.reach import Held
+from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
+from ingot.torch.schedules import Schedule
+from ingot.torch.snapshot import Snapshot
+from ingot.torch.state import State, counter_name, gradient_name
+from ingot.torch.torch_internals import hooks_of, without_functions
+
+Tensors = list[torch.Tensor]
+Named = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is traced: a function, and the state and numbers that it may change."""
+
+    function: Callable[..., Any]
+    example_args: Sequence[Any]
+    state: State
+    changeable: list[Hyperparameter]
+    schedules: Mapping[str, Schedule]
+
+    def roots(self) -> list[Held]:
+        """Where everything that the function can reach in Python is reached from."""
+        is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
+        roots: dict[str, Any] = {"self" if is_object else "": self.function}
+        roots |= {name or "model": model for name, model in self.state.models.items()}
+        roots |= {**self.state.optimizers, **self.state.schedulers}
+        roots |= {f"{name}'s hooks": hooks_of(tensor) for name, tensor in self.state.tensors.items()}
+        return [Held(path, value, functools.partial(roots.get, path)) for path, value in roots.items()]
+
+
+class Calls:
+    """Two calls of a function in a row, to be traced; the results of the first."""
+
+    def __init__(self, subject: Subject, fakes: FakeTensorMode, places: Places, watch: Watch | None):
+        self.subject = subject
+        self.repetition = Repetition()
+        self.outputs: Any = None
+        self._fakes = fakes
+        self._places = places
+        self._watch = watch or (lambda _: nullcontext())
+        self._leaves, self._spec = pytree.tree_flatten(tuple(subject.example_args))
+        if any(isinstance(leaf, np.ndarray) for leaf in self._leaves):
+            raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
+        self._positions = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)]
+
+    def arguments(self) -> tuple[Tensors, Tensors, Tensors]:
+        """State, changeable numbers, and the tensors of the example arguments, without values."""
+
+        def fake(tensor: torch.Tensor) -> torch.Tensor:
+            return self._fakes.from_tensor(tensor, static_shapes=True)
+
+        return (
+            [fake(tensor) for tensor in self.subject.state.tensors.values()],
+            [fake(torch.tensor(h.default, dtype=torch.float64)) for h in self.subject.changeable],
+            [fake(self._leaves[i].detach()) for i in self._positions],
+        )
+
+    def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors) -> Tensors:
+        """Both calls; the outputs of each, and the state after it."""
+        subject, state = self.subject, self.subject.state
+        numbers = {h.name: self._number(t, h.default) for h, t in zip(subject.changeable, numbers_in, strict=True)}
+        stand_ins = dict(zip(state.tensors, state_in, strict=True))
+        given = {f"input {i}": tensor for i, tensor in enumerate(inputs)}
+        results: Tensors = []
+        with lent(state, stand_ins, numbers, subject.changeable) as read, self._places, ExitStack() as running:
+            running.enter_context(Exchange(state, stand_ins))
+            for name, schedule in subject.schedules.items():
+                start = stand_ins[counter_name(name)]
+                running.enter_context(schedule.lent(start, self._number))
+            read_gradients = running.enter_context(gradients(state, stand_ins))
+            names = {id(tensor): name for name, tensor in stand_ins.items()}
+            before = Snapshot(subject.roots(), names)
+            self._places.paths = before.computed
+            self.repetition.mark(before, stand_ins | given | self._scheduled())
+            with self._watch(before):
+                for call in range(2):
+                    outputs = self._call(inputs)
+                    after = read() | read_gradients() | self._counters()
+                    results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
+                    results += [after[name].detach() for name in state.tensors]
+                    self.repetition.mark(Snapshot(subject.roots(), names), after | given | self._scheduled())
+                    if call == 0:
+                        self.outputs = outputs
+                        refuse_shared_memory({name: after[name] for name in state.tensors})
+                        _leave_gradients(stand_ins, after)
+        return results
+
+    def _call(self, inputs: Tensors) -> Any:
+        flat = list(self._leaves)
+        for i, value in zip(self._positions, inputs, strict=True):
+            flat[i] = value
+        returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
+        return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
+
+    def _counters(self) -> Named:
+        return {counter_name(name): s.scheduler.last_epoch for name, s in self.subject.schedules.items()}
+
+    def _scheduled(self) -> Named:
+        moved = [number for schedule in self.subject.schedules.values() for number in schedule.moved]
+        return {number.name: number.held(number.optimizer.param_groups) for number in moved}
+
+    def _number(self, tensor: torch.Tensor, value: float) -> Any:
+        """A changeable number for Python: arithmetic with it is traced, comparisons answer as for its value."""
+        number = tensor.item()
+        shape_env = self._fakes.shape_env
+        assert shape_env is not None
+        shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
+        return number
+
+
+def _leave_gradients(stand_ins: Named, after: Named) -> None:
+    """Leaves a call's gradients to the next as a program does: those of the state, or none."""
+    with without_functions():
+        for name, stand_in in stand_ins.items():
+            stand_in.grad = after.get(gradient_name(name))
+
+
+def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:
+    return torch.scalar_tensor(number, dtype=torch.float64 if isinstance(number, torch.SymFloat) else torch.int64)
+
+
+def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method as its object has it when it is called: a scheduler's `step` is another while it is traced."""
+    return getattr(function.__self__, function.__name__) if inspect.ismethod(function) else function

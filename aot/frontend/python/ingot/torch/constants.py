@@ -1,0 +1,48 @@
+"""Tensors that are neither argument nor state, and whose values a program keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from ingot.torch.errors import TraceError
+from ingot.torch.places import place_of
+from ingot.torch.state import State
+
+
+def attributes(state: State) -> set[int]:
+    """Tensors that are plain attributes of modules, by identity: tables that a module made for itself."""
+    modules = [module for model in state.models.values() for module in model.modules()]
+    values = [value for module in modules for value in vars(module).values()]
+    return {id(value) for value in values if isinstance(value, torch.Tensor)}
+
+
+def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, Any]]) -> None:
+    """Raises TraceError where a function writes what a program would keep as it is."""
+    for node in graph.graph.nodes:
+        for written in _written(node):
+            root = _viewed(written)
+            if root.op == "get_attr":
+                path, _ = paths.get(id(getattr(graph, str(root.target))), ("a tensor", None))
+                what = f"writes `{path}`, which is neither an argument nor state"
+                raise TraceError(what, place_of(node), "register it as a buffer of the model")
+
+
+def _written(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
+    """The operands that an op changes."""
+    if isinstance(node.target, torch._ops.OpOverload):
+        for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+            if argument.alias_info and argument.alias_info.is_write:
+                yield from [value] if isinstance(value, torch.fx.Node) else value
+
+
+def _viewed(node: torch.fx.Node) -> torch.fx.Node:
+    """What a view, or the result of an op that changes its operand, is a view of."""
+    while isinstance(node.target, torch._ops.OpOverload) and node.args:
+        first = node.target._schema.arguments[0]
+        if first.alias_info is None or not isinstance(node.args[0], torch.fx.Node):
+            break
+        node = node.args[0]
+    return node

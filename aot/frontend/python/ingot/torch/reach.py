@@ -1,0 +1,251 @@
+"""What a function can reach in Python: its closure, the globals that its code names, objects and their attributes.
+
+Code of libraries is followed into its closures, which may hold the user's functions, and not into its globals.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import logging
+import os
+import sys
+import sysconfig
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from ingot.torch.places import FRAMEWORK_FILES
+
+
+class Held(NamedTuple):
+    """A value that something holds, the path to it, and how it is read again."""
+
+    path: str
+    value: Any
+    read: Callable[[], Any]
+
+
+class Absent:
+    """What is read where nothing is."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT = Absent()
+Names = Mapping[int, str]  # of tensors that are state, by identity
+Edges = Iterator[Held]
+
+OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
+LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
+# Objects that belong to Python, or to PyTorch while it traces.
+OPAQUE = (
+    logging.Logger,
+    threading.Thread,
+    types.CodeType,
+    types.FrameType,
+    weakref.ref,
+    torch.Tensor,
+    torch.dtype,
+    torch.fx.Node,
+    torch.utils.hooks.RemovableHandle,
+)
+ITERATORS = (
+    *map(type, (iter([]), iter(()), iter(range(0)), iter({}), reversed([]))),
+    *(enumerate, zip, map, filter, itertools.cycle, itertools.islice, itertools.chain, itertools.repeat),
+)
+
+
+def edges(value: Any, path: str, names: Names) -> Edges:
+    """What a value holds itself."""
+    for types_, follow in FOLLOWED:
+        if isinstance(value, types_):
+            yield from follow(value, path, names)
+            return
+    if not isinstance(value, OPAQUE):
+        yield from _instance(value, path, names)
+
+
+def of_function(function: Any, path: str, names: Names) -> Edges:
+    """What a function holds: its variables by their own names, its attributes under its path."""
+    code = function.__code__
+    if code.co_filename.startswith(OWN_FILES):
+        return
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        yield from _one(name, functools.partial(_cell, cell))
+    defaults = function.__defaults__ or ()
+    parameters = code.co_varnames[: code.co_argcount][code.co_argcount - len(defaults) :]
+    for name, value in (*zip(parameters, defaults, strict=True), *(function.__kwdefaults__ or {}).items()):
+        yield Held(name, value, lambda value=value: value)  # type: ignore[misc]
+    yield from _attributes(vars(function), f"{path or function.__name__}.")
+    if is_users(code.co_filename):
+        for inner in codes(code):
+            yield from _globals(function, inner)
+
+
+def is_users(file: str) -> bool:
+    """Whether a file belongs neither to Python nor to a library that is installed."""
+    return not file.startswith(LIBRARY_FILES)
+
+
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code, and that of functions within it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes(constant)
+
+
+def _globals(function: Any, code: types.CodeType) -> Edges:
+    """Globals that code names; of the user's modules, the attributes that it names."""
+    for name in code.co_names:
+        value = function.__globals__.get(name, ABSENT)
+        if not isinstance(value, types.ModuleType):
+            yield from _one(name, functools.partial(function.__globals__.get, name, ABSENT))
+        elif is_users(getattr(value, "__file__", None) or LIBRARY_FILES[0]):
+            for attribute in code.co_names:
+                yield from _one(f"{name}.{attribute}", functools.partial(vars(value).get, attribute, ABSENT))
+
+
+def _one(path: str, read: Callable[[], Any]) -> Edges:
+    value = read()
+    if value is not ABSENT:
+        yield Held(path, value, read)
+
+
+def _cell(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # the variable has no value yet
+        return ABSENT
+
+
+def _method(method: types.MethodType, path: str, names: Names) -> Edges:
+    yield Held(path or "self", method.__self__, lambda: method.__self__)
+    yield Held(path, method.__func__, lambda: method.__func__)
+
+
+def _partial(partial: functools.partial[Any], path: str, names: Names) -> Edges:
+    code = getattr(partial.func, "__code__", None)
+    parameters = code.co_varnames if code else ()
+    for i, value in enumerate(partial.args):
+        name = parameters[i] if i < len(parameters) else f"{path}.args[{i}]"
+        yield Held(name, value, lambda value=value: value)  # type: ignore[misc]
+    yield from _attributes(partial.keywords, "")
+    yield Held(path, partial.func, lambda: partial.func)
+
+
+def _items(mapping: Any, path: str, names: Names) -> Edges:
+    for key, value in list(mapping.items()):
+        yield Held(f"{path}[{_key(key, names)}]", value, functools.partial(mapping.get, key, ABSENT))
+
+
+def _attributes(held: dict[str, Any], before: str) -> Edges:
+    for name, value in list(held.items()):
+        yield Held(f"{before}{name}", value, functools.partial(held.get, name, ABSENT))
+
+
+def _key(key: Any, names: Names) -> str:
+    if isinstance(key, torch.Tensor):
+        return repr(names.get(id(key), "a tensor"))
+    return repr(key) if isinstance(key, str | int | float | tuple | None) else f"a {type(key).__name__}"
+
+
+def _sequence(sequence: Any, path: str, names: Names) -> Edges:
+    for i, value in enumerate(sequence):
+        yield Held(f"{path}[{i}]", value, functools.partial(_at, sequence, i))
+
+
+def _at(sequence: Any, i: int) -> Any:
+    return sequence[i] if i < len(sequence) else ABSENT
+
+
+def _set(elements: Any, path: str, names: Names) -> Edges:
+    for i, value in enumerate(sorted(elements, key=repr)):
+        yield Held(f"{path}'s element {i}", value, lambda value=value: value)  # type: ignore[misc]
+
+
+def _module(module: torch.nn.Module, path: str, names: Names) -> Edges:
+    """A module's own things as the user writes them: children, parameters and buffers are attributes."""
+    for name, value in list(vars(module).items()):
+        if name == "_modules":
+            for key, child in value.items():
+                read = functools.partial(value.get, key, ABSENT)
+                yield Held(f"{path}[{key}]" if key.isdigit() else f"{path}.{key}", child, read)
+        elif name in ("_parameters", "_buffers"):
+            yield from _attributes(value, f"{path}.")
+        else:
+            yield Held(f"{path}.{name}", value, functools.partial(vars(module).get, name, ABSENT))
+    yield from _class_of(module)
+
+
+def _instance(value: Any, path: str, names: Names) -> Edges:
+    if isinstance(value, dict | collections.UserDict):
+        yield from _items(value, path, names)
+    elif isinstance(value, list | collections.deque):
+        yield from _sequence(value, path, names)
+    held = getattr(value, "__dict__", None)
+    if isinstance(held, dict) and not isinstance(value, collections.UserDict):
+        yield from _attributes(held, f"{path}.")
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            yield from _one(f"{path}.{slot}", functools.partial(getattr, value, slot, ABSENT))
+    yield from _class_of(value)
+
+
+def _class_of(value: Any) -> Edges:
+    for base in type(value).__mro__:
+        yield Held(base.__name__, base, lambda base=base: base)  # type: ignore[misc]
+
+
+def _class(class_: type, path: str, names: Names) -> Edges:
+    """Attributes and methods of a user's class."""
+    if class_.__module__ == "builtins" or not is_users(_file_of(class_)):
+        return
+    for name, value in list(vars(class_).items()):
+        value = getattr(value, "__func__", getattr(value, "fget", value))
+        if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
+            yield Held(f"{path}.{name}", value, functools.partial(vars(class_).get, name, ABSENT))
+
+
+def _file_of(class_: type) -> str:
+    return str(getattr(sys.modules.get(class_.__module__), "__file__", None) or LIBRARY_FILES[0])
+
+
+def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: Names) -> Edges:
+    """How far a generator is, and its variables."""
+
+    def variables() -> dict[str, Any]:
+        frame = generator.gi_frame
+        return {"its position": frame.f_lasti, **frame.f_locals} if frame else {}
+
+    for name in variables():
+        yield from _one(f"{path}: {name}", functools.partial(lambda name: variables().get(name, ABSENT), name))
+
+
+def _iterator(iterator: Any, path: str, names: Names) -> Edges:
+    """What an iterator of Python's own is made of, and how far it is."""
+    for i, part in enumerate(iterator.__reduce__()[1:]):
+        yield Held(f"{path}'s part {i}", part, functools.partial(lambda i: iterator.__reduce__()[1 + i], i))
+
+
+Follow = Callable[[Any, str, Names], Edges]
+FOLLOWED: tuple[tuple[Any, Follow], ...] = (
+    (types.FunctionType, of_function),
+    (types.MethodType, _method),
+    (functools.partial, _partial),
+    (torch.nn.Module, _module),
+    (type, _class),
+    ((set, frozenset), _set),
+    (tuple, _sequence),
+    (types.GeneratorType, _generator),
+    (ITERATORS, _iterator),
+    (types.ModuleType, lambda *_: iter(())),
+)

@@ -1,0 +1,112 @@
+"""Puts back what objects held before: a function that is traced leaves nothing behind in Python."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import random
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from ingot.torch.reach import ABSENT, codes
+
+Undo = Callable[[], None]
+MOST_RESTORED = 1 << 20  # elements of an array
+
+
+@contextmanager
+def restored(objects: Iterable[Any]) -> Iterator[None]:
+    """What the objects hold is as before afterwards."""
+    undo = [undo for value in objects for undo in _undos(value)]
+    try:
+        yield
+    finally:
+        for put_back in undo:
+            put_back()
+
+
+def _undos(value: Any) -> Iterator[Undo]:
+    for types_, read, write in WRITTEN:
+        if isinstance(value, types_):
+            yield functools.partial(write, value, read(value))
+    if isinstance(value, types.FunctionType):
+        yield from _of_variables(value)
+    elif isinstance(value, type):
+        yield from _of_class(value)
+    elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.ModuleType):
+        yield functools.partial(_refill, value.__dict__, dict(value.__dict__))
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, slot):
+                yield functools.partial(_set, value, slot, getattr(value, slot))
+
+
+def _refill(mapping: Any, was: dict[Any, Any]) -> None:
+    if [*map(id, mapping), *map(id, mapping.values())] != [*map(id, was), *map(id, was.values())]:
+        mapping.clear()
+        mapping.update(was)
+
+
+def _refill_sequence(sequence: Any, was: list[Any]) -> None:
+    if [*map(id, sequence)] != [*map(id, was)]:
+        sequence.clear()
+        sequence.extend(was)
+
+
+def _refill_set(elements: set[Any], was: set[Any]) -> None:
+    elements.clear()
+    elements.update(was)
+
+
+def _refill_array(array: np.ndarray[Any, Any], was: np.ndarray[Any, Any] | None) -> None:
+    if was is not None and array.flags.writeable:
+        array[...] = was
+
+
+def _set(value: Any, name: str, was: Any) -> None:
+    if getattr(value, name, ABSENT) is not was:
+        setattr(value, name, was)
+
+
+def _of_variables(function: Any) -> Iterator[Undo]:
+    yield functools.partial(_refill, function.__dict__, dict(function.__dict__))
+    for cell in function.__closure__ or ():
+        try:
+            was = cell.cell_contents
+        except ValueError:  # the variable has no value yet
+            continue
+        yield functools.partial(_set, cell, "cell_contents", was)
+    named = {name for code in codes(function.__code__) for name in code.co_names}
+    for name, was in function.__globals__.items():
+        if name in named:
+            yield functools.partial(function.__globals__.__setitem__, name, was)
+
+
+def _of_class(class_: type) -> Iterator[Undo]:
+    for name, was in vars(class_).items():
+        if not name.startswith("__"):
+            yield functools.partial(_set_in_class, class_, name, was)
+
+
+def _set_in_class(class_: type, name: str, was: Any) -> None:
+    if vars(class_).get(name, ABSENT) is not was:
+        setattr(class_, name, was)
+
+
+# What is read of objects of a type before, and how it is written back.
+WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...] = (
+    ((dict, collections.UserDict), dict, _refill),
+    ((list, collections.deque), list, _refill_sequence),
+    (set, set, _refill_set),
+    (np.ndarray, lambda a: a.copy() if a.size <= MOST_RESTORED else None, _refill_array),
+    (random.Random, lambda r: r.getstate(), lambda r, was: r.setstate(was)),
+    (np.random.RandomState, lambda r: r.get_state(), lambda r, was: r.set_state(was)),
+    (np.random.Generator, lambda r: r.bit_generator.state, lambda r, was: setattr(r.bit_generator, "state", was)),
+    (torch.Generator, lambda g: g.get_state(), lambda g, was: g.set_state(was)),
+)

@@ -1,0 +1,86 @@
+"""What PyTorch must do otherwise while it is traced."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch._dynamo.config as dynamo_config
+from torch.fx import traceback as fx_traceback
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from ingot.torch.checks import passing_checks
+from ingot.torch.state import Optimizers, State
+from ingot.torch.streams import counted_streams
+from ingot.torch.substitutes import SUBSTITUTES
+
+# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
+# that the program computes, and counters in tensors on every device.
+OPTIMIZER_NAMES: dict[str, Any] = {
+    "min": torch.sym_min,
+    "max": torch.sym_max,
+    "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
+}
+
+# It warns of every comparison with a changeable number.
+SHAPES_LOG = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+
+
+@contextmanager
+def tracing_settings(state: State, training: bool) -> Iterator[None]:
+    """What PyTorch must do otherwise while it is traced.
+
+    Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
+    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; and optimizers find
+    OPTIMIZER_NAMES, all of torch SUBSTITUTES.
+    """
+    modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
+    with ExitStack() as undo:
+        undo.enter_context(fx_traceback.preserve_node_meta())
+        undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
+        undo.enter_context(passing_checks())
+        undo.enter_context(sdpa_kernel(SDPBackend.MATH))
+        undo.enter_context(said_to_compile(state.optimizers))
+        undo.enter_context(counted_streams())
+        undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
+        torch._C._set_mkldnn_enabled(False)
+        undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        if not training:
+            undo.enter_context(torch.no_grad())
+        undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
+        SHAPES_LOG.setLevel(logging.ERROR)
+        for module, mode in modes:
+            undo.callback(setattr, module, "training", mode)
+            module.training = mode and training
+        for (where, name), substitute in SUBSTITUTES.items():
+            undo.enter_context(patch.object(where, name, substitute))
+        for optimizer in state.optimizers.values():
+            source = sys.modules[type(optimizer).step.__module__]
+            for name, traceable in OPTIMIZER_NAMES.items():
+                undo.enter_context(patch.object(source, name, traceable, create=True))
+        yield
+
+
+@contextmanager
+def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
+    """torch.compiler.is_compiling() is true, so that libraries do not choose by the values in tensors.
+
+    It is false within optimizers, which would compute their corrections in the tensors' types instead of Python's.
+    """
+
+    def say(answer: bool) -> Callable[..., None]:
+        return lambda *_: setattr(torch.compiler, "_is_compiling_flag", answer)
+
+    with ExitStack() as undo:
+        undo.callback(say(torch.compiler._is_compiling_flag))
+        say(True)()
+        for optimizer in optimizers.values():
+            undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
+            undo.callback(optimizer.register_step_post_hook(say(True)).remove)
+        yield

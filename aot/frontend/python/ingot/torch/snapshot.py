@@ -1,0 +1,156 @@
+"""What Python holds that a function can reach: its values by path, to be compared between calls and put back."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import random
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from ingot.torch.reach import ABSENT, Absent, Edges, Held, Names, edges
+from ingot.torch.torch_internals import without_functions
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, itertools.count, Absent)
+SIZED = (dict, list, set, collections.deque, collections.UserDict)
+SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+MOST_ELEMENTS = 1000  # of plain values; longer sequences of them are compared as one
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value as it is compared with another, and as a message shows it."""
+
+    compared: Any
+    text: str = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value that something held, and how it is read again."""
+
+    shown: Shown
+    read: Callable[[], Any]
+    names: Names
+
+    @staticmethod
+    def of(read: Callable[[], Any], names: Names) -> Leaf:
+        """The value that is read now."""
+        return Leaf(shown(read(), names), read, names)
+
+    def now(self) -> tuple[Shown, int]:
+        """The value as it is now; numbers that are computed are told apart too."""
+        with without_functions():
+            value = self.read()
+            return shown(value, self.names), id(value) if isinstance(value, SYMBOLIC) else 0
+
+
+class Snapshot:
+    """Every value that is reached from some roots, by path; and tensors among them that are no state.
+
+    Tensors and numbers that a program computes are alike: which of them is read is seen in the program itself.
+    """
+
+    def __init__(self, roots: Iterable[Held], names: Names):
+        self.leaves: dict[str, Leaf] = {}
+        self.computed: dict[int, tuple[str, Any]] = {}
+        self._names = names
+        self._seen: dict[int, Any] = {}  # what lives cannot be taken for something else
+        stack: list[Edges] = [iter((*roots, *_draws()))]
+        with without_functions():
+            while stack:
+                held = next(stack[-1], None)
+                if held is None:
+                    stack.pop()
+                elif (followed := self._enter(held)) is not None:
+                    stack.append(followed)
+
+    def _enter(self, held: Held) -> Edges | None:
+        """Takes a value in; gives what it holds, where it is met for the first time."""
+        path, value, read = held
+        self._note(path, value, read)
+        if isinstance(value, (torch.Tensor, *SYMBOLIC)):
+            if id(value) not in self._names:
+                self.computed.setdefault(id(value), (path, value))
+            if isinstance(value, torch.Tensor):
+                self._note(
+                    f"{path}.requires_grad", value.requires_grad, lambda: getattr(read(), "requires_grad", ABSENT)
+                )
+            return None
+        if isinstance(value, PLAIN) or id(value) in self._seen:
+            return None
+        self._seen[id(value)] = value
+        if isinstance(value, SIZED):
+            self._note(f"len({path})", len(value), lambda: len(value))
+            if _is_long(value):
+                return None
+        if isinstance(value, STATEFUL):
+            return None
+        return edges(value, path, self._names)
+
+    def _note(self, path: str, value: Any, read: Callable[[], Any]) -> None:
+        self.leaves.setdefault(path, Leaf(shown(value, self._names), read, self._names))
+
+    def differences(self, later: Snapshot) -> list[str]:
+        """The paths whose values are others later, in the order in which they are reached."""
+        return [path for path in {**self.leaves, **later.leaves} if self.at(path) != later.at(path)]
+
+    def at(self, path: str) -> Shown:
+        """The value at a path."""
+        leaf = self.leaves.get(path)
+        return leaf.shown if leaf else Shown(ABSENT, repr(ABSENT))
+
+    def reached(self) -> list[Any]:
+        """The objects that hold values, each once."""
+        return list(self._seen.values())
+
+
+def shown(value: Any, names: Names) -> Shown:
+    """A value as it is compared."""
+    kind = f"a {type(value).__name__}"
+    if isinstance(value, torch.Tensor) and id(value) in names:
+        return Shown(names[id(value)], f"the tensor {names[id(value)]!r}")
+    if isinstance(value, (FakeTensor, *SYMBOLIC)):
+        return Shown(FakeTensor, "what is computed")
+    if isinstance(value, torch.Tensor):
+        return Shown((id(value), value._version), f"a tensor of version {value._version}")
+    if isinstance(value, PLAIN):
+        return Shown((type(value), repr(value)), repr(value))
+    if isinstance(value, SIZED):
+        return Shown((type(value), repr(value) if _is_long(value) else ""), kind)
+    state = _state_of(value)
+    return Shown((type(value), state), np.array_repr(value) if isinstance(value, np.ndarray) else kind)
+
+
+def _is_long(values: Any) -> bool:
+    """Whether values are compared as one."""
+    every = values.values() if isinstance(values, dict | collections.UserDict) else values
+    return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
+
+
+# How the state of what draws random numbers, and of arrays, is read; an array that is a file's is not.
+STATES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (random.Random, lambda r: r.getstate()),
+    (np.random.Generator, lambda r: repr(r.bit_generator.state)),
+    (np.random.RandomState, lambda r: repr(r.get_state())),
+    (torch.Generator, lambda r: r.get_state().numpy().tobytes()),
+    (np.memmap, lambda a: a.shape),
+    (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
+)
+STATEFUL = tuple(type_ for type_, _ in STATES)
+
+
+def _state_of(value: Any) -> Any:
+    return next((read(value) for type_, read in STATES if isinstance(value, type_)), None)
+
+
+def _draws() -> tuple[Held, Held]:
+    """What Python and NumPy draw from where nothing else is said."""
+    python, numpy = random.random.__self__, np.random.rand.__self__  # type: ignore[attr-defined]
+    return Held("random", python, lambda: python), Held("numpy.random", numpy, lambda: numpy)

@@ -1,0 +1,61 @@
+"""What touches the insides of PyTorch that its documentation does not promise."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
+
+SET_DATA = torch.Tensor.data.__set__
+
+
+def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
+    """``tensor.data = value`` while both are traced: later ops on either see one memory."""
+    tensor.data = value
+    mode = get_proxy_mode()
+    proxy = mode and get_proxy_slot(value, mode.tracer, None)
+    if proxy is not None:
+        set_proxy_slot(tensor, mode.tracer, proxy)
+
+
+def copy_hooks(tensor: torch.Tensor, stand_in: torch.Tensor) -> None:
+    """Gives a stand-in the hooks on gradients that a tensor has."""
+    for hook in (tensor._backward_hooks or {}).values():
+        stand_in.register_hook(hook)
+    for hook in (tensor._post_accumulate_grad_hooks or {}).values():
+        stand_in.register_post_accumulate_grad_hook(hook)
+
+
+def hooks_of(tensor: torch.Tensor) -> list[Any]:
+    """The hooks on a tensor's gradient."""
+    with without_functions():
+        return [*(tensor._backward_hooks or {}).values(), *(tensor._post_accumulate_grad_hooks or {}).values()]
+
+
+def without_functions() -> AbstractContextManager[None]:
+    """Tensors' attributes are read past those who follow what a function does with tensors."""
+    return torch._C.DisableTorchFunction()  # type: ignore[no-any-return]
+
+
+def depends_on(number: torch.SymFloat, other: torch.SymFloat) -> bool:
+    """Whether a number that a program computes is made of another, which is an input."""
+    return bool(other.node.expr in number.node.expr.free_symbols)
+
+
+def node_of(value: Any) -> torch.fx.Node | None:
+    """The node of the graph that is traced which gives a tensor or a number; None for what is not traced."""
+    mode = get_proxy_mode()
+    slot = mode and get_proxy_slot(value, mode.tracer, None)
+    if slot is None:
+        return None
+    proxy = slot.proxy if isinstance(value, torch.Tensor) else slot.force()
+    return proxy.node
+
+
+def traced_nodes() -> list[torch.fx.Node]:
+    """The nodes of the graph so far."""
+    mode = get_proxy_mode()
+    assert mode is not None
+    return list(mode.tracer.graph.nodes)

@@ -1,0 +1,116 @@
+"""A function in PyTorch beside its entry point in a bundle: the same batches, losses and state."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree as pytree
+
+from ingot.folder import EntryPoints
+from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
+from ingot.tool import call
+from ingot.torch.calls import Subject
+from ingot.torch.restore import restored
+from ingot.torch.snapshot import Snapshot
+from ingot.torch.state import State, stored
+
+Tensors = Mapping[str, torch.Tensor]
+Log = list[dict[str, float]]
+LOGGED = ("step",)  # in a row of a log beside outputs
+
+
+def verify(
+    program: EntryPoints,
+    entry: str,
+    subject: Subject,
+    state: Callable[[], State],
+    scalars: Callable[[Any], dict[str, float]],
+    batches: Tensors,
+) -> Agreement:
+    """Judges a bundle's steps by PyTorch's own, and by those with each f32 value moved by a unit in the last place.
+
+    `state` gives the state as it is, `scalars` the numbers among what the function returns. Nothing is changed.
+    """
+    log, last = _run_bundle(program, entry, batches)
+
+    outputs = [name for name in log[0] if name not in LOGGED]
+
+    def run(shake: int | None) -> Run:
+        with _undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
+            losses = _run_eager(subject, batches, shake, scalars)
+            last = {name: stored(tensor.detach()).clone() for name, tensor in state().tensors.items()}
+        return [row[name] for row in losses for name in outputs], last
+
+    reference = run(None)
+    mine = [row[name] for row in log for name in outputs]
+    return judge(reference, [run(seed) for seed in range(SHAKES)], (mine, {**reference[1], **last}), _distance)
+
+
+def _run_bundle(program: EntryPoints, entry: str, batches: Tensors) -> tuple[Log, dict[str, torch.Tensor]]:
+    """Compiles and trains; gives the log, and the last state."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle, data, log, last = (Path(folder) / name for name in ("net.ingot", "data", "log", "last"))
+        program.save(Path(folder) / "net")
+        call("compile", Path(folder) / "net", "-o", bundle)
+        save_file({name: stored(rows).contiguous() for name, rows in batches.items()}, data)
+        call("train", bundle, "--entry", entry, "--data", data, "--log", log, "--save", last)
+        return [json.loads(line) for line in log.read_text().splitlines()], load_file(last)
+
+
+def _run_eager(
+    subject: Subject, batches: Tensors, shake: int | None, scalars: Callable[[Any], dict[str, float]]
+) -> Log:
+    leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
+    positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    numbers = {number.name: number for number in subject.changeable if number.name in batches}
+    inputs = [rows for name, rows in batches.items() if name not in numbers]
+    random = torch.Generator().manual_seed(shake or 0)
+
+    def moved(tensor: torch.Tensor) -> torch.Tensor:
+        if shake is None or tensor.dtype != torch.float32:
+            return tensor
+        return tensor * (1 + ONE_ULP * torch.randn(tensor.shape, generator=random))
+
+    log = []
+    for step in range(len(inputs[0])):
+        with torch.no_grad():
+            for name, tensor in subject.state.tensors.items():
+                if not name.endswith(".step"):
+                    tensor.copy_(moved(tensor))
+        for name, number in numbers.items():
+            number.set(batches[name][step].item())
+        for i, rows in zip(positions, inputs, strict=True):
+            leaves[i] = moved(rows[step])
+        log.append(scalars(subject.function(*pytree.tree_unflatten(leaves, spec))))
+    return log
+
+
+@contextmanager
+def _undone(subject: Subject) -> Iterator[None]:
+    """Tensors, gradients and what Python holds are as before afterwards."""
+    tensors = list(subject.state.tensors.values())
+    before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
+    with restored(Snapshot(subject.roots(), {}).reached()):
+        yield
+    with torch.no_grad():
+        for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
+            tensor.data = data
+            tensor.copy_(value)
+            tensor.grad = grad
+            if grad is not None:
+                grad.copy_(gradient)
+
+
+def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:
+    """Relative L2 distance; absolute where the reference is zero."""
+    a, reference = a.double(), reference.double()
+    norm = reference.norm().item()
+    return float((a - reference).norm()) / (norm if norm > 0 else 1)

@@ -1,0 +1,320 @@
+"""Functions that carry something in closures, globals, defaults, iterators and generators of random numbers."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from trainings import Training, linear, usual_step
+
+from carried.case import table
+
+CASES, case = table()
+COUNT = 0
+
+
+def rate(it: int) -> float:
+    return 0.1 * (1 + math.cos(math.pi * it / 10))
+
+
+@case(r"`it` from 1 to 2")
+def sets_the_rate_by_a_closure() -> Training:
+    model, optimizer = linear()
+    it = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        for group in optimizer.param_groups:
+            group["lr"] = rate(it)
+        it += 1  # here
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`COUNT` from 1 to 2")
+def sets_the_rate_by_a_global() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        global COUNT
+        COUNT += 1  # here
+        return usual_step(model, optimizer, x / COUNT)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`COUNT` from 1 to 2")
+def counts_in_a_function_that_it_calls() -> Training:
+    model, optimizer = linear()
+
+    def next_scale() -> float:
+        global COUNT
+        COUNT += 1  # here
+        return 1 / COUNT
+
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x * next_scale()))
+
+
+@case(r"`calls\[0\]` from 1 to 2")
+def counts_in_a_default() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor, calls: list[int] = [0]) -> torch.Tensor:  # noqa: B006
+        calls[0] += 1  # here
+        return usual_step(model, optimizer, x / calls[0])
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`step\.calls` from 1 to 2")
+def counts_in_an_attribute_of_the_function() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        step.calls += 1  # here
+        return usual_step(model, optimizer, x / step.calls)
+
+    step.calls = 0
+    return Training(model, optimizer, step)
+
+
+@case(r"`self\.it` from 1 to 2")
+def counts_in_the_trainer() -> Training:
+    class Trainer:
+        def __init__(self) -> None:
+            self.model, self.optimizer = linear()
+            self.it = 0
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            self.it += 1  # here
+            return usual_step(self.model, self.optimizer, x / self.it)
+
+    trainer = Trainer()
+    return Training(trainer.model, trainer.optimizer, trainer.step)
+
+
+@case(r"`trainer\.it` from 1 to 2")
+def counts_in_a_callable() -> Training:
+    class Trainer:
+        __slots__ = ("it", "model", "optimizer")
+
+        def __init__(self) -> None:
+            self.model, self.optimizer = linear()
+            self.it = 0
+
+        def __call__(self, x: torch.Tensor) -> torch.Tensor:
+            self.it += 1  # here
+            return usual_step(self.model, self.optimizer, x / self.it)
+
+    trainer = Trainer()
+    return Training(trainer.model, trainer.optimizer, lambda x: trainer(x))
+
+
+@case(r"`settings\.train\['it'\]` from 1 to 2")
+def counts_deep_inside() -> Training:
+    model, optimizer = linear()
+    settings = SimpleNamespace(train={"it": 0})
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        settings.train["it"] += 1  # here
+        return usual_step(model, optimizer, x * 0.9 ** settings.train["it"])
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`it` from 1 to 2")
+def accumulates_every_third_call() -> Training:
+    model, optimizer = linear()
+    it = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        loss = model(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        it += 1  # here
+        if it % 3 == 0:
+            optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`len\(history\)` from 1 to 2")
+def looks_at_how_long_it_trained() -> Training:
+    model, optimizer = linear()
+    history: list[float] = []
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        scale = 0.5 if len(history) > 3 else 1.0
+        history.append(scale)  # here
+        return usual_step(model, optimizer, x * scale)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`len\(losses\)` from 1 to 2")
+def averages_its_losses() -> Training:
+    model, optimizer = linear()
+    losses: list[torch.Tensor] = []
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = usual_step(model, optimizer, x).detach()
+        losses.append(loss)  # here
+        return sum(losses) / len(losses)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"reads the tensor `last\['loss'\]`.*neither an argument nor state")
+def smooths_its_loss() -> Training:
+    model, optimizer = linear()
+    last: dict[str, torch.Tensor] = {"loss": torch.zeros(())}
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = usual_step(model, optimizer, x).detach()
+        last["loss"] = 0.5 * last["loss"] + loss  # here
+        return last["loss"]
+
+    return Training(model, optimizer, step)
+
+
+@case(r"reads `last\[0\]`, which the call before left")
+def compares_with_its_last_loss() -> Training:
+    model, optimizer = linear()
+    last = [1.0]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        (loss / last[0]).backward()  # here
+        last[0] = loss.item()
+        optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`len\(recent\)` from 2 to 3")
+def keeps_the_last_few() -> Training:
+    model, optimizer = linear()
+    recent: collections.deque[int] = collections.deque([0], maxlen=3)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        recent.append(len(recent))  # here
+        return usual_step(model, optimizer, x / sum(recent))
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`numbers` from count\(2\) to count\(3\)")
+def takes_from_an_iterator() -> Training:
+    model, optimizer = linear()
+    numbers = itertools.count(1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model, optimizer, x / next(numbers))  # here
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`scales: k` from 1 to 2")
+def takes_from_a_generator() -> Training:
+    model, optimizer = linear()
+
+    def every() -> Any:
+        k = 0
+        while True:
+            k += 1  # here
+            yield 1 / k
+
+    scales = every()
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x * next(scales)))
+
+
+@case(r"other random numbers of `random`; draw them with torch")
+def augments_by_python() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model, optimizer, x * random.uniform(0.5, 1.5))  # here
+
+    return Training(model, optimizer, step)
+
+
+@case(r"other random numbers of `numpy\.random`")
+def augments_by_numpy() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        if np.random.rand() < 0.5:  # here
+            x = x.flip(0)
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"other random numbers of `rng`")
+def augments_by_a_generator_of_numpy() -> Training:
+    model, optimizer = linear()
+    rng = np.random.default_rng(0)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model, optimizer, x * rng.uniform(0.5, 1.5))  # here
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`scales` from array\(\[0\.5, 1\. \]\) to array\(\[0\.25, 1\.  \]\)")
+def changes_an_array() -> Training:
+    model, optimizer = linear()
+    scales = np.ones(2)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        scales[0] *= 0.5  # here
+        return usual_step(model, optimizer, x * float(scales[0]))
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`numbers's part 0\[1\]'s part 1` from 1 to 2")
+def takes_from_an_iterator_of_an_iterator() -> Training:
+    model, optimizer = linear()
+    numbers = map(float, range(1, 10))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model, optimizer, x / next(numbers))  # here
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def counts_within_a_call() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        scale = 0
+        for _ in range(3):
+            scale += 1
+        return usual_step(model, optimizer, x / scale)
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def reseeds_itself() -> Training:
+    """Python's random numbers that are the same in each call are numbers."""
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        scale = random.Random(3).uniform(0.5, 1.5)
+        return usual_step(model, optimizer, x * scale)
+
+    return Training(model, optimizer, step)
