@@ -150,17 +150,12 @@ class Compilation {
   std::mutex dump_mutex_;
 };
 
-}  // namespace
-
-std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index) {
-  return kernels[index].name + "." + std::to_string(index);
-}
-
-CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options) {
-  const std::vector<std::vector<size_t>> groups = deal(kernels);
+// The object file of each group.
+std::vector<std::string> compile_groups(Compilation& compilation, std::span<const std::vector<size_t>> groups,
+                                        int thread_count) {
+  const EndsWithoutMemory guard;
   std::vector<std::string> objects(groups.size());
   std::vector<std::exception_ptr> failures(groups.size());
-  Compilation compilation(kernels, target, options);
   const auto run = [&](size_t g) {
     try {
       objects[g] = compilation.compile_group(groups[g]);
@@ -168,7 +163,6 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
       failures[g] = std::current_exception();
     }
   };
-  find_llvm_target(target);
   std::vector<std::thread> threads;
   const auto start = [&](size_t g) {
     try {
@@ -177,12 +171,26 @@ CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& t
       run(g);
     }
   };
-  for (size_t g = groups.size(); g-- > 0;) g > 0 && options.threads > 1 ? start(g) : run(g);
+  for (size_t g = groups.size(); g-- > 0;) g > 0 && thread_count > 1 ? start(g) : run(g);
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+  return objects;
+}
+
+}  // namespace
+
+std::string entry_symbol(std::span<const loops::Kernel> kernels, size_t index) {
+  return kernels[index].name + "." + std::to_string(index);
+}
+
+CodeImage compile(std::span<const loops::Kernel> kernels, const loops::Target& target, const CodegenOptions& options) {
+  const std::vector<std::vector<size_t>> groups = deal(kernels);
   if (groups.empty()) return {};
+  find_llvm_target(target);
+  Compilation compilation(kernels, target, options);
+  const std::vector<std::string> objects = compile_groups(compilation, groups, options.threads);
   std::vector<std::string> entries;
   for (size_t k = 0; k < kernels.size(); ++k) entries.push_back(entry_symbol(kernels, k));
   CodeImage image = link(objects, entries);

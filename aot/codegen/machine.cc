@@ -5,13 +5,19 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 
-#include <new>
+#include <cstdio>
+#include <cstdlib>
 
 #include "aot/base/error.h"
 #include "aot/codegen/llvm_compat.h"
 
 namespace ingot::codegen {
 namespace {
+
+[[noreturn]] void end_without_memory() {
+  std::fputs("error: out of memory\n", stderr);
+  std::_Exit(EXIT_FAILURE);
+}
 
 void initialize_llvm() {
   static const bool done = [] {
@@ -20,8 +26,7 @@ void initialize_llvm() {
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
     llvm::InitializeAllDisassemblers();
-    // What C++ itself does, in the place of ending the process.
-    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { end_without_memory(); });
     return true;
   }();
   static_cast<void>(done);
@@ -32,6 +37,9 @@ constexpr const char* kPasses =
     "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse<memssa>,adce)";
 
 }  // namespace
+
+EndsWithoutMemory::EndsWithoutMemory() : before_(std::set_new_handler(end_without_memory)) {}
+EndsWithoutMemory::~EndsWithoutMemory() { std::set_new_handler(before_); }
 
 const llvm::Target& find_llvm_target(const loops::Target& target) {
   initialize_llvm();

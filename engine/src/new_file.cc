@@ -15,10 +15,6 @@
 namespace ingot::engine {
 namespace {
 
-constexpr uint32_t kSuffixBytesMax = 24;
-
-using Path = char[kPathBytesMax];
-
 ingot_status system_error(const char* what, const char* path, ingot_error* error) {
   return fail(error, INGOT_FILE_FAILED, "cannot %s %.150s: %s", what, path, std::strerror(errno));
 }
@@ -106,13 +102,13 @@ void sync_directory(const char* path) {
 }  // namespace
 
 ingot_status find_place(const char* path, FilePlace* out, ingot_error* error) {
+  if (std::strlen(path) >= sizeof out->path) {
+    return fail(error, INGOT_FILE_FAILED, "the path is longer than %u bytes", kPathBytesMax - 1);
+  }
+  std::strcpy(out->path, path);
   struct stat status;
-  std::snprintf(out->path, sizeof out->path, "%s", path);
   if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && !realpath(path, out->path)) {
     return system_error("follow the link", path, error);
-  }
-  if (std::strlen(out->path) + kSuffixBytesMax > kPathBytesMax) {
-    return fail(error, INGOT_FILE_FAILED, "the path is longer than %u bytes", kPathBytesMax - kSuffixBytesMax);
   }
   std::snprintf(out->previous, sizeof out->previous, "%s.previous", out->path);
   return INGOT_OK;
@@ -135,7 +131,8 @@ ingot_status begin(const char* path, NewFile* out, ingot_error* error) {
   }
   if (!replaces) return INGOT_OK;
   // Not everyone may give a file away; then it is the saver's own.
-  if (fchown(out->descriptor, old.st_uid, old.st_gid) != 0) fchown(out->descriptor, getuid(), old.st_gid);
+  static_cast<void>(fchown(out->descriptor, old.st_uid, old.st_gid) == 0 ||
+                    fchown(out->descriptor, getuid(), old.st_gid) == 0);
   fchmod(out->descriptor, mode);
   return INGOT_OK;
 }

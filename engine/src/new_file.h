@@ -6,11 +6,13 @@
 namespace ingot::engine {
 
 constexpr uint32_t kPathBytesMax = 4096;
+constexpr uint32_t kSuffixBytesMax = 24;
+using Path = char[kPathBytesMax + kSuffixBytesMax];  // of a file beside another
 
 // What `path` names, behind symbolic links, and the path of what that was before it was replaced.
 struct FilePlace {
   char path[kPathBytesMax];
-  char previous[kPathBytesMax];
+  Path previous;
 };
 ingot_status find_place(const char* path, FilePlace* out, ingot_error* error);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <random>
 #include <sstream>
 
@@ -69,6 +70,16 @@ TEST(Codegen, SaysHowMuchStackAKernelUses) {
     largest = std::max(largest, used);
   }
   EXPECT_GT(largest, 1000u) << "no kernel has a frame to speak of";
+}
+
+TEST(Codegen, WithoutMemoryItEndsWithAMessage) {
+  const Kernel kernel = spilling_kernel();
+  CodegenOptions options;
+  options.dump = [](std::string_view, std::string_view) {  // in the midst of LLVM's work: what `new` calls
+    if (const std::new_handler handler = std::get_new_handler()) handler();
+  };
+  EXPECT_EXIT(compile(std::span(&kernel, 1), find_target("x86-64-v3"), options), testing::ExitedWithCode(1),
+              "error: out of memory");
 }
 
 TEST(Codegen, SampleKernels) {
