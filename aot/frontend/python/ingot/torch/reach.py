@@ -6,6 +6,7 @@ Code of libraries is followed into its closures, which may hold the user's funct
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import itertools
 import logging
@@ -14,8 +15,9 @@ import sys
 import sysconfig
 import threading
 import types
+import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -106,11 +108,22 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
     """Globals that code names; of the user's modules, the attributes that it names."""
     for name in code.co_names:
         value = function.__globals__.get(name, ABSENT)
-        if not isinstance(value, types.ModuleType):
+        if isinstance(value, types.ModuleType):
+            yield from _of_module(value, name, code.co_names)
+        else:
             yield from _one(name, functools.partial(function.__globals__.get, name, ABSENT))
-        elif is_users(getattr(value, "__file__", None) or LIBRARY_FILES[0]):
-            for attribute in code.co_names:
-                yield from _one(f"{name}.{attribute}", functools.partial(vars(value).get, attribute, ABSENT))
+
+
+def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edges:
+    """The attributes of a module of the user's, and of modules in it, that are named."""
+    if not is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0]):
+        return
+    for name in names:
+        value = vars(module).get(name, ABSENT)
+        if isinstance(value, types.ModuleType):
+            yield from _of_module(value, f"{path}.{name}", [other for other in names if other != name])
+        else:
+            yield from _one(f"{path}.{name}", functools.partial(vars(module).get, name, ABSENT))
 
 
 def _one(path: str, read: Callable[[], Any]) -> Edges:
@@ -202,12 +215,13 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
 
 def _class_of(value: Any) -> Edges:
     for base in type(value).__mro__:
-        yield Held(base.__name__, base, lambda base=base: base)  # type: ignore[misc]
+        if base.__module__ != "builtins" and is_users(_file_of(base)):
+            yield Held(base.__name__, base, lambda base=base: base)  # type: ignore[misc]
 
 
 def _class(class_: type, path: str, names: Names) -> Edges:
     """Attributes and methods of a user's class."""
-    if class_.__module__ == "builtins" or not is_users(_file_of(class_)):
+    if not is_users(_file_of(class_)):
         return
     for name, value in list(vars(class_).items()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
@@ -232,8 +246,15 @@ def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: 
 
 def _iterator(iterator: Any, path: str, names: Names) -> Edges:
     """What an iterator of Python's own is made of, and how far it is."""
-    for i, part in enumerate(iterator.__reduce__()[1:]):
-        yield Held(f"{path}'s part {i}", part, functools.partial(lambda i: iterator.__reduce__()[1 + i], i))
+
+    def parts() -> tuple[Any, ...]:
+        with warnings.catch_warnings(), contextlib.suppress(TypeError):  # from Python 3.12 on it is deprecated
+            warnings.simplefilter("ignore")
+            return tuple(iterator.__reduce__()[1:])
+        return ()
+
+    for i, part in enumerate(parts()):
+        yield Held(f"{path}'s part {i}", part, functools.partial(lambda i: parts()[i], i))
 
 
 Follow = Callable[[Any, str, Names], Edges]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import datetime
+import decimal
+import enum
+import fractions
 import itertools
+import pathlib
 import random
 import zlib
 from collections.abc import Callable, Iterable
@@ -17,7 +23,10 @@ from torch._subclasses.fake_tensor import FakeTensor
 from ingot.torch.reach import ABSENT, Absent, Edges, Held, Names, edges
 from ingot.torch.torch_internals import without_functions
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, itertools.count, Absent)
+PLAIN = (
+    *(type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, enum.Enum, itertools.count, Absent),
+    *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
+)
 SIZED = (dict, list, set, collections.deque, collections.UserDict)
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 MOST_ELEMENTS = 1000  # of plain values; longer sequences of them are compared as one
@@ -45,10 +54,10 @@ class Leaf:
         return Leaf(shown(read(), names), read, names)
 
     def now(self) -> tuple[Shown, int]:
-        """The value as it is now; numbers that are computed are told apart too."""
+        """The value as it is now, and which object it is where that matters."""
         with without_functions():
             value = self.read()
-            return shown(value, self.names), id(value) if isinstance(value, SYMBOLIC) else 0
+            return shown(value, self.names), 0 if isinstance(value, PLAIN) else id(value)
 
 
 class Snapshot:
@@ -61,7 +70,8 @@ class Snapshot:
         self.leaves: dict[str, Leaf] = {}
         self.computed: dict[int, tuple[str, Any]] = {}
         self._names = names
-        self._seen: dict[int, Any] = {}  # what lives cannot be taken for something else
+        self._seen: dict[int, tuple[Any, str]] = {}  # what lives cannot be taken for something else
+        self._met: collections.Counter[str] = collections.Counter()
         stack: list[Edges] = [iter((*roots, *_draws()))]
         with without_functions():
             while stack:
@@ -74,28 +84,32 @@ class Snapshot:
     def _enter(self, held: Held) -> Edges | None:
         """Takes a value in; gives what it holds, where it is met for the first time."""
         path, value, read = held
-        self._note(path, value, read)
+        if id(value) in self._seen:
+            self._note(path, Shown(first := self._seen[id(value)][1], f"`{first}`"), read)
+            return None
+        self._note(path, shown(value, self._names), read)
         if isinstance(value, (torch.Tensor, *SYMBOLIC)):
-            if id(value) not in self._names:
-                self.computed.setdefault(id(value), (path, value))
-            if isinstance(value, torch.Tensor):
-                self._note(
-                    f"{path}.requires_grad", value.requires_grad, lambda: getattr(read(), "requires_grad", ABSENT)
-                )
-            return None
-        if isinstance(value, PLAIN) or id(value) in self._seen:
-            return None
-        self._seen[id(value)] = value
-        if isinstance(value, SIZED):
-            self._note(f"len({path})", len(value), lambda: len(value))
-            if _is_long(value):
-                return None
-        if isinstance(value, STATEFUL):
-            return None
-        return edges(value, path, self._names)
+            self._note_tensor(path, value, read)
+        elif not isinstance(value, PLAIN):
+            self._seen[id(value)] = value, path
+            if isinstance(value, SIZED):
+                self._note(f"len({path})", shown(len(value), self._names), lambda: len(value))
+            if not isinstance(value, STATEFUL) and not (isinstance(value, SIZED) and _is_long(value)):
+                return edges(value, path, self._names)
+        return None
 
-    def _note(self, path: str, value: Any, read: Callable[[], Any]) -> None:
-        self.leaves.setdefault(path, Leaf(shown(value, self._names), read, self._names))
+    def _note_tensor(self, path: str, value: Any, read: Callable[[], Any]) -> None:
+        if id(value) not in self._names:
+            self.computed.setdefault(id(value), (path, value))
+        if isinstance(value, torch.Tensor):
+            flag = "requires_grad"
+            self._note(f"{path}.{flag}", shown(value.requires_grad, {}), lambda: getattr(read(), flag, ABSENT))
+
+    def _note(self, path: str, value: Shown, read: Callable[[], Any]) -> None:
+        """Things of one name, such as variables of several functions, are counted."""
+        self._met[path] += 1
+        key = path if self._met[path] == 1 else f"{path} ({self._met[path]})"
+        self.leaves[key] = Leaf(value, read, self._names)
 
     def differences(self, later: Snapshot) -> list[str]:
         """The paths whose values are others later, in the order in which they are reached."""
@@ -108,7 +122,7 @@ class Snapshot:
 
     def reached(self) -> list[Any]:
         """The objects that hold values, each once."""
-        return list(self._seen.values())
+        return [value for value, _ in self._seen.values()]
 
 
 def shown(value: Any, names: Names) -> Shown:
@@ -135,11 +149,12 @@ def _is_long(values: Any) -> bool:
 
 
 # How the state of what draws random numbers, and of arrays, is read; an array that is a file's is not.
-STATES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (random.Random, lambda r: r.getstate()),
     (np.random.Generator, lambda r: repr(r.bit_generator.state)),
     (np.random.RandomState, lambda r: repr(r.get_state())),
     (torch.Generator, lambda r: r.get_state().numpy().tobytes()),
+    ((bytearray, array.array), bytes),
     (np.memmap, lambda a: a.shape),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )

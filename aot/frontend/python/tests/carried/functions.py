@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import collections
+import decimal
+import enum
 import itertools
 import math
 import random
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -291,6 +294,70 @@ def takes_from_an_iterator_of_an_iterator() -> Training:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         return usual_step(model, optimizer, x / next(numbers))  # here
+
+    return Training(model, optimizer, step)
+
+
+class Phase(enum.Enum):
+    WARM, COLD = 1, 2
+
+
+@case(r"`phase` from <Phase.COLD: 2> to <Phase.WARM: 1>")
+def changes_between_phases() -> Training:
+    model, optimizer = linear()
+    phase = Phase.WARM
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal phase
+        phase = Phase.COLD if phase is Phase.WARM else Phase.WARM  # here
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`used\[0\]` from `scales\[1\]` to `scales\[2\]`")
+def changes_what_a_name_is_of() -> Training:
+    """What it changes to is known already, by another path."""
+    model, optimizer = linear()
+    scales = [{"by": 1.0}, {"by": 1.0}, {"by": 2.0}]
+    used = [scales[0]]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        y = x * used[0]["by"]
+        used[0] = scales[1] if used[0] is scales[0] else scales[2]  # here
+        return usual_step(model, optimizer, y)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`count \(2\)` from 1 to 2")
+def counts_by_a_name_that_another_has() -> Training:
+    model, optimizer = linear()
+    count = 3
+
+    def counter() -> Callable[[], int]:
+        count = 0
+
+        def following() -> int:
+            nonlocal count
+            count += 1  # here
+            return count
+
+        return following
+
+    following = counter()
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x * count / following()))
+
+
+@case(r"`total` from Decimal\('0\.1'\) to Decimal\('0\.2'\)")
+def counts_in_decimals() -> Training:
+    model, optimizer = linear()
+    total = decimal.Decimal(0)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal total
+        total += decimal.Decimal("0.1")  # here
+        return usual_step(model, optimizer, x * float(total))
 
     return Training(model, optimizer, step)
 
