@@ -6,12 +6,13 @@
  *     probe -> how much memory -> open -> create -> bind inputs and outputs -> run, run, run -> save -> destroy, close
  *
  * The caller gives all memory and keeps it until destroy or close; the engine maps files, and where it says so copies
- * of them, but allocates nothing. run() makes no system call with one thread. Bitwise the same results for any number of threads.
+ * of them, but allocates nothing. run() makes no system call with one thread. Bitwise the same results for any number
+ * of threads.
  *
  * Every function that can fail returns a status (ingot/status.h) and takes, last, an ingot_error to fill in, or NULL.
  * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
- * INGOT_BAD_ARGUMENT; functions without a status then do nothing. Names may be given in full or as any dotted suffix that is unambiguous: "fc1.weight" finds
- * "model.fc1.weight".
+ * INGOT_BAD_ARGUMENT; functions without a status then do nothing. Names may be given in full or as any dotted suffix
+ * that is unambiguous: "fc1.weight" finds "model.fc1.weight".
  */
 #ifndef INGOT_ENGINE_H_
 #define INGOT_ENGINE_H_
@@ -65,7 +66,8 @@ typedef struct ingot_open_options {
 
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
  * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).
- * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until close; their code is copied to a sealed memory file.
+ * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until
+ * close; their code is copied to a sealed memory file.
  *   options  NULL: the defaults, all zero.
  *   memory   bundle_bytes of the requirements. */
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
