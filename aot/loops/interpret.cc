@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "aot/base/error.h"
@@ -19,8 +20,12 @@ constexpr int64_t kUndefinedBits = 0x25A5A5A5A5A5A5A5;
 
 class Interpreter {
  public:
-  Interpreter(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task)
-      : kernel_(kernel), vars_(kernel.vars.size()), scratch_(kernel.scratch_bytes, kUndefined) {
+  Interpreter(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task, Writers* writers)
+      : kernel_(kernel),
+        task_(task),
+        writers_(writers),
+        vars_(kernel.vars.size()),
+        scratch_(kernel.scratch_bytes, kUndefined) {
     size_t operand = 0;
     for (const Buffer& buffer : kernel.buffers) {
       const bool is_scratch = buffer.role == BufferRole::kScratch;
@@ -85,6 +90,10 @@ class Interpreter {
     const Value mask = stmt.mask ? evaluate(stmt.mask) : Value(value.size(), 1);
     for (size_t lane = 0; lane < value.size(); ++lane) {
       if (mask[lane] == 0) continue;
+      if (writers_ && !writers_->note(stmt.buffer, at(stmt.index, lane), task_)) {
+        throw_bug("loops kernel '" + kernel_.name + "': two tasks write element " +
+                  std::to_string(at(stmt.index, lane)) + " of " + kernel_.buffers[stmt.buffer].name);
+      }
       store_scalar(kernel_.buffers[stmt.buffer].dtype, value[lane], address(stmt.buffer, stmt.index, lane));
     }
   }
@@ -194,6 +203,8 @@ class Interpreter {
   }
 
   const Kernel& kernel_;
+  const int64_t task_;
+  Writers* writers_;
   std::vector<Value> vars_;
   std::vector<std::byte> scratch_;
   std::vector<std::byte*> bases_;
@@ -203,9 +214,21 @@ class Interpreter {
 
 }  // namespace
 
-void interpret(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task) {
+Writers::Writers(const Kernel& kernel) {
+  for (const Buffer& buffer : kernel.buffers)
+    tasks_.emplace_back(buffer.role == BufferRole::kOutput ? buffer.elements : 0, -1);
+}
+
+bool Writers::note(BufferId buffer, int64_t element, int64_t task) {
+  std::vector<int64_t>& tasks = tasks_[buffer];
+  if (element < 0 || element >= static_cast<int64_t>(tasks.size())) return true;
+  const int64_t before = std::exchange(tasks[element], task);
+  return before == -1 || before == task;
+}
+
+void interpret(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task, Writers* writers) {
   INGOT_CHECK(task >= 0 && task < kernel.task_count);
-  Interpreter(kernel, buffers, task).run();
+  Interpreter(kernel, buffers, task, writers).run();
 }
 
 void interpret_all(const Kernel& kernel, std::span<std::byte* const> buffers) {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <new>
 #include <random>
@@ -15,6 +14,7 @@
 #include "aot/codegen/link.h"
 #include "aot/loops/interpret.h"
 #include "aot/loops/scalar.h"
+#include "tests/support/file_text.h"
 #include "tests/support/kernel_agreement.h"
 #include "tests/support/random_kernel.h"
 #include "tests/support/sample_kernels.h"
@@ -308,8 +308,7 @@ TEST(Codegen, MicroKernelsDoNotSpill) {
 
 // What a C compiler made of code that needs something from outside must not pass.
 std::string rejection(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string object((std::istreambuf_iterator<char>(file)), {});
+  const std::string object = file_text(path);
   EXPECT_FALSE(object.empty()) << path;
   try {
     link(std::span(&object, 1), {});

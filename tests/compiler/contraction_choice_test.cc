@@ -13,6 +13,7 @@
 #include "aot/pipeline/passes.h"
 #include "aot/schedule/contraction/choose.h"
 #include "tests/support/contraction_suite.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -52,9 +53,7 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << actual;
   }
-  std::ifstream file(path);
-  const std::string expected((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(actual, expected) << "to accept: INGOT_BLESS=1 build/release/tests/compiler/contraction_choice_test";
+  EXPECT_EQ(actual, file_text(path)) << "to accept: INGOT_BLESS=1 build/release/tests/compiler/contraction_choice_test";
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice, testing::Values("x86-64-v3", "x86-64-v4", "aarch64"));

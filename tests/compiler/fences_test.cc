@@ -1,7 +1,6 @@
 // What LLVM gets wrong if nothing keeps it from it: right values, and the instructions that show it, for every target.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 
 #include "aot/base/error.h"
@@ -9,6 +8,7 @@
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/link.h"
 #include "aot/loops/algebra.h"
+#include "tests/support/file_text.h"
 #include "tests/support/kernel_agreement.h"
 
 namespace ingot::codegen {
@@ -121,8 +121,7 @@ TEST(Fences, ComparisonsBecomeNoExtrema) {
 
 // masked_ternlog.ll as LLVM compiles it without a fence.
 TEST(Fences, MaskedLogicOnMemoryIsRefused) {
-  std::ifstream file(INGOT_MASKED_TERNLOG, std::ios::binary);
-  const std::string object((std::istreambuf_iterator<char>(file)), {});
+  const std::string object = file_text(INGOT_MASKED_TERNLOG);
   ASSERT_FALSE(object.empty()) << INGOT_MASKED_TERNLOG;
   const CodeImage image = link(std::span(&object, 1), {});
   try {

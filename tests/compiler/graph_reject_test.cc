@@ -8,22 +8,15 @@
 #include <fstream>
 #include <iostream>
 #include <random>
-#include <sstream>
 
 #include "aot/graph/verify.h"
+#include "tests/support/file_text.h"
 #include "tests/support/parsed_text.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST(GraphText, ErrorsPointAtTheText) {
   EXPECT_EQ(rejection("func.func @f(%x: tensor<f32>) {\n  %1 = stablehlo.add %x, %y : tensor<f32>\n  return\n}"),
@@ -40,7 +33,7 @@ TEST(GraphText, RejectsWithReason) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(INGOT_SOURCE_DIR) / "tests/reject")) {
     if (entry.path().extension() != ".mlir") continue;
-    const std::string text = read_file(entry.path());
+    const std::string text = file_text(entry.path());
     std::string blessed;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find(kSplit, begin), text.size());

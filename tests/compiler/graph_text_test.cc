@@ -5,29 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "aot/graph/builder.h"
 #include "aot/graph/equal.h"
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 #include "tests/support/parsed_text.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void expect_round_trip(std::string_view text) {
   SCOPED_TRACE(text);
@@ -57,7 +49,7 @@ TEST(GraphText, PublicProgramsRoundTrip) {
   std::map<std::string, int> reasons;
   int known = 0, unknown = 0;
   for (const fs::path& file : files) {
-    const std::string text = read_file(file);
+    const std::string text = file_text(file);
     for (const ParsedPart& part : parse_split_parts(text, file.string(), all_ops())) {
       if (part.module) {
         ++known;

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "aot/frontend/stablehlo/names.h"
 #include "aot/graph/attributes.h"
@@ -14,6 +12,7 @@
 #include "aot/graph/text/print.h"
 #include "aot/graph/verify.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -210,12 +209,9 @@ TEST(Import, JaxTrainingSteps) {
   const std::filesystem::path folder = std::filesystem::path(INGOT_SHARED_DIR) / "goldens/jax";
   const auto file = folder / "mlp_adamw/step.mlir";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent";
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
   std::unique_ptr<Module> module;
   try {
-    module = parse_module(text.str(), file.string(), all_ops());
+    module = parse_module(file_text(file), file.string(), all_ops());
   } catch (const Error& error) {
     if (error.message().starts_with("unknown op")) GTEST_SKIP() << error.what();
     throw;

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "aot/analysis/walk.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/evaluate.h"
@@ -16,6 +13,7 @@
 #include "aot/passes/pass.h"
 #include "aot/pipeline/compile.h"
 #include "tests/support/compiled_program.h"
+#include "tests/support/file_text.h"
 #include "tests/support/random_tensor.h"
 
 namespace ingot {
@@ -163,9 +161,7 @@ NamedTensors run_without(const std::vector<std::string>& skipped, const Module& 
 }
 
 TEST(AssignLayouts, SkippingItGivesTheSame) {
-  std::stringstream text;
-  text << std::ifstream(INGOT_SOURCE_DIR "/tests/golden/assign_layouts/training_step.mlir").rdbuf();
-  const std::string program = text.str();
+  const std::string program = file_text(INGOT_SOURCE_DIR "/tests/golden/assign_layouts/training_step.mlir");
   const auto module = parse_module(program.substr(0, program.find("// ---- expect")), "training_step.mlir", all_ops());
   Function& main = *module->find("main");
   name_ports(main);

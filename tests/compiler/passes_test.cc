@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "aot/analysis/flops.h"
 #include "aot/analysis/traffic.h"
@@ -15,6 +13,7 @@
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/tame_graph.h"
 
@@ -184,10 +183,7 @@ class JaxSteps : public testing::TestWithParam<JaxStep> {};
 TEST_P(JaxSteps, BecomeKernelsThatMeanTheSame) {
   const auto path = std::filesystem::path(INGOT_SHARED_DIR) / "goldens/jax" / GetParam().name / "step.mlir";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  const auto module = parse_module(text.str(), "step.mlir", all_ops());
+  const auto module = parse_module(file_text(path), "step.mlir", all_ops());
   const auto original = copy_module(*module);
   PassContext context;
   run_passes(compile_passes(), *module, context);

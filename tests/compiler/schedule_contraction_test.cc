@@ -155,6 +155,16 @@ TEST(Contraction, RowsInBoxes) {
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
 }
 
+// Lines of images that a window of one pixel reads where they lie: tasks have so many that blocks of them do not fit
+// evenly.
+TEST(Contraction, RowsInRuns) {
+  const ops::Window strided{{.size = 1, .stride = 2}, {.size = 1, .stride = 2}};
+  const KernelFunction f = convolution({4, 31, 31, 32}, {1, 1, 32, 16}, nhwc(strided), {4, 16, 16, 16}, false);
+  const Lowering lowering = lower(*f.kernel, loops::find_target("x86-64-v3"));
+  EXPECT_NE(lowering.choices.at(0).find("rows where they lie"), std::string::npos) << lowering.choices[0];
+  check_kernel(f, {.relative = 1e-5});
+}
+
 // Vectors run along channels that are convolved apart, also where they are fewer than lanes or not a multiple.
 TEST(Contraction, ChannelsConvolvedApart) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};

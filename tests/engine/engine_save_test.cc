@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "tests/engine/engine_fixture.h"
+#include "tests/support/file_text.h"
 
 namespace {
 
@@ -36,13 +36,6 @@ namespace ingot::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // A training, of which each save differs from the one before.
 class Saver {
@@ -75,7 +68,7 @@ class EngineSave : public testing::Test {
   }
   std::string save() {
     EXPECT_EQ(saver.train_and_save(path), INGOT_OK) << saver.error.text;
-    return contents(path);
+    return file_text(path);
   }
   void expect_failure(const std::string& says) {
     EXPECT_EQ(saver.train_and_save(path), INGOT_FILE_FAILED);
@@ -95,7 +88,7 @@ TEST_F(EngineSave, SaversAtATimeDamageNothing) {
   before_rename = [&](const char*) {
     before_rename = nullptr;
     EXPECT_EQ(other.train_and_save(path), INGOT_OK) << other.error.text;
-    others = contents(path);
+    others = file_text(path);
   };
   const std::string saved = save();
   EXPECT_NE(saved, others);
@@ -132,7 +125,7 @@ TEST_F(EngineSave, NothingIsWrittenThroughAPlantedLink) {
   std::ofstream(victim) << "mine";
   fs::create_symlink(victim, path + ".partial0");
   save();
-  EXPECT_EQ(contents(victim), "mine");
+  EXPECT_EQ(file_text(victim), "mine");
   EXPECT_FALSE(fs::is_symlink(path));
 }
 
@@ -157,11 +150,11 @@ TEST_F(EngineSave, ALinkStaysALink) {
   expect_failure("cannot follow the link");
   std::ofstream(real) << "something";
   save();
-  const std::string first = contents(real);
+  const std::string first = file_text(real);
   save();
   EXPECT_TRUE(fs::is_symlink(path));
-  EXPECT_NE(contents(real), first);
-  EXPECT_EQ(contents(real + ".previous"), first);
+  EXPECT_NE(file_text(real), first);
+  EXPECT_EQ(file_text(real + ".previous"), first);
 
   fs::resize_file(real, 100);
   EXPECT_EQ(ingot_load_state(saver.open.session, path.c_str(), INGOT_LOAD_OR_PREVIOUS, &saver.error), INGOT_OK);
@@ -177,7 +170,7 @@ TEST_F(EngineSave, WhatCannotTakeItsPlaceIsKept) {
     expect_failure("cannot replace " + path);
     const std::string said = saver.error.text;
     EXPECT_NE(said.find("what was saved is whole in " + path + ".partial"), said.npos) << said;
-    EXPECT_EQ(contents(path), old);
+    EXPECT_EQ(file_text(path), old);
     const std::string kept = said.substr(said.rfind(' ') + 1);
     EXPECT_TRUE(saver.can_load(kept)) << saver.error.text;
     EXPECT_EQ(files().size(), 3u) << "a newer one takes the place of one that was kept";
@@ -192,11 +185,11 @@ TEST_F(EngineSave, WithoutHardLinksAFileIsThereAtEveryInstant) {
   const std::string first = save();
   before_rename = [&](const char* to) { EXPECT_TRUE(saver.can_load(path)) << "before " << to << " is replaced"; };
   save();
-  EXPECT_EQ(contents(previous), first);
+  EXPECT_EQ(file_text(previous), first);
   const std::string third = save();
   before_rename = nullptr;
   save();
-  EXPECT_EQ(contents(previous), third);
+  EXPECT_EQ(file_text(previous), third);
   EXPECT_EQ(files(), (std::set<std::string>{"s", "s.previous"}));
 }
 

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "schema/checksum.h"
 #include "tests/engine/engine_fixture.h"
+#include "tests/support/file_text.h"
 
 namespace ingot::test {
 namespace {
@@ -32,10 +32,7 @@ class EngineStateFormat : public testing::Test {
 
   std::string saved(const char* note = nullptr) {
     EXPECT_EQ(ingot_save_state_noted(open.session, path.c_str(), note, &error), INGOT_OK) << error.text;
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
+    return file_text(path);
   }
 
   ingot_status load(const std::string& file, uint32_t flags = 0) {

@@ -8,20 +8,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/engine_kernels.h"
+#include "tests/support/file_text.h"
 
 namespace ingot::test {
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 void write_file(const std::string& path, const std::string& contents) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << contents;
@@ -86,7 +79,7 @@ TEST_F(EngineState, ASavedFileReplacesInit) {
 TEST_F(EngineState, TheFileIsSafetensors) {
   init_and_train(1);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;
-  const std::string file = read_file(path);
+  const std::string file = file_text(path);
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, file.data(), 8);
   EXPECT_EQ((8 + header_bytes) % 64, 0u);
@@ -120,7 +113,7 @@ TEST_F(EngineState, EveryTypeHasItsSafetensorsName) {
   ASSERT_EQ(types.status, INGOT_OK) << types.error.text;
   const OpenSession session(types);
   ASSERT_EQ(ingot_save_state(session.session, path.c_str(), &error), INGOT_OK) << error.text;
-  const std::string file = read_file(path);
+  const std::string file = file_text(path);
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, file.data(), 8);
   const auto header = nlohmann::json::parse(file.substr(8, header_bytes));
@@ -136,14 +129,14 @@ TEST_F(EngineState, EveryTypeHasItsSafetensorsName) {
 TEST_F(EngineState, TwoGenerationsAreKept) {
   init_and_train(1);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;
-  const std::string first = read_file(path);
+  const std::string first = file_text(path);
   init_and_train(2);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;
-  EXPECT_EQ(read_file(path + ".previous"), first);
+  EXPECT_EQ(file_text(path + ".previous"), first);
   EXPECT_FALSE(std::filesystem::exists(path + ".partial0"));
 
   // The newer one damaged: refused, unless the older will do.
-  std::string damaged = read_file(path);
+  std::string damaged = file_text(path);
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   write_file(path, damaged);
   EXPECT_EQ(load(), INGOT_DAMAGED);
@@ -202,7 +195,7 @@ TEST_F(EngineState, WhatDoesNotFitIsNamed) {
 TEST_F(EngineState, MalformedFilesAreRefused) {
   init_and_train(1);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;
-  const std::string good = read_file(path);
+  const std::string good = file_text(path);
   const std::string before = bytes();
   const std::string damaged_path = directory.file("damaged.safetensors");
   const auto try_load = [&](const std::string& contents) {

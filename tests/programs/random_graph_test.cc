@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "aot/analysis/walk.h"
 #include "aot/graph/text/parse.h"
@@ -19,6 +17,7 @@
 #include "aot/graph/verify.h"
 #include "aot/ops/support/build.h"
 #include "tests/support/environment.h"
+#include "tests/support/file_text.h"
 #include "tests/support/shrink_graph.h"
 #include "tests/support/try_graphs.h"
 
@@ -92,9 +91,7 @@ TEST(RandomGraph, EveryOpTakesPart) {
 }
 
 void expect_agreement(const std::filesystem::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  EXPECT_EQ(try_graph(*parse_module(text.str(), path.string(), all_ops())).complaint, "") << path;
+  EXPECT_EQ(try_graph(*parse_module(file_text(path), path.string(), all_ops())).complaint, "") << path;
 }
 
 // Programs that failed once.

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/file_text.h"
+
 namespace ingot {
 namespace {
 
@@ -35,10 +37,7 @@ std::string diff(const std::string& expected, const std::string& actual) {
 }  // namespace
 
 GoldenFile::GoldenFile(fs::path path) : path_(std::move(path)) {
-  std::ifstream in(path_);
-  std::stringstream stream;
-  stream << in.rdbuf();
-  const std::string text = stream.str();
+  const std::string text = file_text(path_);
   const size_t at = std::min(text.find(kHeading), text.size());
   input_ = text.substr(0, at);
   expected_ = text.substr(at);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -42,12 +41,6 @@ bool has_meaning(std::string_view word) {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 std::vector<std::string> texts_of_tests(const std::string& source_dir) {
@@ -62,7 +55,7 @@ std::vector<std::string> texts_of_tests(const std::string& source_dir) {
       if (file.path().extension() == ".mlir") files.insert(file.path());
     }
   }
-  for (const auto& file : files) texts.push_back(read_file(file));
+  for (const auto& file : files) texts.push_back(file_text(file));
   return texts;
 }
 

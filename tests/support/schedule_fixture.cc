@@ -131,7 +131,9 @@ void LoweringRun::interpret(bool descending_tasks) {
   for (const LoweredKernel& step : lowering_.steps) {
     const std::vector<std::byte*> starts = pointers(bind(step));
     const int64_t count = step.kernel.task_count;
-    for (int64_t k = 0; k < count; ++k) loops::interpret(step.kernel, starts, task_at(k, count, descending_tasks));
+    loops::Writers writers(step.kernel);
+    for (int64_t k = 0; k < count; ++k)
+      loops::interpret(step.kernel, starts, task_at(k, count, descending_tasks), &writers);
     check_gaps(step);
   }
 }

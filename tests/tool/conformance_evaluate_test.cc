@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "aot/graph/check.h"
 #include "aot/graph/evaluate.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -23,12 +22,6 @@ struct Tally {
   int passed = 0, failed = 0, unsupported = 0;
   std::map<std::string, int> reasons;  // of what is unsupported
 };
-
-std::string read_text(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 // Programs that expect what is further from the exact result than they allow.
 constexpr std::string_view kInexact[] = {
@@ -85,7 +78,7 @@ void note_error(const Error& error, Tally& tally, const fs::path& path) {
 }
 
 void run_file(const fs::path& path, Tally& tally) {
-  for (ParsedPart& part : parse_split_parts(read_text(path), path.filename().string(), all_ops())) {
+  for (ParsedPart& part : parse_split_parts(file_text(path), path.filename().string(), all_ops())) {
     if (part.error) {
       note_error(*part.error, tally, path);
       continue;

@@ -11,6 +11,7 @@
 
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -87,9 +88,7 @@ class Folder {
   std::set<std::string> ops_of(const std::string& file, const std::string& function) {
     if (file != file_) {
       file_ = file;
-      std::stringstream text;
-      text << std::ifstream(file).rdbuf();
-      parts_ = parse_split_parts(text.str(), file, all_ops());
+      parts_ = parse_split_parts(file_text(file), file, all_ops());
     }
     std::set<std::string> names;
     for (const ParsedPart& part : parts_) {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/region.h"
+#include "tests/support/file_text.h"
 
 namespace ingot {
 namespace {
@@ -113,9 +113,7 @@ TEST(OpsDocument, IsCurrent) {
   const std::filesystem::path path = std::filesystem::path(INGOT_SOURCE_DIR) / "docs/ops.md";
   const std::string expected = document();
   if (std::getenv("INGOT_BLESS")) std::ofstream(path) << expected;
-  std::stringstream actual;
-  actual << std::ifstream(path).rdbuf();
-  EXPECT_EQ(actual.str(), expected) << "run ops_doc_test with INGOT_BLESS=1";
+  EXPECT_EQ(file_text(path), expected) << "run ops_doc_test with INGOT_BLESS=1";
 }
 
 }  // namespace

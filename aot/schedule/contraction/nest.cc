@@ -105,7 +105,7 @@ void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& 
             b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
             if (rest > 0) tile(Index(runs.length - rest), rest);
           },
-          {Index(plan_.row_count()) - first});
+          {Index(plan_.row_count()) - first, first_row_ + plan_.rows_each - first});
 }
 
 void ContractionNest::for_each_row_tile(const Index& first, const RowsBody& body) {
