@@ -10,6 +10,7 @@ import enum
 import fractions
 import itertools
 import pathlib
+import pickle
 import random
 import zlib
 from collections.abc import Callable, Iterable
@@ -151,8 +152,8 @@ def _is_long(values: Any) -> bool:
 # How the state of what draws random numbers, and of arrays, is read; an array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (random.Random, lambda r: r.getstate()),
-    (np.random.Generator, lambda r: repr(r.bit_generator.state)),
-    (np.random.RandomState, lambda r: repr(r.get_state())),
+    (np.random.Generator, lambda r: pickle.dumps(r.bit_generator.state)),
+    (np.random.RandomState, lambda r: pickle.dumps(r.get_state())),
     (torch.Generator, lambda r: r.get_state().numpy().tobytes()),
     ((bytearray, array.array), bytes),
     (np.memmap, lambda a: a.shape),
