@@ -155,8 +155,7 @@ TEST(Contraction, RowsInBoxes) {
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
 }
 
-// Lines of images that a window of one pixel reads where they lie: tasks have so many that blocks of them do not fit
-// evenly.
+// Lines of images that a window of one pixel reads where they lie; blocks of them do not divide a task's evenly.
 TEST(Contraction, RowsInRuns) {
   const ops::Window strided{{.size = 1, .stride = 2}, {.size = 1, .stride = 2}};
   const KernelFunction f = convolution({4, 31, 31, 32}, {1, 1, 32, 16}, nhwc(strided), {4, 16, 16, 16}, false);
