@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/step.h"
 
 namespace ingot::schedule {
 namespace {
@@ -218,6 +219,7 @@ class Search {
       if (batch * column_parts > kMaxTasks && column_parts > 1) break;
       c.column_limit = std::min(widest, round_up(divide_up(p_.extent(way(c).columns.dims), column_parts), tile));
       if (columns(c).count() < column_parts) break;
+      if (!deals_out(columns(c), column_parts)) continue;
       c.column_parts = column_parts;
       for (const int64_t row_parts : kParts) {
         if (batch * column_parts * row_parts > kMaxTasks && row_parts > 1) break;
@@ -229,6 +231,11 @@ class Search {
         try_depth_parts(c);
       }
     }
+  }
+
+  // Whether so many parts have a block each at least, when all but the last have as many.
+  static bool deals_out(const Blocked& blocked, int64_t parts) {
+    return split_tasks(blocked.count(), parts).tasks == parts;
   }
 
   void try_preparing(Candidate c) {
@@ -256,6 +263,7 @@ class Search {
     for (const int64_t parts : kParts) {
       if (parts == 1) continue;
       if (p_.extent(way(c).batch) * c.column_parts * parts > kMaxTasks || depth(c).count() < 2 * parts) return;
+      if (!deals_out(depth(c), parts)) continue;
       c.depth_parts = parts;
       consider(c);
     }
