@@ -179,11 +179,11 @@ TEST(AccessMap, JointsAndBoxes) {
 
 // A product of what is rolled along its depth, and of what is rolled across it, more elements than a vector has.
 constexpr const char* kProduct = R"(
-func.func @main(%x: tensor<48x40xf32>, %w: tensor<40x56xf32>) -> tensor<48x56xf32> {
-  %a = "test.roll"(%x) {dimension = 1 : i64, shift = 13 : i64} : (tensor<48x40xf32>) -> tensor<48x40xf32>
+func.func @main(%x: tensor<12x40xf32>, %w: tensor<40x56xf32>) -> tensor<12x56xf32> {
+  %a = "test.roll"(%x) {dimension = 1 : i64, shift = 13 : i64} : (tensor<12x40xf32>) -> tensor<12x40xf32>
   %b = "test.roll"(%w) {dimension = 1 : i64, shift = 5 : i64} : (tensor<40x56xf32>) -> tensor<40x56xf32>
-  %y = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<48x40xf32>, tensor<40x56xf32>) -> tensor<48x56xf32>
-  return %y : tensor<48x56xf32>
+  %y = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<12x40xf32>, tensor<40x56xf32>) -> tensor<12x56xf32>
+  return %y : tensor<12x56xf32>
 }
 )";
 
