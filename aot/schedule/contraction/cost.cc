@@ -41,7 +41,8 @@ class Model {
         m_(target.machine),
         bytes_(static_cast<double>(problem.accumulator_bytes())),
         batch_(static_cast<double>(problem.extent(way_.batch))),
-        rows_(problem.extent(way_.rows.dims)) {}
+        rows_(problem.extent(way_.rows.dims)),
+        begin_ns_(begin_ns()) {}
 
   ContractionCost cost() const {
     ContractionCost cost;
@@ -71,7 +72,7 @@ class Model {
     const double stream_ns = block_bytes() <= static_cast<double>(m_.l1_bytes) ? 0 : column_bytes / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
-    return depth() * step_ns * strides_share() + begin_ns() * static_cast<double>(depth_.count()) + store_ns;
+    return depth() * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -234,6 +235,7 @@ class Model {
   const Machine& m_;
   double bytes_, batch_;
   int64_t rows_;
+  double begin_ns_;  // of a register tile
 };
 
 }  // namespace

@@ -146,18 +146,14 @@ void emit_preparation(Step& step, const ContractionPlan& plan, loops::BufferId p
   Panels panels(point, prepared);
   loops::KernelBuilder& b = step.b();
   const Shape blocks{plan.columns.count(), plan.depth.count()};
-  const TaskSplit split = split_tasks(element_count(blocks), plan.column_parts * plan.row_parts * plan.depth_parts);
-  b.set_task_count(split.tasks);
-  const Index first = b.task() * split.each;
-  b.loop("block", first, first + split.each, 1,
-         [&](Index block) {
-           const std::vector<Index> at = loops::unflatten(b, block, blocks);
-           const BlockAt columns = point.enter_block(plan.columns, at[0]);
-           const BlockAt depth = point.enter_block(plan.depth, at[1]);
-           panels.enter_prepared(at[0], at[1]);
-           pack_columns(point, panels, columns, depth);
-         },
-         {Index(element_count(blocks))});
+  const int64_t wanted = plan.column_parts * plan.row_parts * plan.depth_parts;
+  for_each_unit(b, "block", element_count(blocks), wanted, [&](Index block) {
+    const std::vector<Index> at = loops::unflatten(b, block, blocks);
+    const BlockAt columns = point.enter_block(plan.columns, at[0]);
+    const BlockAt depth = point.enter_block(plan.depth, at[1]);
+    panels.enter_prepared(at[0], at[1]);
+    pack_columns(point, panels, columns, depth);
+  });
 }
 
 }  // namespace ingot::schedule
