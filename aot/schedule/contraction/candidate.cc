@@ -29,7 +29,7 @@ std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   const Blocked columns = cut_columns(problem, way, static_cast<int64_t>(c.tile_vectors) * way.lanes, c.column_limit);
   std::string text =
       fmt::format("columns of operand {}{}, tile {}x{}, {}, {}, columns {} x {}, depth {} x {}", way.columns.operand,
-                  way.has_own_rows ? " along the batch" : "", c.tile_rows, c.tile_vectors * way.lanes,
+                  way.has_own_rows ? " along the batch" : way.depth_lanes > 1 ? " along the depth" : "", c.tile_rows, c.tile_vectors * way.lanes,
                   packing_text("rows", c.pack_rows), packing_text("columns", c.pack_columns), columns.count(),
                   columns.width(), depth.count(), depth.width());
   const int64_t batch = problem.extent(way.batch);

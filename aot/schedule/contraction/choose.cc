@@ -62,6 +62,7 @@ class Search {
   // Columns that are read where they lie follow each other, and whole tiles of depth too.
   bool columns_can_stay(const Candidate& c) {
     const OperandSide& it = way(c).columns;
+    if (way(c).depth_lanes > 1) return columns(c).axes.size() == 1 && !depth(c).is_ragged();
     return it.is_plain && it.depth_stride && columns(c).axes.size() == 1 && !depth(c).is_ragged() &&
            (it.dims.empty() || it.side.stride(it.dims.back()) == 1);
   }
@@ -187,14 +188,15 @@ class Search {
 
   void try_packing(Candidate c) {
     c.row_block = round_up(std::min<int64_t>(kRowBlock, p_.extent(way(c).rows.dims)), c.tile_rows);
-    std::vector<Packing> rows{Packing::kBox};
-    if (!way(c).has_own_rows) rows.push_back(Packing::kBlock);
+    const bool can_pack = way(c).depth_lanes == 1;
+    std::vector<Packing> rows, columns;
+    if (can_pack) rows.push_back(Packing::kBox);
+    if (can_pack && !way(c).has_own_rows) rows.push_back(Packing::kBlock);
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
-    std::vector<Packing> columns;
-    if (way(c).columns.can_be_hoisted) {
+    if (can_pack && way(c).columns.can_be_hoisted) {
       columns = {Packing::kPrepared};
     } else {
-      columns = {Packing::kBlock};
+      if (can_pack) columns.push_back(Packing::kBlock);
       if (columns_can_stay(c)) columns.push_back(Packing::kNone);
     }
     for (const Packing pack_rows : rows) {

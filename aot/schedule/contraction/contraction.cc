@@ -96,7 +96,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};
-  Step step(draft, plan.lanes);
+  Step step(draft, plan.vector_lanes());
   step.read(plan.depth_parts > 1 ? roots : makes, given);
   const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);
   if (plan.depth_parts > 1) {

@@ -93,6 +93,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.rows = way.rows.dims;
   plan.depth_dims = way.depth;
   plan.lanes = way.lanes;
+  plan.depth_lanes = way.depth_lanes;
   plan.tile_rows = c.tile_rows;
   plan.tile_vectors = c.tile_vectors;
   plan.depth = cut_depth(problem, way, c.depth_limit);

@@ -28,8 +28,9 @@ struct ContractionPlan {
   std::vector<Stretch> stretches;  // of a block of the depth, in order
   bool result_is_linear = false;   // over a whole block of columns: result elements follow each other
 
-  int lanes = 1;
-  int tile_rows = 1;  // of the register tile
+  int lanes = 1;        // of vectors along the columns
+  int depth_lanes = 1;  // ... or along the depth
+  int tile_rows = 1;    // of the register tile
   int tile_vectors = 1;
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
   bool rows_k_major = false;           // packed as tiles of [depth][tile rows]; else row after row
@@ -52,6 +53,7 @@ struct ContractionPlan {
   // The rows' dimensions that a box has more than one place of.
   std::vector<int> rows_of_box() const { return {rows.begin() + row_blocks.cut, rows.end()}; }
   int tile_columns() const { return tile_vectors * lanes; }
+  int vector_lanes() const { return std::max(lanes, depth_lanes); }
 };
 
 ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, const Candidate& candidate);

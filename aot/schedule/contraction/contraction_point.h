@@ -22,6 +22,8 @@ class ContractionPoint {
   const ContractionPlan& plan() const { return plan_; }
   DType dtype() const { return dtype_; }  // of sums and of what is packed: a register dtype
   const loops::Index& operator[](int dim) const { return at_[dim]; }
+  // Which column of a vector along the columns.
+  loops::Index column_lane() const { return plan_.lanes > 1 ? b().lane() : loops::Index(0); }
 
   void set(int dim, const loops::Index& i) { at_[dim] = i; }
   void set_axis(const Axis& axis, const loops::Index& i);

@@ -18,10 +18,10 @@ constexpr double kStreamShare = 0.2;       // of streaming columns from the seco
 constexpr double kTileNs = 20;             // to begin and end a register tile
 constexpr double kRangeNs = 2;             // to begin another range of the depth within it
 constexpr double kStoreVectorNs = 1.0;     // a vector of finished sums
+constexpr double kTotalNs = 4;             // of a vector of partial sums
 constexpr double kStoreFarNs = 3;          // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;    // ... element by element
 constexpr double kRowLoadsShare = 0.06;    // more multiplying where rows lie apart instead of packed beside each other
-constexpr double kSharedSetsShare = 0.15;  // ... and share sets of the cache
 constexpr double kFarRowsShare = 0.8;      // ... where each step of the depth is in another page
 constexpr double kFarColumnsShare = 0.2;   // ... or each step of columns that are prefetched
 constexpr double kUnforeseen = 0.2;        // reading columns where they lie, a piece of a line at a time
@@ -56,6 +56,7 @@ class Model {
   }
 
  private:
+  bool is_along_depth() const { return way_.depth_lanes > 1; }
   double depth() const { return static_cast<double>(depth_.total()); }
   double row_count() const { return static_cast<double>(rows_); }
   double column_count() const { return static_cast<double>(columns_.total()); }
@@ -64,15 +65,16 @@ class Model {
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
     const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
-    const double prefetches = c_.pack_rows == Packing::kNone ? rows * kPrefetchShare : 0;
+    const double prefetches = c_.pack_rows == Packing::kNone && !is_along_depth() ? rows * kPrefetchShare : 0;
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
                                      (rows * vectors + loads + prefetches) / m_.instructions_per_ns);
     // Columns stream through the first-level cache, where rows stay, unless all of them fit.
-    const double column_bytes = vectors * bytes_ * way_.lanes;
+    const double column_bytes = vectors * bytes_ * way_.lanes * way_.depth_lanes;
     const double stream_ns = block_bytes() <= static_cast<double>(m_.l1_bytes) ? 0 : column_bytes / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
-    return depth() * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
+    const double steps = static_cast<double>(divide_up(depth_.width(), way_.depth_lanes) * depth_.count());
+    return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -85,6 +87,7 @@ class Model {
   }
 
   double store_vector_ns() const {
+    if (is_along_depth()) return kTotalNs + kStoreElementNs;
     if (way_.result_stride == 1) return kStoreVectorNs;
     const double stride_bytes = static_cast<double>(std::abs(way_.result_stride)) * bytes_;
     const double far_share = std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
@@ -100,8 +103,6 @@ class Model {
     const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
     if ((runs_ || c_.pack_rows == Packing::kNone) && c_.tile_rows > 4 && stride && *stride != 1) {
       share += kRowLoadsShare;
-      const int64_t stride_bytes = std::abs(*stride) * p_.accumulator_bytes();
-      if (stride_bytes % (m_.page_bytes / 2) == 0 && depth() > 64) share += kSharedSetsShare;
     }
     if (c_.pack_columns == Packing::kNone) share += kFarColumnsShare * far_share(way_.columns);
     if (c_.pack_rows == Packing::kNone) share += kFarRowsShare * far_share(way_.rows);
@@ -204,9 +205,10 @@ class Model {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
-    if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2)
-      ns +=
-          (kUnforeseen + 1.0 / c_.tile_vectors) * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
+    if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
+      const double share = kUnforeseen + (is_along_depth() ? 0 : 1.0 / c_.tile_vectors);
+      ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
+    }
     return ns;
   }
 

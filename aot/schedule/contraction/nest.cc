@@ -123,13 +123,13 @@ void ContractionNest::for_each_row_tile(const Index& first, const RowsBody& body
 }
 
 Index ContractionNest::sum_at(const Index& row, const Index& column) const {
-  return (row - first_row_) * sums_pitch_ + column + b_.lane();
+  return (row - first_row_) * sums_pitch_ + column + point_.column_lane();
 }
 
 void ContractionNest::clear_sums() {
   b_.loop("row", 0, plan_.rows_each, 1, [&](Index row) {
     b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
-      b_.store(sums_, row * sums_pitch_ + column + b_.lane(), b_.constant_int(point_.dtype(), 0));
+      b_.store(sums_, row * sums_pitch_ + column + point_.column_lane(), b_.constant_int(point_.dtype(), 0));
     });
   });
 }
@@ -149,7 +149,7 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
   if (!epilogue_.is_long) {
     return each([&](Index r, Index v) { finish_element(tile, r, v, columns, b_.read(sums, {r, v}), finish); });
   }
-  const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + b_.lane(); };
+  const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + point_.column_lane(); };
   each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
   b_.loop("r", 0, tile.rows.count, 1, [&](Index r) {
     b_.unrolled("v", vectors,
@@ -196,7 +196,7 @@ void ContractionNest::finish_element(const Tile& tile, const Index& r, const Ind
                                      const Expr& sum, const Finish& finish) {
   Pull::Scope scope(point_.step().pull());
   enter_result_row(tile.rows, r);
-  enter_columns(columns, tile.column + v * plan_.lanes + b_.lane());
+  enter_columns(columns, tile.column + v * plan_.lanes + point_.column_lane());
   finish(point_.result_index(), sum, tile.mask(point_, v));
 }
 

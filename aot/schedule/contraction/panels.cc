@@ -112,9 +112,10 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   if (plan_.pack_columns != Packing::kNone) return {columns_, column_at(column, 0), columns_pitch_};
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
-  const Index start = side.constant() + columns.start + column + depth.position * depth_step +
+  const int64_t column_step = *side.linear(plan_.columns.axes.back().dims, plan_.space.dims);
+  const Index start = side.constant() + (columns.start + column) * column_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
-  return {point_.step().input(side.value), start, depth_step};
+  return {point_.step().input(side.value), start, depth_step, column_step};
 }
 
 void for_each_panel(ContractionPoint& point, const BlockAt& block,

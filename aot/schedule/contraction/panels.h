@@ -26,11 +26,12 @@ struct RowsPanel {
   bool is_far = false;  // in an outer cache, as far as is known
 };
 
-// ... and columns: start + k * depth_step.
+// ... and columns: start + column * column_step + k * depth_step.
 struct ColumnsPanel {
   loops::BufferId buffer;
   loops::Index start;
   int64_t depth_step = 0;
+  int64_t column_step = 1;
 };
 
 class Panels {

@@ -36,6 +36,7 @@ class Reader {
     problem_.ways = {way(m, 0, n, 1), way(n, 1, m, 0)};
     if (n.empty()) add_way_along_batch(m, 0, 1);
     if (m.empty()) add_way_along_batch(n, 1, 0);
+    add_way_along_depth();
     return std::move(problem_);
   }
 
@@ -142,6 +143,19 @@ class Reader {
     if (way.result_stride != 1 || !lies_along(way.rows) || !lies_along(way.columns)) return;
     way.batch.pop_back();
     way.has_own_rows = true;
+    problem_.ways.push_back(std::move(way));
+  }
+
+  // Its columns are the operand with more of them, which is read once.
+  void add_way_along_depth() {
+    const auto count = [&](const Orientation& way) { return problem_.extent(way.columns.dims); };
+    Orientation way = count(problem_.ways[0]) >= count(problem_.ways[1]) ? problem_.ways[0] : problem_.ways[1];
+    const auto lies_along = [](const OperandSide& it) {
+      return it.is_plain && !it.is_joined && it.stride && it.depth_stride == 1;
+    };
+    if (way.depth.empty() || !lies_along(way.rows) || !lies_along(way.columns)) return;
+    way.lanes = 1;
+    way.depth_lanes = draft_.target().lanes(problem_.accumulator);
     problem_.ways.push_back(std::move(way));
   }
 

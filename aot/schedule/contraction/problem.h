@@ -37,6 +37,8 @@ struct Orientation {
   // The columns are a batch dimension along which both operands lie in line (channels that are convolved apart): rows
   // have an element for each column, and vectors of them are multiplied.
   bool has_own_rows = false;
+  // Both operands lie in line along the depth, and vectors run along it: each result is the total of one.
+  int depth_lanes = 1;
   std::vector<int> depth;     // iteration dimensions longer than 1, as the rows' operand has them: longest stride first
   int lanes = 1;              // 1 where there are no columns
   int64_t result_stride = 0;  // result elements between neighbouring columns

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/depth_tile.h"
 
 namespace ingot::schedule {
 
@@ -107,14 +108,18 @@ class RegisterTile {
     return b_.convert(dtype_, b_.load(buffer, at, plan_.runs->in_box() ? nullptr : tile_.mask(point_, v)));
   }
 
-  // What will be read after the next few steps of the depth: by the tile below, or by this one where rows are neighbours.
+  // What will be read after the next few steps of the depth: by the tile below, whose rows this one's first panel has
+  // fetched, or by this one where rows are neighbours.
   void prefetch_rows(const RowsPanel& rows, const Index& offset) {
     const int64_t line = point_.step().draft().target().machine.line_bytes / info(dtype_).bytes;
     const int64_t step = rows.depth.back().step;
     const Index start = rows.start + offset;
     if (std::abs(rows.row_step) >= line) {
       const Index below = start + plan_.tile_rows * rows.row_step;
-      b_.unrolled("r", plan_.tile_rows, [&](Index r) { b_.prefetch(rows.buffer, below + r * rows.row_step); });
+      const Expr is_first = b_.in_range(tile_.column, 0, 1);
+      b_.if_then(is_first, [&] {
+        b_.unrolled("r", plan_.tile_rows, [&](Index r) { b_.prefetch(rows.buffer, below + r * rows.row_step); });
+      });
     } else if (std::abs(step) >= line) {
       b_.unrolled("u", kDepthAhead, [&](Index u) { b_.prefetch(rows.buffer, start + (u + kDepthAhead) * step); });
     }
@@ -135,12 +140,13 @@ class RegisterTile {
 int Tile::vectors(const ContractionPlan& plan) const { return static_cast<int>(divide_up(columns, plan.lanes)); }
 
 Expr Tile::mask(ContractionPoint& point, const Index& v) const {
-  if (columns >= point.plan().tile_columns()) return nullptr;
+  if (columns >= point.plan().tile_columns() || point.plan().lanes == 1) return nullptr;
   return point.b().in_range(v * point.plan().lanes + point.b().lane(), 0, columns);
 }
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
                                  const ColumnsPanel& columns) {
+  if (point.plan().depth_lanes > 1) return emit_depth_tile(point, tile, rows[0], columns);
   return RegisterTile(point, tile, columns).emit(rows);
 }
 

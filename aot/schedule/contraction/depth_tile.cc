@@ -1,0 +1,81 @@
+#include "aot/schedule/contraction/depth_tile.h"
+
+namespace ingot::schedule {
+
+using loops::Expr;
+using loops::Index;
+using loops::ScalarOp;
+
+namespace {
+
+constexpr int64_t kUnroll = 2;
+
+class DepthTile {
+ public:
+  DepthTile(ContractionPoint& point, const Tile& tile, const RowsPanel& rows, const ColumnsPanel& columns)
+      : b_(point.b()),
+        plan_(point.plan()),
+        dtype_(point.dtype()),
+        rows_(rows),
+        columns_(columns),
+        row_count_(tile.rows.count),
+        column_count_(tile.columns),
+        partial_(b_.tile("partial", dtype_, plan_.depth_lanes, {row_count_, column_count_})),
+        column_(b_.tile("column", dtype_, plan_.depth_lanes, {column_count_})) {}
+
+  loops::TileId emit() {
+    for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(dtype_, 0)); });
+    const int64_t lanes = plan_.depth_lanes, depth = plan_.depth.width(), step = kUnroll * lanes;
+    const int64_t unrolled = depth / step * step, filled = depth / lanes * lanes;
+    b_.loop("k", 0, unrolled, step, [&](Index k) {
+      b_.unrolled("u", kUnroll, [&](Index u) { multiply(k + u * lanes, nullptr); });
+    });
+    if (unrolled < filled) multiply(unrolled, nullptr);
+    if (filled < depth) multiply(filled, b_.in_range(Index(filled) + b_.lane(), 0, depth));
+    const loops::TileId sums = b_.tile("sum", dtype_, 1, {row_count_, column_count_});
+    for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, b_.read(partial_, {r, c}))); });
+    return sums;
+  }
+
+ private:
+  void for_each_sum(const std::function<void(Index r, Index c)>& body) {
+    b_.unrolled("r", row_count_, [&](Index r) { b_.unrolled("c", column_count_, [&](Index c) { body(r, c); }); });
+  }
+
+  Expr vector(loops::BufferId buffer, const Index& start, const Expr& mask) {
+    return b_.convert(dtype_, b_.load(buffer, start + b_.lane(), mask));
+  }
+
+  // A vector of the depth from `k` on; `mask`: which of its places there are.
+  void multiply(const Index& k, const Expr& mask) {
+    b_.unrolled("c", column_count_, [&](Index c) {
+      b_.set(column_, {c}, vector(columns_.buffer, columns_.start + c * columns_.column_step + k, mask));
+    });
+    b_.unrolled("r", row_count_, [&](Index r) {
+      const Expr row = b_.let("row", vector(rows_.buffer, rows_.start + r * rows_.row_step + k, mask));
+      b_.unrolled("c", column_count_, [&](Index c) {
+        const Expr old = b_.read(partial_, {r, c}), column = b_.read(column_, {c});
+        b_.set(partial_, {r, c},
+               is_float(dtype_) ? b_.apply(ScalarOp::kFma, {row, column, old})
+                                : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {row, column})}));
+      });
+    });
+  }
+
+  loops::KernelBuilder& b_;
+  const ContractionPlan& plan_;
+  DType dtype_;
+  const RowsPanel& rows_;
+  const ColumnsPanel& columns_;
+  int64_t row_count_, column_count_;
+  loops::TileId partial_, column_;
+};
+
+}  // namespace
+
+loops::TileId emit_depth_tile(ContractionPoint& point, const Tile& tile, const RowsPanel& rows,
+                              const ColumnsPanel& columns) {
+  return DepthTile(point, tile, rows, columns).emit();
+}
+
+}  // namespace ingot::schedule
