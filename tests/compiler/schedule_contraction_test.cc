@@ -51,6 +51,14 @@ TEST(Contraction, RaggedBlocksOfOneTile) {
     check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}, DType::kF64), {.relative = 1e-13});
 }
 
+// Elements multiplied apart, in blocks of columns of which the last is no whole number of vectors.
+TEST(Contraction, RaggedBlocksOfElementsApart) {
+  for (const int64_t elements : {1535, 3069}) {
+    for (const DType dtype : {DType::kF16, DType::kF32})
+      check_kernel(dot({elements}, {elements}, {{0}, {0}, {}, {}}, dtype), {.relative = 1e-3});
+  }
+}
+
 TEST(Contraction, BatchesAndVectors) {
   check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
   check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
