@@ -163,6 +163,18 @@ TEST(Contraction, RowsInBoxes) {
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
 }
 
+// Of one line of an image each task has a part, and a box for it.
+TEST(Contraction, RowsInBoxesOfAPartOfALine) {
+  const ops::Window inside{{.size = 3}};
+  for (const Shape& x : {Shape{1, 258, 32}, Shape{2, 130, 32}}) {
+    const Shape result{x[0], x[1] - 2, 16};
+    const ops::Convolution line{{0, 2, {1}, 1, 2, {0}, 0, 2, {1}}, inside, 1, 1};
+    const KernelFunction f = convolution(x, {3, 32, 16}, line, result, false);
+    expect_choice(f, "boxes of 64 rows");
+    check_kernel(f, {.relative = 1e-5});
+  }
+}
+
 // Lines of images that a window of one pixel reads where they lie; blocks of them do not divide a task's evenly.
 TEST(Contraction, RowsInRuns) {
   const ops::Window strided{{.size = 1, .stride = 2}, {.size = 1, .stride = 2}};
