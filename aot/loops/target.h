@@ -2,6 +2,7 @@
 // and no other file knows the size or speed of a part of one.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,12 +20,28 @@ struct RegisterTile {
 // One core, as cost models see it: times at a usual clock, sizes of what a core has to itself or as its share.
 struct Machine {
   int64_t l1_bytes, l2_bytes;
-  int64_t line_bytes = 64, page_bytes = 4096;
   double instructions_per_ns;      // of all kinds
   double multiply_adds_per_ns;     // vector instructions, and as many loads beside them
   double multiply_add_latency_ns;  // until a sum can be added to again
   double l2_bytes_per_ns, l3_bytes_per_ns;
-  double task_ns = 200;  // to begin one more task
+
+  // Alike in every row so far.
+  int64_t line_bytes = 64, page_bytes = 4096;
+  int64_t kept_row_bytes = 128 << 10;     // of a row that a kernel reads again: stays in the second-level cache
+  int64_t small_stream_bytes = 16 << 10;  // of one of several tensors: stays in the first-level cache
+  int streams_max = 8;                    // large tensors that are written side by side without delay
+  double flop_ns = 0.03;                  // of an element, in vector code with loads and stores beside it
+  double byte_ns = 0.06;                  // from or to an outer cache
+  double transposed_byte_ns = 0.15;       // ... against the order in which it lies, there and back
+  double kernel_ns = 300;                 // to begin one more kernel
+  double task_ns = 200;                   // ... one more task
+  double task_work_ns = 4000;             // that is worth a task of its own
+  int64_t tasks_max = 16;                 // of a kernel
+
+  // Operations on an element that take as long as to fetch it: of 4 bytes, from an outer cache.
+  int flops_per_fetch() const { return static_cast<int>(std::lround(4 * byte_ns / flop_ns)); }
+  // Chains of multiply-adds under way that hide each other's latency.
+  int64_t chains() const { return std::llround(multiply_add_latency_ns * multiply_adds_per_ns); }
 };
 
 struct Target {

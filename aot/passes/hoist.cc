@@ -10,7 +10,7 @@ namespace {
 
 class Hoister {
  public:
-  explicit Hoister(Op& loop) : loop_(loop) {}
+  Hoister(Op& loop, const loops::Machine& machine) : loop_(loop), machine_(machine) {}
 
   bool run() {
     bool changed = false;
@@ -58,7 +58,8 @@ class Hoister {
     int64_t read = 0, made = 0;
     for (const Value* source : sources) read += is_from_outside(source) ? source->type.bytes() : 0;
     for (const auto& result : op.results) made += result->type.bytes();
-    return made <= std::max<int64_t>(read, kSmallBytes);
+    // What fills no more than a cache line is never worth computing again.
+    return made <= std::max<int64_t>(read, machine_.line_bytes);
   }
 
   void collect_sources(const Op& op, std::set<const Value*>& sources) const {
@@ -93,18 +94,18 @@ class Hoister {
     op->block = loop_.block;
   }
 
-  static constexpr int64_t kSmallBytes = 64;  // a cache line: never worth computing again
   Op& loop_;
+  const loops::Machine& machine_;
   std::set<const Op*> invariant_;  // that stay
 };
 
 }  // namespace
 
-bool hoist(Module& module, PassContext&) {
+bool hoist(Module& module, PassContext& context) {
   bool changed = false;
   for_each_block(module, [&](Block& block) {
     for (auto& op : block.ops) {
-      if (is_loop(*op)) changed |= Hoister(*op).run();
+      if (is_loop(*op)) changed |= Hoister(*op, context.target->machine).run();
     }
   });
   return changed;

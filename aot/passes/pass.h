@@ -9,6 +9,7 @@
 
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
+#include "aot/loops/target.h"
 
 namespace ingot {
 
@@ -39,6 +40,7 @@ struct GivenShape {
 
 // What passes share: options in, notes out.
 struct PassContext {
+  const loops::Target* target = &loops::all_targets()[0];  // the first of those that the program is compiled for
   std::vector<GivenShape> shapes;
   int64_t fold_bytes_max = 1024;         // a folded constant may have this size, or that of the constants it replaces
   int64_t fold_elements_max = 1 << 20;   // elements that are evaluated at most to fold one op

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-constexpr int kFlopsMax = 24;  // of one transcendental function, in about the time of a load from memory
+constexpr int kCachedFetches = 3;  // from an outer cache, in the time of one from memory
 
 // A result of a loop of which every iteration writes its own row.
 struct Stack {
@@ -53,8 +53,8 @@ bool reads_a_row(const Op& reader, const Value* stack) {
 // How a row follows from the rows of other stacks by a few cheap ops.
 class Recipe {
  public:
-  Recipe(const std::vector<Stack>& stacks, const std::set<const Value*>& gone, const Stack& wanted)
-      : stacks_(stacks), gone_(gone), wanted_(wanted) {
+  Recipe(const std::vector<Stack>& stacks, const std::set<const Value*>& gone, const Stack& wanted, int flops_max)
+      : stacks_(stacks), gone_(gone), wanted_(wanted), flops_max_(flops_max) {
     is_found_ = follow(wanted.row) && !rows_.empty();
   }
 
@@ -88,7 +88,7 @@ class Recipe {
     const LiteralRef literal = constant_of(value);
     const bool is_cheap = literal ? literal->is_splat : op->def->is_elementwise || is_broadcast_splat(*op);
     flops_ += op->def->flops;
-    if (!is_cheap || flops_ > kFlopsMax) return false;
+    if (!is_cheap || flops_ > flops_max_) return false;
     if (!std::ranges::all_of(op->operands, [&](Value* operand) { return follow(operand); })) return false;
     ops_.push_back(op);
     return true;
@@ -99,19 +99,20 @@ class Recipe {
   const std::vector<Stack>& stacks_;
   const std::set<const Value*>& gone_;
   const Stack& wanted_;
+  int flops_max_;
   std::vector<const Stack*> rows_;
   std::vector<Op*> ops_;  // each after those that it reads
   int flops_ = 0;
   bool is_found_ = false;
 };
 
-bool recompute(Op& loop) {
+bool recompute(Op& loop, int flops_max) {
   const std::vector<Stack> stacks = stacks_of(loop);
   std::set<const Value*> gone;
   for (const Stack& stack : stacks) {
     const auto reads_row = [&](const Value::Use& use) { return reads_a_row(*use.op, stack.result); };
     if (stack.result->uses.empty() || !stack.row->op || !std::ranges::all_of(stack.result->uses, reads_row)) continue;
-    const Recipe recipe(stacks, gone, stack);
+    const Recipe recipe(stacks, gone, stack, flops_max);
     if (!recipe.is_found()) continue;
     gone.insert(stack.result);
     const std::vector<Value::Use> uses = stack.result->uses;
@@ -127,11 +128,12 @@ bool recompute(Op& loop) {
 
 }  // namespace
 
-bool recompute_stacks(Module& module, PassContext&) {
+bool recompute_stacks(Module& module, PassContext& context) {
+  const int flops_max = kCachedFetches * context.target->machine.flops_per_fetch();
   bool changed = false;
   for_each_block(module, [&](Block& block) {
     for (auto& op : block.ops) {
-      if (is_loop(*op)) changed |= recompute(*op);
+      if (is_loop(*op)) changed |= recompute(*op, flops_max);
     }
   });
   return changed;

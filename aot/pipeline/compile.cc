@@ -132,6 +132,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
+    if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
     context.shapes = std::move(shapes);
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);

@@ -9,7 +9,7 @@ void lower_elementwise(Draft& draft, const Values& values) {
   step.read(values);
   step.write(values, read_in_place(draft, values));
   sweep(
-      step, space, wanted_tasks(work_ns(draft, values)),
+      step, space, wanted_tasks(draft, work_ns(draft, values)),
       [&](const std::vector<loops::Index>& index, const loops::Expr& mask) { step.store_pulled(values, index, mask); });
   step.finish();
 }

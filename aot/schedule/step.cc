@@ -138,14 +138,14 @@ int lanes_for(const Draft& draft, const Values& makes) {
 }
 
 double work_ns(const Draft& draft, const Values& makes) {
-  constexpr double kNsPerByte = 0.06;  // from and to the outer caches
+  const loops::Machine& machine = draft.target().machine;
   double ns = 0;
   std::set<const Value*> seen;
   const auto visit = [&](const auto& self, const Value* value) -> void {
     if (!seen.insert(value).second) return;
     if (draft.is_update(value)) return self(self, draft.source(value));
     if (draft.is_made(value)) {
-      ns += kNsPerByte * static_cast<double>(value->type.bytes());
+      ns += machine.byte_ns * static_cast<double>(value->type.bytes());
       return;
     }
     double elements = static_cast<double>(value->type.elements());
@@ -153,19 +153,18 @@ double work_ns(const Draft& draft, const Values& makes) {
       if (!value->op->def->has_elements()) elements = std::max(elements, static_cast<double>(operand->type.elements()));
       self(self, operand);
     }
-    ns += kNsPerFlop * elements * value->op->def->flops;
+    ns += machine.flop_ns * elements * value->op->def->flops;
   };
   for (const Value* value : makes) {
     visit(visit, value);
-    ns += kNsPerByte * static_cast<double>(draft.source(value)->type.bytes());
+    ns += machine.byte_ns * static_cast<double>(draft.source(value)->type.bytes());
   }
   return ns;
 }
 
-int64_t wanted_tasks(double work_ns) {
-  constexpr double kGrainNs = 4000;
-  constexpr double kMostTasks = 16;
-  return static_cast<int64_t>(std::clamp(work_ns / kGrainNs, 1.0, kMostTasks));
+int64_t wanted_tasks(const Draft& draft, double work_ns) {
+  const loops::Machine& machine = draft.target().machine;
+  return static_cast<int64_t>(std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max)));
 }
 
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {

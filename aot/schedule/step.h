@@ -11,6 +11,7 @@ class Step {
   Step(Draft& draft, int lanes);
 
   Draft& draft() { return draft_; }
+  const Draft& draft() const { return draft_; }
   loops::KernelBuilder& b() { return b_; }
   Pull& pull() { return pull_; }
 
@@ -50,13 +51,11 @@ class Step {
 // Lanes of a step that makes and reads these values: as its widest elements allow.
 int lanes_for(const Draft& draft, const Values& makes);
 
-inline constexpr double kNsPerFlop = 0.03;  // vector code with loads and stores beside it
-
 // Estimated time to make the values on one core, for task splits: shapes alone decide.
 double work_ns(const Draft& draft, const Values& makes);
 
-// How many tasks are worth their start: 1 .. 16 by the work.
-int64_t wanted_tasks(double work_ns);
+// How many tasks are worth their start, by the work: from 1 to the target's `tasks_max`.
+int64_t wanted_tasks(const Draft& draft, double work_ns);
 
 // `units` in `tasks` contiguous parts of `each` (a multiple of `multiple`); the last may be shorter.
 struct TaskSplit {

@@ -15,8 +15,6 @@ using loops::Index;
 
 namespace {
 
-constexpr int64_t kStridedBlock = 16;  // elements of a cache line
-
 // The result's dimensions that may be walked as one: all in the operand, adjacent and innermost there, or none in it.
 // `dims` are the operand's, as the result has them.
 int merged_by_renaming(const Op& op, const std::vector<int>& dims, int merged_in_operand) {
@@ -178,16 +176,17 @@ struct Walk {
   Shape outer_shape;
   int strided_dim = -1;
   int64_t strided = 1;  // its extent
-  int64_t blocks = 1;   // of the strided dimension
-  int run_dim = -1;     // the innermost dimension of the run: the innermost ones, walked as one
-  int64_t run = 1;      // its elements
+  int64_t block = 1;    // elements of the strided dimension that are walked at a time: a cache line
+  int64_t blocks = 1;
+  int run_dim = -1;  // the innermost dimension of the run: the innermost ones, walked as one
+  int64_t run = 1;   // its elements
   // Where joined pieces begin, counted in units or in vectors of the run.
   std::set<int64_t> unit_bounds, run_bounds;
 
   int64_t units() const { return element_count(outer_shape) * blocks; }
 };
 
-Walk walk_of(const SweepSpace& space, int64_t lanes) {
+Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machine) {
   Walk walk;
   const Shape& shape = space.shape;
   walk.outer = long_dims(shape);
@@ -201,7 +200,8 @@ Walk walk_of(const SweepSpace& space, int64_t lanes) {
   if (space.strided_dim >= 0 && space.strided_dim != walk.run_dim) {
     walk.strided_dim = space.strided_dim;
     walk.strided = shape[walk.strided_dim];
-    walk.blocks = divide_up(walk.strided, kStridedBlock);
+    walk.block = machine.line_bytes / info(DType::kF32).bytes;
+    walk.blocks = divide_up(walk.strided, walk.block);
     std::erase(walk.outer, walk.strided_dim);
   }
   const auto joint = std::ranges::find(walk.outer, space.joint_dim);
@@ -224,7 +224,7 @@ class Sweep {
       : step_(step),
         b_(step.b()),
         rank_(space.shape.size()),
-        walk_(walk_of(space, step.b().vector_lanes())),
+        walk_(walk_of(space, step.b().vector_lanes(), step.draft().target().machine)),
         body_(body) {}
 
   void emit(int64_t wanted) {
@@ -285,7 +285,7 @@ class Sweep {
 
   // A vector of the run for each element of a block of the strided dimension.
   void emit_vector(const std::vector<Index>& outer, const Index& block, const Index& i, const Expr& mask) {
-    const Index first = block * kStridedBlock;
+    const Index first = block * walk_.block;
     const auto element_at = [&](Index s) {
       std::vector<Index> index(rank_, Index(0));
       for (size_t d = 0; d < outer.size(); ++d) index[walk_.outer[d]] = outer[d];
@@ -294,7 +294,7 @@ class Sweep {
       Pull::Scope scope(step_.pull());
       body_(index, mask);
     };
-    b_.loop("s", first, first + kStridedBlock, 1, element_at, {Index(walk_.strided)});
+    b_.loop("s", first, first + walk_.block, 1, element_at, {Index(walk_.strided)});
   }
 
   Step& step_;

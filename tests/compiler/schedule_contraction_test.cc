@@ -51,6 +51,14 @@ TEST(Contraction, RaggedBlocksOfOneTile) {
     check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}, DType::kF64), {.relative = 1e-13});
 }
 
+// Elements multiplied apart, in blocks of columns of which the last is no whole number of vectors.
+TEST(Contraction, RaggedBlocksOfElementsApart) {
+  for (const int64_t elements : {1535, 3069}) {
+    for (const DType dtype : {DType::kF16, DType::kF32})
+      check_kernel(dot({elements}, {elements}, {{0}, {0}, {}, {}}, dtype), {.relative = 1e-3});
+  }
+}
+
 TEST(Contraction, BatchesAndVectors) {
   check_kernel(dot({3, 4, 5, 6}, {3, 4, 6, 7}, {{0, 1}, {0, 1}, {3}, {2}}), {.relative = 1e-5});
   check_kernel(dot({5, 3, 4}, {4, 3, 9}, {{1}, {1}, {2}, {0}}), {.relative = 1e-5});
@@ -153,6 +161,18 @@ TEST(Contraction, RowsInBoxes) {
           }),
       {.relative = 1e-5});
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
+}
+
+// Of one line of an image each task has a part, and a box for it.
+TEST(Contraction, RowsInBoxesOfAPartOfALine) {
+  const ops::Window inside{{.size = 3}};
+  for (const Shape& x : {Shape{1, 258, 32}, Shape{2, 130, 32}}) {
+    const Shape result{x[0], x[1] - 2, 16};
+    const ops::Convolution line{{0, 2, {1}, 1, 2, {0}, 0, 2, {1}}, inside, 1, 1};
+    const KernelFunction f = convolution(x, {3, 32, 16}, line, result, false);
+    expect_choice(f, "boxes of 64 rows");
+    check_kernel(f, {.relative = 1e-5});
+  }
 }
 
 // Lines of images that a window of one pixel reads where they lie; blocks of them do not divide a task's evenly.

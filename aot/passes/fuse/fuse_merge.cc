@@ -6,23 +6,27 @@
 namespace ingot::fusion {
 namespace {
 
-constexpr size_t kOutputsMax = 8;          // streams that a merged kernel writes
-constexpr size_t kEpilogueOutputsMax = 4;  // likewise behind a contraction, whose registers are taken
-constexpr size_t kSmallOutputsMax = 24;    // of a few kilobytes each, which the nearest cache keeps
-constexpr int64_t kSmallPoints = 4096;
+// Outputs of a merged kernel: behind a contraction, whose registers are taken, and where each is small.
+constexpr size_t kEpilogueOutputsMax = 4, kSmallOutputsMax = 24;
 
 bool is_elementwise(const Group& g) { return g.kind == GroupKind::kElementwise; }
 bool is_reduction(const Group& g) { return g.kind == GroupKind::kRows || g.kind == GroupKind::kColumns; }
 
-size_t outputs_max(const Space& space) { return space.points() <= kSmallPoints ? kSmallOutputsMax : kOutputsMax; }
+bool is_small(const Partition& p, const Space& space) {
+  return space.points() * info(DType::kF32).bytes <= p.machine->small_stream_bytes;
+}
+
+size_t outputs_max(const Partition& p, const Space& space) {
+  return is_small(p, space) ? kSmallOutputsMax : static_cast<size_t>(p.machine->streams_max);
+}
 
 // Both visit the same points in the same way; one of them may be a contraction whose epilogue the other joins.
-bool visit_the_same(const Group& a, const Group& b) {
+bool visit_the_same(const Partition& p, const Group& a, const Group& b) {
   if (a.is_merged_away || b.is_merged_away || a.space.shape != b.space.shape || a.space.reduced != b.space.reduced)
     return false;
   if (a.members.size() + b.members.size() > kOpsMax) return false;
   const size_t outputs = a.outputs.size() + b.outputs.size();
-  if (a.kind == b.kind) return (is_elementwise(a) || is_reduction(a)) && outputs <= outputs_max(a.space);
+  if (a.kind == b.kind) return (is_elementwise(a) || is_reduction(a)) && outputs <= outputs_max(p, a.space);
   const bool is_epilogue = (a.kind == GroupKind::kContraction && is_elementwise(b)) ||
                            (is_elementwise(a) && b.kind == GroupKind::kContraction);
   return is_epilogue && outputs <= kEpilogueOutputsMax;
@@ -65,14 +69,14 @@ bool reaches_by_way_of_others(const Partition& p, int from, int to) {
 
 // In a loop a step costs more than what small kernels lose by being one.
 bool are_small_and_many(const Partition& p, const Group& a, const Group& b) {
-  return p.is_in_loop && is_elementwise(a) && is_elementwise(b) && a.space.points() <= kSmallPoints;
+  return p.is_in_loop && is_elementwise(a) && is_elementwise(b) && is_small(p, a.space);
 }
 
 // `a` and `b` need nothing from each other and read a value in common.
 bool are_siblings(const Partition& p, int a, int b) {
   const Group& x = p.groups[a];
   const Group& y = p.groups[b];
-  return x.kind == y.kind && visit_the_same(x, y) && (share_a_read(x, y) || are_small_and_many(p, x, y)) &&
+  return x.kind == y.kind && visit_the_same(p, x, y) && (share_a_read(x, y) || are_small_and_many(p, x, y)) &&
          !p.reaches(a, b) && !p.reaches(b, a);
 }
 
@@ -81,7 +85,7 @@ bool are_in_line(const Partition& p, int writer, int reader) {
   const Group& x = p.groups[writer];
   const Group& y = p.groups[reader];
   const auto is_start = [&](int i) { return starts_recomputation(p, i, y); };
-  return x.successors.contains(reader) && std::ranges::none_of(x.outputs, is_start) && visit_the_same(x, y) &&
+  return x.successors.contains(reader) && std::ranges::none_of(x.outputs, is_start) && visit_the_same(p, x, y) &&
          y.kind != GroupKind::kContraction && reads_in_place(p, x, y) && !reaches_by_way_of_others(p, writer, reader);
 }
 

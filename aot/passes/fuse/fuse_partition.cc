@@ -15,9 +15,6 @@
 namespace ingot::fusion {
 namespace {
 
-constexpr int64_t kRowBytesMax = 128 * 1024;  // of one value's row that a rows kernel keeps at hand: half of a small L2
-constexpr int kCloneFlopsMax = 8;             // of a chain that is computed again in each reader
-
 // Some op that was copied to compute a value again reads a result.
 bool feeds_copies(const Op& op) {
   return std::ranges::any_of(op.results, [](const auto& result) {
@@ -28,6 +25,7 @@ bool feeds_copies(const Op& op) {
 class Partitioner {
  public:
   Partitioner(Block& block, PassContext& context, bool apart) : context_(context), apart_(apart) {
+    p_.machine = &context.target->machine;
     for (const Op* op = block.parent_op; op; op = op->block->parent_op) p_.is_in_loop |= is_loop(*op);
     for (auto& op : block.ops) {
       p_.index[op.get()] = static_cast<int>(p_.ops.size());
@@ -45,6 +43,7 @@ class Partitioner {
  private:
   Group& group(int g) { return p_.groups[g]; }
   const Op& op(int i) const { return *p_.ops[i]; }
+  const loops::Machine& machine() const { return *p_.machine; }
 
   // --- the decision for one op ---
 
@@ -240,7 +239,7 @@ class Partitioner {
     if (group(g).kind != GroupKind::kElementwise || has_update(group(g))) return false;
     const Space& space = group(g).space;
     const std::vector<int> missing = missing_last_dims(access_of(i, g), space);
-    if (missing.empty() || row_bytes(space, missing) > kRowBytesMax) return false;
+    if (missing.empty() || row_bytes(space, missing) > machine().kept_row_bytes) return false;
     return reads_rows_of_reduce(op(i), space, missing);
   }
 
@@ -266,7 +265,8 @@ class Partitioner {
         return true;
       }
       if (input == to.space.shape && missing_last_dims(access, to.space) == dims) {
-        if (row_bytes(to.space, dims) > kRowBytesMax) return refuse(i, g, "a row is too large to keep at hand");
+        if (row_bytes(to.space, dims) > machine().kept_row_bytes)
+          return refuse(i, g, "a row is too large to keep at hand");
         become_rows(g, access);
         return true;
       }
@@ -304,7 +304,7 @@ class Partitioner {
     const Op& it = op(i);
     if (is_free(it) || is_view(it)) return true;
     if (it.def->root != KernelRoot::kElement || !it.def->is_elementwise) return false;
-    if (clone_cost(i) > kCloneFlopsMax) return false;
+    if (clone_cost(i) > machine().flops_per_fetch()) return false;
     // Worth it when it adds no new reads: the operands are there for others as well.
     return std::all_of(it.operands.begin(), it.operands.end(),
                        [&](const Value* operand) { return is_materialized_anyway(operand, it); });

@@ -34,6 +34,7 @@ struct Group {
 };
 
 struct Partition {
+  const loops::Machine* machine = nullptr;
   bool is_in_loop = false;
   std::vector<Op*> ops;                      // of the block, in program order
   std::unordered_map<const Op*, int> index;  // of an op in `ops`

@@ -158,7 +158,7 @@ void note(const Op& op, const Choice::Convolution& chosen, PassContext& context)
 }
 
 bool assign_layouts(Block& block, PassContext& context) {
-  const Choice choice = choose_layouts(block);
+  const Choice choice = choose_layouts(block, *context.target);
   for (const auto& op : block.ops) {
     const auto found = choice.convolutions.find(op.get());
     if (found != choice.convolutions.end()) note(*op, found->second, context);

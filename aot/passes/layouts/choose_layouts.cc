@@ -18,11 +18,11 @@ bool is_convolution(const Op& op) { return op.is(kConvolution); }
 // The order, other than that written, that each tensor may have: the first that reaches it.
 class Candidates {
  public:
-  explicit Candidates(const Block& block) : block_(block) {
+  Candidates(const Block& block, const loops::Target& target) : block_(block) {
     for (const bool is_kernel_gradient : {false, true}) {
       for (const auto& op : block.ops) {
         if (!is_convolution(*op)) continue;
-        const ConvolutionLayout layout = convolution_layout(*op);
+        const ConvolutionLayout layout = convolution_layout(*op, target);
         if (layout.is_kernel_gradient != is_kernel_gradient) continue;
         for (int k = 0; k < kConvolutionTensors; ++k) add(tensor_of(*op, k), layout.channels_last[k]);
         spread();
@@ -81,7 +81,8 @@ class Candidates {
 
 class Chooser {
  public:
-  explicit Chooser(const Block& block) : block_(block), candidates_(block) {
+  Chooser(const Block& block, const loops::Target& target)
+      : block_(block), target_(target), candidates_(block, target) {
     source_ = network_.add_node();
     sink_ = network_.add_node();
   }
@@ -145,7 +146,7 @@ class Chooser {
     Tensor& tensor = at->second;
     if (!is_new) return tensor;
     tensor = {maker_of(value), network_.add_node(), network_.add_node()};
-    const int64_t cost = made_again(value) ? 0 : picoseconds(transpose_ns(value->type));
+    const int64_t cost = made_again(value) ? 0 : picoseconds(transpose_ns(value->type, target_.machine));
     network_.add_edge(tensor.made, tensor.wanted_last, cost);
     network_.add_edge(tensor.wanted_written, tensor.made, cost);
     return tensor;
@@ -154,7 +155,7 @@ class Chooser {
   // Reader `node` reads `value` in the one order or the other, by its choice. Where these are the value's two orders
   // crosswise, a cut cannot tell.
   void add_reader(int node, const Value* value, const Order& written, const Order& last) {
-    const double ns = made_again(value) ? 0 : transpose_ns(value->type);
+    const double ns = made_again(value) ? 0 : transpose_ns(value->type, target_.machine);
     const Lie as_written = lie_of(value, written), as_last = lie_of(value, last);
     if (as_written == as_last && as_last != Lie::kOther) return add_fixed_reader(value, written);
     if (as_written == Lie::kOther) add_cost_of_written(node, ns);
@@ -174,7 +175,7 @@ class Chooser {
   }
 
   void add_convolution(const Op& op) {
-    const ConvolutionLayout layout = convolution_layout(op);
+    const ConvolutionLayout layout = convolution_layout(op, target_);
     std::array<int, kConvolutionTensors> nodes;
     for (int k = 0; k < kConvolutionTensors; ++k) {
       const Value* value = tensor_of(op, k);
@@ -231,6 +232,7 @@ class Chooser {
   }
 
   const Block& block_;
+  const loops::Target& target_;
   Candidates candidates_;
   MinCut network_;
   int source_, sink_;  // all as written, all channels last
@@ -242,6 +244,6 @@ class Chooser {
 
 }  // namespace
 
-Choice choose_layouts(const Block& block) { return Chooser(block).run(); }
+Choice choose_layouts(const Block& block, const loops::Target& target) { return Chooser(block, target).run(); }
 
 }  // namespace ingot::layouts

@@ -24,6 +24,6 @@ struct Choice {
   std::unordered_map<const Op*, Convolution> convolutions;
 };
 
-Choice choose_layouts(const Block& block);
+Choice choose_layouts(const Block& block, const loops::Target& target);
 
 }  // namespace ingot::layouts

@@ -10,11 +10,7 @@
 namespace ingot::layouts {
 namespace {
 
-// Of a core with vectors of 16 elements; what counts are the relations.
-constexpr double kFlopsPerNs = 80;
-constexpr double kTransposeNsPerByte = 0.15;
-constexpr double kStepNs = 300;  // a kernel of its own
-constexpr int64_t kLanes = 16;
+constexpr double kPeakShare = 0.57;  // of the machine's multiply-adds, that convolutions reach at least
 
 // Shares of the time of the multiply-adds, as measured: what a tensor adds that does not lie along the vectors.
 constexpr double kPositionsLast = 0.15;         // activations whose positions are contiguous
@@ -56,33 +52,36 @@ bool lies_along_channels(const Shape& shape, const Order& order, const Roles& ro
 }
 
 // Empty lanes for each full one when vectors run along so many channels.
-double slack(int64_t channels) {
+double slack(int64_t channels, int64_t lanes) {
   const int64_t run = std::max<int64_t>(channels, 1);
-  return static_cast<double>(divide_up(run, kLanes) * kLanes) / static_cast<double>(run) - 1;
+  return static_cast<double>(round_up(run, lanes)) / static_cast<double>(run) - 1;
 }
 
-void add_costs(ConvolutionLayout& layout, const Op& op, const ops::Convolution& conv) {
+void add_costs(ConvolutionLayout& layout, const Op& op, const ops::Convolution& conv, const loops::Target& target) {
+  const int64_t lanes = target.lanes(DType::kF32);
   const int64_t groups = conv.feature_groups * conv.batch_groups;
   const auto channels_of_group = [&](int tensor) {
     return tensor_of(op, tensor)->type.shape[layout.roles[tensor].channels] / groups;
   };
   const bool is_strided = std::ranges::any_of(conv.window, [](const ops::WindowDim& dim) { return dim.stride > 1; });
-  const double input_last = kShortDepth * slack(channels_of_group(0));
+  const double input_last = kShortDepth * slack(channels_of_group(0), lanes);
   std::array<double, kConvolutionTensors> other, last;
   const int output = layout.is_kernel_gradient ? 1 : 2;
   if (groups > 1 && channels_of_group(0) == 1 && channels_of_group(output) == 1) {
-    const double empty = slack(groups);
+    const double empty = slack(groups, lanes);
     other = {kApartPositionsLast, kApartPositionsLast, kApartPositionsLast};
     other[layout.is_kernel_gradient ? 2 : 1] = kKernelAcross;
     last = {empty, 0, 0};
   } else if (layout.is_kernel_gradient) {
     other = {kGradientPositionsLast, kGradientPositionsLast, 0};
-    last = {input_last, slack(channels_of_group(output)), 0};
+    last = {input_last, slack(channels_of_group(output), lanes), 0};
   } else {
     other = {is_strided ? kStridedPositionsLast : kPositionsLast, kKernelAcross, kPositionsLast};
-    last = {input_last, 0, slack(channels_of_group(output)) + (channels_of_group(2) > kLanes ? 0 : kSingleVector)};
+    last = {input_last, 0,
+            slack(channels_of_group(output), lanes) + (channels_of_group(2) > lanes ? 0 : kSingleVector)};
   }
-  layout.multiply_ns = static_cast<double>(count_flops(op)) / kFlopsPerNs;
+  const double flops_per_ns = kPeakShare * 2 * static_cast<double>(lanes) * target.machine.multiply_adds_per_ns;
+  layout.multiply_ns = static_cast<double>(count_flops(op)) / flops_per_ns;
   layout.crosswise_ns = layout.multiply_ns * kCrosswise;
   for (int tensor = 0; tensor < kConvolutionTensors; ++tensor) {
     layout.other_ns[tensor] = layout.multiply_ns * other[tensor];
@@ -96,7 +95,7 @@ Value* tensor_of(const Op& convolution, int tensor) {
   return tensor < 2 ? convolution.operand(tensor) : convolution.result();
 }
 
-ConvolutionLayout convolution_layout(const Op& convolution) {
+ConvolutionLayout convolution_layout(const Op& convolution, const loops::Target& target) {
   const Shape& kernel = convolution.operand(1)->type.shape;
   const ops::Convolution conv = ops::read_convolution(convolution.attrs(), kernel);
   ConvolutionLayout layout;
@@ -110,7 +109,7 @@ ConvolutionLayout convolution_layout(const Op& convolution) {
     layout.channels_last[tensor] = order_of(layout.roles[tensor], shape.size());
     if (layout.is_last(tensor, written)) layout.channels_last[tensor] = written;
   }
-  add_costs(layout, convolution, conv);
+  add_costs(layout, convolution, conv, target);
   return layout;
 }
 
@@ -154,8 +153,8 @@ AttrMap convolution_attrs(const Op& op, const std::array<Order, kConvolutionTens
   return attrs;
 }
 
-double transpose_ns(const TensorType& type) {
-  return kStepNs + static_cast<double>(type.bytes()) * kTransposeNsPerByte;
+double transpose_ns(const TensorType& type, const loops::Machine& machine) {
+  return machine.kernel_ns + static_cast<double>(type.bytes()) * machine.transposed_byte_ns;
 }
 
 }  // namespace ingot::layouts

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "aot/graph/op.h"
+#include "aot/loops/target.h"
 #include "aot/passes/layouts/order.h"
 
 namespace ingot::layouts {
@@ -42,12 +43,12 @@ struct ConvolutionLayout {
   double predicted_ns(const std::array<Order, kConvolutionTensors>& orders) const;
 };
 
-ConvolutionLayout convolution_layout(const Op& convolution);
+ConvolutionLayout convolution_layout(const Op& convolution, const loops::Target& target);
 
 // Of a convolution like `op` whose tensors lie in these orders.
 AttrMap convolution_attrs(const Op& op, const std::array<Order, kConvolutionTensors>& orders);
 
 // Predicted nanoseconds of a transpose of such a tensor.
-double transpose_ns(const TensorType& type);
+double transpose_ns(const TensorType& type, const loops::Machine& machine);
 
 }  // namespace ingot::layouts

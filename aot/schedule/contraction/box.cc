@@ -17,6 +17,7 @@ class BoxFilling {
         runs_(*point.plan().runs),
         panels_(panels),
         is_made_(point.step().draft().is_made(side_.value)),
+        may_end_early_(point.plan().has_own_rows && point.plan().columns.is_ragged()),
         line_(is_made_ ? first_of_line() : runs_.box.size() - 1) {}
 
   // The box of the point.
@@ -64,7 +65,7 @@ class BoxFilling {
       if (!exists) return b_.store(panels_.rows(), to + lane, b_.constant_int(point_.dtype(), 0));
       Indices at = index;
       at[line_] = index[line_] * inner + lane;
-      const bool may_miss = is_edge || !side_.accesses[line_].always;
+      const bool may_miss = is_edge || may_end_early_ || !side_.accesses[line_].always;
       const Expr mask = may_miss ? b_.in_range(at[line_], 0, extent) : nullptr;
       b_.store(panels_.rows(), to + lane, element(at, mask));
     };
@@ -87,7 +88,8 @@ class BoxFilling {
   const Shape& shape_;
   const RowRuns& runs_;
   const Panels& panels_;
-  bool is_made_;  // ... and not by an op on the way
+  bool is_made_;        // ... and not by an op on the way
+  bool may_end_early_;  // lines run along columns, of which the last block has fewer
   size_t line_;
   Indices low_;  // where the box begins in the operand
 };

@@ -16,7 +16,6 @@ constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
-constexpr int64_t kMaxTasks = 16;
 constexpr int64_t kRowBlock = 96;
 constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
 
@@ -218,13 +217,13 @@ class Search {
     const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
     const int64_t widest = c.column_limit;
     for (const int64_t column_parts : kParts) {
-      if (batch * column_parts > kMaxTasks && column_parts > 1) break;
+      if (batch * column_parts > target_.machine.tasks_max && column_parts > 1) break;
       c.column_limit = std::min(widest, round_up(divide_up(p_.extent(way(c).columns.dims), column_parts), tile));
       if (columns(c).count() < column_parts) break;
       if (!deals_out(columns(c), column_parts)) continue;
       c.column_parts = column_parts;
       for (const int64_t row_parts : kParts) {
-        if (batch * column_parts * row_parts > kMaxTasks && row_parts > 1) break;
+        if (batch * column_parts * row_parts > target_.machine.tasks_max && row_parts > 1) break;
         if (row_parts > divide_up(rows, c.tile_rows)) break;
         c.row_parts = row_parts;
         c.depth_parts = 1;
@@ -264,7 +263,8 @@ class Search {
     if (c.row_parts > 1) return;
     for (const int64_t parts : kParts) {
       if (parts == 1) continue;
-      if (p_.extent(way(c).batch) * c.column_parts * parts > kMaxTasks || depth(c).count() < 2 * parts) return;
+      if (p_.extent(way(c).batch) * c.column_parts * parts > target_.machine.tasks_max || depth(c).count() < 2 * parts)
+        return;
       if (!deals_out(depth(c), parts)) continue;
       c.depth_parts = parts;
       consider(c);

@@ -51,7 +51,7 @@ void add_parts(Draft& draft, const Value* result, const Values& makes, const Val
   const int64_t elements = result->type.elements();
   const SweepSpace space = sweep_space(draft, makes, roots);
   const double work = static_cast<double>(parts * elements);
-  sweep(step, space, wanted_tasks(work), [&](const std::vector<Index>& index, const Expr& mask) {
+  sweep(step, space, wanted_tasks(draft, work), [&](const std::vector<Index>& index, const Expr& mask) {
     const Index at = loops::flatten(index, result->type.shape);
     Expr sum = nullptr;
     for (int64_t part = 0; part < parts; ++part) {

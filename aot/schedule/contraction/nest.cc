@@ -95,12 +95,16 @@ Index ContractionNest::run_start(const Index& run) {
 void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& body) {
   const RowRuns& runs = *plan_.runs;
   const int most = plan_.tile_rows, rest = static_cast<int>(runs.length % most);
+  const int64_t extent = plan_.rows.empty() ? 0 : plan_.space.dims[plan_.rows.back()].extent;
   b_.loop("run", 0, plan_.row_block, runs.length,
           [&](Index run) {
             point_.enter_row(first + run);
+            std::optional<Index> innermost;
+            if (runs.length <= extent) innermost = runs.length == extent ? Index(0) : point_[plan_.rows.back()];
             const Index start = run_start(run);
             const auto tile = [&](const Index& in_run, int rows) {
-              body({first + run + in_run, rows, in_run, start + in_run * runs.step});
+              const std::optional<Index> at = innermost ? std::optional(*innermost + in_run) : std::nullopt;
+              body({first + run + in_run, rows, at, start + in_run * runs.step});
             };
             b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
             if (rest > 0) tile(Index(runs.length - rest), rest);
@@ -172,8 +176,8 @@ void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) 
 }
 
 void ContractionNest::enter_result_row(const RowTile& tile, const Index& r) {
-  if (tile.in_run && !plan_.rows.empty() && plan_.runs->length <= plan_.space.dims[plan_.rows.back()].extent) {
-    point_.set(plan_.rows.back(), *tile.in_run + r);
+  if (tile.innermost) {
+    point_.set(plan_.rows.back(), *tile.innermost + r);
   } else {
     point_.enter_row(tile.row + r);
   }

@@ -12,8 +12,8 @@ namespace ingot::schedule {
 struct RowTile {
   loops::Index row;  // first, of all rows
   int count;
-  // Of a run: which of its rows is first, and where its element lies.
-  std::optional<loops::Index> in_run = std::nullopt;
+  // Of a run: the index of the first in the innermost dimension, where no run leaves that, and where its element lies.
+  std::optional<loops::Index> innermost = std::nullopt;
   loops::Index place = 0;
 };
 

@@ -38,20 +38,22 @@ class Cholesky {
     } else {
       pitch_ = round_up(size_, b.vector_lanes());
       rows_ = b.scratch("rows", held_, size_ * pitch_);
-      for_each_unit(b, "matrix", element_count(batch_shape_), wanted_tasks(work_ns()), [&](const Index& matrix) {
-        const std::vector<Index> batch = loops::unflatten(b, matrix, batch_shape_);
-        read(batch);
-        factor();
-        write(batch);
-      });
+      for_each_unit(b, "matrix", element_count(batch_shape_), wanted_tasks(step_.draft(), work_ns()),
+                    [&](const Index& matrix) {
+                      const std::vector<Index> batch = loops::unflatten(b, matrix, batch_shape_);
+                      read(batch);
+                      factor();
+                      write(batch);
+                    });
     }
     step_.finish();
   }
 
  private:
   double work_ns() const {
-    constexpr double kNsPerProduct = 0.1;
-    return kNsPerProduct * static_cast<double>(a_->type.elements() * size_) / 3;
+    constexpr double kFlopsPerProduct = 3;
+    const double products = static_cast<double>(a_->type.elements() * size_) / 3;
+    return step_.draft().target().machine.flop_ns * kFlopsPerProduct * products;
   }
 
   // Where the element of U in row i and column j belongs in A and in the result.

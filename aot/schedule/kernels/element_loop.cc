@@ -15,8 +15,6 @@ namespace {
 using loops::Expr;
 using loops::Index;
 
-constexpr int64_t kRegisters = 8;  // that carried values take: so many chains of operations are under way
-
 class ElementLoop {
  public:
   ElementLoop(Draft& draft, const Op& loop) : draft_(draft), loop_(loop), counter_(*counter_of(loop)) {
@@ -38,10 +36,11 @@ class ElementLoop {
     loops::KernelBuilder& b = step.b();
 
     const int64_t elements = starts_[0]->type.elements(), lanes = b.vector_lanes();
-    const int64_t vectors = std::max<int64_t>(1, kRegisters / std::ssize(carried_));
+    const loops::Machine& machine = draft_.target().machine;
+    const int64_t vectors = std::max<int64_t>(1, machine.chains() / std::ssize(carried_));
     const int64_t block = vectors * lanes, whole = elements / block * block;
-    const double work = work_ns(draft_, starts_) + kNsPerFlop * static_cast<double>(count_flops(loop_));
-    const TaskPart part = part_of_task(b, elements, wanted_tasks(work), block);
+    const double work = work_ns(draft_, starts_) + machine.flop_ns * static_cast<double>(count_flops(loop_));
+    const TaskPart part = part_of_task(b, elements, wanted_tasks(draft_, work), block);
     if (elements == 0) return step.finish();
     b.loop("block", part.first, part.end, block, [&](Index at) { emit(step, at, vectors, block); }, {Index(whole)});
     if (whole < elements) {

@@ -36,7 +36,7 @@ class Scatter {
       copy(0, 1);
       update(0, 1);
     } else {
-      const TaskPart part = part_of_task(b, shape_.back(), wanted_tasks(work_ns), b.vector_lanes());
+      const TaskPart part = part_of_task(b, shape_.back(), wanted_tasks(step_.draft(), work_ns), b.vector_lanes());
       copy(part.first, part.each);
       update(part.first, part.each);
     }

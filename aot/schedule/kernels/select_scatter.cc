@@ -41,7 +41,8 @@ class SelectScatter {
       return step_.finish();
     }
     const auto visits = static_cast<double>(element_count(positions_) * element_count(ops::sizes(window_)));
-    const int64_t wanted = wanted_tasks(kNsPerFlop * root_.def->flops * visits);
+    const int64_t wanted =
+        wanted_tasks(step_.draft(), step_.draft().target().machine.flop_ns * root_.def->flops * visits);
     const Shape slices = extents(slice_dims_);
     const int64_t run = element_count(extents(run_dims_));
     const int64_t wanted_pieces = passes_through_ ? std::max<int64_t>(1, wanted / element_count(slices)) : 1;

@@ -35,8 +35,6 @@ constexpr int64_t kMinPairsForVectorMerge = 3;  // fewer are merged one by one
 
 static_assert(1 << kPairShift == 2 * kRun);
 
-constexpr int64_t kRowsBytesMax = 512 * 1024;  // of scratch where each lane has a row
-
 // What the lanes of vectors have of their own.
 enum class Lanes : uint8_t { kNothing, kPair, kRow };
 
@@ -72,6 +70,8 @@ class Sort {
   }
 
  private:
+  const loops::Machine& machine() const { return draft_.target().machine; }
+
   // --- what is moved ---
 
   bool is_compared(int k) const {
@@ -175,7 +175,7 @@ class Sort {
   }
 
   void build_short_rows() {
-    constexpr double kNsPerExchange = 0.1;
+    constexpr double kFlopsPerExchange = 3;
     const double exchanges = static_cast<double>(element_count(shape_) * extent_) / 2;
     const auto body = [&](const std::vector<Index>& row, const Expr& mask) {
       std::vector<Record> run;
@@ -186,7 +186,8 @@ class Sort {
         for (int64_t i = 0; i < extent_; ++i) step_.store(result, in_row(row, i), run[i][at], mask);
       }
     };
-    sweep(step_, {.shape = rows_shape_, .merged = merged_rows()}, wanted_tasks(exchanges * kNsPerExchange), body);
+    sweep(step_, {.shape = rows_shape_, .merged = merged_rows()},
+          wanted_tasks(draft_, exchanges * kFlopsPerExchange * machine().flop_ns), body);
   }
 
   // --- long rows ---
@@ -217,7 +218,7 @@ class Sort {
   }
 
   void build_long_rows() {
-    constexpr double kNsPerMove = 3;
+    constexpr double kFlopsPerMove = 100;  // by a comparison that cannot be foreseen
     loops::KernelBuilder& b = step_.b();
     const int64_t lanes = b.vector_lanes();
     std::vector<DType> dtypes;
@@ -227,7 +228,7 @@ class Sort {
     for (const DType held : dtypes) record_bytes += info(held).bytes;
 
     const int64_t rows_bytes = 2 * (extent_ + kRun) * lanes * record_bytes;
-    lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= kRowsBytesMax ? Lanes::kRow : Lanes::kPair;
+    lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= machine().l2_bytes ? Lanes::kRow : Lanes::kPair;
     if (lanes == 1) lanes_ = Lanes::kNothing;
     const int64_t group = kRun * (lanes_ == Lanes::kPair ? lanes : 1);
     padded_ = round_up(extent_, group);
@@ -242,7 +243,7 @@ class Sort {
       write_row(row, mask);
     };
     const double moves = static_cast<double>(element_count(shape_)) * (levels() + 1);
-    const int64_t wanted = wanted_tasks(moves * kNsPerMove);
+    const int64_t wanted = wanted_tasks(draft_, moves * kFlopsPerMove * machine().flop_ns);
     if (lanes_ == Lanes::kRow) return sweep(step_, {.shape = rows_shape_, .merged = merged_rows()}, wanted, body);
     for_each_unit(b, "row", element_count(rows_shape_), wanted,
                   [&](const Index& row) { body(loops::unflatten(b, row, rows_shape_), nullptr); });

@@ -65,8 +65,8 @@ class TopK {
 
  private:
   double work_ns() const {
-    constexpr double kNsPerElement = 0.5;
-    return static_cast<double>(x_->type.elements()) * kNsPerElement;
+    constexpr double kFlopsPerElement = 16;
+    return draft_.target().machine.flop_ns * kFlopsPerElement * static_cast<double>(x_->type.elements());
   }
 
   // --- candidates ---
@@ -139,7 +139,7 @@ class TopK {
       });
       for (int64_t s = 0; s < k_; ++s) store(row, s, kept(s), mask);
     };
-    sweep(step_, {.shape = rows_shape_, .merged = merged}, wanted_tasks(work_ns()), body);
+    sweep(step_, {.shape = rows_shape_, .merged = merged}, wanted_tasks(draft_, work_ns()), body);
   }
 
   // --- one by one ---
@@ -154,7 +154,7 @@ class TopK {
     keys_ = b.scratch("keys", key_, (vectors_ + 1) * lanes);
     positions_ = b.scratch("positions", kPosition, (vectors_ + 1) * lanes);
     candidates_ = b.scratch("candidates", key_, lanes);
-    for_each_unit(b, "row", rows, wanted_tasks(work_ns()),
+    for_each_unit(b, "row", rows, wanted_tasks(draft_, work_ns()),
                   [&](const Index& row) { keep_best(loops::unflatten(b, row, rows_shape_)); });
   }
 

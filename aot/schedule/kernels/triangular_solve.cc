@@ -18,8 +18,6 @@ using loops::Index;
 using loops::Scalar;
 using loops::TileId;
 
-constexpr int64_t kVectorsMax = 4;  // accumulators: as many as hide the latency of a multiply-add
-
 class TriangularSolve {
  public:
   TriangularSolve(Draft& draft, const Op& root)
@@ -44,12 +42,12 @@ class TriangularSolve {
       b.set_task_count(0);
     } else {
       const int64_t lanes = b.vector_lanes();
-      vectors_ = std::min(kVectorsMax, divide_up(systems_, lanes));
+      vectors_ = std::min(machine().chains() / 2, divide_up(systems_, lanes));
       const int64_t groups = divide_up(systems_, vectors_ * lanes);
       const int64_t units = element_count(batch_shape_) * groups;
       solved_ = b.scratch("solved", held_, size_ * vectors_ * lanes);
       sums_ = b.tile("sum", held_, static_cast<int>(lanes), {vectors_});
-      for_each_unit(b, "unit", units, wanted_tasks(work_ns()), [&](const Index& unit) {
+      for_each_unit(b, "unit", units, wanted_tasks(step_.draft(), work_ns()), [&](const Index& unit) {
         const std::vector<Index> batch = loops::unflatten(b, b.divide(unit, groups), batch_shape_);
         solve(batch, b.modulo(unit, groups));
       });
@@ -58,9 +56,11 @@ class TriangularSolve {
   }
 
  private:
+  const loops::Machine& machine() const { return step_.draft().target().machine; }
+
   double work_ns() const {
-    constexpr double kNsPerProduct = 0.05;
-    return kNsPerProduct * static_cast<double>(right_->type.elements() * size_) / 2;
+    constexpr double kFlopsPerProduct = 2;
+    return machine().flop_ns * kFlopsPerProduct * static_cast<double>(right_->type.elements() * size_) / 2;
   }
 
   // The unknown that is solved in step `i`.

@@ -38,7 +38,7 @@ void lower_window(Draft& draft, const Op& root) {
   step.write(makes);
   loops::KernelBuilder& b = step.b();
   const double offsets = static_cast<double>(element_count(ops::sizes(window)));
-  sweep(step, space, wanted_tasks(work_ns(draft, makes) * std::max(1.0, offsets / 4)),
+  sweep(step, space, wanted_tasks(draft, work_ns(draft, makes) * std::max(1.0, offsets / 4)),
         [&](const std::vector<Index>& index, const Expr& mask) {
           Accumulator accumulator(step, root, lanes_of(step, index, roots[0]->type.shape), 1);
           accumulator.start();

@@ -46,7 +46,7 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
     });
   };
   const int64_t units = column_units(group, lanes, most_vectors);
-  for_each_unit(b, "unit", units, wanted_tasks(work_ns(draft, reads)), [&](const Index& unit) {
+  for_each_unit(b, "unit", units, wanted_tasks(draft, work_ns(draft, reads)), [&](const Index& unit) {
     Pull::Scope scope(step.pull());
     walk_columns(step, group, unit, most_vectors, emit_block);
   });

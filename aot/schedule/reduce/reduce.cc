@@ -90,7 +90,7 @@ void gather_row_results(const Draft& draft, ReduceGroup& group) {
 int64_t part_count(const Draft& draft, const ReduceGroup& group) {
   if (!group.row_values.empty() || !group.all_known() || group.reduced_count() == 0) return 1;
   const int lanes = lanes_for(draft, group.roots());
-  const int64_t wanted = wanted_tasks(work_ns(draft, group.roots()));
+  const int64_t wanted = wanted_tasks(draft, work_ns(draft, group.roots()));
   const int64_t units = group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
   if (units == 0 || units * 2 > wanted) return 1;
   const int64_t least = group.is_rows && group.outer.empty() ? lanes * kPartChains : 1;
@@ -167,7 +167,7 @@ void combine_partial_results(Draft& draft, const ReduceGroup& group, int64_t par
   std::vector<Accumulator> accumulators;
   for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, 1);
   loops::KernelBuilder& b = step.b();
-  sweep(step, sweep_space(draft, makes, roots), wanted_tasks(static_cast<double>(parts * kept_count)),
+  sweep(step, sweep_space(draft, makes, roots), wanted_tasks(draft, static_cast<double>(parts * kept_count)),
         [&](const std::vector<Index>& index, const Expr& mask) {
           const Index flat = loops::flatten(index, group.kept_shape);
           for (Accumulator& accumulator : accumulators) accumulator.start();

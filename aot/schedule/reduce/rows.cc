@@ -12,8 +12,6 @@ namespace {
 using loops::Expr;
 using loops::Index;
 
-constexpr int kExpensiveFlops = 8;
-constexpr int64_t kScratchRowBytes = 128 << 10;  // what may stay in the second-level cache
 constexpr int kChains = 4;
 constexpr int64_t kLongSum = 2048;  // sums of more elements are folded block by block
 
@@ -26,7 +24,7 @@ class Rows {
     declare();
     Values makes = group_.row_values;
     makes.insert(makes.end(), group_.kept_values.begin(), group_.kept_values.end());
-    for_each_unit(step_.b(), "row", group_.kept_count(), wanted_tasks(work_ns(draft_, makes)),
+    for_each_unit(step_.b(), "row", group_.kept_count(), wanted_tasks(draft_, work_ns(draft_, makes)),
                   [&](const Index& row) { emit_row(row); });
     if (!reads_only_current_row_) return false;
     step_.finish();
@@ -39,6 +37,8 @@ class Rows {
     values.insert(values.end(), group_.row_values.begin(), group_.row_values.end());
     return group_.run() > 1 ? lanes_for(draft_, values) : 1;
   }
+
+  const loops::Machine& machine() const { return draft_.target().machine; }
 
   // Else it takes its elements one by one, after what is made in the walk has been stored.
   static bool has_known_op(const Op& reduce) { return known_op(reduce.region()).has_value(); }
@@ -95,7 +95,8 @@ class Rows {
     }
     Values values;
     for (const auto& op : draft_.body().ops) {
-      if (op->def->flops < kExpensiveFlops || op->results.size() != 1 || op->result()->type.shape != group_.shape)
+      if (op->def->flops < machine().flops_per_fetch() || op->results.size() != 1 ||
+          op->result()->type.shape != group_.shape)
         continue;
       if (now.contains(op->result()) && later.contains(op->result())) values.push_back(op->result());
     }
@@ -128,7 +129,7 @@ class Rows {
       for (Value* value : values_to_keep(walk)) {
         const DType dtype = loops::register_dtype(value->type.dtype);
         scratch_bytes_ += group_.reduced_count() * info(dtype).bytes;
-        if (scratch_bytes_ > kScratchRowBytes) return;
+        if (scratch_bytes_ > machine().kept_row_bytes) return;
         kept_[value] = step_.b().scratch("row", dtype, group_.reduced_count());
         keep_in_walk_[walk].push_back(value);
       }
