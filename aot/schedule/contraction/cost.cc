@@ -9,25 +9,28 @@ namespace {
 
 using loops::Machine;
 
-constexpr double kVectorCopyNs = 0.1;      // a packed element, copied in vectors
-constexpr double kTransposeNs = 0.25;      // ... through a transposed square of vectors
-constexpr double kGatherNs = 0.7;          // ... by itself
-constexpr double kMaskedNs = 0.1;          // more where elements may be missing
-constexpr double kPrefetchShare = 0.07;    // rows of the next tile that a step of the depth prefetches, of all of them
-constexpr double kStreamShare = 0.2;       // of streaming columns from the second-level cache: beside multiplying
-constexpr double kTileNs = 20;             // to begin and end a register tile
-constexpr double kRangeNs = 2;             // to begin another range of the depth within it
-constexpr double kStoreVectorNs = 1.0;     // a vector of finished sums
-constexpr double kTotalNs = 4;             // of a vector of partial sums
-constexpr double kStoreFarNs = 3;          // ... more, each to another page
-constexpr double kStoreElementNs = 0.7;    // ... element by element
-constexpr double kRowLoadsShare = 0.06;    // more multiplying where rows lie apart instead of packed beside each other
-constexpr double kFarRowsShare = 0.8;      // ... where each step of the depth is in another page
-constexpr double kFarColumnsShare = 0.2;   // ... or each step of columns that are prefetched
-constexpr double kUnforeseen = 0.2;        // reading columns where they lie, a piece of a line at a time
-constexpr double kHiddenShare = 0.5;       // of reading from outer caches: beneath multiplying
-constexpr double kWriteShare = 0.3;        // of the speed of reading: with writing
-constexpr double kMeetNs = 600;            // threads wait for each other after a step
+constexpr double kVectorCopyNs = 0.1;     // a packed element, copied in vectors
+constexpr double kTransposeNs = 0.25;     // ... through a transposed square of vectors
+constexpr double kGatherNs = 0.7;         // ... by itself
+constexpr double kMaskedNs = 0.1;         // more where elements may be missing
+constexpr double kPrefetchShare = 0.07;   // rows of the next tile that a step of the depth prefetches, of all of them
+constexpr double kStreamShare = 0.2;      // of streaming columns from the second-level cache: beside multiplying
+constexpr double kTileNs = 20;            // to begin and end a register tile
+constexpr double kRangeNs = 2;            // to begin another range of the depth within it
+constexpr double kStoreVectorNs = 1.0;    // a vector of finished sums
+constexpr double kTotalNs = 4;            // of a vector of partial sums
+constexpr double kStoreFarNs = 3;         // ... more, each to another page
+constexpr double kStoreElementNs = 0.7;   // ... element by element
+constexpr double kApartShare = 0.006;     // more multiplying for each row that is read where it lies
+constexpr double kRowLoadsShare = 0.06;   // more multiplying where rows lie apart instead of packed beside each other
+constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
+constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
+constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
+constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
+constexpr int64_t kLinesForeseen = 32;    // that processors prefetch at once
+constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
+constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
+constexpr double kMeetNs = 600;           // threads wait for each other after a step
 
 class Model {
  public:
@@ -99,13 +102,17 @@ class Model {
     double share = 1;
     const bool by_row =
         !runs_ && c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
-    if (by_row && c_.tile_rows > 4) share += kRowLoadsShare;
-    const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
-    if ((runs_ || c_.pack_rows == Packing::kNone) && c_.tile_rows > 4 && stride && *stride != 1) {
-      share += kRowLoadsShare;
+    if ((by_row || (runs_ && runs_->in_box() && runs_->step != 1)) && c_.tile_rows > 4) share += kRowLoadsShare;
+    if (c_.pack_rows == Packing::kNone) {
+      const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
+      if (c_.tile_rows > 4 && stride && *stride != 1) share += kApartShare * c_.tile_rows;
+      share += kFarRowsShare * far_share(way_.rows);
     }
-    if (c_.pack_columns == Packing::kNone) share += kFarColumnsShare * far_share(way_.columns);
-    if (c_.pack_rows == Packing::kNone) share += kFarRowsShare * far_share(way_.rows);
+    if (c_.pack_columns == Packing::kNone) {
+      const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
+      const double far = columns_are_foreseen() ? 0 : far_share(way_.columns);
+      share += (kFarColumnsShare + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+    }
     return share;
   }
 
@@ -114,6 +121,12 @@ class Model {
     if (!it.depth_stride || depth() <= 32) return 0;
     const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
     return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+  }
+
+  // Columns that are read where they lie, a few lines of depth at once, each from its start to its end.
+  bool columns_are_foreseen() const {
+    return is_along_depth() ||
+           (depth_.width() <= kLinesForeseen && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes / 4);
   }
 
   // One row of tiles of `rows` rows, over all columns.
@@ -206,7 +219,7 @@ class Model {
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
-      const double share = kUnforeseen + (is_along_depth() ? 0 : 1.0 / c_.tile_vectors);
+      const double share = kUnforeseen + (columns_are_foreseen() ? 0 : 1.0 / c_.tile_vectors);
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;
@@ -217,12 +230,13 @@ class Model {
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts);
     const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
     const bool sums_stay = sums_bytes + block_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
+    const double l2_share = sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
     double ns = 0;
     const double pieces = way_.has_own_rows ? pieces_share() : 1;
     if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;
     if (depth_.count() > 1) {
       ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
-            (sums_stay ? m_.l2_bytes_per_ns * kWriteShare : m_.l3_bytes_per_ns);
+            (sums_stay ? m_.l2_bytes_per_ns * l2_share : m_.l3_bytes_per_ns);
     }
     if (c_.depth_parts > 1) ns += kMeetNs + 2 * bytes * static_cast<double>(c_.depth_parts) / m_.l3_bytes_per_ns;
     return ns;

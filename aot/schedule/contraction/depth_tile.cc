@@ -27,9 +27,8 @@ class DepthTile {
     for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(dtype_, 0)); });
     const int64_t lanes = plan_.depth_lanes, depth = plan_.depth.width(), step = kUnroll * lanes;
     const int64_t unrolled = depth / step * step, filled = depth / lanes * lanes;
-    b_.loop("k", 0, unrolled, step, [&](Index k) {
-      b_.unrolled("u", kUnroll, [&](Index u) { multiply(k + u * lanes, nullptr); });
-    });
+    b_.loop("k", 0, unrolled, step,
+            [&](Index k) { b_.unrolled("u", kUnroll, [&](Index u) { multiply(k + u * lanes, nullptr); }); });
     if (unrolled < filled) multiply(unrolled, nullptr);
     if (filled < depth) multiply(filled, b_.in_range(Index(filled) + b_.lane(), 0, depth));
     const loops::TileId sums = b_.tile("sum", dtype_, 1, {row_count_, column_count_});

@@ -153,7 +153,9 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
   if (!epilogue_.is_long) {
     return each([&](Index r, Index v) { finish_element(tile, r, v, columns, b_.read(sums, {r, v}), finish); });
   }
-  const auto place = [&](const Index& r, const Index& v) { return r * plan_.tile_columns() + v * lanes + point_.column_lane(); };
+  const auto place = [&](const Index& r, const Index& v) {
+    return r * plan_.tile_columns() + v * lanes + point_.column_lane();
+  };
   each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
   b_.loop("r", 0, tile.rows.count, 1, [&](Index r) {
     b_.unrolled("v", vectors,
