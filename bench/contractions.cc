@@ -18,11 +18,6 @@
 namespace ingot {
 namespace {
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 struct Measured {
   double us, gflops, share;  // of the peak
   size_t steps;
@@ -68,8 +63,8 @@ Measured measure(ContractionProblem& problem, const bench::Peak& peak, int round
     times.push_back(bench::best_ns(4e6, [&] { runner.run(); }));
     shares.push_back(problem.flops / times.back() / peak.gflops(times.back()));
   }
-  const double ns = median(times);
-  return {ns / 1000, problem.flops / ns, median(shares), runner.steps()};
+  const double ns = bench::median(times);
+  return {ns / 1000, problem.flops / ns, bench::median(shares), runner.steps()};
 }
 
 constexpr double kManyFlops = 1e8;  // that pay for a second thread

@@ -1,6 +1,7 @@
 // What measurements share: clocks, the least of several calls, the machine's peak.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <functional>
@@ -18,6 +19,11 @@ inline double clock_ns(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
   return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
 }
 
 // This thread's own time: others may run meanwhile.

@@ -89,6 +89,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
     lowered::Function lowered = lower_function(*entry, target, &compiled.lowering_notes);
     plan::separate_results(lowered);
     lower_copies(lowered, target);
+    texts.show_lowered(lowered);
     plans.push_back(plan::make_plan(lowered, state, rodata, kernels));
     specs.push_back(plan_spec(plans.back(), *entry));
   }

@@ -19,7 +19,8 @@ struct Stage {
 };
 
 constexpr Stage kStages[] = {
-    {"lower", "loops"}, {"plan", "plan"}, {"llvm", "ll", true}, {"optimized.llvm", "ll", true}, {"asm", "s", true},
+    {"lower", "lowered"},           {"loops", "loops"}, {"plan", "plan"}, {"llvm", "ll", true},
+    {"optimized.llvm", "ll", true}, {"asm", "s", true},
 };
 
 // As a part of a path.
@@ -41,9 +42,13 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
+void StageTexts::show_lowered(const lowered::Function& function) const {
+  if (is_wanted("lower")) show("lower", function.name, lowered::print(function));
+}
+
 void StageTexts::show_kernels(std::span<const loops::Kernel> kernels) const {
-  if (!is_wanted("lower")) return;
-  for (size_t k = 0; k < kernels.size(); ++k) show("lower", kernel_item(k, kernels[k]), loops::print(kernels[k]));
+  if (!is_wanted("loops")) return;
+  for (size_t k = 0; k < kernels.size(); ++k) show("loops", kernel_item(k, kernels[k]), loops::print(kernels[k]));
 }
 
 void StageTexts::show_plans(std::span<const plan::Plan> plans) const {

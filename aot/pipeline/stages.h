@@ -8,12 +8,13 @@
 
 #include "aot/loops/loop.h"
 #include "aot/loops/target.h"
+#include "aot/lowered/lowered.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
 
 namespace ingot {
 
-// "lower", "plan", "llvm", "optimized.llvm", "asm": what --print-after may name beside passes.
+// "lower", "loops", "plan", "llvm", "optimized.llvm", "asm": what --print-after may name beside passes.
 std::vector<std::string> stage_names();
 
 // The stages of one target. Files lie in the folder DUMP_DIR/TARGET/NUMBER.STAGE, numbered on from the passes: one for
@@ -22,6 +23,7 @@ class StageTexts {
  public:
   StageTexts(const PipelineOptions& options, const loops::Target& target) : options_(options), target_(target) {}
 
+  void show_lowered(const lowered::Function& function) const;
   void show_kernels(std::span<const loops::Kernel> kernels) const;
   void show_plans(std::span<const plan::Plan> plans) const;
   // Compiles each kernel by itself, which gives the code that it has among others.

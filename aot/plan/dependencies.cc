@@ -66,7 +66,7 @@ ValueId Dependencies::predecessor(ValueId value) const {
   return found == predecessors_.end() ? kNoValue : found->second;
 }
 
-ValueId Dependencies::first_in_place(ValueId value) const {
+ValueId Dependencies::in_place_root(ValueId value) const {
   while (true) {
     const ValueId before = predecessor(value);
     const bool is_of_this_block = maker(before) >= 0 || std::ranges::find(arguments_, before) != arguments_.end();

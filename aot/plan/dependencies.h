@@ -29,7 +29,7 @@ class Dependencies {
   // The value in whose place `value` is made by a node of this block, or kNoValue.
   ValueId predecessor(ValueId value) const;
   // The first of the values of this block that `value` is made in the place of, one after the other: itself, often.
-  ValueId first_in_place(ValueId value) const;
+  ValueId in_place_root(ValueId value) const;
 
  private:
   std::vector<std::vector<ValueId>> reads_;

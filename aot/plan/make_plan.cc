@@ -53,7 +53,7 @@ class Planner {
     int outputs = 0;
     for (size_t i = 0; i < function_.results.size(); ++i) {
       const lowered::Port& result = function_.results[i];
-      const ValueId value = edges.first_in_place(function_.body.results[i]);
+      const ValueId value = edges.in_place_root(function_.body.results[i]);
       if (!result.is_state) {
         destinations_[value] = {Space::kOutput, outputs++, result.name};
       } else if (value != replaced[i]) {
@@ -101,7 +101,7 @@ class Planner {
     Dependencies edges(function_, block);
     edges.add_in_place_writes();
     for (size_t i = 0; i < replaced.size(); ++i) {
-      const ValueId value = edges.first_in_place(block.results[i]);
+      const ValueId value = edges.in_place_root(block.results[i]);
       if (replaced[i] == kNoValue || value == replaced[i]) continue;
       for (const int reader : edges.readers(replaced[i])) edges.add(reader, edges.maker(value));
     }
@@ -124,7 +124,7 @@ class Planner {
     const auto value_id = [&](ValueId value) {
       const auto [at, is_new] = values.emplace(value, static_cast<int>(problem.value_bytes.size()));
       if (is_new) {
-        const ValueId first = edges.first_in_place(value);
+        const ValueId first = edges.in_place_root(value);
         const bool is_in_arena = edges.maker(first) >= 0 && !destinations_.contains(first);
         problem.value_bytes.push_back(is_in_arena ? align_up(function_.type(value).bytes()) : 0);
       }
@@ -238,7 +238,7 @@ class Planner {
     for (size_t i = 0; i < loop.operands.size(); ++i) {
       const int id = buffer_of(loop.operands[i]);
       for (const ValueId value : {condition.arguments[i], body.arguments[i], loop.results[i]}) buffers_[value] = id;
-      const ValueId next = edges.first_in_place(body.results[i]);
+      const ValueId next = edges.in_place_root(body.results[i]);
       if (next != body.arguments[i]) destinations_[next] = {.buffer = id};
     }
     for (const Node& node : body.nodes) {
@@ -269,7 +269,7 @@ class Planner {
       const Block& branch = node.regions[k];
       const Dependencies edges(function_, branch);
       for (size_t i = 0; i < node.results.size(); ++i) {
-        destinations_[edges.first_in_place(branch.results[i])] = {.buffer = buffer_of(node.results[i])};
+        destinations_[edges.in_place_root(branch.results[i])] = {.buffer = buffer_of(node.results[i])};
       }
       const bool is_last = k == node.cases.size();
       const int test = is_last ? -1 : add_test(node.operands[0], node.cases[k]);

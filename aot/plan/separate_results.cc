@@ -172,7 +172,7 @@ class Separator {
     FirstWriters writers;
     for (size_t i = 0; i < replaced.size(); ++i) {
       ValueId result = block.results[i];
-      if (replaced[i] == kNoValue || result == replaced[i] || dependencies.first_in_place(result) != replaced[i]) {
+      if (replaced[i] == kNoValue || result == replaced[i] || dependencies.in_place_root(result) != replaced[i]) {
         continue;
       }
       while (dependencies.predecessor(result) != replaced[i]) result = dependencies.predecessor(result);
@@ -200,7 +200,7 @@ class Separator {
     Insertions copies;
     // An argument that is copied somewhere on the way to what replaces it is copied at the start.
     for (const InPlaceWrite& write : refused) {
-      const ValueId first = dependencies.first_in_place(operand(block, write));
+      const ValueId first = dependencies.in_place_root(operand(block, write));
       if (!writers.erase(first) || first == operand(block, write)) continue;
       for (const InPlaceWrite& other : writes) {
         if (operand(block, other) == first) copy_operand(block, other, copies);
@@ -269,7 +269,7 @@ class Separator {
   // Whether a result is made where it belongs, in the place of `old` if there is one.
   bool is_direct(ValueId value, ValueId old, const Block& block, Dependencies& dependencies,
                  std::set<ValueId>& claimed) const {
-    const ValueId first = dependencies.first_in_place(value);
+    const ValueId first = dependencies.in_place_root(value);
     if (old != kNoValue && first == old) return claimed.insert(first).second;
     const int writer = dependencies.maker(first);
     if (writer < 0 || !block.nodes[writer].regions.empty()) return false;

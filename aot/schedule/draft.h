@@ -42,7 +42,7 @@ class Draft {
   const TensorType& temporary(int index) const { return lowering_.temporaries[index]; }
   void set_place(const Value* value, KernelBinding place) { places_[value] = place; }
   void add_step(LoweredKernel step) { lowering_.steps.push_back(std::move(step)); }
-  void set_prepared(int steps) { lowering_.prepared = steps; }
+  void set_hoistable_steps(int steps) { lowering_.hoistable_steps = steps; }
   void note_choice(std::string choice) { lowering_.choices.push_back(std::move(choice)); }
   int step_count() const { return static_cast<int>(lowering_.steps.size()); }
   Lowering finish() { return std::move(lowering_); }

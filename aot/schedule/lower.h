@@ -32,7 +32,7 @@ struct LoweredKernel {
 struct Lowering {
   std::vector<LoweredKernel> steps;  // each needs all before it
   // So many of the first steps read loop-invariant operands only: the plan runs them once, before the loop.
-  int prepared = 0;
+  int hoistable_steps = 0;
   std::vector<TensorType> temporaries;  // buffers between the steps
   std::vector<std::string> choices;     // what templates chose and how, for people
 };

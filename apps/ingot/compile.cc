@@ -134,11 +134,12 @@ Command compile_command() {
            {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
            {"--print-after",
             &pipeline.print_after,
-            "passes whose result is printed; also lower, plan, llvm, optimized.llvm, asm; or all",
+            "passes whose result is printed; also lower, loops, plan, llvm, optimized.llvm, asm; or all",
             {.commas = true}},
            {"--skip", &pipeline.skip, "passes to leave out, to see what they bring: fuse, ...", {.commas = true}},
            {"--dump-dir", &pipeline.dump_dir,
-            "folder for the graph after every pass, and for each target its loops, plans, LLVM IR, assembly"},
+            "folder for the graph after every pass, and for each target its lowered functions, loops, plans, LLVM IR, "
+            "assembly"},
            {"--time-passes", &pipeline.time_passes, "print where the time went"}},
       .run = [options] { run_compile(*options); },
   };

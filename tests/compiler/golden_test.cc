@@ -1,7 +1,7 @@
 // Golden text of passes: every tests/golden/PASS/*.mlir is a program whose first line says what to run on it
 // (`// run: cse, dce`), and what comes out. What a golden shows is also checked: the passes are idempotent, and the
 // program means the same before and after. In the folders of stages below the graph the first line is
-// `// run: lower for x86-64-v3`: a whole compilation, of which that stage is shown.
+// `// run: loops for x86-64-v3`: a whole compilation, of which that stage is shown.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -37,8 +37,13 @@ void expect_agreement(OpExecutor& executor) {
   const std::vector<OpCase>& cases = all_cases();
   const std::vector<std::vector<RefTensor>> results = executor.run(cases);
   ASSERT_EQ(results.size(), cases.size());
+  int left_out = 0;
   for (size_t k = 0; k < cases.size(); ++k) {
     if (!has_kernel(cases[k])) continue;
+    if (executor.leaves_out(cases[k])) {
+      ++left_out;
+      continue;
+    }
     ASSERT_EQ(results[k].size(), cases[k].expected.size()) << cases[k].sample.text;
     for (size_t r = 0; r < cases[k].expected.size(); ++r) {
       EXPECT_EQ(disagreement(cases[k], r, results[k][r]), "")
@@ -46,6 +51,7 @@ void expect_agreement(OpExecutor& executor) {
           << cases[k].sample.text;
     }
   }
+  if (left_out > 0) std::printf("  %d samples are not %s\n", left_out, executor.name().c_str());
 }
 
 TEST(Op, EveryOneHasSamples) {

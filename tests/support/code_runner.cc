@@ -5,6 +5,7 @@
 #include <set>
 
 #include "aot/codegen/execute.h"
+#include "tests/support/bochs/runner.h"
 #include "tests/support/buffer.h"
 #include "tests/support/emulated_runner.h"
 
@@ -40,7 +41,7 @@ std::vector<std::string> every_target() {
 }
 
 bool can_run(const loops::Target& target) {
-  if (target.runs_here()) return true;
+  if (is_for_bochs(target) || target.runs_here()) return true;
   const std::optional<std::string> why = why_not_emulated(target);
   static std::set<std::string> said;
   if (why && said.insert(*why).second) std::printf("  not executed: %s\n", why->c_str());
@@ -48,6 +49,7 @@ bool can_run(const loops::Target& target) {
 }
 
 std::unique_ptr<CodeRunner> make_code_runner(const loops::Target& target, const codegen::CodeImage& image) {
+  if (is_for_bochs(target)) return std::make_unique<BochsRunner>(target, image);
   if (target.runs_here()) return std::make_unique<NativeRunner>(image);
   return make_emulated_runner(target, image);
 }

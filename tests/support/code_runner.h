@@ -1,4 +1,5 @@
-// Runs compiled kernels on memory of its own: on this processor, or in an emulator of another one.
+// Runs compiled kernels on memory of its own: on this processor, or in an emulator of another one. With INGOT_EMULATE=1
+// AVX-512 is emulated too, by Bochs, also where this processor has it.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,10 @@ class CodeRunner {
   // So many bytes, aligned as kernels are promised; what they hold is unspecified. They replace those given before.
   virtual std::span<std::byte> memory(int64_t bytes) = 0;
   // One task of a kernel. Operands, in the order of its parameters, and scratch are offsets in the memory.
+  // Only of a kernel that it runs as the target's processors do.
   virtual void run(size_t kernel, std::span<const int64_t> operands, int64_t scratch, int64_t task) = 0;
+  // An emulator may have faults of its own.
+  virtual bool is_faithful(size_t kernel) const { return static_cast<void>(kernel), true; }
 };
 
 // Names of the whole target table, the best first: what every program that a test compiles is compiled for.

@@ -8,10 +8,9 @@
 
 #include "aot/base/divide.h"
 #include "aot/codegen/compile.h"
-#include "aot/codegen/disassemble.h"
 #include "aot/loops/interpret.h"
 #include "aot/loops/scalar.h"
-#include "tests/support/bochs/runner.h"
+#include "tests/support/code_runner.h"
 
 namespace ingot::codegen {
 namespace {
@@ -56,32 +55,6 @@ void expect_same(const Kernel& kernel, CodeRunner& code, size_t entry, uint64_t 
   }
 }
 
-// What Bochs 2.7 gets wrong, by the starts of mnemonics: kernels that need it are not emulated.
-constexpr std::string_view kEmulatedWrongly[] = {
-    "vcvtps2ph",               // takes ties away from zero
-    "vcvttps2u", "vcvttpd2u",  // numbers from 2^63 on
-    "vcvttss2u", "vcvttsd2u",  // likewise
-    "vpextrw",                 // to memory, with a short displacement
-    "kshift",                  // by all places but one
-};
-
-bool is_emulated_rightly(const CodeImage& image, const Target& target, const std::string& symbol) {
-  return std::ranges::none_of(image.functions, [&](const CodeImage::Function& function) {
-    if (!function.name.starts_with(symbol)) return false;
-    return std::ranges::any_of(disassemble(image, target, function.name), [](const Instruction& instruction) {
-      return std::ranges::any_of(kEmulatedWrongly,
-                                 [&](std::string_view it) { return instruction.text.starts_with(it); });
-    });
-  });
-}
-
-bool is_to_be_emulated(const Target& target) {
-  if (!std::getenv("INGOT_EMULATE") || target.name != "x86-64-v4") return false;
-  const std::optional<std::string> why_not = why_no_bochs();
-  if (why_not) std::printf("  not executed: %s\n", why_not->c_str());
-  return !why_not;
-}
-
 }  // namespace
 
 void fill(DType dtype, int64_t elements, std::byte* to, std::mt19937_64& random) {
@@ -124,16 +97,10 @@ void expect_same(const std::vector<Kernel>& kernels, uint64_t rounds) {
     SCOPED_TRACE(target.name);
     const CodeImage image = compile(kernels, target);
     ASSERT_EQ(image.entry_offsets.size(), kernels.size());
-    const bool in_bochs = is_to_be_emulated(target);
-    if (!in_bochs && !can_run(target)) continue;
-    std::unique_ptr<CodeRunner> code;
-    if (in_bochs) {
-      code = std::make_unique<BochsRunner>(image);
-    } else {
-      code = make_code_runner(target, image);
-    }
+    if (!can_run(target)) continue;
+    const std::unique_ptr<CodeRunner> code = make_code_runner(target, image);
     for (size_t k = 0; k < kernels.size(); ++k) {
-      if (in_bochs && !is_emulated_rightly(image, target, entry_symbol(kernels, k))) continue;
+      if (!code->is_faithful(k)) continue;
       for (uint64_t round = 0; round < rounds; ++round) expect_same(kernels[k], *code, k, 1000 * round + k);
     }
   }

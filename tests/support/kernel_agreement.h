@@ -45,7 +45,7 @@ void fill(DType dtype, int64_t elements, std::byte* to, std::mt19937_64& random)
 ::testing::AssertionResult equal(DType dtype, int64_t elements, const std::byte* a, const std::byte* b);
 
 // Compiles the kernels for every target, which proves the images, and compares what they do on random operands, so many
-// times, with what the interpreter does, where the code can be run; with INGOT_EMULATE=1 that for AVX-512 in Bochs.
+// times, with what the interpreter does, where the code can be run.
 void expect_same(const std::vector<Kernel>& kernels, uint64_t rounds = 1);
 
 }  // namespace ingot::codegen

@@ -105,11 +105,9 @@ TEST_F(CliTest, DumpsEveryStageOfEachTarget) {
   }
   const struct {
     const char *stage, *file, *says;
-  } stages[] = {{"lower", "000.*.loops", "kernel "},
-                {"plan", "predict.plan", "plan predict {"},
-                {"llvm", "000.*.ll", "define "},
-                {"optimized.llvm", "000.*.ll", "define "},
-                {"asm", "000.*.s", "ret"}};
+  } stages[] = {{"lower", "predict.lowered", "function predict {"}, {"loops", "000.*.loops", "kernel "},
+                {"plan", "predict.plan", "plan predict {"},         {"llvm", "000.*.ll", "define "},
+                {"optimized.llvm", "000.*.ll", "define "},          {"asm", "000.*.s", "ret"}};
   for (const std::string target : {"x86-64-v3", "aarch64"}) {
     size_t number = compile_passes().size();
     for (const auto& stage : stages) {
@@ -120,8 +118,10 @@ TEST_F(CliTest, DumpsEveryStageOfEachTarget) {
 }
 
 TEST_F(CliTest, PrintsStagesAndKeepsTheBundle) {
-  const std::string text = done("compile predict.mlir -o predict.ingot --print-after lower,plan,asm --target host");
-  for (const char* part : {"// after lower for ", "\nkernel ", "// after plan for ", "\nplan predict {", "ret"}) {
+  const std::string text =
+      done("compile predict.mlir -o predict.ingot --print-after lower,loops,plan,asm --target host");
+  for (const char* part : {"// after lower for ", "\nfunction predict {", "// after loops for ", "\nkernel ",
+                           "// after plan for ", "\nplan predict {", "ret"}) {
     EXPECT_NE(text.find(part), text.npos) << text;
   }
   EXPECT_EQ(text.find("// after fuse"), text.npos);
@@ -142,6 +142,24 @@ TEST_F(CliTest, ExplainsWhatWasChosen) {
     EXPECT_NE(choices.find(first), choices.npos) << choices;
   }
   EXPECT_EQ(ingot("compile step.mlir -o x.ingot --explain everything").exit_code, kUsageError);
+}
+
+TEST_F(CliTest, ExplainsWhatPassesChose) {
+  const std::string image = "tensor<1x8x8x4xf32>", kernel = "tensor<3x3x4x4xf32>";
+  write("apart.mlir",
+        fmt::format(
+            "func.func @main(%x: {0}, %w: {1}) -> {0} {{\n"
+            "  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+            "{{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : "
+            "({0}, {1}) -> {0}\n"
+            "  %1 = stablehlo.reverse %0, dims = [1] : {0}\n  return %1 : {0}\n}}\n",
+            image, kernel));
+  const std::string apart = done("compile apart.mlir -o x.ingot --target x86-64-v3 --explain fuse");
+  EXPECT_NE(apart.find("apart.mlir:3:8: fuse: stablehlo.convolution stays out of the kernel of stablehlo.reverse: "),
+            apart.npos)
+      << apart;
+  const std::string layouts = done("compile apart.mlir -o x.ingot --target x86-64-v3 --explain layout");
+  EXPECT_NE(layouts.find("apart.mlir:2:8: layout: convolution [0, 1, 2, 3] x "), layouts.npos) << layouts;
 }
 
 TEST_F(CliTest, PassesAreLeftOutUnlessTheyAreNeeded) {

@@ -75,7 +75,7 @@ int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   step.read({columns});
   emit_preparation(step, plan, step.write_temporary(temporary));
   step.finish();
-  if (plan.columns_are_hoisted) draft.set_prepared(1);
+  if (plan.columns_are_hoisted) draft.set_hoistable_steps(1);
   return temporary;
 }
 

@@ -25,8 +25,8 @@ class Cholesky {
         lower_(root.attrs().boolean("lower", false)),
         size_(a_->type.shape.back()),
         batch_shape_(a_->type.shape.begin(), a_->type.shape.end() - 2),
-        held_(loops::register_dtype(a_->type.dtype)),
-        step_(draft, draft.target().vector_bytes / info(held_).bytes) {
+        register_dtype_(loops::register_dtype(a_->type.dtype)),
+        step_(draft, draft.target().vector_bytes / info(register_dtype_).bytes) {
     step_.read({a_});
     step_.write({root.result()}, read_in_place(draft, {a_}));
   }
@@ -37,7 +37,7 @@ class Cholesky {
       b.set_task_count(0);
     } else {
       pitch_ = round_up(size_, b.vector_lanes());
-      rows_ = b.scratch("rows", held_, size_ * pitch_);
+      rows_ = b.scratch("rows", register_dtype_, size_ * pitch_);
       for_each_unit(b, "matrix", element_count(batch_shape_), wanted_tasks(step_.draft(), work_ns()),
                     [&](const Index& matrix) {
                       const std::vector<Index> batch = loops::unflatten(b, matrix, batch_shape_);
@@ -106,7 +106,8 @@ class Cholesky {
     b.loop("i", 0, size_, 1, [&](const Index& i) {
       along_row(0, [&](const Index& j) {
         const Expr is_inside = b.apply(ScalarOp::kGreaterEqual, {b.index_value(j), b.index_value(i)});
-        const Expr element = b.apply(ScalarOp::kSelect, {is_inside, b.load(rows_, flat(i, j)), b.constant(held_, 0)});
+        const Expr element =
+            b.apply(ScalarOp::kSelect, {is_inside, b.load(rows_, flat(i, j)), b.constant(register_dtype_, 0)});
         step_.store(root_.result(), place(batch, i, j), element, b.in_range(j, 0, size_));
       });
     });
@@ -117,7 +118,7 @@ class Cholesky {
   bool lower_;
   int64_t size_;
   Shape batch_shape_;
-  DType held_;
+  DType register_dtype_;
   Step step_;
   int64_t pitch_ = 0;  // elements from row to row
   BufferId rows_ = -1;

@@ -228,7 +228,7 @@ class Sort {
     for (const DType held : dtypes) record_bytes += info(held).bytes;
 
     const int64_t rows_bytes = 2 * (extent_ + kRun) * lanes * record_bytes;
-    lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= machine().l2_bytes ? Lanes::kRow : Lanes::kPair;
+    lanes_ = 2 * adjacent_rows() > lanes && rows_bytes <= 4 * machine().l2_bytes ? Lanes::kRow : Lanes::kPair;
     if (lanes == 1) lanes_ = Lanes::kNothing;
     const int64_t group = kRun * (lanes_ == Lanes::kPair ? lanes : 1);
     padded_ = round_up(extent_, group);

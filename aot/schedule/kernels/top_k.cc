@@ -40,9 +40,9 @@ class TopK {
         extent_(x_->type.shape.back()),
         k_(root.result()->type.shape.back()),
         rows_shape_(x_->type.shape.begin(), x_->type.shape.end() - 1),
-        held_(loops::register_dtype(x_->type.dtype)),
-        key_(is_float(held_) ? loops::signed_of(held_) : held_),
-        step_(draft, draft.target().vector_bytes / std::max(info(held_).bytes, info(kPosition).bytes)) {
+        register_dtype_(loops::register_dtype(x_->type.dtype)),
+        key_(is_float(register_dtype_) ? loops::signed_of(register_dtype_) : register_dtype_),
+        step_(draft, draft.target().vector_bytes / std::max(info(register_dtype_).bytes, info(kPosition).bytes)) {
     step_.read({root.operand(0)});
     Values results;
     for (const auto& result : root.results) {
@@ -72,12 +72,12 @@ class TopK {
   // --- candidates ---
 
   Expr to_key(const Expr& x) {
-    if (!is_float(held_)) return x;
+    if (!is_float(register_dtype_)) return x;
     return ops::total_order_key(Scalar(step_.b(), x).bitcast(key_));
   }
   Expr from_key(const Expr& key) {
-    if (!is_float(held_)) return key;
-    return Scalar(ops::total_order_key(Scalar(step_.b(), key))).bitcast(held_);
+    if (!is_float(register_dtype_)) return key;
+    return Scalar(ops::total_order_key(Scalar(step_.b(), key))).bitcast(register_dtype_);
   }
 
   Expr least_key() {
@@ -217,7 +217,7 @@ class TopK {
   Value* x_;
   int64_t extent_, k_;
   Shape rows_shape_;
-  DType held_, key_;
+  DType register_dtype_, key_;
   Step step_;
   int64_t vectors_ = 0;  // of slots
   BufferId keys_ = -1, positions_ = -1, candidates_ = -1;

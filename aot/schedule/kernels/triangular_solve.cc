@@ -28,8 +28,8 @@ class TriangularSolve {
         size_(a_->type.shape.back()),
         systems_(right_->type.shape[right_->type.rank() - (solve_.left_side ? 1 : 2)]),
         batch_shape_(a_->type.shape.begin(), a_->type.shape.end() - 2),
-        held_(loops::register_dtype(a_->type.dtype)),
-        step_(draft, systems_ == 1 ? 1 : draft.target().vector_bytes / info(held_).bytes) {
+        register_dtype_(loops::register_dtype(a_->type.dtype)),
+        step_(draft, systems_ == 1 ? 1 : draft.target().vector_bytes / info(register_dtype_).bytes) {
     std::set<const Value*> in_place = read_in_place(draft, {right_});
     for (const Value* value : draft.inputs_of({a_})) in_place.erase(value);
     step_.read(root.operands);
@@ -45,8 +45,8 @@ class TriangularSolve {
       vectors_ = std::min(machine().chains() / 2, divide_up(systems_, lanes));
       const int64_t groups = divide_up(systems_, vectors_ * lanes);
       const int64_t units = element_count(batch_shape_) * groups;
-      solved_ = b.scratch("solved", held_, size_ * vectors_ * lanes);
-      sums_ = b.tile("sum", held_, static_cast<int>(lanes), {vectors_});
+      solved_ = b.scratch("solved", register_dtype_, size_ * vectors_ * lanes);
+      sums_ = b.tile("sum", register_dtype_, static_cast<int>(lanes), {vectors_});
       for_each_unit(b, "unit", units, wanted_tasks(step_.draft(), work_ns()), [&](const Index& unit) {
         const std::vector<Index> batch = loops::unflatten(b, b.divide(unit, groups), batch_shape_);
         solve(batch, b.modulo(unit, groups));
@@ -121,7 +121,7 @@ class TriangularSolve {
   Value* right_;
   int64_t size_, systems_;
   Shape batch_shape_;
-  DType held_;
+  DType register_dtype_;
   Step step_;
   int64_t vectors_ = 1;  // of systems, in a group
   BufferId solved_ = -1;

@@ -1,10 +1,10 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = stablehlo.cholesky %x, lower = true : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_cholesky_8x8
+// after loops for x86-64-v3: 000.f32_cholesky_8x8
 kernel f32_cholesky_8x8 lanes 8 tasks 1 (x: f32[64], out: f32[64] out aliases x, rows: f32[64] scratch) {
   for i in 0 .. 8 {
     store rows[8*i + lane] = load x[i + 8*lane]

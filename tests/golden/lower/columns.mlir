@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Sums down columns: a vector of them at a time.
 func.func @main(%x: tensor<5x20xf32>) -> tensor<20xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -7,7 +7,7 @@ func.func @main(%x: tensor<5x20xf32>) -> tensor<20xf32> {
   return %1 : tensor<20xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_columns_20x5_multiply_add
+// after loops for x86-64-v3: 000.f32_columns_20x5_multiply_add
 kernel f32_columns_20x5_multiply_add lanes 8 tasks 1 (x: f32[100], out: f32[20] out) {
   tile acc: f32x8[3]
   for c in 0 .. 3 unroll {

@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Each element goes round by itself: one kernel, with the loop inside.
 func.func @main(%x: tensor<6xf32>, %y: tensor<6xf32>) -> tensor<6xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -16,7 +16,7 @@ func.func @main(%x: tensor<6xf32>, %y: tensor<6xf32>) -> tensor<6xf32> {
   return %0#0 : tensor<6xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_while_6
+// after loops for x86-64-v3: 000.f32_while_6
 kernel f32_while_6 lanes 8 tasks 1 (x: f32[6], y: f32[6], out: f32[6] out aliases x) {
   tile carried: f32x8[1]
   carried[0] = load x[lane where lt(i32[lane], splat(i32(6)))]

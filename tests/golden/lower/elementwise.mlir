@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Whole vectors, then one with a mask for what fills none.
 func.func @main(%x: tensor<3x20xf32>, %b: tensor<20xf32>) -> tensor<3x20xf32> {
   %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<20xf32>) -> tensor<3x20xf32>
@@ -7,7 +7,7 @@ func.func @main(%x: tensor<3x20xf32>, %b: tensor<20xf32>) -> tensor<3x20xf32> {
   return %2 : tensor<3x20xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_3x20_add_tanh
+// after loops for x86-64-v3: 000.f32_3x20_add_tanh
 kernel f32_3x20_add_tanh lanes 8 tasks 1 (x: f32[60], b: f32[20], out: f32[60] out aliases x) {
   for unit in 0 .. 3 {
     for i in 0 .. 16 by 8 {

@@ -1,4 +1,4 @@
-// run: lower for aarch64
+// run: loops for aarch64
 // Computed in f32 and rounded after each op.
 func.func @main(%x: tensor<16xbf16>, %y: tensor<16xbf16>) -> tensor<16xbf16> {
   %0 = stablehlo.multiply %x, %y : tensor<16xbf16>
@@ -6,7 +6,7 @@ func.func @main(%x: tensor<16xbf16>, %y: tensor<16xbf16>) -> tensor<16xbf16> {
   return %1 : tensor<16xbf16>
 }
 // ---- expect
-// after lower for aarch64: 000.bf16_16_multiply_add
+// after loops for aarch64: 000.bf16_16_multiply_add
 kernel bf16_16_multiply_add lanes 4 tasks 1 (x: bf16[16], y: bf16[16], out: bf16[16] out aliases x) {
   for i in 0 .. 16 by 4 {
     let x.1 = load x[i + lane]

@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Softmax: a row at a time, kept at hand between its reductions.
 func.func @main(%x: tensor<4x20xf32>) -> tensor<4x20xf32> {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4x20xf32>) -> tensor<4x20xf32> {
   return %p : tensor<4x20xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_rows_4x20_maximum
+// after loops for x86-64-v3: 000.f32_rows_4x20_maximum
 kernel f32_rows_4x20_maximum lanes 8 tasks 1 (x: f32[80], m: f32[4] out) {
   tile acc: f32x8[1]
   for row in 0 .. 4 {
@@ -27,7 +27,7 @@ kernel f32_rows_4x20_maximum lanes 8 tasks 1 (x: f32[80], m: f32[4] out) {
     store m[row] = reduced
   }
 }
-// after lower for x86-64-v3: 001.f32_rows_4x20_subtract_exponential_add_divide
+// after loops for x86-64-v3: 001.f32_rows_4x20_subtract_exponential_add_divide
 kernel f32_rows_4x20_subtract_exponential_add_divide lanes 8 tasks 1 (x: f32[80], m: f32[4], p: f32[80] out aliases x, row: f32[20] scratch) {
   tile acc: f32x8[1]
   for row.1 in 0 .. 4 {

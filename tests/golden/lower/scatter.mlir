@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Rows added to a table, in ascending order of the updates.
 func.func @main(%table: tensor<10x8xf32>, %rows: tensor<3x1xi32>, %x: tensor<3x8xf32>) -> tensor<10x8xf32> {
   %0 = "stablehlo.scatter"(%table, %rows, %x) ({
@@ -9,7 +9,7 @@ func.func @main(%table: tensor<10x8xf32>, %rows: tensor<3x1xi32>, %x: tensor<3x8
   return %0 : tensor<10x8xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_scatter_10x8
+// after loops for x86-64-v3: 000.f32_scatter_10x8
 kernel f32_scatter_10x8 lanes 8 tasks 1 (table: f32[80], rows: i32[3], x: f32[24], out: f32[80] out aliases table) {
   for d in 0 .. 10 {
     let old = load table[8*d + lane]

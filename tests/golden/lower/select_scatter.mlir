@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // The gradient of max pooling.
 func.func @main(%x: tensor<1x4x4x8xf32>, %g: tensor<1x2x2x8xf32>) -> tensor<1x4x4x8xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -14,7 +14,7 @@ func.func @main(%x: tensor<1x4x4x8xf32>, %g: tensor<1x2x2x8xf32>) -> tensor<1x4x
   return %0 : tensor<1x4x4x8xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_select_and_scatter_1x4x4x8
+// after loops for x86-64-v3: 000.f32_select_and_scatter_1x4x4x8
 kernel f32_select_and_scatter_1x4x4x8 lanes 8 tasks 1 (x: f32[128], g: f32[32], out: f32[128] out) {
   tile best: f32x8[]
   tile chosen: i32x8[]

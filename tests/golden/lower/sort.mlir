@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Short rows, with where each value was: a network, a row in each lane.
 func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xi32>) {
   %n = stablehlo.iota dim = 1 : tensor<2x4xi32>
@@ -10,7 +10,7 @@ func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xi32>) {
   return %s#0, %s#1 : tensor<2x4xf32>, tensor<2x4xi32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_sort_2x4
+// after loops for x86-64-v3: 000.f32_sort_2x4
 kernel f32_sort_2x4 lanes 8 tasks 1 (x: f32[8], s: f32[8] out aliases x, out: i32[8] out) {
   let x.1 = load x[4*lane where lt(i32[lane], splat(i32(2)))]
   let x.2 = load x[4*lane + 1 where lt(i32[lane], splat(i32(2)))]

@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // One long sum: partial sums by many tasks, then their sum in a fixed order.
 func.func @main(%x: tensor<524288xf32>) -> tensor<f32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -6,7 +6,7 @@ func.func @main(%x: tensor<524288xf32>) -> tensor<f32> {
   return %0 : tensor<f32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_rows_1x524288_add
+// after loops for x86-64-v3: 000.f32_rows_1x524288_add
 kernel f32_rows_1x524288_add lanes 8 tasks 16 (x: f32[524288], partial: f32[16] out) {
   tile acc: f32x8[4]
   tile total: f32x8[4]
@@ -31,7 +31,7 @@ kernel f32_rows_1x524288_add lanes 8 tasks 16 (x: f32[524288], partial: f32[16] 
   }
   store partial[task] = reduce<add>(add(add(total[0], total[2]), add(total[1], total[3])))
 }
-// after lower for x86-64-v3: 001.f32_rows_1x524288_add.1
+// after loops for x86-64-v3: 001.f32_rows_1x524288_add.1
 kernel f32_rows_1x524288_add.1 lanes 1 tasks 1 (partial: f32[16], out: f32[1] out) {
   tile acc: f32[1]
   acc[0] = f32(0)

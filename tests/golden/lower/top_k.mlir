@@ -1,10 +1,10 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 func.func @main(%x: tensor<4x16xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>) {
   %0:2 = chlo.top_k(%x, k = 2) : tensor<4x16xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
   return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x2xi32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_top_k_4x2
+// after loops for x86-64-v3: 000.f32_top_k_4x2
 kernel f32_top_k_4x2 lanes 8 tasks 1 (x: f32[64], out: f32[8] out, out.1: i32[8] out) {
   tile keys: i32x8[2]
   tile positions: i32x8[2]

@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Only the window is visited; the state stays where it is.
 func.func @main(%cache: tensor<8x4xf32> {ingot.state = "cache"}, %x: tensor<1x4xf32>, %at: tensor<i32>) -> (tensor<8x4xf32> {ingot.state = "cache"}) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -6,7 +6,7 @@ func.func @main(%cache: tensor<8x4xf32> {ingot.state = "cache"}, %x: tensor<1x4x
   return %0 : tensor<8x4xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_8x4_dynamic_update_slice
+// after loops for x86-64-v3: 000.f32_8x4_dynamic_update_slice
 kernel f32_8x4_dynamic_update_slice lanes 8 tasks 1 (cache: f32[32], x: f32[4], at: i32[1], out: f32[32] out aliases cache) {
   let start = minimum(maximum(load at[0], i32(0)), i32(7)) in 0 .. 7
   %0 = lt(i32[lane], splat(i32(4)))

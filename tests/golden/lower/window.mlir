@@ -1,4 +1,4 @@
-// run: lower for x86-64-v3
+// run: loops for x86-64-v3
 // Max pooling, with what follows it.
 func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32> {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -11,7 +11,7 @@ func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32> {
   return %1 : tensor<1x2x2x8xf32>
 }
 // ---- expect
-// after lower for x86-64-v3: 000.f32_reduce_window_1x2x2x8_negate
+// after loops for x86-64-v3: 000.f32_reduce_window_1x2x2x8_negate
 kernel f32_reduce_window_1x2x2x8_negate lanes 8 tasks 1 (x: f32[128], out: f32[32] out) {
   tile acc: f32x8[1]
   for unit in 0 .. 4 {

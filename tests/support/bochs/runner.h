@@ -16,18 +16,19 @@
 
 namespace ingot {
 
-// Why Bochs cannot run here; nothing where it can.
-std::optional<std::string> why_no_bochs();
+// Whether the target's code is to be run by Bochs: with INGOT_EMULATE=1, where there is one.
+bool is_for_bochs(const loops::Target& target);
 
 class BochsRunner : public CodeRunner {
  public:
-  explicit BochsRunner(const codegen::CodeImage& image);
+  BochsRunner(const loops::Target& target, const codegen::CodeImage& image);
   ~BochsRunner() override;
   BochsRunner(const BochsRunner&) = delete;
   BochsRunner& operator=(const BochsRunner&) = delete;
 
   std::span<std::byte> memory(int64_t bytes) override;
   void run(size_t kernel, std::span<const int64_t> operands, int64_t scratch, int64_t task) override;
+  bool is_faithful(size_t kernel) const override { return is_faithful_.at(kernel); }
 
  private:
   void write_configuration() const;
@@ -37,6 +38,7 @@ class BochsRunner : public CodeRunner {
 
   std::filesystem::path folder_;
   std::vector<uint64_t> entry_offsets_;
+  std::vector<bool> is_faithful_;
   int64_t memory_start_;      // on the disk
   int64_t memory_bytes_ = 0;  // as last asked for
   std::byte* disk_ = nullptr;
