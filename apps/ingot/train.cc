@@ -15,6 +15,7 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/interrupts.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/loss_curve.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/row.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct TrainOptions {
   std::string bundle, entry, data, state, log, save, save_every, plot;
-  std::vector<std::string> set;
+  std::vector<std::string> set, trust;
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
@@ -87,7 +88,7 @@ class Training {
  public:
   explicit Training(const TrainOptions& options)
       : options_(options),
-        device_(options.bundle, options.threads),
+        device_(options.bundle, options.threads, options.trust),
         entry_(device_.find_entry(options.entry)),
         inputs_(device_.inputs(entry_)),
         outputs_(device_.outputs(entry_)),
@@ -212,7 +213,8 @@ Command train_command() {
                   {"--save-every", &o.save_every,
                    "save also after every so many steps, as in 100, or seconds, as in 30s"},
                   {"--resume", &o.resume, "go on from what --save wrote, if it is there, as if it had never stopped"},
-                  {"--threads", &o.threads, "1 by default; the results are the same for any number"}},
+                  {"--threads", &o.threads, "1 by default; the results are the same for any number"},
+                  trust_option(&o.trust)},
       .run = [options] { Training(*options).run(); },
   };
 }

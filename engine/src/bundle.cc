@@ -107,10 +107,14 @@ void fill_requirements(ingot_bundle* bundle) {
 
 // Everything that probing and opening have in common. bundle->file is set.
 ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options, ingot_error* error) {
-  if (!is_aligned(bundle->file.bytes, kBlockAlignmentBytes)) {
+  const FileBytes& file = bundle->file;
+  if (options.bundle_check) {
+    INGOT_TRY(options.bundle_check(options.bundle_check_user, file.bytes, file.byte_count, error));
+  }
+  if (!is_aligned(file.bytes, kBlockAlignmentBytes)) {
     return fail(error, INGOT_MISALIGNED, "the bundle's bytes must start at a multiple of 64");
   }
-  INGOT_TRY(bundle->metadata.read(bundle->file.bytes, bundle->file.byte_count, error));
+  INGOT_TRY(bundle->metadata.read(file.bytes, file.byte_count, error));
   INGOT_TRY(pick_target(bundle, options.target, error));
   if (const ingot_segment_record* rodata = bundle->metadata.rodata(bundle->target)) {
     bundle->rodata = bundle->segment_bytes(*rodata);
@@ -186,12 +190,23 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options* option
   return INGOT_OK;
 }
 
-ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* error) {
-  ingot_open_options options = {};
-  options.trust_rodata = 1;
-  INGOT_TRY(read_bundle(bundle, options, error));
-  *out = bundle->requirements;
-  return INGOT_OK;
+// The file is given back.
+ingot_status probe(const FileBytes& file, const ingot_open_options* options, ingot_requirements* out,
+                   ingot_error* error) {
+  ingot_open_options chosen = options ? *options : ingot_open_options();
+  chosen.trust_rodata = 1;
+  ingot_bundle bundle;
+  bundle.file = file;
+  const ingot_status status = read_bundle(&bundle, chosen, error);
+  free_bytes(&bundle.file);
+  if (status == INGOT_OK) *out = bundle.requirements;
+  return status;
+}
+
+// What a check has seen must not change afterwards.
+ingot_status take_file(const char* path, const ingot_open_options* options, FileBytes* out, ingot_error* error) {
+  const bool is_copied = options && (options->copy_file || options->code_check || options->bundle_check);
+  return is_copied ? read_file(path, out, error) : map_file(path, out, error);
 }
 
 FileBytes borrowed(const void* bytes, uint64_t byte_count) {
@@ -218,27 +233,32 @@ uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
 using namespace ingot::engine;
 
 ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error) {
-  if (!path || !out) return null_argument(error);
-  ingot_bundle bundle;
-  INGOT_TRY(map_file(path, &bundle.file, error));
-  const ingot_status status = probe(&bundle, out, error);
-  free_bytes(&bundle.file);
-  return status;
+  return ingot_probe_file_with(path, nullptr, out, error);
 }
 
 ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error) {
+  return ingot_probe_memory_with(bytes, byte_count, nullptr, out, error);
+}
+
+ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* options, ingot_requirements* out,
+                                   ingot_error* error) {
+  if (!path || !out) return null_argument(error);
+  FileBytes file;
+  INGOT_TRY(take_file(path, options, &file, error));
+  return probe(file, options, out, error);
+}
+
+ingot_status ingot_probe_memory_with(const void* bytes, uint64_t byte_count, const ingot_open_options* options,
+                                     ingot_requirements* out, ingot_error* error) {
   if (!bytes || !out) return null_argument(error);
-  ingot_bundle bundle;
-  bundle.file = borrowed(bytes, byte_count);
-  return probe(&bundle, out, error);
+  return probe(borrowed(bytes, byte_count), options, out, error);
 }
 
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
                              ingot_bundle** out, ingot_error* error) {
   if (!path || !memory || !out) return null_argument(error);
   FileBytes file;
-  const bool is_copied = options && (options->copy_file || options->code_check);
-  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
+  INGOT_TRY(take_file(path, options, &file, error));
   return open_bundle(file, options, memory, memory_bytes, out, error);
 }
 

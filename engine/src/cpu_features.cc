@@ -13,7 +13,7 @@ namespace {
 
 // A feature is a bit of a word that the constructor reads. It needs registers that the operating system must save.
 struct Feature {
-  const char* name;
+  char name[16];  // in the table itself, which then holds no address
   uint8_t word;
   uint8_t bit;
   uint8_t state = 0;

@@ -160,7 +160,7 @@ TemporaryDirectory::~TemporaryDirectory() { std::filesystem::remove_all(path_); 
 OpenBundle::OpenBundle(const std::vector<std::byte>& contents, const ingot_open_options* options)
     : bytes(std::make_unique<Block>(contents.size())) {
   if (!contents.empty()) std::memcpy(bytes->data(), contents.data(), contents.size());
-  open([&] { return ingot_probe_memory(bytes->data(), bytes->size(), &needs, &error); },
+  open([&] { return ingot_probe_memory_with(bytes->data(), bytes->size(), options, &needs, &error); },
        [&] {
          return ingot_open_memory(bytes->data(), bytes->size(), options, memory->data(), memory->size(), &bundle,
                                   &error);
@@ -168,7 +168,7 @@ OpenBundle::OpenBundle(const std::vector<std::byte>& contents, const ingot_open_
 }
 
 OpenBundle::OpenBundle(const std::string& path, const ingot_open_options* options) {
-  open([&] { return ingot_probe_file(path.c_str(), &needs, &error); },
+  open([&] { return ingot_probe_file_with(path.c_str(), options, &needs, &error); },
        [&] { return ingot_open_file(path.c_str(), options, memory->data(), memory->size(), &bundle, &error); });
 }
 
