@@ -1,7 +1,7 @@
 // A bundle that an earlier compiler made still opens, runs and gives the numbers that it gave then: the guard of the
 // compatibility rules in schema/README.md. The bundles in tests/engine/compat were made of the texts beside them, for
-// x86-64-v3 (that of 1.4 for aarch64 too, which compat_emulated_test runs), when the format in their name was new. So were
-// the state files beside them, by the engine of the day. They are never made anew: what a later format adds gets a
+// x86-64-v3 (that of 1.4 for aarch64 too, which compat_emulated_test runs; flow_1.1 as engine_flow.h makes them), when the
+// format in their name was new. So were the state files beside them, by the engine of the day. They are never made anew: what a later format adds gets a
 // bundle of its own.
 #include <gtest/gtest.h>
 
@@ -79,6 +79,24 @@ TEST_P(TwoLayers, GiveTheirNumbers) {
   expect_trained(loaded);
 }
 INSTANTIATE_TEST_SUITE_P(Compat, TwoLayers, testing::ValuesIn(kCases));
+
+// Of kernels written by hand, for any processor of its architecture: format 1.1 had a loop around branches.
+TEST(Compat, ABundleOfFormat11LoopsAndBranches) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the bundle is for x86-64";
+#endif
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/engine/compat/flow_1.1.ingot");
+  for (const uint32_t threads : {1, 3}) {
+    Session session(bundle, threads);
+    const Entry flow = session.entry("flow");
+    for (uint32_t i = 0; i < 64; ++i) flow.input<uint32_t>("x")[i] = 0x9E3779B9u * (i + 1);
+    flow.input<uint32_t>("n")[0] = 7;
+    flow.run();
+    const auto row = flow.output<uint32_t>("y").subspan(3 * 64, 4);
+    EXPECT_EQ(std::vector<uint32_t>(row.begin(), row.end()),
+              (std::vector<uint32_t>{1449514531, 3974435412, 1130647173, 3655568054}));
+  }
+}
 
 TEST(Compat, ABundleOfFormat12LoopsAndHasDefaults) {
   if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
