@@ -16,7 +16,7 @@
 /* Eight bytes that text-mode copies and 7-bit channels cannot leave whole. */
 #define INGOT_BUNDLE_MAGIC "\x89INGOT\r\n"
 #define INGOT_FORMAT_MAJOR 1 /* an engine reads bundles of its own major version */
-#define INGOT_FORMAT_MINOR 3 /* and of every minor one, if it knows each feature that the bundle requires */
+#define INGOT_FORMAT_MINOR 4 /* and of every minor one, if it knows each feature that the bundle requires */
 
 /* The first 64 bytes of a bundle. */
 typedef struct ingot_bundle_header {
@@ -51,9 +51,13 @@ typedef struct ingot_code_header {
   uint32_t features_bytes;
   uint64_t image_offset; /* from the start of the segment */
   uint64_t image_bytes;
-  char isa[16];         /* "x86-64", "aarch64"; zero padded */
-  uint64_t reserved[1]; /* zero */
+  char isa[16];   /* "x86-64", "aarch64"; zero padded */
+  uint64_t flags; /* ingot_code_flags */
 } ingot_code_header;
+
+enum ingot_code_flags {
+  INGOT_CODE_TELLS_PLACES = 1 /* parameters tell what may replace them. Without it, all that start where they do may */
+};
 
 /* One kernel: where it starts, how often a step calls it, and which parameters it takes. */
 typedef struct ingot_kernel_record {
@@ -66,11 +70,13 @@ typedef struct ingot_kernel_record {
   uint32_t reserved;      /* zero */
 } ingot_kernel_record;
 
-/* One parameter: a kernel touches bytes [0, reach) of the operand bound to it, and nothing else. */
+/* One parameter: a kernel touches bytes [0, reach) of the operand bound to it, and nothing else. What a kernel writes lies
+ * apart from its other operands, but for one case: where a parameter that is only read starts, that which replaces it
+ * may start too. */
 typedef struct ingot_parameter_record {
   uint64_t reach_bytes;
-  uint32_t access; /* INGOT_ACCESS_READ | INGOT_ACCESS_WRITE */
-  uint32_t reserved;
+  uint32_t access;      /* INGOT_ACCESS_READ | INGOT_ACCESS_WRITE */
+  uint32_t replaced_by; /* 1 + the index of the parameter that replaces it; 0: none does */
 } ingot_parameter_record;
 
 enum ingot_access { INGOT_ACCESS_READ = 1, INGOT_ACCESS_WRITE = 2 };

@@ -53,6 +53,7 @@ struct Parameter {
   uint64_t reach_bytes = 0;
   bool reads = false;
   bool writes = false;
+  std::optional<uint32_t> replaced_by = {};  // of what is only read: the parameter that may be written in its place
 };
 
 struct Kernel {

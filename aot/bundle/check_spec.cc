@@ -42,6 +42,10 @@ void check_target(const BundleSpec& spec, const Target& target) {
   require(target.plans.size() == spec.entries.size(), target.name + ": one plan per entry is needed");
   for (const Kernel& kernel : target.kernels) {
     require(kernel.code_offset < target.code.size(), target.name + ": '" + kernel.name + "' starts outside the code");
+    for (const Parameter& p : kernel.parameters) {
+      require(!p.replaced_by || (!p.writes && *p.replaced_by < kernel.parameters.size()),
+              target.name + ": what replaces a parameter of '" + kernel.name + "' is none");
+    }
   }
   for (size_t i = 0; i < target.plans.size(); ++i) check_plan(spec, target, spec.entries[i], target.plans[i]);
 }

@@ -185,8 +185,10 @@ class Reader {
       for (uint32_t j = 0; j < record.parameter_count; ++j) {
         const auto parameter = read_struct<ingot_parameter_record>(
             segment, parameters_at + (uint64_t{record.first_parameter} + j) * sizeof(ingot_parameter_record));
-        kernel.parameters.push_back({parameter.reach_bytes, (parameter.access & INGOT_ACCESS_READ) != 0,
-                                     (parameter.access & INGOT_ACCESS_WRITE) != 0});
+        kernel.parameters.push_back(
+            {parameter.reach_bytes, (parameter.access & INGOT_ACCESS_READ) != 0,
+             (parameter.access & INGOT_ACCESS_WRITE) != 0,
+             parameter.replaced_by > 0 ? std::optional(parameter.replaced_by - 1) : std::nullopt});
       }
       out->kernels.push_back(std::move(kernel));
     }

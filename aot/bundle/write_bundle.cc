@@ -62,6 +62,7 @@ Bytes code_segment(const Target& target, uint32_t page_bytes) {
   header.features_bytes = static_cast<uint32_t>(features.size());
   header.image_offset = round_up(table_bytes, page_bytes);
   header.image_bytes = target.code.size();
+  header.flags = INGOT_CODE_TELLS_PLACES;
   std::memcpy(header.isa, target.isa.data(), target.isa.size());
 
   Writer out(header.image_offset + header.image_bytes);
@@ -74,7 +75,9 @@ Bytes code_segment(const Target& target, uint32_t page_bytes) {
     first_parameter += count;
   }
   for (const Kernel& kernel : target.kernels) {
-    for (const Parameter& p : kernel.parameters) out.put(ingot_parameter_record{p.reach_bytes, access(p), 0});
+    for (const Parameter& p : kernel.parameters) {
+      out.put(ingot_parameter_record{p.reach_bytes, access(p), p.replaced_by ? *p.replaced_by + 1 : 0});
+    }
   }
   out.copy(features.data(), features.size());
   out.skip_to(header.image_offset);

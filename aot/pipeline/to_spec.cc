@@ -170,6 +170,20 @@ bundle::Plan plan_spec(const plan::Plan& plan, const Function& function) {
   return spec;
 }
 
+// Scratch is no parameter. What an output may alias, it may replace.
+std::vector<bundle::Parameter> parameters_of(const loops::Kernel& kernel) {
+  std::vector<bundle::Parameter> parameters;
+  std::vector<size_t> of_buffer;
+  for (const loops::Buffer& buffer : kernel.buffers) {
+    of_buffer.push_back(parameters.size());
+    if (buffer.role == loops::BufferRole::kScratch) continue;
+    const bool writes = buffer.role == loops::BufferRole::kOutput;
+    if (buffer.may_alias >= 0) parameters[of_buffer[buffer.may_alias]].replaced_by = parameters.size();
+    parameters.push_back({static_cast<uint64_t>(buffer.elements * info(buffer.dtype).bytes), !writes, writes});
+  }
+  return parameters;
+}
+
 bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,
                            std::vector<std::byte> rodata, std::vector<bundle::Plan> plans) {
   bundle::Target spec;
@@ -188,12 +202,7 @@ bundle::Target target_spec(const loops::Target& target, const plan::KernelTable&
     made.stack_bytes = static_cast<uint32_t>(image.stack_bytes[i]);
     made.task_count = static_cast<uint32_t>(kernel.task_count);
     made.scratch_bytes = kernel.scratch_bytes;
-    for (const loops::Buffer& buffer : kernel.buffers) {
-      if (buffer.role == loops::BufferRole::kScratch) continue;
-      const bool writes = buffer.role != loops::BufferRole::kInput;
-      made.parameters.push_back({static_cast<uint64_t>(buffer.elements * info(buffer.dtype).bytes),
-                                 buffer.role != loops::BufferRole::kOutput, writes});
-    }
+    made.parameters = parameters_of(kernel);
     spec.kernels.push_back(std::move(made));
   }
   spec.code = std::move(image.bytes);

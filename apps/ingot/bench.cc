@@ -8,6 +8,7 @@
 #include "aot/pipeline/initial_state.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/roofline_report.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/sources.h"
@@ -22,7 +23,7 @@ constexpr uint32_t kRooflineSteps = 20;  // that are shown, unless --steps says 
 
 struct BenchOptions {
   std::string bundle, entry, state, data;
-  std::vector<std::string> set;
+  std::vector<std::string> set, trust;
   uint32_t threads = 1;
   uint32_t steps = 0;
   double seconds = 1.0;
@@ -89,7 +90,7 @@ bool needs_state(const Device& device, const bundle::BundleSpec& spec) {
 
 void bench(const BenchOptions& options) {
   if (!options.roofline_svg.empty()) WholeFile{options.roofline_svg};  // a bad path is known before the work
-  Device device(options.bundle, options.threads);
+  Device device(options.bundle, options.threads, options.trust);
   const uint32_t entry = device.find_entry(options.entry);
   const bundle::BundleSpec spec = load_bundle(options.bundle);
   device.start_state(options.state.empty() && needs_state(device, spec) ? kZeroState : options.state);
@@ -152,7 +153,8 @@ Command bench_command() {
                   {"--roofline", &o.roofline,
                    "measure the machine, then each kernel beside it: GFLOP/s, GB/s, what bounds it, its source line"},
                   {"--roofline-svg", &o.roofline_svg, "picture to write of that"},
-                  {"--json", &o.json, "one JSON object on one line, and one for each step"}},
+                  {"--json", &o.json, "one JSON object on one line, and one for each step"},
+                  trust_option(&o.trust)},
       .run = [options] { bench(*options); },
   };
 }

@@ -48,5 +48,8 @@ Command train_command();
 Command check_command();
 Command bench_command();
 Command opt_command();
+Command keygen_command();
+Command sign_command();
+Command verify_command();
 
 }  // namespace ingot

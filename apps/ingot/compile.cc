@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
@@ -11,6 +12,7 @@
 #include "aot/pipeline/initial_state.h"
 #include "aot/plan/explain_order.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/sources.h"
 
@@ -19,7 +21,7 @@ namespace {
 
 struct CompileCommand {
   std::vector<std::string> inputs;
-  std::string output;
+  std::string output, sign;
   CompileOptions options;
   std::vector<std::string> shapes;
   std::string explain;
@@ -68,8 +70,16 @@ std::string explanation(const Compiled& compiled, const std::string& subject) {
   return text;
 }
 
+void write_signed(const Compiled& compiled, const std::string& path, const std::optional<ingot_private_key>& key) {
+  if (!key) return compiled.write(path);
+  WholeFile file(path);
+  file.write(signed_bundle(bundle::write_bundle(compiled.spec), *key));
+  file.commit();
+}
+
 void run_compile(const CompileCommand& command) {
   WholeFile(command.output);  // a bad path is known before the work
+  const auto key = command.sign.empty() ? std::nullopt : std::optional(read_private_key(command.sign));
   CompileOptions options = command.options;
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = std::filesystem::path(command.output).stem().string();
@@ -86,7 +96,7 @@ void run_compile(const CompileCommand& command) {
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
-  compiled.write(command.output);
+  write_signed(compiled, command.output, key);
   report(compiled, command.output);
   if (!compiled.spec.initial_state.empty()) fmt::print("  first values of the state from {}\n", options.initial_state);
   if (!options.pipeline.time_passes) return;
@@ -131,6 +141,7 @@ Command compile_command() {
             "how each product and convolution is blocked, packed and split; layout: how the tensors around "
             "convolutions lie",
             {.choices = {"fuse", "layout", "order", "contraction"}}},
+           {"--sign", &o.sign, "private key file, as keygen writes it: the bundle is signed by it"},
            {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
            {"--print-after",
             &pipeline.print_after,

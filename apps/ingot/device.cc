@@ -8,6 +8,7 @@
 #include "aot/base/error.h"
 #include "aot/base/join.h"
 #include "aot/pipeline/initial_state.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/tensor_files.h"
 
@@ -21,25 +22,35 @@ std::vector<ingot_tensor_info> tensors(uint32_t count, Get get) {
   return all;
 }
 
+std::string hint_for(ingot_status status) {
+  if (status == INGOT_FILE_FAILED) return "is the path right?";
+  if (status == INGOT_NO_TARGET) return "compile it with --target for this one";
+  const std::string hint = signature_hint(status);
+  return hint.empty() ? "is it what `ingot compile` wrote? Compile it anew" : hint;
+}
+
 // A bundle, or what the engine says of it with the file's name and what to do.
-engine::Bundle open(const std::string& path) {
+engine::Bundle open(const std::string& path, const std::vector<std::string>& trust) {
+  const std::vector<ingot_public_key> keys = read_public_keys(trust);
+  ingot_trusted_keys trusted = {keys.data(), static_cast<uint32_t>(keys.size())};
+  ingot_open_options options = {};
+  options.copy_file = 1;  // training goes on for hours: whoever replaces the file does not end it
+  if (!keys.empty()) {
+    options.bundle_check = ingot_check_signature;
+    options.bundle_check_user = &trusted;
+  }
   try {
-    ingot_open_options options = {};
-    options.copy_file = 1;  // training goes on for hours: whoever replaces the file does not end it
     return engine::Bundle(path, &options);
   } catch (const engine::Failure& failure) {
-    const std::string what = failure.what();
-    const char* hint = failure.status() == INGOT_FILE_FAILED ? "is the path right?"
-                       : failure.status() == INGOT_NO_TARGET ? "compile it with --target for this one"
-                                                             : "is it what `ingot compile` wrote? Compile it anew";
+    const std::string what = failure.what(), hint = hint_for(failure.status());
     throw_error(nullptr, fmt::format("{}{}; {}", what.find(path) == what.npos ? path + ": " : "", what, hint));
   }
 }
 
 }  // namespace
 
-Device::Device(const std::string& path, uint32_t threads)
-    : path_(path), bundle_(open(path)), session_(bundle_, threads) {}
+Device::Device(const std::string& path, uint32_t threads, const std::vector<std::string>& trust)
+    : path_(path), bundle_(open(path, trust)), session_(bundle_, threads) {}
 Device::Device(std::span<const std::byte> bytes, uint32_t threads) : bundle_(bytes), session_(bundle_, threads) {}
 
 std::vector<ingot_tensor_info> Device::inputs(uint32_t entry) const {

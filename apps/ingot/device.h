@@ -12,7 +12,8 @@ namespace ingot {
 // Failures are engine::Failure, or Errors where more can be said.
 class Device {
  public:
-  Device(const std::string& bundle_path, uint32_t threads);
+  // With key files in `trust`, the bundle must be signed by one of these keys.
+  Device(const std::string& bundle_path, uint32_t threads, const std::vector<std::string>& trust = {});
   Device(std::span<const std::byte> bytes, uint32_t threads);  // the bytes must stay as long as the device
 
   const engine::Bundle& bundle() const { return bundle_; }

@@ -10,6 +10,7 @@
 #include "aot/base/join.h"
 #include "apps/ingot/chart.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/sources.h"
 #include "apps/ingot/tensor_files.h"
@@ -90,9 +91,18 @@ Json list(const std::vector<T>& all) {
   return rows;
 }
 
-Json to_json(const bundle::BundleSpec& spec, const std::string& here) {
-  Json report = {
-      {"name", spec.name}, {"producer", spec.producer}, {"runs_here", here}, {"state_bytes", spec.state_bytes}};
+Json to_json(const std::vector<Signer>& signers) {
+  Json rows = Json::array();
+  for (const Signer& signer : signers) rows.push_back({{"key", name_of(signer.key)}, {"good", signer.is_good}});
+  return rows;
+}
+
+Json to_json(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
+  Json report = {{"name", spec.name},
+                 {"producer", spec.producer},
+                 {"signatures", to_json(signers)},
+                 {"runs_here", here},
+                 {"state_bytes", spec.state_bytes}};
   for (const bundle::Target& target : spec.targets) {
     report["targets"].push_back({{"name", target.name},
                                  {"isa", target.isa},
@@ -126,8 +136,17 @@ void print_tensor(const bundle::Tensor& tensor, const std::string& role) {
   fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
 }
 
-void print(const bundle::BundleSpec& spec, const std::string& here) {
+void print(const std::vector<Signer>& signers) {
+  const char* const who = signers.empty() ? "not signed" : "signed";
+  fmt::print("  native code, {}: whoever runs it trusts whoever made it\n", who);
+  for (const Signer& signer : signers) {
+    fmt::print("  signed by {}{}\n", name_of(signer.key), signer.is_good ? "" : ", but CHANGED SINCE");
+  }
+}
+
+void print(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
   fmt::print("{} (by {})\n", spec.name, spec.producer);
+  print(signers);
   for (const bundle::Target& target : spec.targets) {
     fmt::print("  {}: {} bytes of code in {} kernels, {} bytes of constants; needs {}{}\n", target.name,
                target.code.size(), target.kernels.size(), target.rodata.size(),
@@ -193,7 +212,8 @@ void inspect(const InspectOptions& options) {
     write_file(options.memory_svg, memory_svg(spec, entry, pick_target(spec, options.target)));
   }
   const std::string here = target_here(options.bundle);
-  options.json ? fmt::print("{}\n", to_json(spec, here).dump(2)) : print(spec, here);
+  const std::vector<Signer> signers = signers_of(read_bytes(options.bundle));
+  options.json ? fmt::print("{}\n", to_json(spec, here, signers).dump(2)) : print(spec, here, signers);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "aot/base/error.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
@@ -13,7 +14,7 @@ namespace {
 
 struct RunOptions {
   std::string bundle, entry, state, save_state, save_outputs;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, trust;
   uint32_t threads = 1;
 };
 
@@ -28,7 +29,7 @@ std::string file_name(const std::string& output) {
 }
 
 void run(const RunOptions& options) {
-  Device device(options.bundle, options.threads);
+  Device device(options.bundle, options.threads, options.trust);
   const uint32_t entry = device.find_entry(options.entry);
   device.start_state(options.state);
   const auto inputs = device.inputs(entry);
@@ -71,7 +72,8 @@ Command run_command() {
                   {"--state", &o.state, "safetensors file with the state, or zeros (default: the init entry)"},
                   {"--save-outputs", &o.save_outputs, "folder for the outputs, as .npy files"},
                   {"--save-state", &o.save_state, "safetensors file for the state afterwards"},
-                  {"--threads", &o.threads, "1 by default"}},
+                  {"--threads", &o.threads, "1 by default"},
+                  trust_option(&o.trust)},
       .run = [options] { run(*options); },
   };
 }

@@ -15,7 +15,9 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/interrupts.h"
+#include "apps/ingot/keys.h"
 #include "apps/ingot/loss_curve.h"
+#include "apps/ingot/past_state.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/tensor_files.h"
@@ -25,7 +27,7 @@ namespace {
 
 struct TrainOptions {
   std::string bundle, entry, data, state, log, save, save_every, plot;
-  std::vector<std::string> set;
+  std::vector<std::string> set, trust;
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
@@ -87,13 +89,14 @@ class Training {
  public:
   explicit Training(const TrainOptions& options)
       : options_(options),
-        device_(options.bundle, options.threads),
+        device_(options.bundle, options.threads, options.trust),
         entry_(device_.find_entry(options.entry)),
         inputs_(device_.inputs(entry_)),
         outputs_(device_.outputs(entry_)),
         bound_(device_.bind(entry_)),
         batches_(options.data, inputs_, fill_inputs(device_, entry_, options.set, bound_)),
         checkpoint_(device_, entry_, batches_.count(), options.save),
+        past_(device_),
         period_(options.save_every),
         steps_(options.steps > 0 ? options.steps : batches_.count()) {
     if (options.steps < 0) throw_error(nullptr, fmt::format("--steps {}: is less than nothing", options.steps));
@@ -128,14 +131,18 @@ class Training {
   }
 
  private:
+  void take_step(int64_t step) {
+    batches_.fill(step, bound_.inputs);
+    device_.run(entry_);
+  }
+
   void take_steps(LossCurve& curve) {
     Log log(options_.log, first_);
     const Interrupts interrupts;
     Progress progress("step", steps_);
     for (int64_t step = first_; step < steps_; ++step) {
-      batches_.fill(step, bound_.inputs);
-      if (!options_.keep_going && !options_.save.empty()) device_.keep_state();
-      device_.run(entry_);
+      if (!options_.keep_going && !options_.save.empty()) past_.before(step);
+      take_step(step);
       row_ = scalars(outputs_, bound_.outputs);
       curve.add(row_);
       log.add(row_, step);
@@ -151,7 +158,7 @@ class Training {
   [[noreturn]] void stop_at_bad_loss(int64_t step) {
     std::string kept = "nothing is saved";
     if (!options_.save.empty()) {
-      device_.restore_state();
+      past_.go_back_to(step, [&](int64_t again) { take_step(again); });
       checkpoint_.save(step);
       kept = fmt::format("the state before it is in {}", options_.save);
     }
@@ -176,6 +183,7 @@ class Training {
   const Device::Bound bound_;
   const Batches batches_;
   Checkpoint checkpoint_;
+  PastState past_;
   SavePeriod period_;
   const int64_t steps_;  // in all
   int64_t first_ = 0;    // those of them that were taken before
@@ -212,7 +220,8 @@ Command train_command() {
                   {"--save-every", &o.save_every,
                    "save also after every so many steps, as in 100, or seconds, as in 30s"},
                   {"--resume", &o.resume, "go on from what --save wrote, if it is there, as if it had never stopped"},
-                  {"--threads", &o.threads, "1 by default; the results are the same for any number"}},
+                  {"--threads", &o.threads, "1 by default; the results are the same for any number"},
+                  trust_option(&o.trust)},
       .run = [options] { Training(*options).run(); },
   };
 }

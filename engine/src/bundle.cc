@@ -105,17 +105,27 @@ void fill_requirements(ingot_bundle* bundle) {
   r.session_bytes_per_thread = kSessionBytesPerThread;
 }
 
+const ingot_open_options& chosen(const ingot_open_options* options) {
+  static constexpr ingot_open_options kDefaults = {};
+  return options ? *options : kDefaults;
+}
+
 // Everything that probing and opening have in common. bundle->file is set.
-ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options, ingot_error* error) {
-  if (!is_aligned(bundle->file.bytes, kBlockAlignmentBytes)) {
+ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options, bool checks_rodata,
+                         ingot_error* error) {
+  const FileBytes& file = bundle->file;
+  if (options.bundle_check) {
+    INGOT_TRY(options.bundle_check(options.bundle_check_user, file.bytes, file.byte_count, error));
+  }
+  if (!is_aligned(file.bytes, kBlockAlignmentBytes)) {
     return fail(error, INGOT_MISALIGNED, "the bundle's bytes must start at a multiple of 64");
   }
-  INGOT_TRY(bundle->metadata.read(bundle->file.bytes, bundle->file.byte_count, error));
+  INGOT_TRY(bundle->metadata.read(file.bytes, file.byte_count, error));
   INGOT_TRY(pick_target(bundle, options.target, error));
   if (const ingot_segment_record* rodata = bundle->metadata.rodata(bundle->target)) {
     bundle->rodata = bundle->segment_bytes(*rodata);
     bundle->rodata_bytes = rodata->bytes;
-    if (!options.trust_rodata) INGOT_TRY(check_segment(*bundle, *rodata, "read-only data", error));
+    if (checks_rodata) INGOT_TRY(check_segment(*bundle, *rodata, "read-only data", error));
   }
   fill_requirements(bundle);
   return INGOT_OK;
@@ -131,8 +141,7 @@ ingot_status verify_plans(const ingot_bundle& bundle, void* workspace, ingot_err
       const ingot_tensor_info tensor = m.state(j).tensor;
       w.states[j] = {tensor.offset_bytes, tensor.offset_bytes + tensor.bytes};
     }
-    for (uint32_t j = 0; j < entry.input_count; ++j) w.port_bytes[j] = m.input(i, j).bytes;
-    for (uint32_t j = 0; j < entry.output_count; ++j) w.port_bytes[entry.input_count + j] = m.output(i, j).bytes;
+    for (uint32_t j = 0; j < entry.input_count + entry.output_count; ++j) w.port_bytes[j] = m.port(i, j).bytes;
     PlanSurroundings around;
     around.code = &bundle.code;
     around.states = w.states;
@@ -158,13 +167,12 @@ ingot_status make_executable(ingot_bundle* bundle, const ingot_open_options& opt
 }
 
 // On failure the file is given back.
-ingot_status open_bundle(const FileBytes& file, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
+ingot_status open_bundle(const FileBytes& file, const ingot_open_options& options, void* memory, uint64_t memory_bytes,
                          ingot_bundle** out, ingot_error* error) {
-  const ingot_open_options chosen = options ? *options : ingot_open_options();
   ingot_bundle bundle;
   bundle.file = file;
   const auto open = [&]() -> ingot_status {
-    INGOT_TRY(read_bundle(&bundle, chosen, error));
+    INGOT_TRY(read_bundle(&bundle, options, !options.trust_rodata, error));
     if (!is_aligned(memory, kBlockAlignmentBytes)) {
       return fail(error, INGOT_MISALIGNED, "the bundle's memory must start at a multiple of 64");
     }
@@ -176,7 +184,7 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options* option
     if (initial) INGOT_TRY(check_segment(bundle, *initial, "initial state", error));
     void* workspace = static_cast<uint8_t*>(memory) + round_up(sizeof(ingot_bundle), kBlockAlignmentBytes);
     INGOT_TRY(verify_plans(bundle, workspace, error));
-    return make_executable(&bundle, chosen, error);
+    return make_executable(&bundle, options, error);
   };
   if (const ingot_status status = open(); status != INGOT_OK) {
     free_bytes(&bundle.file);
@@ -186,12 +194,21 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options* option
   return INGOT_OK;
 }
 
-ingot_status probe(ingot_bundle* bundle, ingot_requirements* out, ingot_error* error) {
-  ingot_open_options options = {};
-  options.trust_rodata = 1;
-  INGOT_TRY(read_bundle(bundle, options, error));
-  *out = bundle->requirements;
-  return INGOT_OK;
+// The file is given back.
+ingot_status probe(const FileBytes& file, const ingot_open_options& options, ingot_requirements* out,
+                   ingot_error* error) {
+  ingot_bundle bundle;
+  bundle.file = file;
+  const ingot_status status = read_bundle(&bundle, options, false, error);
+  free_bytes(&bundle.file);
+  if (status == INGOT_OK) *out = bundle.requirements;
+  return status;
+}
+
+// What a check has seen must not change afterwards.
+ingot_status take_file(const char* path, const ingot_open_options& options, FileBytes* out, ingot_error* error) {
+  const bool is_copied = options.copy_file || options.code_check || options.bundle_check;
+  return is_copied ? read_file(path, out, error) : map_file(path, out, error);
 }
 
 FileBytes borrowed(const void* bytes, uint64_t byte_count) {
@@ -218,34 +235,39 @@ uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
 using namespace ingot::engine;
 
 ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error) {
-  if (!path || !out) return null_argument(error);
-  ingot_bundle bundle;
-  INGOT_TRY(map_file(path, &bundle.file, error));
-  const ingot_status status = probe(&bundle, out, error);
-  free_bytes(&bundle.file);
-  return status;
+  return ingot_probe_file_with(path, nullptr, out, error);
 }
 
 ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error) {
+  return ingot_probe_memory_with(bytes, byte_count, nullptr, out, error);
+}
+
+ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* options, ingot_requirements* out,
+                                   ingot_error* error) {
+  if (!path || !out) return null_argument(error);
+  FileBytes file;
+  INGOT_TRY(take_file(path, chosen(options), &file, error));
+  return probe(file, chosen(options), out, error);
+}
+
+ingot_status ingot_probe_memory_with(const void* bytes, uint64_t byte_count, const ingot_open_options* options,
+                                     ingot_requirements* out, ingot_error* error) {
   if (!bytes || !out) return null_argument(error);
-  ingot_bundle bundle;
-  bundle.file = borrowed(bytes, byte_count);
-  return probe(&bundle, out, error);
+  return probe(borrowed(bytes, byte_count), chosen(options), out, error);
 }
 
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
                              ingot_bundle** out, ingot_error* error) {
   if (!path || !memory || !out) return null_argument(error);
   FileBytes file;
-  const bool is_copied = options && (options->copy_file || options->code_check);
-  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
-  return open_bundle(file, options, memory, memory_bytes, out, error);
+  INGOT_TRY(take_file(path, chosen(options), &file, error));
+  return open_bundle(file, chosen(options), memory, memory_bytes, out, error);
 }
 
 ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ingot_open_options* options, void* memory,
                                uint64_t memory_bytes, ingot_bundle** out, ingot_error* error) {
   if (!bytes || !memory || !out) return null_argument(error);
-  return open_bundle(borrowed(bytes, byte_count), options, memory, memory_bytes, out, error);
+  return open_bundle(borrowed(bytes, byte_count), chosen(options), memory, memory_bytes, out, error);
 }
 
 void ingot_close(ingot_bundle* bundle) {

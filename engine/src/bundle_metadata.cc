@@ -99,12 +99,11 @@ bool segments_ok(const schema::Bundle& bundle, uint64_t file_bytes) {
     const schema::Segment& segment = *bundle.segments()->Get(i);
     if (segment.offset() > file_bytes || segment.stored_bytes() > file_bytes - segment.offset()) return false;
     if (segment.offset() % kBlockAlignmentBytes != 0) return false;
-    if (segment.compression() == INGOT_COMPRESSION_NONE) {
-      if (segment.bytes() != segment.stored_bytes()) return false;
-    } else if (segment.compression() != INGOT_COMPRESSION_ZLIB || segment.kind() == INGOT_SEGMENT_CODE ||
-               segment.kind() == INGOT_SEGMENT_RODATA) {
-      return false;
-    }
+    const bool is_plain = segment.compression() == INGOT_COMPRESSION_NONE && segment.bytes() == segment.stored_bytes();
+    const bool is_inflated =
+        segment.compression() == INGOT_COMPRESSION_ZLIB && segment.kind() == INGOT_SEGMENT_INITIAL_STATE;
+    const bool is_used = segment.kind() <= INGOT_SEGMENT_INITIAL_STATE;  // others are passed by
+    if (is_used && !is_plain && !is_inflated) return false;
   }
   return true;
 }
@@ -237,17 +236,15 @@ EntryView Metadata::entry(uint32_t entry) const {
   return {e.name()->c_str(), size(e.inputs()), size(e.outputs())};
 }
 
-ingot_tensor_info Metadata::input(uint32_t entry, uint32_t input) const {
-  return tensor_info(*bundle_of(root_).entries()->Get(entry)->inputs()->Get(input));
+ingot_tensor_info Metadata::port(uint32_t entry, uint32_t port) const {
+  const schema::Entry& e = *bundle_of(root_).entries()->Get(entry);
+  const uint32_t input_count = size(e.inputs());
+  return tensor_info(port < input_count ? *e.inputs()->Get(port) : *e.outputs()->Get(port - input_count));
 }
 
 const uint8_t* Metadata::input_default(uint32_t entry, uint32_t input) const {
   const auto* value = bundle_of(root_).entries()->Get(entry)->inputs()->Get(input)->default_value();
   return value ? value->Data() : nullptr;
-}
-
-ingot_tensor_info Metadata::output(uint32_t entry, uint32_t output) const {
-  return tensor_info(*bundle_of(root_).entries()->Get(entry)->outputs()->Get(output));
 }
 
 StateView Metadata::state(uint32_t index) const {

@@ -53,9 +53,8 @@ class Metadata {
   uint32_t target_count() const;
 
   EntryView entry(uint32_t entry) const;
-  ingot_tensor_info input(uint32_t entry, uint32_t input) const;
+  ingot_tensor_info port(uint32_t entry, uint32_t port) const;         // the inputs, then the outputs
   const uint8_t* input_default(uint32_t entry, uint32_t input) const;  // null: there is none
-  ingot_tensor_info output(uint32_t entry, uint32_t output) const;
   StateView state(uint32_t state) const;
   PlanView plan(uint32_t target, uint32_t entry) const;
 

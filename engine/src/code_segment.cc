@@ -37,6 +37,7 @@ ingot_status read_code_segment(const uint8_t* segment, uint64_t segment_bytes, C
   view.features_bytes = header.features_bytes;
   view.image_offset = header.image_offset;
   view.image_bytes = header.image_bytes;
+  view.tells_places = header.flags & INGOT_CODE_TELLS_PLACES;
   std::memcpy(view.isa, header.isa, sizeof view.isa);
   for (uint32_t i = 0; i < view.kernel_count; ++i) {
     const ingot_kernel_record& kernel = view.kernels[i];

@@ -20,6 +20,7 @@ struct CodeView {
   uint32_t features_bytes = 0;
   uint64_t image_offset = 0;  // in the segment
   uint64_t image_bytes = 0;
+  bool tells_places = false;
   char isa[16] = {};
 };
 

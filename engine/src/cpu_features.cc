@@ -13,11 +13,12 @@ namespace {
 
 // A feature is a bit of a word that the constructor reads. It needs registers that the operating system must save.
 struct Feature {
-  const char* name;
-  uint8_t word;
-  uint8_t bit;
+  char name[16];  // in the table itself, which then holds no address
+  uint8_t bit;    // of all words, one after another
   uint8_t state = 0;
 };
+
+constexpr uint8_t bit_of(int word, int bit) { return static_cast<uint8_t>(32 * word + bit); }
 
 #if defined(__x86_64__)
 
@@ -27,38 +28,38 @@ constexpr uint8_t kAvx = 0x06;     // xmm, ymm
 constexpr uint8_t kAvx512 = 0xe6;  // and masks, zmm
 
 constexpr Feature kFeatures[] = {
-    {"sse", kAlways, 0},
-    {"sse2", kAlways, 0},
-    {"sse3", k1Ecx, 0},
-    {"pclmul", k1Ecx, 1},
-    {"ssse3", k1Ecx, 9},
-    {"cx16", k1Ecx, 13},
-    {"sse4.1", k1Ecx, 19},
-    {"sse4.2", k1Ecx, 20},
-    {"movbe", k1Ecx, 22},
-    {"popcnt", k1Ecx, 23},
-    {"sahf", kExtendedEcx, 0},
-    {"lzcnt", kExtendedEcx, 5},
-    {"bmi", k7Ebx, 3},
-    {"bmi2", k7Ebx, 8},
-    {"fma", k1Ecx, 12, kAvx},
-    {"avx", k1Ecx, 28, kAvx},
-    {"f16c", k1Ecx, 29, kAvx},
-    {"avx2", k7Ebx, 5, kAvx},
-    {"avxvnni", k71Eax, 4, kAvx},
-    {"avx512f", k7Ebx, 16, kAvx512},
-    {"avx512dq", k7Ebx, 17, kAvx512},
-    {"avx512ifma", k7Ebx, 21, kAvx512},
-    {"avx512cd", k7Ebx, 28, kAvx512},
-    {"avx512bw", k7Ebx, 30, kAvx512},
-    {"avx512vl", k7Ebx, 31, kAvx512},
-    {"avx512vbmi", k7Ecx, 1, kAvx512},
-    {"avx512vbmi2", k7Ecx, 6, kAvx512},
-    {"avx512vnni", k7Ecx, 11, kAvx512},
-    {"avx512bitalg", k7Ecx, 12, kAvx512},
-    {"avx512vpopcntdq", k7Ecx, 14, kAvx512},
-    {"avx512fp16", k7Edx, 23, kAvx512},
-    {"avx512bf16", k71Eax, 5, kAvx512},
+    {"sse", bit_of(kAlways, 0)},
+    {"sse2", bit_of(kAlways, 0)},
+    {"sse3", bit_of(k1Ecx, 0)},
+    {"pclmul", bit_of(k1Ecx, 1)},
+    {"ssse3", bit_of(k1Ecx, 9)},
+    {"cx16", bit_of(k1Ecx, 13)},
+    {"sse4.1", bit_of(k1Ecx, 19)},
+    {"sse4.2", bit_of(k1Ecx, 20)},
+    {"movbe", bit_of(k1Ecx, 22)},
+    {"popcnt", bit_of(k1Ecx, 23)},
+    {"sahf", bit_of(kExtendedEcx, 0)},
+    {"lzcnt", bit_of(kExtendedEcx, 5)},
+    {"bmi", bit_of(k7Ebx, 3)},
+    {"bmi2", bit_of(k7Ebx, 8)},
+    {"fma", bit_of(k1Ecx, 12), kAvx},
+    {"avx", bit_of(k1Ecx, 28), kAvx},
+    {"f16c", bit_of(k1Ecx, 29), kAvx},
+    {"avx2", bit_of(k7Ebx, 5), kAvx},
+    {"avxvnni", bit_of(k71Eax, 4), kAvx},
+    {"avx512f", bit_of(k7Ebx, 16), kAvx512},
+    {"avx512dq", bit_of(k7Ebx, 17), kAvx512},
+    {"avx512ifma", bit_of(k7Ebx, 21), kAvx512},
+    {"avx512cd", bit_of(k7Ebx, 28), kAvx512},
+    {"avx512bw", bit_of(k7Ebx, 30), kAvx512},
+    {"avx512vl", bit_of(k7Ebx, 31), kAvx512},
+    {"avx512vbmi", bit_of(k7Ecx, 1), kAvx512},
+    {"avx512vbmi2", bit_of(k7Ecx, 6), kAvx512},
+    {"avx512vnni", bit_of(k7Ecx, 11), kAvx512},
+    {"avx512bitalg", bit_of(k7Ecx, 12), kAvx512},
+    {"avx512vpopcntdq", bit_of(k7Ecx, 14), kAvx512},
+    {"avx512fp16", bit_of(k7Edx, 23), kAvx512},
+    {"avx512bf16", bit_of(k71Eax, 5), kAvx512},
 };
 
 constexpr uint32_t kOsSavesExtendedState = 1u << 27;  // of 1.ecx
@@ -75,13 +76,14 @@ uint32_t saved_state() {
 enum Word { kHwcap, kHwcap2 };
 
 constexpr Feature kFeatures[] = {
-    {"fp-armv8", kHwcap, 0}, {"neon", kHwcap, 1},     {"lse", kHwcap, 8},      {"fullfp16", kHwcap, 10},
-    {"rdm", kHwcap, 12},     {"dotprod", kHwcap, 20}, {"fp16fml", kHwcap, 23}, {"sve", kHwcap, 22},
-    {"sve2", kHwcap2, 1},    {"i8mm", kHwcap2, 13},   {"bf16", kHwcap2, 14},
+    {"fp-armv8", bit_of(kHwcap, 0)},  {"neon", bit_of(kHwcap, 1)},   {"lse", bit_of(kHwcap, 8)},
+    {"fullfp16", bit_of(kHwcap, 10)}, {"rdm", bit_of(kHwcap, 12)},   {"dotprod", bit_of(kHwcap, 20)},
+    {"fp16fml", bit_of(kHwcap, 23)},  {"sve", bit_of(kHwcap, 22)},   {"sve2", bit_of(kHwcap2, 1)},
+    {"i8mm", bit_of(kHwcap2, 13)},    {"bf16", bit_of(kHwcap2, 14)},
 };
 
 #else
-constexpr Feature kFeatures[] = {{"", 0, 0}};
+constexpr Feature kFeatures[] = {{"", 0}};
 #endif
 
 }  // namespace
@@ -111,7 +113,7 @@ CpuFeatures::CpuFeatures() {
 
   const uint32_t state = words_[k1Ecx] & kOsSavesExtendedState ? saved_state() : 0;
   for (const Feature& f : kFeatures) {
-    if ((state & f.state) != f.state) words_[f.word] &= ~(1u << f.bit);
+    if ((state & f.state) != f.state) words_[f.bit / 32] &= ~(1u << f.bit % 32);
   }
 #elif defined(__aarch64__) && defined(__linux__)
   words_[kHwcap] = static_cast<uint32_t>(getauxval(AT_HWCAP));
@@ -126,7 +128,7 @@ bool CpuFeatures::has_all(const char* list, size_t list_bytes, const char** miss
     bool has = false;
     for (const Feature& f : kFeatures) {
       if (std::strlen(f.name) == end - begin && std::memcmp(f.name, list + begin, end - begin) == 0) {
-        has = words_[f.word] >> f.bit & 1;
+        has = words_[f.bit / 32] >> f.bit % 32 & 1;
       }
     }
     if (!has) {

@@ -12,6 +12,29 @@ ingot_status check_entry(const ingot_bundle* bundle, uint32_t entry, const void*
   return check_index("entry point", entry, bundle->metadata.entry_count(), error);
 }
 
+// The inputs of an entry point, or its outputs.
+Names ports_of(const ingot_bundle* bundle, uint32_t entry, bool are_outputs) {
+  const EntryView view = bundle->metadata.entry(entry);
+  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.port(entry, i).name; };
+  if (are_outputs) return {"output", view.output_count, name_of, entry, view.input_count};
+  return {"input", view.input_count, name_of, entry, 0};
+}
+
+ingot_status get_port_info(const ingot_bundle* bundle, uint32_t entry, bool is_output, uint32_t index,
+                           ingot_tensor_info* out, ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, out, error));
+  const Names ports = ports_of(bundle, entry, is_output);
+  INGOT_TRY(check_index(ports.what, index, ports.count, error));
+  *out = bundle->metadata.port(entry, ports.first + index);
+  return INGOT_OK;
+}
+
+ingot_status find_port(const ingot_bundle* bundle, uint32_t entry, bool is_output, const char* name, uint32_t* out,
+                       ingot_error* error) {
+  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
+  return find_by_name(bundle->metadata, ports_of(bundle, entry, is_output), name, out, error);
+}
+
 }  // namespace
 
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
@@ -48,10 +71,7 @@ ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, in
 
 ingot_status ingot_get_input_info(const ingot_bundle* bundle, uint32_t entry, uint32_t input, ingot_tensor_info* out,
                                   ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  INGOT_TRY(check_index("input", input, bundle->metadata.entry(entry).input_count, error));
-  *out = bundle->metadata.input(entry, input);
-  return INGOT_OK;
+  return get_port_info(bundle, entry, false, input, out, error);
 }
 
 ingot_status ingot_get_input_default(const ingot_bundle* bundle, uint32_t entry, uint32_t input, const void** out,
@@ -64,10 +84,7 @@ ingot_status ingot_get_input_default(const ingot_bundle* bundle, uint32_t entry,
 
 ingot_status ingot_get_output_info(const ingot_bundle* bundle, uint32_t entry, uint32_t output, ingot_tensor_info* out,
                                    ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, out, error));
-  INGOT_TRY(check_index("output", output, bundle->metadata.entry(entry).output_count, error));
-  *out = bundle->metadata.output(entry, output);
-  return INGOT_OK;
+  return get_port_info(bundle, entry, true, output, out, error);
 }
 
 ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, ingot_tensor_info* out,
@@ -87,18 +104,12 @@ ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint
 
 ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                               ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
-  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.input(entry, i).name; };
-  const Metadata& m = bundle->metadata;
-  return find_by_name(m, {"input", m.entry(entry).input_count, name_of, entry}, name, out, error);
+  return find_port(bundle, entry, false, name, out, error);
 }
 
 ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
                                ingot_error* error) {
-  INGOT_TRY(check_entry(bundle, entry, name ? out : nullptr, error));
-  const auto name_of = [](const Metadata& m, uint32_t entry, uint32_t i) { return m.output(entry, i).name; };
-  const Metadata& m = bundle->metadata;
-  return find_by_name(m, {"output", m.entry(entry).output_count, name_of, entry}, name, out, error);
+  return find_port(bundle, entry, true, name, out, error);
 }
 
 ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {

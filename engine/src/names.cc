@@ -19,7 +19,7 @@ ingot_status find_by_name(const Metadata& metadata, const Names& names, const ch
   const char *found = nullptr, *second = nullptr;
   uint32_t index = 0;  // of the one that was found
   for (uint32_t i = 0; i < names.count; ++i) {
-    const char* full = names.name_of(metadata, names.entry, i);
+    const char* full = names.name_of(metadata, names.entry, names.first + i);
     if (std::strcmp(name, full) == 0) {
       *out = i;
       return INGOT_OK;

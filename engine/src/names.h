@@ -11,6 +11,7 @@ struct Names {
   uint32_t count;
   const char* (*name_of)(const Metadata& metadata, uint32_t entry, uint32_t index);
   uint32_t entry = 0;  // whose things they are, as far as an entry has them
+  uint32_t first = 0;  // the index that name_of knows the first of them by
 };
 
 // Finds the one whose name is `name`; failing that, the only one whose name ends in it, behind a dot.

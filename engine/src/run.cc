@@ -150,9 +150,7 @@ struct Port {
 
 Port port_of(const ingot_session& session, uint32_t entry_index, uint32_t port) {
   const RunEntry& entry = session.entries[entry_index];
-  const Metadata& m = session.bundle->metadata;
-  const ingot_tensor_info tensor =
-      port < entry.input_count ? m.input(entry_index, port) : m.output(entry_index, port - entry.input_count);
+  const ingot_tensor_info tensor = session.bundle->metadata.port(entry_index, port);
   return {entry.bases[INGOT_BASE_IO + port], tensor.bytes, tensor.name};
 }
 

@@ -126,10 +126,8 @@ void start_entries(ingot_session* session, const Layout& layout) {
     bases[INGOT_BASE_RODATA] = const_cast<uint8_t*>(bundle.rodata);
     const uint32_t port_count = view.input_count + view.output_count;
     for (uint32_t j = 0; j < port_count; ++j) {
-      const bool is_input = j < view.input_count;
-      const uint64_t bytes =
-          is_input ? bundle.metadata.input(i, j).bytes : bundle.metadata.output(i, j - view.input_count).bytes;
-      const uint8_t* otherwise = is_input ? bundle.metadata.input_default(i, j) : nullptr;
+      const uint64_t bytes = bundle.metadata.port(i, j).bytes;
+      const uint8_t* otherwise = j < view.input_count ? bundle.metadata.input_default(i, j) : nullptr;
       // What has no bytes needs no binding.
       bases[INGOT_BASE_IO + j] = bytes == 0 ? reinterpret_cast<uint8_t*>(session) : const_cast<uint8_t*>(otherwise);
     }
@@ -212,8 +210,9 @@ void ingot_destroy(ingot_session* session) {
 
 namespace {
 
-ingot_status bind(ingot_session* session, uint32_t entry_index, uint32_t port, const ingot_tensor_info& tensor,
-                  const void* data, uint64_t bytes, ingot_error* error) {
+ingot_status bind(ingot_session* session, uint32_t entry_index, uint32_t port, const void* data, uint64_t bytes,
+                  ingot_error* error) {
+  const ingot_tensor_info tensor = session->bundle->metadata.port(entry_index, port);
   if (!data) return fail(error, INGOT_BAD_ARGUMENT, "the memory for '%.150s' is null", tensor.name);
   if (bytes != tensor.bytes) {
     return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %" PRIu64 " bytes and was given %" PRIu64, tensor.name,
@@ -241,13 +240,12 @@ ingot_status ingot_bind_input(ingot_session* session, uint32_t entry, uint32_t i
                               ingot_error* error) {
   INGOT_TRY(check_session_entry(session, entry, error));
   INGOT_TRY(check_index("input", input, session->entries[entry].input_count, error));
-  return bind(session, entry, input, session->bundle->metadata.input(entry, input), data, bytes, error);
+  return bind(session, entry, input, data, bytes, error);
 }
 
 ingot_status ingot_bind_output(ingot_session* session, uint32_t entry, uint32_t output, void* data, uint64_t bytes,
                                ingot_error* error) {
   INGOT_TRY(check_session_entry(session, entry, error));
   INGOT_TRY(check_index("output", output, session->entries[entry].output_count, error));
-  return bind(session, entry, session->entries[entry].input_count + output,
-              session->bundle->metadata.output(entry, output), data, bytes, error);
+  return bind(session, entry, session->entries[entry].input_count + output, data, bytes, error);
 }

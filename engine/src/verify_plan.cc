@@ -18,9 +18,9 @@ struct Touched {
 
   bool in_group(uint32_t group_begin) const { return bytes.end != 0 && step >= group_begin; }
 
-  // True if a step of this group, other than `by`, touched some of `extent`.
-  bool clashes(const Extent& extent, uint32_t by, uint32_t group_begin) const {
-    return in_group(group_begin) && (by_several || step != by) && overlap(bytes, extent);
+  // True if a step of this group touched some of `extent`.
+  bool touches(const Extent& extent, uint32_t group_begin) const {
+    return in_group(group_begin) && overlap(bytes, extent);
   }
 
   void add(const Extent& extent, uint32_t by, uint32_t group_begin) {
@@ -36,6 +36,7 @@ struct Touched {
 struct Place {
   Touched reads;
   Touched writes;
+  uint32_t writer;  // 1 + the index of the parameter that may be written where what is read starts; 0: none
 };
 
 // What verification works with.
@@ -61,6 +62,8 @@ struct Workspace {
   uint64_t zeroed_bytes;
   uint64_t bytes;
 };
+
+constexpr uint32_t kAnyWriter = UINT32_MAX;
 
 class PlanVerifier {
  public:
@@ -132,9 +135,15 @@ class PlanVerifier {
     const ingot_parameter_record* parameters = around_.code->parameters + kernel.first_parameter;
     INGOT_TRY(take_operands(index, step, kernel.parameter_count));
     const uint32_t first = step.first_operand, count = kernel.parameter_count;
-    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(read(index, first + i, parameters[i]));
-    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(write(index, first + i, parameters[i]));
+    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(read(index, first + i, parameters[i], writer(parameters[i], i)));
+    for (uint32_t i = 0; i < count; ++i) INGOT_TRY(write(index, first + i, parameters[i], i + 1));
     return INGOT_OK;
+  }
+
+  // 1 + the index of the one that may be written where a parameter starts.
+  uint32_t writer(const ingot_parameter_record& parameter, uint32_t index) const {
+    if (!around_.code->tells_places) return kAnyWriter;
+    return parameter.access & INGOT_ACCESS_WRITE ? index + 1 : parameter.replaced_by;
   }
 
   ingot_status visit_jump(uint32_t index, const ingot_step_record& step) {
@@ -149,7 +158,7 @@ class PlanVerifier {
       if (plan_.operands[step.first_operand].base >= INGOT_BASE_IO + around_.input_count) {
         return refuse(index, "a jump reads an output");
       }
-      INGOT_TRY(read(index, step.first_operand, {operand_bytes(step), INGOT_ACCESS_READ, 0}));
+      INGOT_TRY(read(index, step.first_operand, {operand_bytes(step), INGOT_ACCESS_READ, 0}, 0));
     }
     const char* wrong = flow_.jump(index);
     return wrong ? refuse(index, wrong) : INGOT_OK;
@@ -225,7 +234,7 @@ class PlanVerifier {
     return INGOT_OK;
   }
 
-  ingot_status read(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter) {
+  ingot_status read(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter, uint32_t writer) {
     Target target;
     INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
     if (!(parameter.access & INGOT_ACCESS_READ) || target.place == INGOT_NONE || parameter.reach_bytes == 0) {
@@ -235,26 +244,44 @@ class PlanVerifier {
     if (!target.has_value && !written_.covers(target.place, target.bytes)) {
       return refuse(step, "it reads what no step has written");
     }
-    if (place.writes.clashes(target.bytes, step, group_begin_)) {
+    if (place.writes.touches(target.bytes, group_begin_)) {
       return refuse(step, "it reads what a step beside it writes: a barrier is missing");
     }
+    const bool is_first = !place.reads.in_group(group_begin_);
+    const bool is_like_others = place.writer == writer && place.reads.bytes.begin == target.bytes.begin;
+    place.writer = is_first || is_like_others ? writer : 0;
     place.reads.add(target.bytes, step, group_begin_);
     return INGOT_OK;
   }
 
-  ingot_status write(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter) {
+  // `writer` is 1 + the parameter's index.
+  ingot_status write(uint32_t step, uint32_t operand, const ingot_parameter_record& parameter, uint32_t writer) {
     if (!(parameter.access & INGOT_ACCESS_WRITE) || parameter.reach_bytes == 0) return INGOT_OK;
     Target target;
     INGOT_TRY(locate(step, operand, parameter.reach_bytes, &target));
     if (!target.may_write) return refuse(step, "it writes what is read only");
-    Place& place = places_[target.place];
-    if (place.writes.clashes(target.bytes, step, group_begin_) ||
-        place.reads.clashes(target.bytes, step, group_begin_)) {
-      return refuse(step, "it writes what a step beside it touches: a barrier is missing");
+    for (uint32_t place = target.place; place != INGOT_NONE; place = replaced_by(place, step)) {
+      if (!may_write(places_[place], target.bytes, step, writer)) {
+        return refuse(step, "it writes what a step beside it, or another of its own operands, touches");
+      }
+      places_[place].writes.add(target.bytes, step, group_begin_);
     }
-    place.writes.add(target.bytes, step, group_begin_);
     written_.add(target.place, target.bytes);
     return INGOT_OK;
+  }
+
+  // What the steps of a group write lies apart from all that they touch, except where it replaces a step's own operand.
+  bool may_write(const Place& place, const Extent& bytes, uint32_t step, uint32_t writer) const {
+    if (place.writes.touches(bytes, group_begin_)) return false;
+    if (!place.reads.touches(bytes, group_begin_)) return true;
+    return place.reads.step == step && !place.reads.by_several && place.reads.bytes.begin == bytes.begin &&
+           (place.writer == writer || place.writer == kAnyWriter);
+  }
+
+  // The buffer in whose place a buffer starts in this step.
+  uint32_t replaced_by(uint32_t place, uint32_t step) const {
+    const bool starts = place < plan_.buffer_count && plan_.buffers[place].first_step == step;
+    return starts ? plan_.buffers[place].in_place_of : INGOT_NONE;
   }
 
   const PlanView& plan_;

@@ -32,7 +32,8 @@ uint64_t verify_workspace_bytes(const PlanView& plan, uint32_t state_count, uint
 //   - jumps make loops and branches that are properly nested (control_flow.h); a buffer from before a loop that
 //     the loop touches lives through it, one from inside ends inside;
 //   - on every path, nothing is read before it is written, and every output is written;
-//   - steps that no barrier separates do not touch what one of them writes.
+//   - steps that no barrier separates do not touch what one of them writes;
+//   - what a step writes overlaps none of its other operands, but for one that it replaces.
 // Fails with INGOT_BAD_PLAN and a text that names the step. `workspace` as told by verify_workspace_bytes.
 ingot_status verify_plan(const PlanView& plan, const PlanSurroundings& surroundings, void* workspace,
                          ingot_error* error);

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "schema/bundle_generated.h"
 #include "schema/checksum.h"
+#include "schema/plan_records.h"
 #include "tests/engine/engine_kernels.h"
 
 namespace ingot::test {
@@ -18,6 +20,7 @@ constexpr uint64_t kVectorBytes = sizeof(float) * kElements;
 Parameter reads(uint64_t bytes) { return {bytes, true, false}; }
 Parameter writes(uint64_t bytes) { return {bytes, false, true}; }
 Parameter changes(uint64_t bytes) { return {bytes, true, true}; }
+Parameter reads_before(uint32_t writer, uint64_t bytes) { return {bytes, true, false, writer}; }
 
 Operand arena(uint64_t offset_bytes, uint32_t buffer) { return {INGOT_BASE_ARENA, offset_bytes, buffer}; }
 Operand rodata(uint64_t offset_bytes) { return {INGOT_BASE_RODATA, offset_bytes, 0}; }
@@ -36,7 +39,7 @@ bundle::Target fit_target() {
       host_kernel("fill_weights", fill_weights, kTasks, {reads(4), writes(kVectorBytes)}),
       host_kernel("multiply", multiply, kTasks, {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes)}),
       host_kernel("difference", difference, kTasks,
-                  {reads(kVectorBytes), reads(kVectorBytes), writes(kVectorBytes), writes(4 * kTasks)}),
+                  {reads_before(2, kVectorBytes), reads(kVectorBytes), writes(kVectorBytes), writes(4 * kTasks)}),
       host_kernel("total", total, 1, {reads(4 * kTasks), writes(4)}),
       host_kernel("update", update, kTasks,
                   {reads(kVectorBytes), reads(kVectorBytes), reads(4), changes(kVectorBytes)}),
@@ -143,6 +146,19 @@ std::vector<std::byte> resealed(const std::vector<std::byte>& file) {
   return with_header(file, header);
 }
 
+std::span<ingot_segment_record> segments_of(std::vector<std::byte>& file) {
+  const auto* segments = schema::GetBundle(file.data() + header_of(file).metadata_offset)->segments();
+  auto* first = reinterpret_cast<ingot_segment_record*>(const_cast<uint8_t*>(segments->Data()));
+  return {first, segments->size()};
+}
+
+void forget_rodata(std::vector<std::byte>& file, uint32_t target) {
+  const auto* all = schema::GetBundle(file.data() + header_of(file).metadata_offset)->targets();
+  const auto* table = reinterpret_cast<const flatbuffers::Table*>(all->Get(target));
+  const uint32_t none = INGOT_NONE;
+  std::memcpy(const_cast<uint8_t*>(table->GetAddressOf(schema::Target::VT_RODATA)), &none, sizeof none);
+}
+
 Block::Block(uint64_t byte_count, uint64_t alignment_bytes) : byte_count_(byte_count) {
   void* data = nullptr;
   if (posix_memalign(&data, alignment_bytes, byte_count == 0 ? 1 : byte_count) != 0) std::abort();
@@ -160,7 +176,7 @@ TemporaryDirectory::~TemporaryDirectory() { std::filesystem::remove_all(path_); 
 OpenBundle::OpenBundle(const std::vector<std::byte>& contents, const ingot_open_options* options)
     : bytes(std::make_unique<Block>(contents.size())) {
   if (!contents.empty()) std::memcpy(bytes->data(), contents.data(), contents.size());
-  open([&] { return ingot_probe_memory(bytes->data(), bytes->size(), &needs, &error); },
+  open([&] { return ingot_probe_memory_with(bytes->data(), bytes->size(), options, &needs, &error); },
        [&] {
          return ingot_open_memory(bytes->data(), bytes->size(), options, memory->data(), memory->size(), &bundle,
                                   &error);
@@ -168,7 +184,7 @@ OpenBundle::OpenBundle(const std::vector<std::byte>& contents, const ingot_open_
 }
 
 OpenBundle::OpenBundle(const std::string& path, const ingot_open_options* options) {
-  open([&] { return ingot_probe_file(path.c_str(), &needs, &error); },
+  open([&] { return ingot_probe_file_with(path.c_str(), options, &needs, &error); },
        [&] { return ingot_open_file(path.c_str(), options, memory->data(), memory->size(), &bundle, &error); });
 }
 

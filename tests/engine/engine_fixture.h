@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ ingot_bundle_header header_of(const std::vector<std::byte>& file);
 // A bundle with its header, or with the checksum of its metadata, put right: as by one who means to deceive.
 std::vector<std::byte> with_header(std::vector<std::byte> file, ingot_bundle_header header);
 std::vector<std::byte> resealed(const std::vector<std::byte>& file);
+
+// The segments in its metadata, to be changed: code, read-only data of each target, then initial state.
+std::span<ingot_segment_record> segments_of(std::vector<std::byte>& file);
+
+// Leaves that segment in the file, but refers to it no more.
+void forget_rodata(std::vector<std::byte>& file, uint32_t target);
 
 // Memory at a multiple of 64 (or more), of exactly so many bytes.
 class Block {

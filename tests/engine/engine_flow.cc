@@ -136,7 +136,7 @@ bundle::BundleSpec FlowBuilder::finish() {
   bundle::Target target = host_target();
   target.rodata.resize(16 * 64);
   for (uint32_t i = 0; i < 16; ++i) std::memcpy(target.rodata.data() + 64 * i, &i, sizeof i);
-  const bundle::Parameter vector_in{sizeof(MixVector), true, false}, vector_out{sizeof(MixVector), false, true};
+  const bundle::Parameter vector_in{sizeof(MixVector), true, false, 2}, vector_out{sizeof(MixVector), false, true};
   const bundle::Parameter word_in{4, true, false}, word_out{4, false, true}, flag_out{1, false, true};
   target.kernels = {
       host_kernel("mix_together", mix_together, kMixTasks, {vector_in, vector_in, vector_out}),

@@ -1,7 +1,5 @@
-// Coverage-guided fuzzing of what the engine reads: a bundle's header and metadata, with checksums put right so that
-// the checks behind them are reached. Built by hand where clang has libFuzzer:
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I. -Iengine/include \
-//     -isystem build/release/generated tests/fuzz/fuzz_bundle.cc engine/src/*.cc -lz -o fuzz_bundle && ./fuzz_bundle corpus
+// Fuzzing of what the engine reads: a bundle's header and metadata, with checksums put right so that the checks behind
+// them are reached.
 #include <ingot/engine.h>
 
 #include <cstddef>

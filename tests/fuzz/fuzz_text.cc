@@ -1,6 +1,4 @@
-// Coverage-guided fuzzing of the front door: whatever a text says, it is refused at its place or passes every pass.
-//   cmake --preset fuzz && ninja -C build/fuzz fuzz_text && mkdir -p build/fuzz/corpus
-//   build/fuzz/tests/fuzz_text -timeout=20 -rss_limit_mb=4096 -max_len=16384 build/fuzz/corpus
+// Fuzzing of the front door: whatever a text says, it is refused at its place or passes every pass.
 #include <cstdint>
 #include <cstring>
 

@@ -73,6 +73,9 @@ TEST_F(CliTest, ABadLossStopsAndTheLastGoodStateIsKept) {
   done(train + "--steps 2 --save wanted.safetensors");
   EXPECT_EQ(weights("kept.safetensors"), weights("wanted.safetensors"));
   EXPECT_NE(read_text(path("log.jsonl")).find("\"step\":2"), std::string::npos);
+  done(train + "--steps 1 --save resumed.safetensors");
+  refused(train + "--resume --save resumed.safetensors");
+  EXPECT_EQ(weights("resumed.safetensors"), weights("wanted.safetensors"));
 
   EXPECT_NE(refused(train).find("nothing is saved"), std::string::npos);
   done(train + "--keep-going --save bad_after_all.safetensors");

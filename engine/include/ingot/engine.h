@@ -46,14 +46,14 @@ typedef struct ingot_requirements {
   uint64_t stack_bytes; /* the most that a kernel uses, which the session's own threads have; 0 is unknown */
 } ingot_requirements;
 
-/* Checks the header and the metadata, and picks the target for this processor. Plans and data are for open to check. */
-ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error);
-ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error);
-
 /* --- Bundles ------------------------------------------------------------------------------------------------------ */
 
-/* May look at machine code before it is mapped executable, e.g. to check a signature; other than 0 refuses it. A file
- * is then copied as by copy_file: what was looked at is what runs. */
+/* May look at all of a bundle before anything of it is read, e.g. at its signature (ingot/signature.h does); other than
+ * INGOT_OK refuses it, with *error filled in unless that is NULL. A file is then copied as by copy_file: what was looked
+ * at is what runs. Bytes in memory must not change from then on. */
+typedef ingot_status (*ingot_bundle_check)(void* user, const void* bytes, uint64_t byte_count, ingot_error* error);
+
+/* The same for machine code alone, before it is mapped executable; other than 0 refuses it. */
 typedef int32_t (*ingot_code_check)(void* user, const void* code_segment, uint64_t byte_count);
 
 typedef struct ingot_open_options {
@@ -62,7 +62,19 @@ typedef struct ingot_open_options {
   ingot_code_check code_check;
   void* code_check_user;
   int32_t copy_file; /* other than 0: all of the file is read into memory first, and may change afterwards */
+  ingot_bundle_check bundle_check;
+  void* bundle_check_user;
 } ingot_open_options;
+
+/* Checks the header and the metadata, and picks the target for this processor. Plans and data are for open to check. */
+ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error);
+ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error);
+
+/* The same for a bundle that is to be opened with these options: for their target, and behind their bundle_check. */
+ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* options, ingot_requirements* out,
+                                   ingot_error* error);
+ingot_status ingot_probe_memory_with(const void* bytes, uint64_t byte_count, const ingot_open_options* options,
+                                     ingot_requirements* out, ingot_error* error);
 
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
  * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).

@@ -86,14 +86,14 @@ class AlignedBytes {
 class Bundle {
  public:
   explicit Bundle(const std::string& path, const ingot_open_options* options = nullptr) {
-    call(ingot_probe_file, path.c_str(), &needs_);
+    call(ingot_probe_file_with, path.c_str(), options, &needs_);
     memory_ = AlignedBytes(needs_.bundle_bytes, needs_.alignment_bytes);
     call(ingot_open_file, path.c_str(), options, memory_.data(), memory_.size(), &bundle_);
   }
 
   // From bytes at a multiple of 64, which are not copied and outlive the bundle.
   explicit Bundle(std::span<const std::byte> bytes, const ingot_open_options* options = nullptr) {
-    call(ingot_probe_memory, bytes.data(), bytes.size(), &needs_);
+    call(ingot_probe_memory_with, bytes.data(), bytes.size(), options, &needs_);
     memory_ = AlignedBytes(needs_.bundle_bytes, needs_.alignment_bytes);
     call(ingot_open_memory, bytes.data(), bytes.size(), options, memory_.data(), memory_.size(), &bundle_);
   }

@@ -31,7 +31,10 @@
   X(MISSING_TENSOR, 22, "the file lacks a tensor of the state")                                  \
   X(UNKNOWN_TENSOR, 23, "the file holds a tensor that the state does not have")                  \
   X(NO_THREADS, 24, "threads cannot be started, or the engine was built without them")           \
-  X(BUSY, 25, "a run in slices is not finished")
+  X(BUSY, 25, "a run in slices is not finished")                                                 \
+  X(NOT_SIGNED, 26, "the bundle has no signature")                                               \
+  X(UNTRUSTED_KEY, 27, "the bundle is signed by no trusted key")                                 \
+  X(BAD_SIGNATURE, 28, "the bundle was changed after it was signed")
 
 typedef enum ingot_status {
 #define INGOT_STATUS_CODE(NAME, code, text) INGOT_##NAME = code,
