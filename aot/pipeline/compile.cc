@@ -107,7 +107,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
 
 std::vector<std::string> default_targets() {
   const char* variable = std::getenv("INGOT_TARGETS");
-  if (!variable || !*variable) return {"host"};
+  if (!variable || !*variable) return loops::default_targets();
   std::vector<std::string> targets;
   std::istringstream names(variable);
   for (std::string name; std::getline(names, name, ',');) targets.push_back(name);

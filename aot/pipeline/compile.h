@@ -15,7 +15,8 @@
 
 namespace ingot {
 
-// What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else the host.
+// What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else what
+// loops::default_targets() are.
 std::vector<std::string> default_targets();
 
 struct CompileOptions {

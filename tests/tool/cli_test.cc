@@ -10,6 +10,7 @@
 
 #include "aot/base/error.h"
 #include "aot/graph/text/parse.h"
+#include "aot/loops/target.h"
 #include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
 #include "apps/ingot/reproducer.h"
@@ -72,6 +73,20 @@ TEST_F(CliTest, AFolderIsProgramsWithFirstStateAndDefaults) {
   done("train folder.ingot --data data.safetensors --set lr=0 --save last.safetensors");
   const SafeTensors last = SafeTensors::read(path("last.safetensors"));
   EXPECT_EQ(std::memcmp(last.find("w")->data.data(), ones.data(), 16), 0) << "moved without a learning rate";
+}
+
+TEST_F(CliTest, ABundleRunsOnEveryProcessorOfItsKindUnlessAskedOtherwise) {
+  ::unsetenv("INGOT_TARGETS");
+  done("compile step.mlir -o step.ingot --state zeros");
+  ::setenv("INGOT_TARGETS", "host", 1);
+  const auto report = nlohmann::json::parse(done("inspect step.ingot --json"));
+  std::vector<std::string> targets;
+  for (const auto& target : report["targets"]) targets.push_back(target["name"]);
+  EXPECT_EQ(targets, loops::default_targets());
+  EXPECT_GE(targets.size(), 1u);
+  for (const auto& target : report["targets"]) EXPECT_EQ(target["isa"], report["targets"][0]["isa"]);
+  done("compile step.mlir -o step.ingot --state zeros --target host");
+  EXPECT_EQ(nlohmann::json::parse(done("inspect step.ingot --json"))["targets"].size(), 1u);
 }
 
 TEST_F(CliTest, InspectTellsOfEveryTarget) {
