@@ -48,5 +48,6 @@ Command train_command();
 Command check_command();
 Command bench_command();
 Command opt_command();
+Command header_command();
 
 }  // namespace ingot
