@@ -35,10 +35,13 @@ Command header_command() {
       .examples =
           "  ingot header digits.ingot -o digits.h\n"
           "  ingot header digits.ingot -o digits.h --embed digits.c    # and the bundle's bytes, to be compiled in",
-      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
-                  {"-o,--output", &o.output, "the header to write", {.required = true}},
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true, .names = Names::kInput}},
+                  {"-o,--output", &o.output, "the header to write", {.required = true, .names = Names::kOutput}},
                   {"--namespace", &o.prefix, "C++ namespace, and prefix of C names (default: the bundle's name)"},
-                  {"--embed", &o.embed, "C source to write beside it, which has the bundle's bytes"}},
+                  {"--embed",
+                   &o.embed,
+                   "C source to write beside it, which has the bundle's bytes",
+                   {.names = Names::kOutput}}},
       .run = [options] { write_header(*options); },
   };
 }

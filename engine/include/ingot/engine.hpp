@@ -187,8 +187,7 @@ void check_type(const ingot_tensor_info& tensor) {
   throw Failure(error);
 }
 
-// The type of a tensor: its elements and its shape. A header that `ingot header` writes has one for each input and
-// output.
+// The type of a tensor: its elements and its shape. Headers that `ingot header` writes have one for each port.
 template <typename T, uint64_t... dims>
 struct TensorType {
   using Element = T;
