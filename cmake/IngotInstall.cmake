@@ -9,6 +9,19 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ingot)
 
 if(TARGET ingot)
   install(TARGETS ingot RUNTIME COMPONENT tool)
+  # What the tool says about itself.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(documents ${PROJECT_BINARY_DIR}/documents)
+    file(MAKE_DIRECTORY ${documents})
+    add_custom_command(OUTPUT ${documents}/ingot.1 ${documents}/ingot ${documents}/ingot.fish DEPENDS ingot
+                       COMMAND ingot manual > ${documents}/ingot.1
+                       COMMAND ingot completion bash > ${documents}/ingot
+                       COMMAND ingot completion fish > ${documents}/ingot.fish VERBATIM)
+    add_custom_target(ingot_documents ALL DEPENDS ${documents}/ingot.1)
+    install(FILES ${documents}/ingot.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+    install(FILES ${documents}/ingot DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
+    install(FILES ${documents}/ingot.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
+  endif()
 endif()
 
 install(TARGETS ingot_engine_shared EXPORT ingot-targets
