@@ -33,6 +33,15 @@ install(DIRECTORY engine/include/ingot DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} C
 # engine.h includes "schema/dtype.h", which a compiler looks for beside it first.
 install(FILES schema/dtype.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/schema COMPONENT development)
 
+# For other build systems; the prefix is found from where the file lies.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
+           OUTPUT_VARIABLE ingot_prefix_from_pc)
+set(ingot_threads_flag "$<$<BOOL:${INGOT_ENGINE_THREADS}>: -pthread>")
+configure_file(cmake/ingot-engine.pc.in ${PROJECT_BINARY_DIR}/ingot-engine.pc.in @ONLY)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/ingot-engine.pc INPUT ${PROJECT_BINARY_DIR}/ingot-engine.pc.in)
+install(FILES ${PROJECT_BINARY_DIR}/ingot-engine.pc DESTINATION ${pkgconfig_dir} COMPONENT development)
+
 install(EXPORT ingot-targets NAMESPACE ingot:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(cmake/ingot-config.cmake.in ${PROJECT_BINARY_DIR}/ingot-config.cmake
                               INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)

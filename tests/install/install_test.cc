@@ -162,6 +162,76 @@ TEST_F(InstalledPackage, FoldersAndScriptsBecomeBundles) {
   EXPECT_NE(done(fmt::format("{} --build {}", INGOT_CMAKE, build.string())).find("no work to do"), std::string::npos);
 }
 
+// Names are the program's: whatever they are, the header is one of C and of C++, and finds its tensors.
+TEST_F(InstalledPackage, AnyNamesMakeAHeader) {
+  const fs::path folder = kFolder / "names";
+  fs::create_directories(folder);
+  std::string arguments;
+  int count = 0;
+  for (const char* name : {"class", "batch.x", "batch_x", "a b", "\\22quote\\5C", "\xC3\xBC", "x", "x_bytes", "run",
+                           "X", "9", "entry_", "*/", "\?\?/"}) {
+    arguments += fmt::format("{}%a{}: tensor<2x3xbf16> {{ingot.name = \"{}\"}}", count ? ", " : "", count, name);
+    ++count;
+  }
+  std::ofstream(folder / "float.mlir") << fmt::format(
+      "func.func @main({}) -> (tensor<2x3xbf16> {{ingot.name = \"x\"}}) {{\n  return %a0 : tensor<2x3xbf16>\n}}\n",
+      arguments);
+  const std::string ingot = (kPrefix / "bin/ingot").string(), here = fmt::format("cd {} && ", folder.string());
+  done(here + ingot + " compile float.mlir -o float.ingot");
+  done(here + ingot + " header float.ingot -o float.h --embed float.bundle.c");
+  for (const char* flags : {"-x c -std=c99", "-x c++ -std=c++20"}) {
+    done(here +
+         fmt::format("{} {} -Wall -Wextra -Werror -Wundef -include ./float.h -fsyntax-only -I{}/include /dev/null",
+                     INGOT_CXX_COMPILER, flags, kPrefix.string()));
+  }
+  std::ofstream(folder / "main.cpp")
+      << "#include \"float.h\"\nint main() {\n  ingot::engine::Bundle bundle(float_::bytes());\n"
+         "  ingot::engine::Session session(bundle);\n  float_::Float step(session);\n"
+         "  step.class_()[5] = 7;\n  step.run();\n  return step.x_2()[5] == 7 ? 0 : 1;\n}\n";
+  done(here + fmt::format("{} -c float.bundle.c -o bundle.o", INGOT_C_COMPILER));
+  done(here +
+       fmt::format("{0} -std=c++20 main.cpp bundle.o -I{1}/include -L{1}/lib -Wl,-rpath,{1}/lib -lingot_engine -o main",
+                   INGOT_CXX_COMPILER, kPrefix.string()));
+  done(here + "./main");
+}
+
+// ingot's source tree as part of a project: the compiler is built when a bundle needs it, the demo never is.
+TEST_F(InstalledPackage, TheSourceTreeIsPartOfAProject) {
+  const fs::path folder = kFolder / "part";
+  fs::create_directories(folder);
+  std::ofstream(folder / "CMakeLists.txt") << fmt::format(
+      "cmake_minimum_required(VERSION 3.25)\nproject(part LANGUAGES C CXX)\nadd_subdirectory({} ingot)\n"
+      "ingot_add_bundle(text SOURCE {})\nadd_executable(app {})\n"
+      "target_link_libraries(app PRIVATE text ingot::engine)\n",
+      INGOT_SOURCE_DIR, (kEmbed / "line.mlir").string(), (kEmbed / "line.c").string());
+  done(configure(folder, "part.build"));
+  const std::string all = done(fmt::format("ninja -C {} -t commands all", (kFolder / "part.build").string()));
+  EXPECT_NE(all.find("ingot/apps/ingot/ingot compile "), std::string::npos);
+  EXPECT_NE(all.find("-o ingot/apps/ingot/ingot "), std::string::npos);
+  EXPECT_EQ(all.find("fashion"), std::string::npos);
+}
+
+TEST_F(InstalledPackage, PkgConfigFindsTheEngine) {
+  if (shell("command -v pkg-config").exit_code != 0) GTEST_SKIP() << "there is no pkg-config command";
+  done(fmt::format(
+      "{} $(PKG_CONFIG_PATH={}/lib/pkgconfig pkg-config --static --cflags --libs ingot-engine) {} "
+      "-Wl,-rpath,{}/lib -o {}/by_pkg_config",
+      INGOT_C_COMPILER, kPrefix.string(), (kEmbed / "line.c").string(), kPrefix.string(), kFolder.string()));
+}
+
+// Nothing but the compiler's and the processor's own libraries are looked for in the other machine's folder.
+TEST_F(InstalledPackage, TheEngineIsConfiguredForOtherProcessors) {
+  const fs::path empty = kFolder / "sysroot";
+  fs::create_directories(empty);
+  done(fmt::format(
+      "{} -S {} -B {} -G Ninja -DCMAKE_C_COMPILER={} -DCMAKE_CXX_COMPILER={} -DCMAKE_SYSTEM_NAME=Linux "
+      "-DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_FIND_ROOT_PATH={} -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY "
+      "-DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DINGOT_COMPILER=OFF "
+      "-DINGOT_TESTS=OFF -DZLIB_LIBRARY=z -DZLIB_INCLUDE_DIR={}",
+      INGOT_CMAKE, INGOT_SOURCE_DIR, (kFolder / "cross").string(), INGOT_C_COMPILER, INGOT_CXX_COMPILER, empty.string(),
+      empty.string()));
+}
+
 // A project for another processor has its own engine, and the compiler of this machine.
 TEST_F(InstalledPackage, CrossBuildsUseTheCompilerOfThisMachine) {
   const std::string lines = "get_target_property(path ingot::compiler LOCATION)\nmessage(STATUS \"compiler: ${path}\")";
