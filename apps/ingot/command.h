@@ -26,7 +26,8 @@ struct OptionRules {
   bool commas = false;                    // "a,b" is two values
   std::vector<std::string> choices = {};  // nothing else is taken; none: anything is
   Names names = Names::kNothing;
-  bool positive = false;  // a number above zero
+  bool positive = false;    // a number above zero
+  std::string suffix = "";  // what a file is called at the end: ".svg"
 };
 
 struct Option {

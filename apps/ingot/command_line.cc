@@ -47,6 +47,12 @@ void add_option(CLI::App& app, const Option& option) {
   if (option.names.starts_with("-")) added->allow_extra_args(false);  // the next word is another's
   if (!option.rules.choices.empty()) added->check(CLI::IsMember(option.rules.choices));
   if (option.rules.positive) added->check(positive);
+  if (!option.rules.suffix.empty()) {
+    added->check([suffix = option.rules.suffix](const std::string& path) {
+      const bool is_right = path.ends_with(suffix) || path.starts_with("/dev/");
+      return is_right ? "" : fmt::format("{} is no name for what is written: it ends in {}", path, suffix);
+    });
+  }
   const auto* text = std::get_if<std::string*>(&option.setting);
   const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting);
   if ((text && !(*text)->empty()) || (texts && !(*texts)->empty())) added->capture_default_str();

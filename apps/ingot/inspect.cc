@@ -215,7 +215,7 @@ Command inspect_command() {
                   {"--memory-svg",
                    &o.memory_svg,
                    "picture to write of an entry's arena: steps across, bytes up",
-                   {.names = Names::kOutput}},
+                   {.names = Names::kOutput, .suffix = ".svg"}},
                   {"--entry", &o.entry, "the entry of the picture (default: the only one, or train_step)"},
                   {"--target", &o.target, "the target of the picture (default: the first)"}},
       .run = [options] { inspect(*options); },

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
@@ -54,22 +55,23 @@ std::string summary(const Row& row) {
   return text;
 }
 
-// One JSON object a line, for whoever follows it: each line is there at once.
+// One JSON object a line, for whoever follows it: each line is there at once. "-" is standard output.
 class Log {
  public:
   // Lines of the steps before `first_step`, which an earlier part of the training wrote, stay.
   Log(const std::string& path, int64_t first_step) : path_(path) {
-    if (path.empty()) return;
+    if (path.empty() || path == "-") return;
     const std::string before = first_step > 0 ? lines_before(first_step) : "";
     write_file(path, before);
-    out_.open(path, std::ios::app);
+    file_.open(path, std::ios::app);
   }
 
   void add(Row row, int64_t step) {
     if (path_.empty()) return;
     row.emplace_back("step", step);
-    out_ << to_json(row) << std::endl;
-    if (!out_) throw_error(nullptr, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    std::ostream& out = path_ == "-" ? std::cout : file_;
+    out << to_json(row) << std::endl;
+    if (!out) throw_error(nullptr, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
   }
 
  private:
@@ -84,7 +86,7 @@ class Log {
   }
 
   std::string path_;
-  std::ofstream out_;
+  std::ofstream file_;
 };
 
 class Training {
@@ -105,7 +107,7 @@ class Training {
       throw_error(nullptr, "say by --save which file to save in and to go on from");
     }
     for (const std::string& path : {options.plot, options.log}) {
-      if (!path.empty()) WholeFile writable(path);  // a bad path is known before the work
+      if (!path.empty() && path != "-") WholeFile writable(path);  // a bad path is known before the work
     }
   }
 
@@ -223,8 +225,14 @@ Command train_command() {
            {"--state", &o.state, "safetensors file with the first state, or zeros (default: the init entry)"},
            {"--seed", &o.seed, "of the init entry, where no state is given"},
            {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
-           {"--log", &o.log, "file for the scalar outputs: one JSON object a line", {.names = Names::kOutput}},
-           {"--plot", &o.plot, "picture to write of the loss over the steps (.svg)", {.names = Names::kOutput}},
+           {"--log",
+            &o.log,
+            "file for the scalar outputs: one JSON object a line; - for standard output",
+            {.names = Names::kOutput}},
+           {"--plot",
+            &o.plot,
+            "picture to write of the loss over the steps",
+            {.names = Names::kOutput, .suffix = ".svg"}},
            {"--keep-going", &o.keep_going, "go on although the loss is infinite or not a number"},
            {"--save",
             &o.save,

@@ -222,8 +222,7 @@ TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
   std::filesystem::create_symlink("step.mlir", path("link.mlir"));
   for (const char* arguments :
        {"compile step.mlir -o step.mlir", "compile train_step=step.mlir -o step.mlir", "compile link.mlir -o step.mlir",
-        "inspect net.ingot --memory-svg net.ingot", "opt step.mlir -o ./step.mlir", "header net.ingot -o net.ingot",
-        "bench net.ingot predict --state first.safetensors --roofline-svg net.ingot",
+        "opt step.mlir -o ./step.mlir", "header net.ingot -o net.ingot",
         "run net.ingot predict --state zeros --input x=@data.safetensors:x --save-state data.safetensors",
         "train net.ingot --entry train_step --set lr=1 --state zeros --data data.safetensors --save data.safetensors",
         "train net.ingot --entry train_step --set lr=1 --state zeros --data data.safetensors --log net.ingot"}) {
@@ -266,6 +265,14 @@ TEST_F(CliTest, ReportsAreJsonWithAVersion) {
   const json train = json::parse(done(runs[3][1]));
   EXPECT_EQ(train["steps"], 5);
   EXPECT_TRUE(train["last"]["loss"].is_number());
+}
+
+TEST_F(CliTest, TheLogMayBeStandardOutput) {
+  compile_both();
+  const std::string output =
+      done("train net.ingot --entry train_step --state zeros --set lr=0.1 --data data.safetensors --log - --steps 2");
+  EXPECT_NE(output.find("\"step\":0}\n{"), std::string::npos) << output;
+  EXPECT_FALSE(files().contains("-"));
 }
 
 TEST_F(CliTest, NothingCheckedIsNoSuccess) {

@@ -329,6 +329,8 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"bench step.mlir", kUserError, "step.mlir: is a program; make a bundle"},
       {"run net.ingot predict --threads 0", kUsageError, "0 is not above zero"},
       {"--verbose compile step.mlir", kUsageError, "there is no option --verbose before a command"},
+      {"train net.ingot --data data.safetensors --plot x.png", kUsageError, "it ends in .svg"},
+      {"inspect net.ingot --memory-svg m.png", kUsageError, "it ends in .svg"},
       {"help comple", kUserError, "did you mean 'compile'?"},
       {"completion tcsh", kUsageError, "tcsh"},
       {"bench net.ingot --roofline-svg nowhere/r.svg", kUserError, "cannot write nowhere/r.svg"},
