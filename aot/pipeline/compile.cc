@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "aot/analysis/flops.h"
@@ -123,7 +124,12 @@ std::string to_string(const std::vector<LoweringNote>& notes) {
   return text;
 }
 
-void Compiled::write(const std::string& path) const { bundle::write_bundle_file(spec, path); }
+void Compiled::write(const std::string& path) const {
+  if (!spec.name.empty()) return bundle::write_bundle_file(spec, path);
+  bundle::BundleSpec named = spec;
+  named.name = std::filesystem::path(path).stem().string();
+  bundle::write_bundle_file(named, path);
+}
 
 Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;

@@ -45,7 +45,7 @@ struct Compiled {
   std::vector<LayoutNote> layout_notes;
   std::vector<PhaseTime> times;
 
-  // Writes the bundle, beside `path` and renamed over it.
+  // Writes the bundle, beside `path` and renamed over it. One without a name is called as the file is.
   void write(const std::string& path) const;
 };
 

@@ -1,5 +1,4 @@
 import importlib.util
-import os
 import warnings
 
 import pytest
@@ -15,7 +14,6 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure() -> None:
-    os.environ.setdefault("INGOT_TARGETS", "host")  # what is compiled here is run here
     if not TOOL.exists():
         raise pytest.UsageError(f"{TOOL} is not built: ./dev build; INGOT may name another")
     if importlib.util.find_spec("torch"):
