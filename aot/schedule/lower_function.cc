@@ -44,7 +44,8 @@ class FunctionLowering {
  public:
   FunctionLowering(const Function& function, const loops::Target& target, std::vector<LoweringNote>* notes)
       : from_(function), target_(target), notes_(notes) {
-    for (const Op* kernel : kernels_of(function)) graph_kernels_.emplace(kernel, static_cast<int>(graph_kernels_.size()));
+    for (const Op* kernel : kernels_of(function))
+      graph_kernels_.emplace(kernel, static_cast<int>(graph_kernels_.size()));
   }
 
   lowered::Function run() {
@@ -93,7 +94,8 @@ class FunctionLowering {
       Lowering lowering = lower(op, target_);
       if (notes_) {
         for (std::string& choice : lowering.choices)
-          notes_->push_back({op.location, attr_text(op.attr_map, "name"), std::string(target_.name), std::move(choice)});
+          notes_->push_back(
+              {op.location, attr_text(op.attr_map, "name"), std::string(target_.name), std::move(choice)});
       }
       add_calls(to_, node, values_of(op.operands), std::move(lowering));
       node.graph_kernel = graph_kernels_.at(&op);
