@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ingot {
@@ -34,6 +35,35 @@ class SafeTensors {
   std::vector<std::byte> bytes_;
   std::map<std::string, SafeTensor> tensors_;
   std::map<std::string, std::string> metadata_;
+};
+
+// An open file of which the header alone is in memory: what is wanted of an array is read when it is wanted.
+class SafeTensorsReader {
+ public:
+  struct Array {
+    std::string dtype;
+    std::vector<int64_t> shape;
+    uint64_t offset_bytes, bytes;  // in the file
+  };
+
+  // Throws an Error that names the file and what is wrong with it.
+  explicit SafeTensorsReader(const std::string& path);
+  SafeTensorsReader(SafeTensorsReader&& other) noexcept;
+  SafeTensorsReader& operator=(SafeTensorsReader&&) = delete;
+  ~SafeTensorsReader();
+
+  const std::string& path() const { return path_; }
+  const std::map<std::string, Array>& arrays() const { return arrays_; }
+
+  // The bytes of an array from `begin` on, as many as `to` has. An Error where the file has been cut off meanwhile.
+  void read(const Array& array, uint64_t begin, std::span<std::byte> to) const;
+
+ private:
+  SafeTensorsReader(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::map<std::string, Array> arrays_;
 };
 
 // Writes a file of these arrays, beside `path` and renamed over it.

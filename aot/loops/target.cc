@@ -94,6 +94,19 @@ std::string target_names() {
   return names;
 }
 
+std::vector<std::string> default_targets() {
+#if defined(__aarch64__)
+  constexpr std::string_view kIsa = "aarch64";
+#else
+  constexpr std::string_view kIsa = "x86-64";
+#endif
+  std::vector<std::string> names;
+  for (const Target& target : kTargets) {
+    if (target.isa == kIsa) names.insert(names.begin(), std::string(target.name));
+  }
+  return names;
+}
+
 const Target& find_target(std::string_view name) {
   if (name == "host") return host_target();
   for (const Target& target : kTargets) {

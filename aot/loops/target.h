@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "aot/graph/type.h"
 
@@ -64,6 +65,8 @@ struct Target {
 
 std::span<const Target> all_targets();  // of one ISA, the better ones later
 std::string target_names();             // what find_target takes: "host, x86-64-v3, ..."
+// Every row of the ISA that the compiler itself is built for, the best first: what a bundle has unless it is told.
+std::vector<std::string> default_targets();
 // By name; "host" is the last row that runs here. Unknown: an Error that lists the names.
 const Target& find_target(std::string_view name);
 

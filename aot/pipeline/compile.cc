@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "aot/analysis/flops.h"
@@ -108,7 +109,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
 
 std::vector<std::string> default_targets() {
   const char* variable = std::getenv("INGOT_TARGETS");
-  if (!variable || !*variable) return {"host"};
+  if (!variable || !*variable) return loops::default_targets();
   std::vector<std::string> targets;
   std::istringstream names(variable);
   for (std::string name; std::getline(names, name, ',');) targets.push_back(name);
@@ -124,7 +125,12 @@ std::string to_string(const std::vector<LoweringNote>& notes) {
   return text;
 }
 
-void Compiled::write(const std::string& path) const { bundle::write_bundle_file(spec, path); }
+void Compiled::write(const std::string& path) const {
+  if (!spec.name.empty()) return bundle::write_bundle_file(spec, path);
+  bundle::BundleSpec named = spec;
+  named.name = std::filesystem::path(path).stem().string();
+  bundle::write_bundle_file(named, path);
+}
 
 Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;

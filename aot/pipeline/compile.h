@@ -15,7 +15,8 @@
 
 namespace ingot {
 
-// What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else the host.
+// What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else what
+// loops::default_targets() are.
 std::vector<std::string> default_targets();
 
 struct CompileOptions {
@@ -44,7 +45,7 @@ struct Compiled {
   std::vector<LayoutNote> layout_notes;
   std::vector<PhaseTime> times;
 
-  // Writes the bundle, beside `path` and renamed over it.
+  // Writes the bundle, beside `path` and renamed over it. One without a name is called as the file is.
   void write(const std::string& path) const;
 };
 

@@ -6,6 +6,7 @@
 //
 // The bundle has the entry points train_step(images, labels, lr) -> loss and predict(images) -> output, and starts by
 // init(seed) or from a state of its own.
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -17,8 +18,11 @@
 #include <filesystem>
 #include <functional>
 #include <ingot/engine.hpp>
+#include <map>
 #include <numeric>
 #include <random>
+#include <string>
+#include <type_traits>
 
 namespace {
 
@@ -113,33 +117,48 @@ void start_state(const ingot::engine::Bundle& bundle, ingot::engine::Session& se
   }
 }
 
+constexpr const char* kUsage =
+    "usage: fashion [--bundle fashion.ingot] [--epochs 3] [--lr 1.5e-3] [--threads 2] [--data FOLDER] "
+    "[--state fashion.safetensors] [--resume]";
+
+// A number above zero.
+double parse_number(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value > 0) || value > 1e9) {
+    throw std::runtime_error(option + " " + text + ": is not a number above zero");
+  }
+  return value;
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   options.bundle = (std::filesystem::path(argv[0]).parent_path() / "fashion.ingot").string();
+  using Set = std::function<void(const std::string& option, const std::string& text)>;
+  const auto text_of = [](std::string& value) -> Set { return [&](const auto&, const auto& text) { value = text; }; };
+  const auto number_of = [](auto& value) -> Set {
+    return [&](const auto& option, const auto& text) {
+      value = static_cast<std::remove_reference_t<decltype(value)>>(parse_number(option, text));
+    };
+  };
+  const std::map<std::string, Set> settings = {
+      {"--bundle", text_of(options.bundle)},     {"--data", text_of(options.data)},
+      {"--state", text_of(options.state)},       {"--epochs", number_of(options.epochs)},
+      {"--threads", number_of(options.threads)}, {"--lr", number_of(options.lr)},
+  };
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (word == "--resume") {
+    const std::string option = argv[i];
+    const auto setting = settings.find(option);
+    if (option == "--help") {
+      std::puts(kUsage);
+      std::exit(0);
+    } else if (option == "--resume") {
       options.resume = true;
-      continue;
+    } else if (setting != settings.end() && i + 1 < argc) {
+      setting->second(option, argv[++i]);
+    } else {
+      throw std::runtime_error(option + ": is no option, or lacks its value\n" + kUsage);
     }
-    if (word == "--bundle")
-      options.bundle = value;
-    else if (word == "--epochs")
-      options.epochs = std::atoi(value);
-    else if (word == "--lr")
-      options.lr = std::atof(value);
-    else if (word == "--threads")
-      options.threads = static_cast<uint32_t>(std::atoi(value));
-    else if (word == "--data")
-      options.data = value;
-    else if (word == "--state")
-      options.state = value;
-    else
-      throw std::runtime_error(
-          "usage: fashion [--bundle fashion.ingot] [--epochs 3] [--lr 1.5e-3] [--threads 2] [--data FOLDER] "
-          "[--state fashion.safetensors] [--resume]");
-    ++i;
   }
   return options;
 }
@@ -160,6 +179,7 @@ void train(const Options& options) {
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t steps_per_epoch = training.count() / kBatch;
   const size_t steps = steps_per_epoch * static_cast<size_t>(options.epochs);
+  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
   const auto start = std::chrono::steady_clock::now();
   double step_seconds = 0;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
@@ -178,9 +198,11 @@ void train(const Options& options) {
       step.run();
       step_seconds += seconds_since(before);
       loss_sum += loss[0];
-      if (i % 20 == 0 || i + 1 == steps_per_epoch) {
-        std::printf("\repoch %d/%d  step %4zu/%zu  loss %.4f  %.0f s ", epoch + 1, options.epochs, i + 1,
-                    steps_per_epoch, loss_sum / static_cast<double>(i + 1), seconds_since(start));
+      // A terminal sees the line grow; a file has each epoch once.
+      if (i + 1 == steps_per_epoch || (i % 20 == 0 && is_terminal)) {
+        std::printf("%sepoch %d/%d  step %4zu/%zu  loss %.4f  %.0f s ", is_terminal ? "\r" : "", epoch + 1,
+                    options.epochs, i + 1, steps_per_epoch, loss_sum / static_cast<double>(i + 1),
+                    seconds_since(start));
         std::fflush(stdout);
       }
     }

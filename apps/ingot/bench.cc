@@ -6,9 +6,11 @@
 
 #include "aot/base/file.h"
 #include "aot/pipeline/initial_state.h"
+#include "apps/ingot/batches.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
 #include "apps/ingot/keys.h"
+#include "apps/ingot/report.h"
 #include "apps/ingot/roofline_report.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/sources.h"
@@ -28,6 +30,7 @@ struct BenchOptions {
   uint32_t steps = 0;
   double seconds = 1.0;
   bool json = false;
+  bool cast = false;
   bool roofline = false;
   std::string roofline_svg;
 };
@@ -96,35 +99,37 @@ void bench(const BenchOptions& options) {
   device.start_state(options.state.empty() && needs_state(device, spec) ? kZeroState : options.state);
   const auto inputs = device.inputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound, options.cast);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (sources[i] == InputSource::kNone) fill_random(inputs[i], bound.inputs[i]);
   }
-  if (!options.data.empty()) Batches(options.data, inputs, sources).fill(0, bound.inputs);
+  if (!options.data.empty()) Batches({options.data}, inputs, sources, options.cast).fill(0, bound.inputs);
 
   const std::vector<double> times_ms = measure_ms(device, entry, options.seconds);
   const double median_ms = times_ms[times_ms.size() / 2];
   const uint64_t flops = spec.entries[entry].flops;
   const ingot_entry_info info = device.bundle().entry(entry);
   const ingot_bundle_info all = device.bundle().info();
-  const Row report = {{"entry", std::string(info.name)},
-                      {"target", std::string(all.target)},
-                      {"threads", uint64_t{options.threads}},
-                      {"runs", uint64_t{times_ms.size()}},
-                      {"step_ms", median_ms},
-                      {"step_ms_p10", times_ms[times_ms.size() / 10]},
-                      {"gflops_per_second", static_cast<double>(flops) / median_ms * 1e-6},
-                      {"flops", flops},
-                      {"steps", uint64_t{info.step_count}},
-                      {"arena_bytes", info.arena_bytes},
-                      {"lower_bound_bytes", info.lower_bound_bytes},
-                      {"scratch_bytes", info.scratch_bytes},
-                      {"state_bytes", all.state_bytes},
-                      {"code_bytes", all.code_bytes}};
+  const Row figures = {{"entry", std::string(info.name)},
+                       {"target", std::string(all.target)},
+                       {"threads", uint64_t{options.threads}},
+                       {"runs", uint64_t{times_ms.size()}},
+                       {"step_ms", median_ms},
+                       {"step_ms_p10", times_ms[times_ms.size() / 10]},
+                       {"gflops_per_second", static_cast<double>(flops) / median_ms * 1e-6},
+                       {"flops", flops},
+                       {"steps", uint64_t{info.step_count}},
+                       {"arena_bytes", info.arena_bytes},
+                       {"lower_bound_bytes", info.lower_bound_bytes},
+                       {"scratch_bytes", info.scratch_bytes},
+                       {"state_bytes", all.state_bytes},
+                       {"code_bytes", all.code_bytes}};
   if (options.json) {
-    fmt::print("{}\n", to_json(report));
+    Row row = {{"report", std::string("bench")}, {"version", int64_t{kReportVersion}}};
+    row.insert(row.end(), figures.begin(), figures.end());
+    fmt::print("{}\n", to_json(row));
   } else {
-    for (const auto& [name, value] : report) fmt::print("{:18} {}\n", name, to_string(value));
+    for (const auto& [name, value] : figures) fmt::print("{:18} {}\n", name, to_string(value));
   }
   if (options.roofline || !options.roofline_svg.empty()) show_roofline(device, entry, spec, options);
   if (options.steps && !options.roofline) print_steps(measure_steps(device, entry, kWatchedRuns), options);
@@ -142,19 +147,24 @@ Command bench_command() {
           "  ingot bench step.ingot --state data.safetensors --data data.safetensors --threads 2\n"
           "  ingot bench step.ingot --steps 10\n"
           "  ingot bench step.ingot --roofline --roofline-svg roofline.svg   # where time goes, and what bounds it",
-      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
-                  {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
-                  {"--state", &o.state, "safetensors file with the state (default: the init entry, or else zeros)"},
-                  {"--data", &o.data, "safetensors file whose first batch is used (default: random data)"},
-                  {"--set", &o.set, "NAME=NUMBER: the value of an input"},
-                  {"--threads", &o.threads, "1 by default"},
-                  {"--seconds", &o.seconds, "how long to measure at least; 1 by default"},
-                  {"--steps", &o.steps, "also show this many steps, those that take longest first"},
-                  {"--roofline", &o.roofline,
-                   "measure the machine, then each kernel beside it: GFLOP/s, GB/s, what bounds it, its source line"},
-                  {"--roofline-svg", &o.roofline_svg, "picture to write of that"},
-                  {"--json", &o.json, "one JSON object on one line, and one for each step"},
-                  trust_option(&o.trust)},
+      .options =
+          {{"bundle", &o.bundle, "the bundle", {.required = true, .names = Names::kInput}},
+           {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
+           {"--state", &o.state, "safetensors file with the state (default: the init entry, or else zeros)"},
+           {"--data",
+            &o.data,
+            "safetensors file whose first batch is used (default: random data)",
+            {.names = Names::kInput}},
+           {"--cast", &o.cast, "convert data of other element types; integers must fit"},
+           {"--set", &o.set, "NAME=NUMBER: the value of an input"},
+           {"--threads", &o.threads, "1 by default", {.positive = true}},
+           {"--seconds", &o.seconds, "how long to measure at least; 1 by default"},
+           {"--steps", &o.steps, "also show this many steps, those that take longest first"},
+           {"--roofline", &o.roofline,
+            "measure the machine, then each kernel beside it: GFLOP/s, GB/s, what bounds it, its source line"},
+           {"--roofline-svg", &o.roofline_svg, "picture to write of that", {.names = Names::kOutput, .suffix = ".svg"}},
+           {"--json", &o.json, "one JSON object on one line, and one for each step"},
+           trust_option(&o.trust)},
       .run = [options] { bench(*options); },
   };
 }

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
-#include <map>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
@@ -15,7 +15,9 @@
 #include "aot/pipeline/compile.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
+#include "apps/ingot/file_format.h"
 #include "apps/ingot/progress.h"
+#include "apps/ingot/report.h"
 
 namespace ingot {
 namespace {
@@ -25,6 +27,7 @@ struct CheckOptions {
   std::string target = "host";
   uint32_t threads = 1;
   bool quiet = false;
+  bool json = false;
 };
 
 enum class Outcome { kPassed, kFailed, kUnsupported };
@@ -83,6 +86,7 @@ Verdict attempt(const std::function<std::string()>& work) {
   }
 }
 
+// The files as they are; in the place of a folder every FILE.mlir below it.
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
@@ -90,7 +94,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
       files.push_back(path);
       continue;
     }
-    for (const auto& item : std::filesystem::directory_iterator(path)) {
+    for (const auto& item : std::filesystem::recursive_directory_iterator(path)) {
       if (item.path().extension() == ".mlir") files.push_back(item.path().string());
     }
   }
@@ -98,42 +102,76 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   return files;
 }
 
+// What became of the programs; each is told of as it is judged.
+class Judgement {
+ public:
+  explicit Judgement(const CheckOptions& options) : options_(options) {}
+
+  void conclude(const std::string& name, const Verdict& verdict) {
+    static constexpr const char* kWords[] = {"passed", "FAILED", "unsupported"};
+    const char* word = kWords[static_cast<int>(verdict.outcome)];
+    const std::string why = verdict.why.substr(0, verdict.why.find('\n'));
+    ++totals_[static_cast<size_t>(verdict.outcome)];
+    if (options_.quiet && verdict.outcome == Outcome::kPassed) return;
+    if (options_.json) {
+      programs_.push_back({{"name", name}, {"outcome", word}, {"why", why}});
+    } else {
+      fmt::print("{:12} {}{}{}\n", word, name, why.empty() ? "" : "  ", why);
+    }
+  }
+
+  // Throws an Error unless something was checked and nothing failed.
+  void finish() {
+    const auto [passed, failed, unsupported] = totals_;
+    if (options_.json) {
+      Json object = report("check");
+      object.update({{"passed", passed}, {"failed", failed}, {"unsupported", unsupported}, {"programs", programs_}});
+      print(object);
+    } else {
+      fmt::print("{} passed, {} failed, {} unsupported\n", passed, failed, unsupported);
+    }
+    if (failed > 0) throw_error(nullptr, fmt::format("{} program{} failed", failed, failed == 1 ? "" : "s"));
+    if (passed == 0) throw_error(nullptr, "nothing was checked: no program has check.* ops that could be run");
+  }
+
+ private:
+  const CheckOptions& options_;
+  std::array<int, 3> totals_ = {};  // by Outcome
+  Json programs_ = Json::array();
+};
+
+void check_file(const std::string& file, const CheckOptions& options, Judgement& judgement) {
+  refuse_other_formats(file, Wanted::kProgram);
+  for (ParsedPart& part : parse_split_parts(read_text(file), file, all_ops())) {
+    if (part.error) {
+      judgement.conclude(file, {Outcome::kUnsupported, part.error->what()});
+      continue;
+    }
+    std::vector<CheckProgram> programs;
+    const Verdict ready = attempt([&] {
+      programs = check_programs(*part.module);
+      return std::string();
+    });
+    if (ready.outcome != Outcome::kPassed) judgement.conclude(file, ready);
+    for (CheckProgram& program : programs) {
+      const std::string name = file + " @" + program.name;
+      judgement.conclude(name, attempt([&] { return run_program(std::move(program), options); }));
+    }
+  }
+}
+
 void check(const CheckOptions& options) {
-  std::map<Outcome, int> totals;
   const std::vector<std::string> files = files_of(options.paths);
+  Judgement judgement(options);
   {
     Progress progress("file", static_cast<int64_t>(files.size()));
     int64_t done = 0;
-    const auto conclude = [&](const std::string& name, const Verdict& verdict) {
-      static constexpr const char* kWords[] = {"passed", "FAILED", "unsupported"};
-      ++totals[verdict.outcome];
-      if (options.quiet && verdict.outcome == Outcome::kPassed) return;
-      fmt::print("{:12} {}{}\n", kWords[static_cast<int>(verdict.outcome)], name,
-                 verdict.why.empty() ? "" : "  " + verdict.why.substr(0, verdict.why.find('\n')));
-    };
     for (const std::string& file : files) {
-      for (ParsedPart& part : parse_split_parts(read_text(file), file, all_ops())) {
-        if (part.error) {
-          conclude(file, {Outcome::kUnsupported, part.error->what()});
-          continue;
-        }
-        std::vector<CheckProgram> programs;
-        const Verdict ready = attempt([&] {
-          programs = check_programs(*part.module);
-          return std::string();
-        });
-        if (ready.outcome != Outcome::kPassed) conclude(file, ready);
-        for (CheckProgram& program : programs) {
-          const std::string name = file + " @" + program.name;
-          conclude(name, attempt([&] { return run_program(std::move(program), options); }));
-        }
-      }
+      check_file(file, options, judgement);
       progress.at(++done);
     }
   }
-  fmt::print("{} passed, {} failed, {} unsupported\n", totals[Outcome::kPassed], totals[Outcome::kFailed],
-             totals[Outcome::kUnsupported]);
-  if (totals[Outcome::kFailed] > 0) throw_error(nullptr, fmt::format("{} programs failed", totals[Outcome::kFailed]));
+  judgement.finish();
 }
 
 }  // namespace
@@ -145,10 +183,12 @@ Command check_command() {
       .name = "check",
       .help = "Compile and run programs that check themselves (check.* ops)",
       .examples = "  ingot check tests/interpret/add.mlir --quiet",
-      .options = {{"paths", &o.paths, "files, or folders of .mlir files", {.required = true}},
-                  {"--target", &o.target, "what to compile for"},
-                  {"--threads", &o.threads, "1 by default"},
-                  {"--quiet", &o.quiet, "print only what did not pass"}},
+      .options =
+          {{"paths", &o.paths, "files, and folders of .mlir files", {.required = true, .names = Names::kProgram}},
+           {"--target", &o.target, "what to compile for"},
+           {"--threads", &o.threads, "1 by default", {.positive = true}},
+           {"--quiet", &o.quiet, "print only what did not pass"},
+           {"--json", &o.json, "tell of every program in one JSON object"}},
       .run = [options] { check(*options); },
   };
 }

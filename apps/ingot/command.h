@@ -13,11 +13,21 @@ namespace ingot {
 // Where an option's value goes; what stands there before is the default. A bool is a flag.
 using Setting = std::variant<bool*, uint32_t*, int64_t*, double*, std::string*, std::vector<std::string>*>;
 
+// What files an option's value names, where it names any.
+enum class Names {
+  kNothing,
+  kProgram,  // StableHLO texts to read, which a bug's reproducer keeps
+  kInput,    // other files to read
+  kOutput,   // a file to write, which is never one of those that are read
+};
+
 struct OptionRules {
   bool required = false;
   bool commas = false;                    // "a,b" is two values
   std::vector<std::string> choices = {};  // nothing else is taken; none: anything is
-  bool is_program = false;                // it names StableHLO texts, which a bug's reproducer keeps
+  Names names = Names::kNothing;
+  bool positive = false;    // a number above zero
+  std::string suffix = "";  // what a file is called at the end: ".svg"
 };
 
 struct Option {
@@ -51,5 +61,11 @@ Command opt_command();
 Command keygen_command();
 Command sign_command();
 Command verify_command();
+Command header_command();
+Command help_command();
+Command manual_command();
+Command completion_command();
+
+std::vector<Command> all_commands();
 
 }  // namespace ingot

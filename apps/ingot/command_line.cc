@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <ingot/engine.hpp>
+#include <iostream>
+#include <system_error>
 
 #include "aot/base/error.h"
 #include "aot/base/printable.h"
-#include "aot/base/version.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/reproducer.h"
+#include "apps/ingot/version.h"
 
 namespace ingot {
 namespace {
@@ -22,6 +25,12 @@ constexpr const char* kExamples = R"(examples:
   ingot run net.ingot predict --input x=@x.npy --state trained.safetensors
 
 `ingot COMMAND --help` explains a command. Exit codes: 1 your program or data is wrong, 2 wrong usage, 70 a bug of ours.)";
+
+// What is wrong with a number that must be above zero, or "". Other words are for whoever reads the number.
+std::string positive(const std::string& text) {
+  double value = 1;
+  return CLI::detail::lexical_cast(text, value) && !(value > 0) ? text + " is not above zero" : "";
+}
 
 void add_option(CLI::App& app, const Option& option) {
   CLI::Option* added = std::visit(
@@ -35,21 +44,50 @@ void add_option(CLI::App& app, const Option& option) {
       option.setting);
   added->required(option.rules.required);
   if (option.rules.commas) added->delimiter(',');
+  if (option.names.starts_with("-")) added->allow_extra_args(false);  // the next word is another's
   if (!option.rules.choices.empty()) added->check(CLI::IsMember(option.rules.choices));
+  if (option.rules.positive) added->check(positive);
+  if (!option.rules.suffix.empty()) {
+    added->check([suffix = option.rules.suffix](const std::string& path) {
+      const bool is_right = path.ends_with(suffix) || path.starts_with("/dev/");
+      return is_right ? "" : fmt::format("{} is no name for what is written: it ends in {}", path, suffix);
+    });
+  }
   const auto* text = std::get_if<std::string*>(&option.setting);
   const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting);
   if ((text && !(*text)->empty()) || (texts && !(*texts)->empty())) added->capture_default_str();
 }
 
-// The programs that the command line names.
-std::vector<std::string> programs_of(const Command& command) {
-  std::vector<std::string> programs;
+// What the command line gives options whose values name such files.
+std::vector<std::string> files_of(const Command& command, Names names) {
+  std::vector<std::string> files;
   for (const Option& option : command.options) {
-    if (!option.rules.is_program) continue;
-    if (const auto* text = std::get_if<std::string*>(&option.setting)) programs.push_back(**text);
-    if (const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting)) programs = **texts;
+    if (option.rules.names != names) continue;
+    if (const auto* text = std::get_if<std::string*>(&option.setting)) files.push_back(**text);
+    if (const auto* texts = std::get_if<std::vector<std::string>*>(&option.setting)) {
+      files.insert(files.end(), (*texts)->begin(), (*texts)->end());
+    }
   }
-  return programs;
+  return files;
+}
+
+// A file that is to be written and is also read, or "". "ENTRY=FILE" and "NAME=@FILE:KEY" name files too.
+std::string overwritten_input(const Command& command) {
+  std::vector<std::string> inputs = files_of(command, Names::kInput);
+  for (const std::string& program : files_of(command, Names::kProgram)) inputs.push_back(program);
+  for (const std::string& output : files_of(command, Names::kOutput)) {
+    for (const std::string& input : inputs) {
+      const size_t begin = input.find("=@") == input.npos ? 0 : input.find("=@") + 2;
+      std::string path = input.substr(begin);
+      std::error_code ignored;
+      if (begin > 0 && !std::filesystem::exists(path, ignored)) path = path.substr(0, path.rfind(':'));
+      if (begin == 0 && !std::filesystem::exists(path, ignored)) path = path.substr(path.find('=') + 1);
+      if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::equivalent(path, output, ignored)) {
+        return output;
+      }
+    }
+  }
+  return "";
 }
 
 // What to say of words that fit nothing.
@@ -67,6 +105,13 @@ std::string explain_extras(const Command& command, const std::vector<std::string
   return fmt::format("unexpected argument '{}'", words.front());
 }
 
+// What to say of a first word that is no command.
+std::string explain_first_word(const std::vector<std::string>& commands, const std::string& word) {
+  if (word.empty()) return "a command is missing";
+  if (word.starts_with("-")) return fmt::format("there is no option {} before a command", word);
+  return fmt::format("there is no command '{}'", word) + suggestion(commands, word);
+}
+
 int usage_error(const std::string& command, const std::string& what) {
   fmt::print(stderr, "error: {}: {}\nRun {} --help for more information.\n", command, what, command);
   return kUsageError;
@@ -76,7 +121,7 @@ int usage_error(const std::string& command, const std::string& what) {
 const Command* parse(std::span<const Command> commands, int argc, const char* const* argv, int* exit_code) {
   CLI::App app("ingot: ahead-of-time compiled machine learning that trains as well as infers", "ingot");
   app.footer(kExamples);
-  app.set_version_flag("--version", std::string("ingot ") + kVersion);
+  app.set_version_flag("-v,--version", version_text());
   app.require_subcommand(1);
   std::vector<std::string> names;
   for (const Command& command : commands) {
@@ -87,10 +132,9 @@ const Command* parse(std::span<const Command> commands, int argc, const char* co
   }
   const std::string named = argc > 1 ? argv[1] : "";
   const auto command = std::find(names.begin(), names.end(), named);
-  if (command == names.end() && !named.starts_with("-")) {
-    const std::string what = named.empty() ? "a command is missing"
-                                           : fmt::format("there is no command '{}'", named) + suggestion(names, named);
-    *exit_code = usage_error("ingot", what);
+  const std::vector<std::string> about = {"-h", "--help", "-v", "--version"};
+  if (command == names.end() && std::find(about.begin(), about.end(), named) == about.end()) {
+    *exit_code = usage_error("ingot", explain_first_word(names, named));
     return nullptr;
   }
   try {
@@ -121,18 +165,39 @@ int report_bug(const Failure& failure) {
   return kInternalError;
 }
 
+int report_output_failure(const std::error_code& code) {
+  fmt::print(stderr, "error: standard output: {}\n", code.message());
+  return kUserError;
+}
+
+// The exit code, unless not all that was printed could be written.
+int flush_output(int exit_code) {
+  if (std::cout.flush() && std::fflush(stdout) == 0) return exit_code;
+  return report_output_failure({errno, std::generic_category()});
+}
+
 }  // namespace
+
+bool is_command_line(std::span<const Command> commands, int argc, const char* const* argv) {
+  int exit_code = kSuccess;
+  return parse(commands, argc, argv, &exit_code) != nullptr || exit_code == kSuccess;
+}
 
 int run_command_line(std::span<const Command> commands, int argc, const char* const* argv) {
   int exit_code = kSuccess;
   const Command* command = parse(commands, argc, argv, &exit_code);
-  if (!command) return exit_code;
+  if (!command) return flush_output(exit_code);
   const auto bug = [&](const std::string& what) {
-    return report_bug({{argv, argv + argc}, what, programs_of(*command)});
+    return report_bug({{argv, argv + argc}, what, files_of(*command, Names::kProgram)});
   };
   try {
+    const std::string overwritten = overwritten_input(*command);
+    if (!overwritten.empty()) {
+      throw_error(nullptr,
+                  fmt::format("{}: is read, and would be overwritten; name another file to write", overwritten));
+    }
     command->run();
-    return kSuccess;
+    return flush_output(kSuccess);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBug) return bug(error.what());
     fmt::print(stderr, "{}\n", printable(error.what()));
@@ -143,6 +208,8 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
     fmt::print(stderr, "error: {}\n", printable(failure.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "error: {}: {}\n", error.path1().string(), error.code().message());
+  } catch (const std::system_error& error) {  // of fmt::print
+    return report_output_failure(error.code());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: out of memory\n");
   } catch (const std::exception& error) {

@@ -13,4 +13,7 @@ enum ExitCode : int { kSuccess = 0, kUserError = 1, kUsageError = 2, kInternalEr
 // Runs `ingot ARGUMENTS...`; says on standard error what fails. Gives the process's exit code.
 int run_command_line(std::span<const Command> commands, int argc, const char* const* argv);
 
+// Whether the arguments can be read. What is wrong with them is said on standard error; nothing is run.
+bool is_command_line(std::span<const Command> commands, int argc, const char* const* argv);
+
 }  // namespace ingot

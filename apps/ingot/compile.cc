@@ -14,6 +14,7 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/keys.h"
 #include "apps/ingot/progress.h"
+#include "apps/ingot/report.h"
 #include "apps/ingot/sources.h"
 
 namespace ingot {
@@ -26,20 +27,44 @@ struct CompileCommand {
   std::vector<std::string> shapes;
   std::string explain;
   bool print_plan = false;
+  bool json = false;
 };
 
-void report(const Compiled& compiled, const std::string& path) {
+uint64_t bytes_of_file(const std::string& path) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
-  fmt::print("{}: {} bytes\n", path, error ? 0 : bytes);
+  return error ? 0 : bytes;
+}
+
+void print_text(const Compiled& compiled, const std::string& path) {
+  fmt::print("{}: {}\n", path, size_text(bytes_of_file(path)));
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
-    fmt::print("  {}: {} kernels, {} bytes of code\n", target.name, target.kernels.size(), target.code.size());
+    fmt::print("  {}: {} kernels, {} of code\n", target.name, target.kernels.size(), size_text(target.code.size()));
     for (const plan::Plan& plan : compiled.plans[t]) {
-      fmt::print("    {}: {} steps, arena {} bytes, lower bound {}, scratch {} a thread\n", plan.entry,
-                 plan.steps.size(), plan.arena_bytes, plan.lower_bound_bytes, plan.scratch_bytes);
+      fmt::print("    {}: {} steps, arena {}, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
+                 size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
     }
   }
+}
+
+void print_json(const Compiled& compiled, const std::string& path) {
+  Json object = report("compile");
+  object["bundle"] = path;
+  object["bytes"] = bytes_of_file(path);
+  for (size_t t = 0; t < compiled.plans.size(); ++t) {
+    const bundle::Target& target = compiled.spec.targets[t];
+    Json row = {{"name", target.name}, {"kernels", target.kernels.size()}, {"code_bytes", target.code.size()}};
+    for (const plan::Plan& plan : compiled.plans[t]) {
+      row["entries"].push_back({{"name", plan.entry},
+                                {"steps", plan.steps.size()},
+                                {"arena_bytes", plan.arena_bytes},
+                                {"lower_bound_bytes", plan.lower_bound_bytes},
+                                {"scratch_bytes", plan.scratch_bytes}});
+    }
+    object["targets"].push_back(std::move(row));
+  }
+  print(object);
 }
 
 // The state.safetensors in the folders of the inputs, of which there may be one.
@@ -97,7 +122,8 @@ void run_compile(const CompileCommand& command) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
   write_signed(compiled, command.output, key);
-  report(compiled, command.output);
+  if (command.json) return print_json(compiled, command.output);
+  print_text(compiled, command.output);
   if (!compiled.spec.initial_state.empty()) fmt::print("  first values of the state from {}\n", options.initial_state);
   if (!options.pipeline.time_passes) return;
   for (const PhaseTime& time : compiled.times) fmt::print("  {:8.3f} s  {}\n", time.seconds, time.phase);
@@ -122,11 +148,11 @@ Command compile_command() {
           {{"inputs",
             &o.inputs,
             "[ENTRY=]FILE.mlir or FOLDER...: StableHLO text; entry points share state by name",
-            {.required = true, .is_program = true}},
-           {"-o,--output", &o.output, "the bundle to write", {.required = true}},
+            {.required = true, .names = Names::kProgram}},
+           {"-o,--output", &o.output, "the bundle to write", {.required = true, .names = Names::kOutput}},
            {"--target",
             &o.options.targets,
-            loops::target_names() + "; several by commas, best first",
+            loops::target_names() + "; several by commas, best first (default: every row of this kind of processor)",
             {.commas = true}},
            {"--shape",
             &o.shapes,
@@ -151,7 +177,8 @@ Command compile_command() {
            {"--dump-dir", &pipeline.dump_dir,
             "folder for the graph after every pass, and for each target its lowered functions, loops, plans, LLVM IR, "
             "assembly"},
-           {"--time-passes", &pipeline.time_passes, "print where the time went"}},
+           {"--time-passes", &pipeline.time_passes, "print where the time went"},
+           {"--json", &o.json, "tell what was made as one JSON object"}},
       .run = [options] { run_compile(*options); },
   };
 }

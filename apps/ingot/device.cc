@@ -7,7 +7,9 @@
 
 #include "aot/base/error.h"
 #include "aot/base/join.h"
+#include "aot/base/safetensors.h"
 #include "aot/pipeline/initial_state.h"
+#include "apps/ingot/file_format.h"
 #include "apps/ingot/keys.h"
 #include "apps/ingot/names.h"
 #include "apps/ingot/tensor_files.h"
@@ -31,6 +33,7 @@ std::string hint_for(ingot_status status) {
 
 // A bundle, or what the engine says of it with the file's name and what to do.
 engine::Bundle open(const std::string& path, const std::vector<std::string>& trust) {
+  refuse_other_formats(path, Wanted::kBundle);
   const std::vector<ingot_public_key> keys = read_public_keys(trust);
   ingot_trusted_keys trusted = {keys.data(), static_cast<uint32_t>(keys.size())};
   ingot_open_options options = {};
@@ -45,6 +48,20 @@ engine::Bundle open(const std::string& path, const std::vector<std::string>& tru
     const std::string what = failure.what(), hint = hint_for(failure.status());
     throw_error(nullptr, fmt::format("{}{}; {}", what.find(path) == what.npos ? path + ": " : "", what, hint));
   }
+}
+
+// What the engine says of a state file, with its name, and the tensor that may be meant.
+[[noreturn]] void explain_state_failure(const std::string& path, const engine::Failure& failure) {
+  const std::string what = failure.what();
+  std::string help;
+  const size_t begin = what.find('\''), end = what.find('\'', begin + 1);
+  if (failure.status() == INGOT_MISSING_TENSOR && end != what.npos) {
+    std::vector<std::string> names;
+    const SafeTensorsReader file(path);
+    for (const auto& array : file.arrays()) names.push_back(array.first);
+    help = suggestion(names, what.substr(begin + 1, end - begin - 1));
+  }
+  throw_error(nullptr, fmt::format("{}{}{}", what.find(path) == what.npos ? path + ": " : "", what, help));
 }
 
 }  // namespace
@@ -123,7 +140,12 @@ void Device::start_state(const std::string& path, int64_t seed) {
   if (path == kZeroState) {
     write_zeros();
   } else if (!path.empty()) {
-    engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
+    refuse_other_formats(path, Wanted::kTensors);
+    try {
+      engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
+    } catch (const engine::Failure& failure) {
+      explain_state_failure(path, failure);
+    }
   } else if (has_entry("init")) {
     const uint32_t init = find_entry("init");
     const auto seeds = inputs(init);

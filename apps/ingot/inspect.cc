@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <ingot/engine.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "aot/base/error.h"
@@ -12,13 +11,12 @@
 #include "apps/ingot/command.h"
 #include "apps/ingot/keys.h"
 #include "apps/ingot/names.h"
+#include "apps/ingot/report.h"
 #include "apps/ingot/sources.h"
 #include "apps/ingot/tensor_files.h"
 
 namespace ingot {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
   std::string bundle, memory_svg, entry, target;
@@ -98,13 +96,15 @@ Json to_json(const std::vector<Signer>& signers) {
 }
 
 Json to_json(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
-  Json report = {{"name", spec.name},
+  Json object = report("inspect");
+  object.update({{"name", spec.name},
                  {"producer", spec.producer},
                  {"signatures", to_json(signers)},
+                 {"required_features", spec.required_features},
                  {"runs_here", here},
-                 {"state_bytes", spec.state_bytes}};
+                 {"state_bytes", spec.state_bytes}});
   for (const bundle::Target& target : spec.targets) {
-    report["targets"].push_back({{"name", target.name},
+    object["targets"].push_back({{"name", target.name},
                                  {"isa", target.isa},
                                  {"cpu_features", target.cpu_features},
                                  {"code_bytes", target.code.size()},
@@ -124,16 +124,16 @@ Json to_json(const bundle::BundleSpec& spec, const std::string& here, const std:
                               {"lower_bound_bytes", plan.lower_bound_bytes},
                               {"scratch_bytes", scratch_bytes(plan, target)}});
     }
-    report["entries"].push_back(std::move(row));
+    object["entries"].push_back(std::move(row));
   }
-  report["state"] = list(spec.states);
-  return report;
+  object["state"] = list(spec.states);
+  return object;
 }
 
 void print_tensor(const bundle::Tensor& tensor, const std::string& role) {
   const std::string typed =
       fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join(tensor.dims, ","));
-  fmt::print("    {:56} {:>12} bytes{}{}\n", typed, bundle::tensor_bytes(tensor), role.empty() ? "" : "  ", role);
+  fmt::print("    {:56} {:>12}{}{}\n", typed, size_text(bundle::tensor_bytes(tensor)), role.empty() ? "" : "  ", role);
 }
 
 void print(const std::vector<Signer>& signers) {
@@ -147,9 +147,10 @@ void print(const std::vector<Signer>& signers) {
 void print(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
   fmt::print("{} (by {})\n", spec.name, spec.producer);
   print(signers);
+  if (!spec.required_features.empty()) fmt::print("  needs an engine with {}\n", join(spec.required_features, ", "));
   for (const bundle::Target& target : spec.targets) {
-    fmt::print("  {}: {} bytes of code in {} kernels, {} bytes of constants; needs {}{}\n", target.name,
-               target.code.size(), target.kernels.size(), target.rodata.size(),
+    fmt::print("  {}: {} of code in {} kernels, {} of constants; needs {}{}\n", target.name,
+               size_text(target.code.size()), target.kernels.size(), size_text(target.rodata.size()),
                target.cpu_features.empty() ? target.isa : join(target.cpu_features, ","),
                target.name == here ? " (runs here)" : "");
   }
@@ -158,13 +159,13 @@ void print(const bundle::BundleSpec& spec, const std::string& here, const std::v
     fmt::print("\nentry {}: {} flops\n", entry.name, entry.flops);
     for (const bundle::Target& target : spec.targets) {
       const bundle::Plan& plan = target.plans[i];
-      fmt::print("  {}: {} steps, arena {} bytes", target.name, plan.steps.size(), plan.arena_bytes);
+      fmt::print("  {}: {} steps, arena {}", target.name, plan.steps.size(), size_text(plan.arena_bytes));
       if (plan.lower_bound_bytes > 0) {
         fmt::print(" ({:.3f} x the lower bound of {})",
                    static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.lower_bound_bytes),
-                   plan.lower_bound_bytes);
+                   size_text(plan.lower_bound_bytes));
       }
-      fmt::print(", scratch {} bytes a thread\n", scratch_bytes(plan, target));
+      fmt::print(", scratch {} a thread\n", size_text(scratch_bytes(plan, target)));
     }
     fmt::print("  inputs\n");
     for (const bundle::Tensor& tensor : entry.inputs) {
@@ -174,7 +175,7 @@ void print(const bundle::BundleSpec& spec, const std::string& here, const std::v
     fmt::print("  outputs\n");
     for (const bundle::Tensor& tensor : entry.outputs) print_tensor(tensor, "");
   }
-  fmt::print("\nstate: {} bytes\n", spec.state_bytes);
+  fmt::print("\nstate: {}\n", size_text(spec.state_bytes));
   for (const bundle::State& state : spec.states) print_tensor(state.tensor, state.role);
 }
 
@@ -213,7 +214,7 @@ void inspect(const InspectOptions& options) {
   }
   const std::string here = target_here(options.bundle);
   const std::vector<Signer> signers = signers_of(read_bytes(options.bundle));
-  options.json ? fmt::print("{}\n", to_json(spec, here, signers).dump(2)) : print(spec, here, signers);
+  options.json ? ingot::print(to_json(spec, here, signers)) : print(spec, here, signers);
 }
 
 }  // namespace
@@ -227,9 +228,12 @@ Command inspect_command() {
       .examples =
           "  ingot inspect step.ingot --json\n"
           "  ingot inspect net.ingot --memory-svg memory.svg --entry train_step",
-      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
+      .options = {{"bundle", &o.bundle, "the bundle", {.required = true, .names = Names::kInput}},
                   {"--json", &o.json, "the same as JSON"},
-                  {"--memory-svg", &o.memory_svg, "picture to write of an entry's arena: steps across, bytes up"},
+                  {"--memory-svg",
+                   &o.memory_svg,
+                   "picture to write of an entry's arena: steps across, bytes up",
+                   {.names = Names::kOutput, .suffix = ".svg"}},
                   {"--entry", &o.entry, "the entry of the picture (default: the only one, or train_step)"},
                   {"--target", &o.target, "the target of the picture (default: the first)"}},
       .run = [options] { inspect(*options); },

@@ -115,7 +115,10 @@ std::string signature_hint(ingot_status status) {
 }
 
 Option trust_option(std::vector<std::string>* paths) {
-  return {"--trust", paths, "public key file, as keygen writes it: a bundle that it did not sign is refused"};
+  return {"--trust",
+          paths,
+          "public key file, as keygen writes it: a bundle that it did not sign is refused",
+          {.names = Names::kInput}};
 }
 
 }  // namespace ingot

@@ -2,9 +2,6 @@
 #include "apps/ingot/command_line.h"
 
 int main(int argc, char** argv) {
-  const ingot::Command commands[] = {ingot::compile_command(), ingot::inspect_command(), ingot::run_command(),
-                                     ingot::train_command(),   ingot::bench_command(),   ingot::check_command(),
-                                     ingot::opt_command(),     ingot::keygen_command(),  ingot::sign_command(),
-                                     ingot::verify_command()};
+  const std::vector<ingot::Command> commands = ingot::all_commands();
   return ingot::run_command_line(commands, argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/file_format.h"
 #include "apps/ingot/sources.h"
 
 namespace ingot {
@@ -33,6 +34,7 @@ std::vector<PassRow> rows_of(const std::vector<std::string>& names) {
 }
 
 void run_opt(const OptOptions& options) {
+  refuse_other_formats(options.input, Wanted::kProgram);
   const auto module = parse_program(read_text(options.input == "-" ? "/dev/stdin" : options.input), options.input);
   PassContext context;
   context.shapes = given_shapes(options.shapes);
@@ -59,28 +61,29 @@ Command opt_command() {
       .name = "opt",
       .help = "Run graph passes on StableHLO text and print what comes out",
       .examples =
-          "  ingot opt step.mlir                                all passes that `ingot compile` runs\n"
-          "  ingot opt step.mlir --passes=inline_calls,cse      these passes only\n"
-          "  ingot opt step.mlir --dump-dir=dump --time-passes  one file for each pass, and times\n"
-          "  ingot opt step.mlir --explain=fuse --summary       why kernels are as many as they are",
-      .options = {{"input", &o.input, "the program; - for standard input", {.required = true, .is_program = true}},
-                  {"-o,--output", &o.output, "where the text goes; - for standard output"},
-                  {"--passes", &o.passes, "passes to run, in order", {.commas = true}},
-                  {"--shape", &o.shapes, "sizes that the program leaves open: batch=32, x=32x784", {.commas = true}},
-                  {"--stop-after", &o.pipeline.stop_after, "stop after this pass"},
-                  {"--print-after",
-                   &o.pipeline.print_after,
-                   "print the program after these passes (or all)",
-                   {.commas = true}},
-                  {"--skip", &o.pipeline.skip, "leave these passes out", {.commas = true}},
-                  {"--dump-dir", &o.pipeline.dump_dir, "write the program after each pass into this folder"},
-                  {"--time-passes", &o.pipeline.time_passes, "print how long each pass took"},
-                  {"--locations", &o.locations, "print source locations"},
-                  {"--summary", &o.summary, "print kernels, bytes and flops instead of the program"},
-                  {"--explain",
-                   &o.explain,
-                   "fuse: why ops stayed in kernels of their own; layout: how tensors lie",
-                   {.choices = {"fuse", "layout"}}}},
+          "  ingot opt step.mlir                                  # all passes that `ingot compile` runs\n"
+          "  ingot opt step.mlir --passes=inline_calls,cse        # these passes only\n"
+          "  ingot opt step.mlir --dump-dir=dump --time-passes    # one file for each pass, and times\n"
+          "  ingot opt step.mlir --explain=fuse --summary         # why kernels are as many as they are",
+      .options =
+          {{"input", &o.input, "the program; - for standard input", {.required = true, .names = Names::kProgram}},
+           {"-o,--output", &o.output, "where the text goes; - for standard output", {.names = Names::kOutput}},
+           {"--passes", &o.passes, "passes to run, in order", {.commas = true}},
+           {"--shape", &o.shapes, "sizes that the program leaves open: batch=32, x=32x784", {.commas = true}},
+           {"--stop-after", &o.pipeline.stop_after, "stop after this pass"},
+           {"--print-after",
+            &o.pipeline.print_after,
+            "print the program after these passes (or all)",
+            {.commas = true}},
+           {"--skip", &o.pipeline.skip, "leave these passes out", {.commas = true}},
+           {"--dump-dir", &o.pipeline.dump_dir, "write the program after each pass into this folder"},
+           {"--time-passes", &o.pipeline.time_passes, "print how long each pass took"},
+           {"--locations", &o.locations, "print source locations"},
+           {"--summary", &o.summary, "print kernels, bytes and flops instead of the program"},
+           {"--explain",
+            &o.explain,
+            "fuse: why ops stayed in kernels of their own; layout: how tensors lie",
+            {.choices = {"fuse", "layout"}}}},
       .run = [options] { run_opt(*options); },
   };
 }

@@ -14,6 +14,7 @@
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
+#include "apps/ingot/file_format.h"
 
 namespace ingot {
 namespace {
@@ -84,7 +85,12 @@ std::vector<std::string> program_files(const std::vector<std::string>& arguments
     for (const auto& file : std::filesystem::directory_iterator(argument)) {
       if (file.path().extension() == ".mlir") files.push_back(file.path().string());
     }
-    if (std::ssize(files) == first) throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
+    if (std::ssize(files) == first) {
+      for (const auto& file : std::filesystem::directory_iterator(argument)) {
+        refuse_other_formats(file.path().string(), Wanted::kProgram);
+      }
+      throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
+    }
     std::sort(files.begin() + first, files.end());
   }
   return files;
@@ -92,6 +98,7 @@ std::vector<std::string> program_files(const std::vector<std::string>& arguments
 
 std::unique_ptr<Module> load_program(const std::string& argument) {
   const ProgramName name = program_name(argument);
+  refuse_other_formats(name.path, Wanted::kProgram);
   const std::string text = read_text(name.path);
   std::unique_ptr<Module> module = with_line_shown(text, name.path, [&] {
     auto parsed = parse_module(text, name.path, all_ops());
@@ -112,6 +119,7 @@ std::unique_ptr<Module> parse_program(const std::string& text, const std::string
 }
 
 bundle::BundleSpec load_bundle(const std::string& path) {
+  refuse_other_formats(path, Wanted::kBundle);
   const std::vector<std::byte> bytes = read_bytes(path);
   try {
     bundle::BundleSpec spec = bundle::read_bundle(bytes);

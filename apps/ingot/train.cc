@@ -7,10 +7,12 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "apps/ingot/batches.h"
 #include "apps/ingot/checkpoint.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/device.h"
@@ -19,6 +21,7 @@
 #include "apps/ingot/loss_curve.h"
 #include "apps/ingot/past_state.h"
 #include "apps/ingot/progress.h"
+#include "apps/ingot/report.h"
 #include "apps/ingot/row.h"
 #include "apps/ingot/tensor_files.h"
 
@@ -26,13 +29,15 @@ namespace ingot {
 namespace {
 
 struct TrainOptions {
-  std::string bundle, entry, data, state, log, save, save_every, plot;
-  std::vector<std::string> set, trust;
+  std::string bundle, entry, state, log, save, save_every, plot;
+  std::vector<std::string> data, set, trust;
   int64_t steps = 0;
   int64_t seed = 0;
   uint32_t threads = 1;
   bool resume = false;
   bool keep_going = false;
+  bool cast = false;
+  bool json = false;
 };
 
 // What a step gave: its scalar outputs.
@@ -52,22 +57,23 @@ std::string summary(const Row& row) {
   return text;
 }
 
-// One JSON object a line, for whoever follows it: each line is there at once.
+// One JSON object a line, for whoever follows it: each line is there at once. "-" is standard output.
 class Log {
  public:
   // Lines of the steps before `first_step`, which an earlier part of the training wrote, stay.
   Log(const std::string& path, int64_t first_step) : path_(path) {
-    if (path.empty()) return;
+    if (path.empty() || path == "-") return;
     const std::string before = first_step > 0 ? lines_before(first_step) : "";
     write_file(path, before);
-    out_.open(path, std::ios::app);
+    file_.open(path, std::ios::app);
   }
 
   void add(Row row, int64_t step) {
     if (path_.empty()) return;
     row.emplace_back("step", step);
-    out_ << to_json(row) << std::endl;
-    if (!out_) throw_error(nullptr, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    std::ostream& out = path_ == "-" ? std::cout : file_;
+    out << to_json(row) << std::endl;
+    if (!out) throw_error(nullptr, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
   }
 
  private:
@@ -82,7 +88,7 @@ class Log {
   }
 
   std::string path_;
-  std::ofstream out_;
+  std::ofstream file_;
 };
 
 class Training {
@@ -94,7 +100,7 @@ class Training {
         inputs_(device_.inputs(entry_)),
         outputs_(device_.outputs(entry_)),
         bound_(device_.bind(entry_)),
-        batches_(options.data, inputs_, fill_inputs(device_, entry_, options.set, bound_)),
+        batches_(options.data, inputs_, fill_inputs(device_, entry_, options.set, bound_), options.cast),
         checkpoint_(device_, entry_, batches_.count(), options.save),
         past_(device_),
         period_(options.save_every),
@@ -104,14 +110,14 @@ class Training {
       throw_error(nullptr, "say by --save which file to save in and to go on from");
     }
     for (const std::string& path : {options.plot, options.log}) {
-      if (!path.empty()) WholeFile writable(path);  // a bad path is known before the work
+      if (!path.empty() && path != "-") WholeFile writable(path);  // a bad path is known before the work
     }
   }
 
   void run() {
     if (options_.resume && checkpoint_.is_there()) {
       first_ = checkpoint_.resume();
-      fmt::print("going on after step {} of {}\n", first_, steps_);
+      if (!options_.json) fmt::print("going on after step {} of {}\n", first_, steps_);
     } else {
       device_.start_state(options_.state, options_.seed);
     }
@@ -125,15 +131,27 @@ class Training {
       write_file(options_.plot,
                  curve.svg(fmt::format("{} of {}", device_.bundle().entry(entry_).name, options_.bundle)));
     }
-    const int64_t taken = std::max<int64_t>(steps_ - first_, 0);
-    fmt::print("{} steps in {:.2f} s ({:.1f} a second); last: {}\n", taken, seconds,
-               static_cast<double>(taken) / seconds, taken > 0 ? summary(row_) : "nothing was left to do");
+    tell(std::max<int64_t>(steps_ - first_, 0), seconds);
   }
 
  private:
   void take_step(int64_t step) {
     batches_.fill(step, bound_.inputs);
     device_.run(entry_);
+  }
+
+  void tell(int64_t taken, double seconds) const {
+    const double rate = static_cast<double>(taken) / seconds;
+    if (!options_.json) {
+      fmt::print("{} step{} in {:.2f} s ({:.1f} a second); last: {}\n", taken, taken == 1 ? "" : "s", seconds, rate,
+                 taken > 0 ? summary(row_) : "nothing was left to do");
+      return;
+    }
+    Json object = report("train");
+    object.update({{"steps", taken}, {"seconds", seconds}, {"steps_per_second", rate}});
+    object["last"] = Json::parse(to_json(row_));
+    if (!options_.save.empty()) object["state"] = options_.save;
+    print(object);
   }
 
   void take_steps(LossCurve& curve) {
@@ -202,26 +220,37 @@ Command train_command() {
           "  ingot train step.ingot --data batches.safetensors --set lr=0.01 --log loss.jsonl --save last.safetensors\n"
           "  ingot train step.ingot --data batches.safetensors --steps 1000 --save last.safetensors --save-every 60s "
           "--resume",
-      .options = {{"bundle", &o.bundle, "the bundle", {.required = true}},
-                  {"--entry", &o.entry, "entry point (default: the only one, or train_step)"},
-                  {"--data",
-                   &o.data,
-                   "safetensors file; its keys match input names, their first dimension is the step",
-                   {.required = true}},
-                  {"--steps", &o.steps,
-                   "how many in all, with those before --resume; 0: as many as the data has. More go round again"},
-                  {"--state", &o.state, "safetensors file with the first state, or zeros (default: the init entry)"},
-                  {"--seed", &o.seed, "of the init entry, where no state is given"},
-                  {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
-                  {"--log", &o.log, "file for the scalar outputs: one JSON object a line"},
-                  {"--plot", &o.plot, "picture to write of the loss over the steps (.svg)"},
-                  {"--keep-going", &o.keep_going, "go on although the loss is infinite or not a number"},
-                  {"--save", &o.save, "safetensors file for the last state, and where in its data the training stands"},
-                  {"--save-every", &o.save_every,
-                   "save also after every so many steps, as in 100, or seconds, as in 30s"},
-                  {"--resume", &o.resume, "go on from what --save wrote, if it is there, as if it had never stopped"},
-                  {"--threads", &o.threads, "1 by default; the results are the same for any number"},
-                  trust_option(&o.trust)},
+      .options =
+          {{"bundle", &o.bundle, "the bundle", {.required = true, .names = Names::kInput}},
+           {"--entry", &o.entry, "entry point (default: the only one, or train_step)"},
+           {"--data",
+            &o.data,
+            "safetensors files, one after the other; their keys match input names, the first dimension is the step",
+            {.required = true, .commas = true, .names = Names::kInput}},
+           {"--cast", &o.cast, "convert data of other element types; integers must fit"},
+           {"--steps", &o.steps,
+            "how many in all, with those before --resume; 0: as many as the data has. More go round again"},
+           {"--state", &o.state, "safetensors file with the first state, or zeros (default: the init entry)"},
+           {"--seed", &o.seed, "of the init entry, where no state is given"},
+           {"--set", &o.set, "NAME=NUMBER: the value of an input at every step, as in lr=0.01"},
+           {"--log",
+            &o.log,
+            "file for the scalar outputs: one JSON object a line; - for standard output",
+            {.names = Names::kOutput}},
+           {"--plot",
+            &o.plot,
+            "picture to write of the loss over the steps",
+            {.names = Names::kOutput, .suffix = ".svg"}},
+           {"--keep-going", &o.keep_going, "go on although the loss is infinite or not a number"},
+           {"--save",
+            &o.save,
+            "safetensors file for the last state, and where in its data the training stands",
+            {.names = Names::kOutput}},
+           {"--save-every", &o.save_every, "save also after every so many steps, as in 100, or seconds, as in 30s"},
+           {"--resume", &o.resume, "go on from what --save wrote, if it is there, as if it had never stopped"},
+           {"--threads", &o.threads, "1 by default; the results are the same for any number", {.positive = true}},
+           {"--json", &o.json, "tell how it ended as one JSON object"},
+           trust_option(&o.trust)},
       .run = [options] { Training(*options).run(); },
   };
 }

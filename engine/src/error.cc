@@ -1,5 +1,7 @@
 #include "engine/src/error.h"
 
+#include <ingot/engine.h>
+
 #include <cstdarg>
 #include <cstdio>
 
@@ -24,6 +26,8 @@ ingot_status check_index(const char* what, uint32_t index, uint32_t count, ingot
 }
 
 }  // namespace ingot::engine
+
+extern "C" uint32_t ingot_api_version() { return INGOT_API_VERSION; }
 
 extern "C" const char* ingot_status_text(int32_t status) {
   switch (status) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/engine/engine_fixture.h"
+#include "tests/support/file_text.h"
 
 namespace ingot::test {
 namespace {
@@ -40,6 +41,13 @@ TEST(EngineSize, AtMost46KiB) {
   EXPECT_EQ(zero_bytes, 0) << "the engine has no global variables";
 }
 #endif
+
+TEST(EngineSize, DocumentsSayIt) {
+  const std::string claim = std::to_string(kEngineBytesMax / 1024) + " KiB of code";
+  for (const char* path : {"/README.md", "/engine/README.md"}) {
+    EXPECT_NE(file_text(std::string(INGOT_SOURCE_DIR) + path).find(claim), std::string::npos) << path;
+  }
+}
 
 TEST(EngineLink, NeedsLibcAndLibzAlone) {
   const std::string dynamic = output_of("readelf -d " INGOT_EMBED_PROGRAM);

@@ -77,6 +77,19 @@ TEST_F(EngineWrapper, TrainsSavesAndPredicts) {
   EXPECT_EQ(session.metrics().runs, 35u);
 }
 
+TEST_F(EngineWrapper, TensorsHaveTypes) {
+  const engine::Entry step = session.entry("train_step");
+  using X = engine::TensorType<float, kElements>;
+  static_assert(X::shape == std::array<uint64_t, 1>{kElements} && X::count == kElements);
+  EXPECT_EQ(step.input_of<X>("x").data(), step.input<float>("x").data());
+  EXPECT_EQ(step.output_of<engine::TensorType<float>>("loss").data(), step.output<float>("loss").data());
+  EXPECT_NE(message([&] { step.input_of<engine::TensorType<float, kElements, 1>>("x"); }).find("another shape"),
+            std::string::npos);
+  EXPECT_NE(message([&] { step.input_of<engine::TensorType<double, kElements>>("x"); }).find("elements of type f32"),
+            std::string::npos);
+  EXPECT_EQ(ingot_api_version(), uint32_t{INGOT_API_VERSION});
+}
+
 TEST_F(EngineWrapper, FailuresAreNamed) {
   const engine::Entry step = session.entry("train_step");
   EXPECT_EQ(message([&] { step.run(); }), "'model.fit.weight' has no value yet: run 'init' or load a state file first");

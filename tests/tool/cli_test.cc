@@ -9,7 +9,9 @@
 #include <set>
 
 #include "aot/base/error.h"
+#include "aot/base/version.h"
 #include "aot/graph/text/parse.h"
+#include "aot/loops/target.h"
 #include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
 #include "apps/ingot/reproducer.h"
@@ -29,6 +31,17 @@ TEST_F(CliTest, EveryCommandExplainsItself) {
     EXPECT_NE(help.find("examples:\n  ingot " + command), help.npos) << help;
   }
   EXPECT_EQ(done("--version").find("ingot "), 0u);
+}
+
+TEST_F(CliTest, TellsItsVersionAndHelps) {
+  const std::string version = done("--version");
+  for (const char* part : {kVersion, "LLVM 19.", "targets: host, x86-64-v3"}) {
+    EXPECT_NE(version.find(part), std::string::npos) << version;
+  }
+  EXPECT_EQ(done("-v"), version);
+  EXPECT_EQ(done("help"), done("--help"));
+  EXPECT_EQ(done("help train"), done("train --help"));
+  EXPECT_EQ(std::system(fmt::format("{} completion bash | bash -n", INGOT_TOOL).c_str()), 0);
 }
 
 TEST_F(CliTest, TrainsSavesAndPredicts) {
@@ -72,6 +85,20 @@ TEST_F(CliTest, AFolderIsProgramsWithFirstStateAndDefaults) {
   done("train folder.ingot --data data.safetensors --set lr=0 --save last.safetensors");
   const SafeTensors last = SafeTensors::read(path("last.safetensors"));
   EXPECT_EQ(std::memcmp(last.find("w")->data.data(), ones.data(), 16), 0) << "moved without a learning rate";
+}
+
+TEST_F(CliTest, ABundleRunsOnEveryProcessorOfItsKindUnlessAskedOtherwise) {
+  ::unsetenv("INGOT_TARGETS");
+  done("compile step.mlir -o step.ingot --state zeros");
+  ::setenv("INGOT_TARGETS", "host", 1);
+  const auto report = nlohmann::json::parse(done("inspect step.ingot --json"));
+  std::vector<std::string> targets;
+  for (const auto& target : report["targets"]) targets.push_back(target["name"]);
+  EXPECT_EQ(targets, loops::default_targets());
+  EXPECT_GE(targets.size(), 1u);
+  for (const auto& target : report["targets"]) EXPECT_EQ(target["isa"], report["targets"][0]["isa"]);
+  done("compile step.mlir -o step.ingot --state zeros --target host");
+  EXPECT_EQ(nlohmann::json::parse(done("inspect step.ingot --json"))["targets"].size(), 1u);
 }
 
 TEST_F(CliTest, InspectTellsOfEveryTarget) {
@@ -295,13 +322,14 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"compile nowhere.mlir -o x.ingot", kUserError, "cannot read nowhere.mlir"},
       {"compile empty -o x.ingot", kUserError, "empty: has no program"},
       {"compile step.mlir -o x.ingot --state data.safetensors", kUserError, "has no tensor for the state w: F32[4]"},
-      {"compile wrong_op.mlir -o x.ingot", kUserError, "wrong_op.mlir:2:8: error: unknown op stablehlo.tahn"},
+      {"compile wrong_op.mlir -o x.ingot", kUserError,
+       "wrong_op.mlir:2:8: error: unknown op stablehlo.tahn; did you mean stablehlo.tanh?"},
       {"compile step.mlir -o x.ingot --target x87", kUserError, "unknown target 'x87'; there are: host"},
       {"compile step.mlir -o nowhere/x.ingot", kUserError, "cannot write nowhere/x.ingot"},
       {"compile step.mlir step.mlir -o x.ingot", kUserError, "two entry points are named 'step'"},
       {"inspect nowhere.ingot", kUserError, "cannot read nowhere.ingot"},
       {"inspect cut.ingot", kUserError, "cut.ingot"},
-      {"inspect step.mlir", kUserError, "not a sound ingot bundle"},
+      {"inspect step.mlir", kUserError, "step.mlir: is a program; make a bundle"},
       {"inspect net.ingot --memory-svg m.svg --entry perdict", kUserError, "did you mean 'predict'?"},
       {"inspect net.ingot --memory-svg nowhere/m.svg", kUserError, "cannot write nowhere/m.svg"},
       {"run cut.ingot", kUserError, "cut.ingot: the bundle has 1000 bytes of"},
@@ -316,7 +344,13 @@ TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
       {"train net.ingot --data data.safetensors", kUserError, "has no tensor for the input lr"},
       {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
       {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
-      {"bench step.mlir", kUserError, "are not those of an ingot bundle"},
+      {"bench step.mlir", kUserError, "step.mlir: is a program; make a bundle"},
+      {"run net.ingot predict --threads 0", kUsageError, "0 is not above zero"},
+      {"--verbose compile step.mlir", kUsageError, "there is no option --verbose before a command"},
+      {"train net.ingot --data data.safetensors --plot x.png", kUsageError, "it ends in .svg"},
+      {"inspect net.ingot --memory-svg m.png", kUsageError, "it ends in .svg"},
+      {"help comple", kUserError, "did you mean 'compile'?"},
+      {"completion tcsh", kUsageError, "tcsh"},
       {"bench net.ingot --roofline-svg nowhere/r.svg", kUserError, "cannot write nowhere/r.svg"},
       {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
       {"compile step.mlir -o x.ingot --print-after lowr", kUserError, "optimized.llvm, asm"},
@@ -402,7 +436,7 @@ TEST_F(BugTest, EndsWithAReproducer) {
   const Command commands[] = {{.name = "break",
                                .help = "",
                                .examples = "",
-                               .options = {{"program", &program, "", {.is_program = true}}},
+                               .options = {{"program", &program, "", {.names = Names::kProgram}}},
                                .run = [] { throw_bug("it broke"); }}};
   const char* const arguments[] = {"ingot", "break", "train_step=step.mlir"};
   for (const std::string folder : {"ingot-reproducer-train_step", "ingot-reproducer-train_step-2"}) {

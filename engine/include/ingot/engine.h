@@ -29,6 +29,9 @@
 extern "C" {
 #endif
 
+/* That of the engine which the program runs with: a shared library may be newer than the header. */
+uint32_t ingot_api_version(void);
+
 typedef struct ingot_bundle ingot_bundle;
 typedef struct ingot_session ingot_session;
 

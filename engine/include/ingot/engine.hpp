@@ -12,8 +12,13 @@
 // A failure throws Failure. Nothing here allocates in run().
 #pragma once
 
+#if __cplusplus < 202002L
+#error "ingot/engine.hpp needs C++20 (-std=c++20); ingot/engine.h is for C and any C++"
+#endif
+
 #include <ingot/engine.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -182,6 +187,31 @@ void check_type(const ingot_tensor_info& tensor) {
   throw Failure(error);
 }
 
+// The type of a tensor: its elements and its shape. Headers that `ingot header` writes have one for each port.
+template <typename T, uint64_t... dims>
+struct TensorType {
+  using Element = T;
+  static constexpr std::array<uint64_t, sizeof...(dims)> shape = {dims...};
+  static constexpr size_t count = (size_t{1} * ... * dims);
+  using Span = std::span<T, count>;
+  using ConstSpan = std::span<const T, count>;
+};
+
+// Throws unless a tensor is of this type.
+template <typename Type>
+void check_tensor_type(const ingot_tensor_info& tensor) {
+  check_type<typename Type::Element>(tensor);
+  bool is_equal = tensor.rank == Type::shape.size();
+  for (uint32_t i = 0; is_equal && i < tensor.rank; ++i) is_equal = tensor.dims[i] == Type::shape[i];
+  if (is_equal) return;
+  ingot_error error = {INGOT_WRONG_TYPE, ""};
+  const std::string text = std::string("'") + tensor.name +
+                           "' has another shape than the header that the program was " +
+                           "built with; make the header from this bundle";
+  text.copy(error.text, sizeof error.text - 1);
+  throw Failure(error);
+}
+
 class Session;
 
 // An entry point of a session. Small; valid as long as the session.
@@ -193,6 +223,12 @@ class Entry {
   std::span<T> input(const std::string& name) const;
   template <typename T>
   std::span<const T> output(const std::string& name) const;
+
+  // The same for a tensor whose type is known when the program is built.
+  template <typename Type>
+  typename Type::Span input_of(const std::string& name) const;
+  template <typename Type>
+  typename Type::ConstSpan output_of(const std::string& name) const;
 
   // Binds the caller's memory, at a multiple of 64, in the place of the session's. It outlives its last run.
   template <typename T>
@@ -340,6 +376,20 @@ std::span<const T> Entry::output(const std::string& name) const {
   const auto& port = session_->port(index_, false, session_->bundle_.find_output(index_, name));
   check_type<T>(port.tensor);
   return {reinterpret_cast<const T*>(port.data), port.tensor.bytes / sizeof(T)};
+}
+
+template <typename Type>
+typename Type::Span Entry::input_of(const std::string& name) const {
+  const auto& port = session_->port(index_, true, session_->bundle_.find_input(index_, name));
+  check_tensor_type<Type>(port.tensor);
+  return typename Type::Span(reinterpret_cast<typename Type::Element*>(port.data), Type::count);
+}
+
+template <typename Type>
+typename Type::ConstSpan Entry::output_of(const std::string& name) const {
+  const auto& port = session_->port(index_, false, session_->bundle_.find_output(index_, name));
+  check_tensor_type<Type>(port.tensor);
+  return typename Type::ConstSpan(reinterpret_cast<const typename Type::Element*>(port.data), Type::count);
 }
 
 template <typename T>

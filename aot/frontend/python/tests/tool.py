@@ -17,6 +17,7 @@ from ingot.folder import EntryPoints
 
 ROOT = Path(__file__).parents[4]
 TOOL = Path(os.environ.get("INGOT", ROOT / "build/release/apps/ingot/ingot"))
+os.environ.setdefault("INGOT_TARGETS", "host")  # what is compiled here is run here
 
 Tensor = TypeVar("Tensor")
 

@@ -59,7 +59,7 @@ def _run_bundle(program: EntryPoints, entry: str, batches: Tensors) -> tuple[Log
     with tempfile.TemporaryDirectory() as folder:
         bundle, data, log, last = (Path(folder) / name for name in ("net.ingot", "data", "log", "last"))
         program.save(Path(folder) / "net")
-        call("compile", Path(folder) / "net", "-o", bundle)
+        call("compile", Path(folder) / "net", "-o", bundle, "--target", "host")
         save_file({name: stored(rows).contiguous() for name, rows in batches.items()}, data)
         call("train", bundle, "--entry", entry, "--data", data, "--log", log, "--save", last)
         return [json.loads(line) for line in log.read_text().splitlines()], load_file(last)

@@ -1,0 +1,51 @@
+# `cmake --install`: three components, which are also the Debian packages.
+#   tool         the compiler `ingot`, its manual page and completions
+#   runtime      the engine as a shared library
+#   development  the engine's headers, the static library, and what find_package(ingot) reads
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # tests and measurements need not be built for it
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ingot)
+
+if(TARGET ingot)
+  install(TARGETS ingot RUNTIME COMPONENT tool)
+  # What the tool says about itself.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(documents ${PROJECT_BINARY_DIR}/documents)
+    file(MAKE_DIRECTORY ${documents})
+    add_custom_command(OUTPUT ${documents}/ingot.1 ${documents}/ingot ${documents}/ingot.fish DEPENDS ingot
+                       COMMAND ingot manual > ${documents}/ingot.1
+                       COMMAND ingot completion bash > ${documents}/ingot
+                       COMMAND ingot completion fish > ${documents}/ingot.fish VERBATIM)
+    add_custom_target(ingot_documents ALL DEPENDS ${documents}/ingot.1)
+    install(FILES ${documents}/ingot.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+    install(FILES ${documents}/ingot DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
+    install(FILES ${documents}/ingot.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
+  endif()
+endif()
+
+install(TARGETS ingot_engine_shared EXPORT ingot-targets
+        LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS ingot_engine EXPORT ingot-targets
+        ARCHIVE COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY engine/include/ingot DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+# engine.h includes "schema/dtype.h", which a compiler looks for beside it first.
+install(FILES schema/dtype.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/schema COMPONENT development)
+
+# For other build systems; the prefix is found from where the file lies.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
+           OUTPUT_VARIABLE ingot_prefix_from_pc)
+set(ingot_threads_flag "$<$<BOOL:${INGOT_ENGINE_THREADS}>: -pthread>")
+configure_file(cmake/ingot-engine.pc.in ${PROJECT_BINARY_DIR}/ingot-engine.pc.in @ONLY)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/ingot-engine.pc INPUT ${PROJECT_BINARY_DIR}/ingot-engine.pc.in)
+install(FILES ${PROJECT_BINARY_DIR}/ingot-engine.pc DESTINATION ${pkgconfig_dir} COMPONENT development)
+
+install(EXPORT ingot-targets NAMESPACE ingot:: DESTINATION ${package_dir} COMPONENT development)
+configure_package_config_file(cmake/ingot-config.cmake.in ${PROJECT_BINARY_DIR}/ingot-config.cmake
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingot-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ingot-config.cmake ${PROJECT_BINARY_DIR}/ingot-config-version.cmake
+              cmake/IngotBundle.cmake
+        DESTINATION ${package_dir} COMPONENT development)
