@@ -1,4 +1,4 @@
-"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is this repository's release build."""
+"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is the package's, or the release build."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import numpy as np
 from safetensors import safe_open
 
 from ingot.folder import EntryPoints
+from ingot.tool import OWN
 
 ROOT = Path(__file__).parents[4]
-TOOL = Path(os.environ.get("INGOT", ROOT / "build/release/apps/ingot/ingot"))
+TOOL = Path(os.environ.get("INGOT") or (OWN if OWN.exists() else ROOT / "build/release/apps/ingot/ingot"))
 
 Tensor = TypeVar("Tensor")
 
