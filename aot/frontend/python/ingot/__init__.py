@@ -12,6 +12,7 @@ is named after them.
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Bundle", "EngineError", "Session", "compile"]
 
-# Where each lies: loaded when it is first asked for, so that programs are traced also where the engine is not built.
+# In the sources the engine's module is not beside this file, but in the build tree.
+__path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
+
+# Where each lies: loaded when it is first asked for.
 PLACES = {"compile": "compiler", "Bundle": "session", "Session": "session", "EngineError": "_engine"}
 
 

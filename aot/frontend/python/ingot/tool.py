@@ -1,4 +1,7 @@
-"""The program `ingot`, which compiles and runs: INGOT names it, else the package has it, else it is on the PATH."""
+"""The program `ingot`, which compiles and runs.
+
+INGOT names it; else the package has it, or, in the sources, the build tree; else it is on the PATH.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-OWN = Path(__file__).parent / "bin" / "ingot"
+OWN = Path(__file__).parent / "bin/ingot"
+BUILT = Path(__file__).parents[4] / "build/release/apps/ingot/ingot"
 
 
 def program() -> str:
@@ -16,7 +20,8 @@ def program() -> str:
 
     Raises FileNotFoundError where there is none.
     """
-    found = os.environ.get("INGOT") or (str(OWN) if OWN.exists() else shutil.which("ingot"))
+    given = os.environ.get("INGOT")
+    found = given or next((str(file) for file in (OWN, BUILT) if file.exists()), None) or shutil.which("ingot")
     if found is None:
         raise FileNotFoundError("there is no program `ingot` on the PATH; the environment's INGOT may name one")
     return found

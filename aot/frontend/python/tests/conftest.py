@@ -19,7 +19,7 @@ def pytest_report_header() -> list[str]:
 
 def pytest_configure() -> None:
     if not TOOL.exists():
-        raise pytest.UsageError(f"{TOOL} is not built: ./dev build; INGOT may name another")
+        raise pytest.UsageError(f"there is no {TOOL}: ./dev build; INGOT may name another")
     if importlib.util.find_spec("torch"):
         import torch
 

@@ -1,9 +1,8 @@
-"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is the package's, or the release build."""
+"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is the package's, or the release build's."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -14,10 +13,9 @@ import numpy as np
 from safetensors import safe_open
 
 from ingot.folder import EntryPoints
-from ingot.tool import OWN
+from ingot.tool import program
 
-ROOT = Path(__file__).parents[4]
-TOOL = Path(os.environ.get("INGOT") or (OWN if OWN.exists() else ROOT / "build/release/apps/ingot/ingot"))
+TOOL = Path(program())
 
 Tensor = TypeVar("Tensor")
 

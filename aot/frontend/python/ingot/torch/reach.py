@@ -46,6 +46,7 @@ Edges = Iterator[Held]
 
 OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
+OWN_MODULES = "ingot."
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
@@ -70,7 +71,7 @@ def edges(value: Any, path: str, names: Names) -> Edges:
         if isinstance(value, types_):
             yield from follow(value, path, names)
             return
-    if not isinstance(value, OPAQUE):
+    if not isinstance(value, OPAQUE) and not type(value).__module__.startswith(OWN_MODULES):
         yield from _instance(value, path, names)
 
 
