@@ -304,6 +304,16 @@ def test_arguments_and_results_are_trees() -> None:
         predict({"x": Net()})
 
 
+def test_a_compiled_function_is_traced_as_what_it_was() -> None:
+    training = Training(True)
+    training.step(XS[0])
+    program = ingot.torch.Program(training.model, training.optimizer)
+    program.add("train_step", training.step, (XS[0],))
+    session = ingot.Session(ingot.compile(program))
+    loss = training.step(XS[1])
+    torch.testing.assert_close(session.entries["train_step"](x=XS[1])["loss"], loss)
+
+
 def test_kept_gradients_are_pytorchs() -> None:
     def make(compiled: bool) -> tuple[nn.Module, torch.optim.Optimizer, Callable[..., Any]]:
         torch.manual_seed(0)

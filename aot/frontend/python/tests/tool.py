@@ -15,6 +15,7 @@ from safetensors import safe_open
 from ingot.folder import EntryPoints
 from ingot.tool import program
 
+ROOT = Path(__file__).parents[4]
 TOOL = Path(program())
 
 Tensor = TypeVar("Tensor")

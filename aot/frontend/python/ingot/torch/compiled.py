@@ -21,7 +21,7 @@ from ingot.torch.errors import TraceError
 from ingot.torch.guard import Guard
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.live import Live
-from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler
+from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
@@ -47,13 +47,13 @@ class Options:
     target: str = "host"
 
 
-class CompiledStep:
+class CompiledStep(Substituted):
     """A function whose calls run a bundle. Arguments are tensors, and values that are fixed for a program."""
 
     def __init__(self, function: Step, make_program: Callable[[], Program], options: Options) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
-        self._function, self._make_program, self._options = function, make_program, options
+        self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
@@ -89,7 +89,7 @@ class CompiledStep:
             self._report(key)
         program = self._make_program()
         _say_stepped(program)
-        program.add(ENTRY, self._function, args, training=self._options.training)
+        program.add(ENTRY, self.function, args, training=self._options.training)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         if self._options.verify and not self._runs:

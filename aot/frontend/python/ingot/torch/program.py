@@ -45,6 +45,12 @@ class Output:
     is_complex: bool
 
 
+class Substituted:
+    """What stands in the place of a function; traced is the function itself."""
+
+    function: Callable[..., Any]
+
+
 class Program(EntryPoints):
     """Entry points that share the state of a model, its optimizer and its scheduler.
 
@@ -109,6 +115,8 @@ class Program(EntryPoints):
 
         Raises TraceError with the place in the user's source, also for what the function itself raises.
         """
+        if isinstance(function, Substituted):
+            function = function.function
         with only_trace_errors():
             self._add(name, function, example_args, training, capture)
 

@@ -46,7 +46,8 @@ Edges = Iterator[Held]
 
 OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
-OWN_MODULES = "ingot."
+# Of this package: programs, what runs in the place of functions, and bundles.
+OWN_MODULES = ("ingot.torch.program", "ingot.torch.compiled", "ingot.jax", "ingot.session", "ingot._engine")
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
