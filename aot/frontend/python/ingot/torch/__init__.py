@@ -10,8 +10,9 @@ Or they become programs for ``ingot compile``.
 >>> program.save("net/")
 """
 
+from ingot.torch import backend
 from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
 from ingot.torch.program import Program, load_state
 
-__all__ = ["DisagreementError", "Program", "TraceError", "compile", "load_state", "step"]
+__all__ = ["DisagreementError", "Program", "TraceError", "backend", "compile", "load_state", "step"]
