@@ -268,6 +268,14 @@ def test_two_functions_train_one_model() -> None:
     same(mine, reference)
 
 
+square = 0  # as an attribute that `Training.eager` names
+
+
+def test_variables_called_as_attributes_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, _ = both(lambda _: monkeypatch.setitem(globals(), "square", 1))
+    assert mine.step.programs == 1
+
+
 def test_constants_are_watched() -> None:
     model = nn.Linear(3, 2)
     model.table = torch.ones(2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dis
 import functools
 import itertools
 import logging
@@ -108,12 +109,19 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _globals(function: Any, code: types.CodeType) -> Edges:
     """Globals that code names; of the user's modules, the attributes that it names."""
-    for name in code.co_names:
+    for name in _global_names(code):
         value = function.__globals__.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
         else:
             yield from _one(name, functools.partial(function.__globals__.get, name, ABSENT))
+
+
+@functools.cache
+def _global_names(code: types.CodeType) -> list[str]:
+    """The names of globals that code reads or writes, without those of attributes."""
+    ops = (op for op in dis.get_instructions(code) if "GLOBAL" in op.opname or op.opname.endswith("_NAME"))
+    return [*dict.fromkeys(op.argval for op in ops)]
 
 
 def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edges:
