@@ -11,11 +11,13 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from ingot import tool
+from ingot._engine import EngineError
 from ingot.compiler import compile
 from ingot.session import Bundle
 
@@ -30,15 +32,23 @@ def compiled(texts: Mapping[str, str], target: str = "host") -> Bundle:
     """
     content = json.dumps([texts, target, _compiler(), _processor()])
     place = _folder() / hashlib.sha256(content.encode()).hexdigest()
-    with suppress(OSError):  # there is none, or another process removes it
+    try:
         if (place / CONTENT).read_text() == content:
             os.utime(place)
             return Bundle(place / BUNDLE)
+    except OSError:  # there is none, or another process removes it
+        pass
+    except EngineError:  # it is damaged
+        shutil.rmtree(place, ignore_errors=True)
     return _add(texts, target, content, place)
 
 
 def _add(texts: Mapping[str, str], target: str, content: str, place: Path) -> Bundle:
-    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        warnings.warn(f"nothing is kept: {error}; INGOT_CACHE names another folder", stacklevel=5)
+        return compile(texts, target=target, state="zeros")
     with tempfile.TemporaryDirectory(dir=place.parent, prefix="new-", ignore_cleanup_errors=True) as made:
         bundle = compile(texts, Path(made) / BUNDLE, target=target, state="zeros")
         (Path(made) / CONTENT).write_text(content)

@@ -415,6 +415,22 @@ def test_cached_contents_are_compared(own_cache: Path) -> None:
     assert value(cache.compiled(TEXTS[1])) == 1
 
 
+def test_damaged_bundles_are_made_anew(own_cache: Path) -> None:
+    assert value(cache.compiled(TEXTS[1])) == 1
+    (place,) = own_cache.iterdir()
+    (place / cache.BUNDLE).write_bytes(b"damaged")
+    for _ in range(2):
+        assert value(cache.compiled(TEXTS[1])) == 1
+    assert (place / cache.BUNDLE).read_bytes() != b"damaged"
+
+
+def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "file/cache"))
+    with pytest.warns(UserWarning, match="nothing is kept: .*file/cache.*INGOT_CACHE names another"):
+        assert value(cache.compiled(TEXTS[1])) == 1
+
+
 def test_the_cache_is_limited(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT_CACHE_BYTES", "1")
     bundles = [cache.compiled(texts) for texts in TEXTS]
