@@ -12,9 +12,10 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ingot import tool
 from ingot._engine import EngineError
@@ -25,12 +26,12 @@ BUNDLE, CONTENT = "program.ingot", "content.json"
 MOST_BYTES = 2 << 30
 
 
-def compiled(texts: Mapping[str, str], target: str = "host") -> Bundle:
+def compiled(texts: Mapping[str, str], target: str = "host", skip: Sequence[str] = ()) -> Bundle:
     """The bundle of a program whose state starts as zeros: the one of before, or a new one.
 
     A hash finds it, and its whole content is compared.
     """
-    content = json.dumps([texts, target, _compiler(), _processor()])
+    content = json.dumps([texts, target, skip, _compiler(), _processor()])
     place = _folder() / hashlib.sha256(content.encode()).hexdigest()
     try:
         if (place / CONTENT).read_text() == content:
@@ -40,17 +41,17 @@ def compiled(texts: Mapping[str, str], target: str = "host") -> Bundle:
         pass
     except EngineError:  # it is damaged
         shutil.rmtree(place, ignore_errors=True)
-    return _add(texts, target, content, place)
+    return _add(place, content, texts, {"target": target, "skip": skip, "state": "zeros"})
 
 
-def _add(texts: Mapping[str, str], target: str, content: str, place: Path) -> Bundle:
+def _add(place: Path, content: str, texts: Mapping[str, str], options: dict[str, Any]) -> Bundle:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         warnings.warn(f"nothing is kept: {error}; INGOT_CACHE names another folder", stacklevel=5)
-        return compile(texts, target=target, state="zeros")
+        return compile(texts, **options)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix="new-", ignore_cleanup_errors=True) as made:
-        bundle = compile(texts, Path(made) / BUNDLE, target=target, state="zeros")
+        bundle = compile(texts, Path(made) / BUNDLE, **options)
         (Path(made) / CONTENT).write_text(content)
         with suppress(OSError):  # another process was faster, and has the same
             os.rename(made, place)

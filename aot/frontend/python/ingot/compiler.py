@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,19 +23,21 @@ def compile(
     target: str = "host",
     state: File | None = None,
     shapes: Mapping[str, int | str] | None = None,
+    skip: Sequence[str] = (),
 ) -> Bundle:
     """Compiles a program and opens the bundle.
 
     `program` is StableHLO text, or texts by entry point; a file of it, or a folder that ``save`` wrote; or what
     `ingot.torch` or `ingot.jax` traced. The bundle is written to `output`, or else lives as long as it is used.
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
-    that the program leaves open.
+    that the program leaves open; `skip` passes that are left out.
 
     Raises RuntimeError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(output) if output is not None else Path(scratch) / "program.ingot"
         options = ["--target", target, *(("--state", os.fspath(state)) if state is not None else ())]
+        options += [word for name in skip for word in ("--skip", name)]
         for name, size in (shapes or {}).items():
             options += ["--shape", f"{name}={size}"]
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)

@@ -276,6 +276,20 @@ def test_variables_called_as_attributes_may_change(monkeypatch: pytest.MonkeyPat
     assert mine.step.programs == 1
 
 
+def test_autocast_rounds_as_pytorch_does() -> None:
+    training = Training(True, verify=True)
+    model = training.model
+
+    def forward(x: torch.Tensor, call: Callable[..., torch.Tensor] = model.forward) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return call(x)
+
+    model.forward = forward
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        training.step(XS[0])
+
+
 def test_constants_are_watched() -> None:
     model = nn.Linear(3, 2)
     model.table = torch.ones(2)
@@ -377,10 +391,10 @@ def test_what_is_not_compiled_is_the_function_itself(monkeypatch: pytest.MonkeyP
 def test_another_program_is_found_in_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     right = cache.compiled
 
-    def compiled(texts: dict[str, str], target: str) -> ingot.Bundle:
+    def compiled(texts: dict[str, str], *options: Any) -> ingot.Bundle:
         changed = {name: text.replace("stablehlo.tanh", "stablehlo.logistic") for name, text in texts.items()}
         assert changed != texts
-        return right(changed, target)
+        return right(changed, *options)
 
     monkeypatch.setattr(cache, "compiled", compiled)
     training = Training(True, verify=True)

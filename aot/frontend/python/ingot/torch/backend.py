@@ -17,6 +17,7 @@ from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
 from ingot.torch.emit import emit
 from ingot.torch.errors import TraceError
+from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
 
 ENTRY = "graph"
@@ -43,7 +44,7 @@ def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
     text, is_random = emit(graph, ENTRY, ports, [Port(name) for name in made])
     if is_random:
         raise TraceError("the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them")
-    entry = Session(cache.compiled({ENTRY: text})).entries[ENTRY]
+    entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
     complex_results = {name for name, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
     def run(*arguments: torch.Tensor) -> list[torch.Tensor | None]:

@@ -21,7 +21,7 @@ from ingot.torch.errors import TraceError
 from ingot.torch.guard import Guard
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.live import Live
-from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.program import ROUNDS, Model, Optimizer, Output, Program, Scheduler, Substituted
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
@@ -119,7 +119,7 @@ class Run:
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
         self._program, self._subject = program, program.subjects[ENTRY]
-        self._bundle = cache.compiled(program.texts, options.target)
+        self._bundle = cache.compiled(program.texts, options.target, ROUNDS)
         self._live = Live(self._bundle, options.threads)
         self._entry = self._live.session.entries[ENTRY]
         self._tensors = self._subject.state.tensors | random

@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
-from ingot.judge import Agreement
+from ingot.judge import ONE_ULP, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.calls import Subject
@@ -32,6 +32,12 @@ from ingot.torch.verify import verify
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
 Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
+
+# PyTorch rounds to bf16 also what the next op reads in f32.
+ROUNDS = ("widen_results",)
+
+# Narrow floats, as a program's text names them -> the unit in their last place: what rounding does where they are.
+UNITS = {"xbf16>": 2.0**-8, "xf16>": 2.0**-11}
 
 # What a function may return beside tensors: it is known when the function is traced, and no output.
 FIXED = (type(None), bool, int, float, complex, str)
@@ -163,8 +169,8 @@ class Program(EntryPoints):
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
         holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
-        times what rounding does to PyTorch. `session` is of the program's bundle, at the same state: without, it is
-        compiled anew.
+        times what rounding to the narrowest floats does to PyTorch. `session` is of the program's bundle, at the same
+        state: without, it is compiled anew.
 
         Raises ValueError for random ops, which are not PyTorch's bits, and Undecided where rounding alone decides: of
         any tensor, or, where not `every` one is asked for, of the losses.
@@ -179,9 +185,10 @@ class Program(EntryPoints):
             numbers = ((name, leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf))
             return {name: leaf if isinstance(leaf, float) else leaf.item() for name, leaf in numbers}
 
-        session = session or Session(compile(self))
+        session = session or Session(compile(self, skip=ROUNDS))
+        unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
-        return verify(session, entry, self.subjects[entry], lambda: self.state, scalars, batches, steps, every)
+        return verify(session, entry, self.subjects[entry], lambda: self.state, scalars, batches, steps, unit, every)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.

@@ -10,7 +10,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
+from ingot.judge import SHAKES, Agreement, Run, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
 from ingot.torch.restore import restored
@@ -19,6 +19,7 @@ from ingot.torch.state import State, stored
 
 Tensors = Mapping[str, torch.Tensor]
 Log = list[dict[str, float]]
+Shake = Callable[[torch.Tensor], torch.Tensor]
 
 
 def verify(
@@ -29,9 +30,10 @@ def verify(
     scalars: Callable[[Any], dict[str, float]],
     batches: Tensors,
     steps: int,
+    unit: float,
     every: bool,
 ) -> Agreement:
-    """Judges a session's steps by PyTorch's own, and by those with each f32 value moved by a unit in the last place.
+    """Judges a session's steps by PyTorch's own, and by those with each f32 value moved by about `unit` of it.
 
     `state` gives the state as it is, which the session starts from, `scalars` the numbers among what the function
     returns. Nothing but the session is changed.
@@ -41,7 +43,7 @@ def verify(
 
     def run(shake: int | None) -> Run:
         with _undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
-            losses = _run_eager(subject, batches, steps, shake, scalars)
+            losses = _run_eager(subject, batches, steps, shaken(shake, unit), scalars)
             last = {name: stored(tensor.detach()).clone() for name, tensor in state().tensors.items()}
         return [row[name] for row in losses for name in outputs], last
 
@@ -60,20 +62,25 @@ def _run_session(session: Session, entry: str, batches: Tensors, steps: int) -> 
     return log, {name: session.state.torch(name).clone() for name in session.state}
 
 
+def shaken(seed: int | None, unit: float) -> Shake:
+    """What moves f32 values at random; others, and all where there is no seed, it leaves as they are."""
+    random = torch.Generator().manual_seed(seed or 0)
+
+    def moved(tensor: torch.Tensor) -> torch.Tensor:
+        if seed is None or tensor.dtype != torch.float32:
+            return tensor
+        return tensor * (1 + unit * torch.randn(tensor.shape, generator=random))
+
+    return moved
+
+
 def _run_eager(
-    subject: Subject, batches: Tensors, steps: int, shake: int | None, scalars: Callable[[Any], dict[str, float]]
+    subject: Subject, batches: Tensors, steps: int, moved: Shake, scalars: Callable[[Any], dict[str, float]]
 ) -> Log:
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     numbers = {number.name: number for number in subject.changeable if number.name in batches}
     inputs = [rows for name, rows in batches.items() if name not in numbers]
-    random = torch.Generator().manual_seed(shake or 0)
-
-    def moved(tensor: torch.Tensor) -> torch.Tensor:
-        if shake is None or tensor.dtype != torch.float32:
-            return tensor
-        return tensor * (1 + ONE_ULP * torch.randn(tensor.shape, generator=random))
-
     log = []
     for step in range(steps):
         with torch.no_grad():
