@@ -1,5 +1,35 @@
-"""Training loops of Python frameworks as programs for the ingot compiler.
+"""Ahead-of-time compiled machine learning: the compiler, the engine, and programs from PyTorch and JAX.
+
+>>> bundle = ingot.compile("step.mlir")
+>>> session = ingot.Session(bundle, threads=2)
+>>> session.entries["train_step"](x=images, y=labels)["loss"]
+>>> session.state["fc1.weight"]
 
 ``ingot.torch`` traces PyTorch, ``ingot.jax`` has JAX lower itself. The frameworks are imported only by the module that
 is named after them.
 """
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ingot._engine import EngineError
+    from ingot.compiler import compile
+    from ingot.session import Bundle, Session
+
+__all__ = ["Bundle", "EngineError", "Session", "compile"]
+
+# In the sources the engine's module is not beside this file, but in the build tree.
+__path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
+
+# Where each lies: loaded when it is first asked for.
+PLACES = {"compile": "compiler", "Bundle": "session", "Session": "session", "EngineError": "_engine"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module 'ingot' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"ingot.{PLACES[name]}"), name)

@@ -1,10 +1,30 @@
-"""The program `ingot`, which compiles and runs: INGOT names it, else it is on the PATH."""
+"""The program `ingot`, which compiles and runs.
+
+INGOT names it; else the package has it, or, in the sources, the build tree; else it is on the PATH.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
+
+OWN = Path(__file__).parent / "bin/ingot"
+BUILT = Path(__file__).parents[4] / "build/release/apps/ingot/ingot"
+
+
+def program() -> str:
+    """Where it is.
+
+    Raises FileNotFoundError where there is none.
+    """
+    given = os.environ.get("INGOT")
+    found = given or next((str(file) for file in (OWN, BUILT) if file.exists()), None) or shutil.which("ingot")
+    if found is None:
+        raise FileNotFoundError("there is no program `ingot` on the PATH; the environment's INGOT may name one")
+    return found
 
 
 def call(*arguments: object) -> str:
@@ -12,10 +32,12 @@ def call(*arguments: object) -> str:
 
     Raises FileNotFoundError where there is none, RuntimeError with what it says where it fails.
     """
-    tool = os.environ.get("INGOT") or shutil.which("ingot")
-    if tool is None:
-        raise FileNotFoundError("there is no program `ingot` on the PATH; the environment's INGOT may name one")
-    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ingot {arguments[0]}: {done.stderr or done.stdout}")
     return done.stdout
+
+
+def main() -> None:
+    """The package's own program as a command."""
+    os.execv(OWN, ["ingot", *sys.argv[1:]])

@@ -32,6 +32,7 @@ def run_shell(source: str) -> str:
 
 def test_cells_run_and_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
     page = PAGE.read_text()
     cells = CELL.findall(page)
     assert len(cells) + sum(1 for cell in cells if cell[2]) == page.count("```") // 2, "a block that is no cell"

@@ -1,9 +1,8 @@
-"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is this repository's release build."""
+"""Programs compiled and run by the `ingot` tool: INGOT names it, else it is the package's, or the release build's."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -14,9 +13,10 @@ import numpy as np
 from safetensors import safe_open
 
 from ingot.folder import EntryPoints
+from ingot.tool import program
 
 ROOT = Path(__file__).parents[4]
-TOOL = Path(os.environ.get("INGOT", ROOT / "build/release/apps/ingot/ingot"))
+TOOL = Path(program())
 os.environ.setdefault("INGOT_TARGETS", "host")  # what is compiled here is run here
 
 Tensor = TypeVar("Tensor")

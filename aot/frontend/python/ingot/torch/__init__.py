@@ -1,4 +1,8 @@
-"""PyTorch's door: a model, its optimizer and the user's own training function become programs for ``ingot compile``.
+"""PyTorch's door: a model, its optimizer and the user's own training function run as a bundle in this process.
+
+>>> train_step = ingot.torch.compile(train_step, model, optimizer)
+
+Or they become programs for ``ingot compile``.
 
 >>> program = ingot.torch.Program(model, optimizer)
 >>> program.add("train_step", train_step, (x, y))
@@ -6,7 +10,9 @@
 >>> program.save("net/")
 """
 
+from ingot.torch import backend
+from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
 from ingot.torch.program import Program, load_state
 
-__all__ = ["Program", "TraceError", "load_state"]
+__all__ = ["DisagreementError", "Program", "TraceError", "backend", "compile", "load_state", "step"]

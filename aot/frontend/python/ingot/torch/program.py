@@ -6,6 +6,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
@@ -13,8 +14,10 @@ from safetensors.torch import load_file, save_file
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils import _pytree as pytree
 
+from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
-from ingot.judge import Agreement
+from ingot.judge import ONE_ULP, Agreement
+from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.calls import Subject
 from ingot.torch.dtypes import type_of
@@ -30,8 +33,28 @@ Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
 Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
 
+# PyTorch rounds to bf16 also what the next op reads in f32.
+ROUNDS = ("widen_results",)
+
+# Narrow floats, as a program's text names them -> the unit in their last place: what rounding does where they are.
+UNITS = {"xbf16>": 2.0**-8, "xf16>": 2.0**-11}
+
 # What a function may return beside tensors: it is known when the function is traced, and no output.
 FIXED = (type(None), bool, int, float, complex, str)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a tensor was among what a function returned."""
+
+    name: str
+    is_complex: bool
+
+
+class Substituted:
+    """What stands in the place of a function; traced is the function itself."""
+
+    function: Callable[..., Any]
 
 
 class Program(EntryPoints):
@@ -68,8 +91,10 @@ class Program(EntryPoints):
         self._numbers = hyperparameters(state.optimizers)
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
         self.seed = seed
-        self._is_random = False
-        self._subjects: dict[str, Subject] = {}
+        self.is_random = False
+        self.subjects: dict[str, Subject] = {}
+        self.returned: dict[str, Any] = {}
+        self.constants: dict[str, list[torch.Tensor]] = {}
 
     @property
     def state(self) -> State:
@@ -96,6 +121,8 @@ class Program(EntryPoints):
 
         Raises TraceError with the place in the user's source, also for what the function itself raises.
         """
+        if isinstance(function, Substituted):
+            function = function.function
         with only_trace_errors():
             self._add(name, function, example_args, training, capture)
 
@@ -105,43 +132,63 @@ class Program(EntryPoints):
         state = self.state
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         changeable = [number for number in self._numbers if training and number not in moved]
-        subject = self._subjects[name] = Subject(function, example_args, state, changeable, self._schedules)
+        subject = self.subjects[name] = Subject(function, example_args, state, changeable, self._schedules)
         traced = trace(subject, training=training, capture=capture)
         inputs = _named_leaves(_bound(function, example_args))
         numbers = [Port(h.name, default=h.default) for h in changeable]
         variables = [Port(variable, is_state=True) for variable in state.tensors]
-        outputs = [Port(output) for output, _ in _named_outputs(traced.outputs, "loss" if training else "output")]
+        named = _named_outputs(traced.outputs, "loss" if training else "output")
+        outputs = [Port(output) for output, _ in named]
         self.texts[name], is_random = emit(
             traced.graph,
             name,
             [*variables, *numbers, *(Port(path) for path, _ in inputs)],
             [*outputs, *variables],
         )
-        self._is_random |= is_random
+        self.is_random |= is_random
+        self.constants[name] = traced.constants
+        names = {id(tensor): output for output, tensor in named}
+        self.returned[name] = pytree.tree_map_only(
+            torch.Tensor, lambda t: Output(names[id(t)], t.is_complex()), traced.outputs
+        )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
             *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
         ]
 
-    def verify(self, batches: Mapping[str, torch.Tensor], entry: str = "train_step") -> Agreement:
+    def verify(
+        self,
+        batches: Mapping[str, torch.Tensor],
+        entry: str = "train_step",
+        *,
+        session: Session | None = None,
+        steps: int | None = None,
+        every: bool = True,
+    ) -> Agreement:
         """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
         holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
-        times what rounding does to PyTorch. Needs the program `ingot`.
+        times what rounding to the narrowest floats does to PyTorch. `session` is of the program's bundle, at the same
+        state: without, it is compiled anew.
 
-        Raises ValueError for random ops, which are not PyTorch's bits.
+        Raises ValueError for random ops, which are not PyTorch's bits, and Undecided where rounding alone decides: of
+        any tensor, or, where not `every` one is asked for, of the losses.
         """
-        if self._is_random:
+        if self.is_random:
             raise ValueError(
                 f"{entry} draws random numbers, which are not PyTorch's; without dropout it can be verified"
             )
 
         def scalars(outputs: Any) -> dict[str, float]:
             leaves = ((output_name(path, "loss"), leaf) for path, leaf in _leaves(outputs))
-            return {name: float(leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf)}
+            numbers = ((name, leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf))
+            return {name: leaf if isinstance(leaf, float) else leaf.item() for name, leaf in numbers}
 
-        return verify(self, entry, self._subjects[entry], lambda: self.state, scalars, batches)
+        session = session or Session(compile(self, skip=ROUNDS))
+        unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
+        steps = len(next(iter(batches.values()))) if steps is None else steps
+        return verify(session, entry, self.subjects[entry], lambda: self.state, scalars, batches, steps, unit, every)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
@@ -160,7 +207,7 @@ class Program(EntryPoints):
         """Writes the state as it is now, by name."""
         held = {name: stored(tensor.detach()) for name, tensor in self.state.tensors.items()}
         tensors = {name: tensor.clone().contiguous() for name, tensor in held.items()}
-        if self._is_random:
+        if self.is_random:
             tensors |= {SEED: torch.tensor(self.seed), STEP: torch.tensor(0)}
         save_file(tensors, os.fspath(file))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dis
 import functools
 import itertools
 import logging
@@ -46,6 +47,8 @@ Edges = Iterator[Held]
 
 OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
+# Of this package: programs, what runs in the place of functions, and bundles.
+OWN_MODULES = ("ingot.torch.program", "ingot.torch.compiled", "ingot.jax", "ingot.session", "ingot._engine")
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
@@ -70,7 +73,7 @@ def edges(value: Any, path: str, names: Names) -> Edges:
         if isinstance(value, types_):
             yield from follow(value, path, names)
             return
-    if not isinstance(value, OPAQUE):
+    if not isinstance(value, OPAQUE) and not type(value).__module__.startswith(OWN_MODULES):
         yield from _instance(value, path, names)
 
 
@@ -106,12 +109,19 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _globals(function: Any, code: types.CodeType) -> Edges:
     """Globals that code names; of the user's modules, the attributes that it names."""
-    for name in code.co_names:
+    for name in _global_names(code):
         value = function.__globals__.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
         else:
             yield from _one(name, functools.partial(function.__globals__.get, name, ABSENT))
+
+
+@functools.cache
+def _global_names(code: types.CodeType) -> list[str]:
+    """The names of globals that code reads or writes, without those of attributes."""
+    ops = (op for op in dis.get_instructions(code) if "GLOBAL" in op.opname or op.opname.endswith("_NAME"))
+    return [*dict.fromkeys(op.argval for op in ops)]
 
 
 def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edges:

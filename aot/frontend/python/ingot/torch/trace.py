@@ -45,11 +45,13 @@ class Trace:
     """A functional graph of ATen ops.
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
-    results are the outputs' tensors, then the state afterwards.
+    results are the outputs' tensors, then the state afterwards. Its constants are tensors that the function reads and
+    that are neither.
     """
 
     graph: torch.fx.GraphModule
     outputs: Any
+    constants: list[torch.Tensor]
 
 
 def trace(subject: Subject, *, training: bool, capture: bool) -> Trace:
@@ -89,9 +91,10 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
     refuse_written(graph, places.paths)
     calls.repetition.check(graph.graph)
     calls.repetition.drop_second(graph.graph)
+    constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
         functional = _functional(graph, pytree.tree_leaves(arguments))
-    return Trace(functional, calls.outputs)
+    return Trace(functional, calls.outputs, constants)
 
 
 def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.folder import EntryPoints
-from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
-from ingot.tool import call
+from ingot.judge import SHAKES, Agreement, Run, judge
+from ingot.session import Session
 from ingot.torch.calls import Subject
 from ingot.torch.restore import restored
 from ingot.torch.snapshot import Snapshot
@@ -24,63 +19,70 @@ from ingot.torch.state import State, stored
 
 Tensors = Mapping[str, torch.Tensor]
 Log = list[dict[str, float]]
-LOGGED = ("step",)  # in a row of a log beside outputs
+Shake = Callable[[torch.Tensor], torch.Tensor]
 
 
 def verify(
-    program: EntryPoints,
+    session: Session,
     entry: str,
     subject: Subject,
     state: Callable[[], State],
     scalars: Callable[[Any], dict[str, float]],
     batches: Tensors,
+    steps: int,
+    unit: float,
+    every: bool,
 ) -> Agreement:
-    """Judges a bundle's steps by PyTorch's own, and by those with each f32 value moved by a unit in the last place.
+    """Judges a session's steps by PyTorch's own, and by those with each f32 value moved by about `unit` of it.
 
-    `state` gives the state as it is, `scalars` the numbers among what the function returns. Nothing is changed.
+    `state` gives the state as it is, which the session starts from, `scalars` the numbers among what the function
+    returns. Nothing but the session is changed.
     """
-    log, last = _run_bundle(program, entry, batches)
-
-    outputs = [name for name in log[0] if name not in LOGGED]
+    log, last = _run_session(session, entry, batches, steps)
+    outputs = [*log[0]]
 
     def run(shake: int | None) -> Run:
         with _undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
-            losses = _run_eager(subject, batches, shake, scalars)
+            losses = _run_eager(subject, batches, steps, shaken(shake, unit), scalars)
             last = {name: stored(tensor.detach()).clone() for name, tensor in state().tensors.items()}
         return [row[name] for row in losses for name in outputs], last
 
     reference = run(None)
     mine = [row[name] for row in log for name in outputs]
-    return judge(reference, [run(seed) for seed in range(SHAKES)], (mine, {**reference[1], **last}), _distance)
+    runs = [run(seed) for seed in range(SHAKES)]
+    return judge(reference, runs, (mine, {**reference[1], **last}), _distance, every=every)
 
 
-def _run_bundle(program: EntryPoints, entry: str, batches: Tensors) -> tuple[Log, dict[str, torch.Tensor]]:
-    """Compiles and trains; gives the log, and the last state."""
-    with tempfile.TemporaryDirectory() as folder:
-        bundle, data, log, last = (Path(folder) / name for name in ("net.ingot", "data", "log", "last"))
-        program.save(Path(folder) / "net")
-        call("compile", Path(folder) / "net", "-o", bundle, "--target", "host")
-        save_file({name: stored(rows).contiguous() for name, rows in batches.items()}, data)
-        call("train", bundle, "--entry", entry, "--data", data, "--log", log, "--save", last)
-        return [json.loads(line) for line in log.read_text().splitlines()], load_file(last)
+def _run_session(session: Session, entry: str, batches: Tensors, steps: int) -> tuple[Log, dict[str, torch.Tensor]]:
+    """Runs an entry point; gives the numbers among its outputs, and the last state."""
+    log = []
+    for step in range(steps):
+        outputs = session.entries[entry](**{name: stored(rows[step]) for name, rows in batches.items()})
+        log.append({name: float(value) for name, value in outputs.items() if value.ndim == 0})
+    return log, {name: session.state.torch(name).clone() for name in session.state}
+
+
+def shaken(seed: int | None, unit: float) -> Shake:
+    """What moves f32 values at random; others, and all where there is no seed, it leaves as they are."""
+    random = torch.Generator().manual_seed(seed or 0)
+
+    def moved(tensor: torch.Tensor) -> torch.Tensor:
+        if seed is None or tensor.dtype != torch.float32:
+            return tensor
+        return tensor * (1 + unit * torch.randn(tensor.shape, generator=random))
+
+    return moved
 
 
 def _run_eager(
-    subject: Subject, batches: Tensors, shake: int | None, scalars: Callable[[Any], dict[str, float]]
+    subject: Subject, batches: Tensors, steps: int, moved: Shake, scalars: Callable[[Any], dict[str, float]]
 ) -> Log:
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     numbers = {number.name: number for number in subject.changeable if number.name in batches}
     inputs = [rows for name, rows in batches.items() if name not in numbers]
-    random = torch.Generator().manual_seed(shake or 0)
-
-    def moved(tensor: torch.Tensor) -> torch.Tensor:
-        if shake is None or tensor.dtype != torch.float32:
-            return tensor
-        return tensor * (1 + ONE_ULP * torch.randn(tensor.shape, generator=random))
-
     log = []
-    for step in range(len(inputs[0])):
+    for step in range(steps):
         with torch.no_grad():
             for name, tensor in subject.state.tensors.items():
                 if not name.endswith(".step"):

@@ -1,0 +1,178 @@
+"""Bundles and their running instances: entry points are called with arrays, and state is arrays over live memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ingot import _engine
+from ingot.arrays import NUMBER, NUMPY, Framework, Port, framework_of, torch_tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+LOAD_PARTIAL, LOAD_IGNORE_UNKNOWN, LOAD_OR_PREVIOUS = 1, 2, 4
+
+
+class Bundle:
+    """An opened bundle. It never changes, and any number of sessions may run it.
+
+    The file must stay as it is while it is open: replace it by renaming another over it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, target: str | None = None) -> None:
+        self.native = _engine.Bundle(path, target)
+        info: dict[str, Any] = self.native.info()
+        self.name: str = info["name"]
+        self.producer: str = info["producer"]
+        self.target: str = info["target"]
+        self.checksum: int = info["checksum"]
+        self.arena_bytes: int = info["arena_bytes"]
+        self.state_bytes: int = info["state_bytes"]
+        self.states = {state[0]: Port(*state) for state in self.native.states()}
+
+    def __repr__(self) -> str:
+        return f"<ingot.Bundle {self.name!r} for {self.target}>"
+
+
+class Session:
+    """A running instance of a bundle, with state of its own.
+
+    `entries` has the entry points as functions, `state` the state as arrays over the session's own memory. Several
+    threads may use a session: one runs, the others wait. `memory`, of the bundle's `state_bytes` at a multiple of 64,
+    is where the state is to lie.
+    """
+
+    def __init__(
+        self, bundle: Bundle | str | os.PathLike[str], threads: int = 1, *, memory: Buffer | None = None
+    ) -> None:
+        self.bundle = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
+        self._memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
+        self._native = _engine.Session(self.bundle.native, self._memory, threads)
+        self.state = State(self.bundle, self._native, self._memory)
+        self.entries: Mapping[str, Entry] = {
+            name: Entry(self, i, name, inputs, defaults, outputs)
+            for i, (name, inputs, defaults, outputs) in enumerate(self.bundle.native.entries())
+        }
+
+    def run(self, entry: int, inputs: tuple[Buffer | None, ...], outputs: tuple[Buffer, ...]) -> None:
+        """Runs an entry point, by its number, on memory."""
+        self._native.run(entry, inputs, outputs)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Saves the state as a safetensors file: whole, or not at all; the file before stays as ``path.previous``."""
+        self._native.save(path)
+
+    def load(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        partial: bool = False,
+        ignore_unknown: bool = False,
+        or_previous: bool = False,
+    ) -> None:
+        """Loads the state of a safetensors file.
+
+        What the file lacks stays as it is where it is `partial`; with `ignore_unknown` it may have more than the state;
+        with `or_previous` ``path.previous`` is loaded where it is damaged.
+        """
+        flags = LOAD_PARTIAL * partial + LOAD_IGNORE_UNKNOWN * ignore_unknown + LOAD_OR_PREVIOUS * or_previous
+        self._native.load(path, flags)
+
+
+class State(Mapping[str, Any]):
+    """The state by name, or by an end of a name: arrays of NumPy over the session's memory.
+
+    What is written to them is what the next run reads. A state without a value, before `init` or a file gave it one, is
+    given it by ``state[name] = array``.
+    """
+
+    def __init__(self, bundle: Bundle, native: _engine.Session, memory: Buffer) -> None:
+        self._bundle, self._native, self._memory = bundle, native, memory
+
+    def __getitem__(self, name: str) -> Any:
+        return NUMPY.array(self._memory, self._port(name))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        port = self._port(name)
+        self._native.write_state(self._bundle.native.find_state(port.name), framework_of(value).memory(value, port))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bundle.states)
+
+    def __len__(self) -> int:
+        return len(self._bundle.states)
+
+    def torch(self, name: str) -> Any:
+        """A state as a tensor of PyTorch over the same memory."""
+        return torch_tensor(self._memory, self._port(name))
+
+    def _port(self, name: str) -> Port:
+        if name in self._bundle.states:
+            return self._bundle.states[name]
+        try:
+            return [*self._bundle.states.values()][self._bundle.native.find_state(name)]
+        except _engine.EngineError as error:
+            raise KeyError(str(error)) from None
+
+
+class Entry:
+    """An entry point as a function: inputs in order or by name, outputs by name.
+
+    Arrays of NumPy, PyTorch and JAX are read where they lie if they lie row by row at a multiple of 64 (as PyTorch's
+    do, and JAX's); others are copied. Outputs are arrays of the same framework. An input that is not given has its
+    default value.
+    """
+
+    def __init__(
+        self, session: Session, index: int, name: str, inputs: Any, defaults: tuple[bool, ...], outputs: Any
+    ) -> None:
+        self.name = name
+        self.inputs = [Port(*port) for port in inputs]
+        self.outputs = [Port(*port) for port in outputs]
+        self._session, self._index, self._defaults = session, index, defaults
+        self._places = {port.name: i for i, port in enumerate(self.inputs)}
+
+    def __call__(self, *args: Any, **named: Any) -> dict[str, Any]:
+        """Runs once; gives the outputs.
+
+        Raises TypeError or ValueError for arguments that are not the inputs', EngineError for what the engine refuses.
+        """
+        framework: Framework = NUMPY
+        memories: list[Buffer | None] = [None] * len(self.inputs)
+        for i, value in reversed(self._placed(args, named)):
+            mine = framework_of(value)
+            memories[i] = mine.memory(value, self.inputs[i])
+            framework = framework if mine is NUMBER else mine
+        self._check_missing(memories)
+        blocks = [_engine.Block(port.byte_count) for port in self.outputs]
+        self._session.run(self._index, tuple(memories), tuple(blocks))
+        return {port.name: framework.array(block, port) for port, block in zip(self.outputs, blocks, strict=True)}
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{port.name}: {port}" for port in self.inputs)
+        return f"{self.name}({inputs}) -> {{{', '.join(f'{port.name}: {port}' for port in self.outputs)}}}"
+
+    def _placed(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[int, Any]]:
+        """The arguments, each with the number of its input."""
+        if len(args) > len(self.inputs):
+            raise TypeError(f"{self.name}() has {len(self.inputs)} inputs, but was given {len(args)}")
+        placed = [*enumerate(args)]
+        for name, value in named.items():
+            i = self._places.get(name)
+            placed.append((self._find(name) if i is None else i, value))
+        if len(dict(placed)) < len(placed):
+            raise TypeError(f"{self.name}() was given an input twice")
+        return placed
+
+    def _find(self, name: str) -> int:
+        try:
+            return self._session.bundle.native.find_input(self._index, name)
+        except _engine.EngineError as error:
+            raise TypeError(f"{self.name}(): {error}") from None
+
+    def _check_missing(self, memories: list[Buffer | None]) -> None:
+        for port, memory, has_default in zip(self.inputs, memories, self._defaults, strict=True):
+            if memory is None and not has_default:
+                raise TypeError(f"{self.name}() needs {port.name!r}: {port}")

@@ -1,0 +1,252 @@
+"""A training function that trains through ingot, in the process that it is in."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ingot import cache
+from ingot.judge import Undecided
+from ingot.session import Session
+from ingot.torch.emit import SEED, STEP
+from ingot.torch.errors import TraceError
+from ingot.torch.guard import Guard
+from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.live import Live
+from ingot.torch.program import ROUNDS, Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.schedules import advance, counter
+from ingot.torch.snapshot import PLAIN
+from ingot.torch.state import counter_name, gradient_name, stored
+
+ENTRY = "step"
+VERIFIED_STEPS = 3
+MOST_PROGRAMS = 8
+Step = Callable[..., Any]
+
+
+class DisagreementError(RuntimeError):
+    """The compiled steps give other numbers than PyTorch."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How functions are compiled, and what is done when they change."""
+
+    threads: int = 1
+    training: bool = True
+    verify: bool = True
+    on_change: Literal["retrace", "error"] = "retrace"
+    target: str = "host"
+
+
+class CompiledStep(Substituted):
+    """A function whose calls run a bundle. Arguments are tensors, and values that are fixed for a program."""
+
+    def __init__(self, function: Step, make_program: Callable[[], Program], options: Options) -> None:
+        functools.update_wrapper(self, function)
+        self._name = getattr(function, "__name__", type(function).__name__)
+        self.function, self._make_program, self._options = function, make_program, options
+        self._runs: list[Run] = []
+        self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
+        called = function.forward if isinstance(function, torch.nn.Module) else function
+        self._signature = inspect.signature(called)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
+
+        Raises TraceError for what cannot be compiled, DisagreementError where the program does something else.
+        """
+        if kwargs:
+            args = self._positional(args, kwargs)
+        leaves, spec = pytree.tree_flatten(args)
+        key = (spec, _settings(), tuple(map(_kind, leaves)))
+        run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
+        if run is None:
+            run = self._trace(args, key)
+        return run([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)])
+
+    @property
+    def programs(self) -> int:
+        """How many programs there are: one for each set of shapes and of values that are fixed."""
+        return len(self._runs)
+
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        bound = self._signature.bind(*args, **kwargs)
+        if bound.kwargs:
+            raise TypeError(f"{self._name}: give {[*bound.kwargs]} as positional arguments")
+        return bound.args
+
+    def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
+        if self._runs:
+            self._report(key)
+        program = self._make_program()
+        _say_stepped(program)
+        program.add(ENTRY, self.function, args, training=self._options.training)
+        self._random[SEED] = torch.tensor(program.seed)
+        run = Run(program, key, self._options, self._random)
+        if self._options.verify and not self._runs:
+            run.verify(self._name, [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)])
+        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
+        self._runs.append(run)
+        return run
+
+    def _report(self, key: Any) -> None:
+        """Says once that a program is not enough, and why; refuses one after the other."""
+        alike = [run for run in self._runs if run.key == key]
+        why = alike[-1].guard.change() if alike else "its arguments are of other shapes or types, or modes are others"
+        what = f"{self._name}: {why}; a program has that fixed"
+        if self._options.on_change == "error":
+            raise TraceError(what, fix="keep it as it is, pass it as a tensor, or allow on_change='retrace'")
+        if len(self._runs) >= MOST_PROGRAMS:
+            raise TraceError(f"{what}, and {MOST_PROGRAMS} were traced", fix="pass what changes as a tensor")
+        if len(self._runs) == 1:
+            warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=4)
+
+
+class Run:
+    """One program of a function: what it was traced with, and its bundle over the live state."""
+
+    guard: Guard
+
+    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
+        self.key = key
+        self._program, self._subject = program, program.subjects[ENTRY]
+        self._bundle = cache.compiled(program.texts, options.target, ROUNDS)
+        self._live = Live(self._bundle, options.threads)
+        self._entry = self._live.session.entries[ENTRY]
+        self._tensors = self._subject.state.tensors | random
+        names = [row["name"] for row in program.inputs[ENTRY]]
+        numbers: dict[str, Hyperparameter] = {number.name: number for number in self._subject.changeable}
+        given = [name for name in names if name not in numbers]
+        self._sources = [numbers.get(p.name) or given.index(p.name) for p in self._entry.inputs]
+        self._schedulers = [
+            (schedule.scheduler, self._tensors[counter_name(name)])
+            for name, schedule in self._subject.schedules.items()
+        ]
+
+    def __call__(self, arguments: list[torch.Tensor]) -> Any:
+        """Runs on the live state."""
+        for scheduler, count in self._schedulers:
+            count.fill_(counter(scheduler))
+        if self._subject.state.keep_gradients:
+            self._take_gradients()
+        self._live.take_in(self._tensors)
+        outputs = self._entry(*self._inputs(arguments))
+        self._live.written(self._tensors)
+        for scheduler, count in self._schedulers:
+            advance(scheduler, int(count))
+        return self._returned(outputs)
+
+    def verify(self, name: str, arguments: list[torch.Tensor]) -> None:
+        """Compares some steps with PyTorch's, on copies of all; random bits, which are others, cannot be compared.
+
+        Raises DisagreementError where they are not the same but for rounding.
+        """
+        if self._program.is_random:
+            return
+        session = Session(self._bundle)
+        for state in session.state:
+            session.state[state] = stored(self._tensors[state].detach())
+        repeated = [tensor.detach().expand(VERIFIED_STEPS, *tensor.shape) for tensor in arguments]
+        names = [row["name"] for row in self._program.inputs[ENTRY]]
+        batches = dict(zip(names, repeated, strict=False))
+        try:
+            agreement = self._program.verify(batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False)
+        except Undecided as error:
+            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
+            return
+        if not agreement.holds:
+            raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
+
+    def _take_gradients(self) -> None:
+        """Starts from the gradients as they are: None, after ``zero_grad()``, is zeros."""
+        for name, parameter in self._subject.state.trained.items():
+            kept = self._tensors[gradient_name(name)]
+            if parameter.grad is not kept:
+                kept.copy_(torch.zeros_like(kept) if parameter.grad is None else parameter.grad)
+                parameter.grad = kept
+
+    def _inputs(self, arguments: list[torch.Tensor]) -> list[Any]:
+        return [
+            stored(arguments[source]) if isinstance(source, int) else source.get(source.optimizer.param_groups)
+            for source in self._sources
+        ]
+
+    def _returned(self, outputs: dict[str, Any]) -> Any:
+        def tensor(output: Output) -> torch.Tensor:
+            value = torch.as_tensor(outputs[output.name])
+            return torch.view_as_complex(value) if output.is_complex else value
+
+        tree = self._program.returned[ENTRY]
+        return tensor(tree) if isinstance(tree, Output) else pytree.tree_map_only(Output, tensor, tree)
+
+
+def compile(
+    function: Step,
+    model: Model,
+    optimizer: Optimizer = None,
+    scheduler: Scheduler = None,
+    *,
+    total_steps: int | None = None,
+    keep_gradients: bool = False,
+    seed: int = 0,
+    enabled: bool | None = None,
+    threads: int = 1,
+    training: bool = True,
+    verify: bool = True,
+    on_change: Literal["retrace", "error"] = "retrace",
+    target: str = "host",
+) -> Step:
+    """A training function that runs as a bundle in this process, on the live model and optimizer.
+
+    From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
+    PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
+    traces, compiles, and compares some steps with PyTorch (`verify`; not those that draw random numbers). Arguments
+    of other shapes, and whatever else is fixed in a program and changes, are traced again with one warning, or with
+    `on_change="error"` refused. With `enabled` false, or INGOT=0 in the environment, it is the function itself.
+    """
+    if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
+        return function
+
+    def make_program() -> Program:
+        return Program(model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed)
+
+    options = Options(threads, training, verify, on_change, target)
+    return CompiledStep(function, make_program, options)
+
+
+def step(
+    model: Model, optimizer: Optimizer = None, scheduler: Scheduler = None, **options: Any
+) -> Callable[[Step], Step]:
+    """`compile` as a decorator: ``@ingot.torch.step(model, optimizer)``."""
+    return lambda function: compile(function, model, optimizer, scheduler, **options)
+
+
+def _kind(leaf: Any) -> Any:
+    """What of an argument is fixed in a program."""
+    if isinstance(leaf, torch.Tensor):
+        return leaf.shape, leaf.dtype
+    if isinstance(leaf, PLAIN):
+        return type(leaf), repr(leaf)
+    raise TypeError(
+        f"an argument is a {type(leaf).__name__}; give tensors, numbers, strings, and lists or dicts of them"
+    )
+
+
+def _settings() -> tuple[Any, ...]:
+    """What PyTorch is set to that is fixed in a program."""
+    return torch.is_grad_enabled(), torch.get_default_dtype(), torch.is_autocast_enabled("cpu")
+
+
+def _say_stepped(program: Program) -> None:
+    """Tells schedulers, which ask for it, that their optimizers make steps."""
+    for optimizer in program.state.optimizers.values():
+        optimizer._opt_called = True

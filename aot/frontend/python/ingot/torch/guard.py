@@ -1,0 +1,143 @@
+"""What Python holds that a traced function can reach: a program repeats the function only while it stays as it was."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ingot.torch.calls import Subject
+from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.reach import codes, edges, is_users
+from ingot.torch.snapshot import PLAIN, STATES, Snapshot
+from ingot.torch.torch_internals import without_functions
+
+DRAWN_FROM = tuple(type_ for type_, _ in STATES[:4])  # the user may draw from them elsewhere
+IMMUTABLE = (tuple, frozenset)
+CONTAINERS = (dict, list, set)
+COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
+
+
+class Guard:
+    """The values of everything that a function can reach, as they were when it was traced.
+
+    What it takes as inputs may change: numbers of its optimizers, and all tensors of its state.
+    """
+
+    def __init__(self, subject: Subject, constants: list[torch.Tensor]) -> None:
+        self._subject, self._constants = subject, constants
+        self._snapshot = self._taken()
+        self._reads: list[tuple[Callable[[], Any], Any]] = []
+        self._tensors = [*subject.state.tensors.values()]
+        groups = {id(group): self._fixed(group) for o in subject.state.optimizers.values() for group in o.param_groups}
+        self._named = _names_in(self._snapshot.reached())
+        held: list[Any] = []
+        for value in self._snapshot.reached():
+            if id(value) in groups:
+                self._reads.append((groups[id(value)], groups[id(value)]()))
+            elif value not in subject.state.schedulers.values() and not isinstance(value, DRAWN_FROM):
+                held += self._containers(value)
+        self._empty = [container for container in held if not container]
+        self._live = [container for container in held if container]
+        self._copies = [container.copy() for container in self._live]
+        self._flags, self._versions = self._now()
+
+    def holds(self) -> bool:
+        """Whether all is as it was."""
+        try:
+            return (
+                not any(self._empty)
+                and all(map(operator.eq, self._live, self._copies))
+                and (self._flags, self._versions) == self._now()
+                and all(_same(read(), value) for read, value in self._reads)
+            )
+        except (RuntimeError, ValueError):  # other tensors or arrays than before: they do not compare as one
+            return False
+
+    def change(self) -> str:
+        """What is not as it was, with both values; what is no value of its own has no name."""
+        now = self._taken()
+        paths = [path for path in self._snapshot.differences(now) if self._matters(path, now)]
+        if not paths:
+            return "a setting of a tensor or an optimizer"
+        return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._snapshot.at(paths[0]).text}"
+
+    def _matters(self, path: str, now: Snapshot) -> bool:
+        """Whether a value is fixed in the program; of tensors that it does not read only the identity is."""
+        before, after = self._snapshot.at(path).compared, now.at(path).compared
+        if isinstance(before, tuple) and isinstance(after, tuple) and before[0] == after[0]:
+            is_tensor = isinstance(before[0], int)
+            if is_tensor and before[0] not in map(id, self._constants):
+                return False
+        return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
+
+    def _taken(self) -> Snapshot:
+        return Snapshot(self._subject.roots(), {id(t): name for name, t in self._subject.state.tensors.items()})
+
+    def _containers(self, value: Any) -> list[Any]:
+        """What holds the values of an object, to be compared at once; notes those that are read one by one."""
+        for type_, read in STATES[4:]:
+            if isinstance(value, type_):
+                self._reads.append((functools.partial(read, value), read(value)))
+                return []
+        if isinstance(value, torch.nn.Module):
+            return [vars(value), value._parameters, value._buffers, value._modules]
+        if isinstance(value, CONTAINERS):
+            return [value]
+        if isinstance(value, torch.optim.Optimizer):
+            return [vars(value)]
+        if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.FunctionType):
+            read_named = functools.partial(_attributes, vars(value), self._named)
+            self._reads.append((read_named, read_named()))
+            return []
+        if not isinstance(value, IMMUTABLE):
+            self._reads += [(held.read, held.value) for held in edges(value, "", {})]
+        return []
+
+    def _movable(self) -> list[Hyperparameter]:
+        moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
+        return [*self._subject.changeable, *moved]
+
+    def _fixed(self, group: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+        """Reads the settings of an optimizer's group that no input of the program is."""
+        mine = [n for n in self._movable() if n.optimizer.param_groups[n.group] is group]
+        whole = {number.key for number in mine if number.index is None}
+        parts = {(number.key, number.index) for number in mine}
+
+        def read() -> dict[str, Any]:
+            fixed = {key: value for key, value in group.items() if key not in whole}
+            for key in {key for key, index in parts if index is not None}:
+                fixed[key] = [value for i, value in enumerate(group[key]) if (key, i) not in parts]
+            fixed["params"] = [*group["params"]]
+            return fixed
+
+        return read
+
+    def _now(self) -> tuple[list[Any], list[int]]:
+        """Tensors' own settings, and how often constants were written."""
+        with without_functions():
+            flags = [(tensor.requires_grad, dict(tensor._backward_hooks or {})) for tensor in self._tensors]
+            return flags, [tensor._version for tensor in self._constants]
+
+
+def _names_in(reached: list[Any]) -> set[str] | None:
+    """The names in the user's code among what is reached; None where it reads attributes by names that it computes."""
+    functions = [value.__code__ for value in reached if isinstance(value, types.FunctionType)]
+    own = [inner for code in functions if is_users(code.co_filename) for inner in codes(code)]
+    named = {name for code in own for name in code.co_names}
+    return None if named & COMPUTED_NAMES else named
+
+
+def _attributes(held: dict[str, Any], named: set[str] | None) -> dict[str, Any]:
+    """What code of the user's can read of an object: attributes that it does not name may change."""
+    return {name: value for name, value in held.items() if named is None or name in named}
+
+
+def _same(now: Any, before: Any) -> bool:
+    if now is before:
+        return True
+    return isinstance(now, (*PLAIN, *CONTAINERS, tuple)) and type(now) is type(before) and bool(now == before)

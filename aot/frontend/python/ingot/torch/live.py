@@ -1,0 +1,34 @@
+"""A bundle's state in the place of the live tensors': what is trained is what PyTorch sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from ingot.session import Bundle, Session
+from ingot.torch.state import stored
+
+
+class Live:
+    """A session in whose memory a model's and an optimizer's own tensors lie."""
+
+    def __init__(self, bundle: Bundle, threads: int) -> None:
+        self.session = Session(bundle, threads)
+        self._views = {name: self.session.state.torch(name) for name in bundle.states}
+        self._pointers = [view.data_ptr() for view in self._views.values()]
+
+    def take_in(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Copies the tensors that do not lie in the session's memory into it; from then on they do."""
+        mine = [tensors[name] for name in self._views]
+        if [tensor.data_ptr() for tensor in mine] == self._pointers:
+            return
+        with torch.no_grad():
+            for tensor, view in zip(mine, self._views.values(), strict=True):
+                if tensor.data_ptr() != view.data_ptr():
+                    view.copy_(stored(tensor.detach()))
+                    tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
+
+    def written(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Tells PyTorch that the state has other values: backward passes through the old ones are errors."""
+        torch.autograd.graph.increment_version([tensors[name] for name in self._views])

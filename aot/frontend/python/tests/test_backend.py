@@ -1,0 +1,59 @@
+"""`torch.compile(..., backend="ingot")`: forward and backward of eager programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import ingot.torch  # noqa: F401  (the backend has a name from here on)
+
+XS = torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
+    torch._dynamo.reset()
+
+
+def training(compiled: bool) -> tuple[nn.Module, list[float]]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    forward = torch.compile(model, backend="ingot", dynamic=False) if compiled else model
+    losses = []
+    for x in XS:
+        optimizer.zero_grad()
+        loss = F.mse_loss(forward(x), torch.ones(6, 2))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+def test_trains_as_eager_does() -> None:
+    (mine, losses), (reference, expected) = training(True), training(False)
+    assert losses == pytest.approx(expected, rel=1e-4)
+    for name, tensor in reference.state_dict().items():
+        torch.testing.assert_close(mine.state_dict()[name], tensor, rtol=1e-4, atol=1e-5)
+
+
+def test_views_numbers_and_none() -> None:
+    @torch.compile(backend="ingot", dynamic=False)
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, int, None]:
+        return x.T, (x * 2).sum(), x.shape[0], None
+
+    turned, total, rows, none = function(XS[0])
+    torch.testing.assert_close(turned, XS[0].T)
+    torch.testing.assert_close(total, 2 * XS[0].sum())
+    assert (rows, none) == (6, None)
+
+
+def test_random_ops_are_refused() -> None:
+    function = torch.compile(lambda x: F.dropout(x, 0.5), backend="ingot", dynamic=False)
+    with pytest.raises(Exception, match=r"draws random numbers; ingot\.torch\.compile"):
+        function(XS[0])

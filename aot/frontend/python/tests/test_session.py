@@ -1,0 +1,239 @@
+"""Bundles run in this process, on arrays of three frameworks."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tool import TOOL
+
+import ingot
+
+NET = """
+module @net {
+  func.func public @init(%seed: tensor<ui64> {ingot.name = "seed"}) -> (tensor<4x3xf32> {ingot.state = "fc.weight"}) {
+    %0 = stablehlo.convert %seed : (tensor<ui64>) -> tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4x3xf32>
+    return %1 : tensor<4x3xf32>
+  }
+  func.func public @train_step(
+      %w: tensor<4x3xf32> {ingot.state = "fc.weight"},
+      %x: tensor<4x3xf32> {ingot.name = "batch.x"},
+      %lr: tensor<f64> {ingot.name = "lr", ingot.default = dense<0.5> : tensor<f64>})
+      -> (tensor<f32> {jax.result_info = "loss"}, tensor<4x3xf32> {ingot.state = "fc.weight"}) {
+    %l = stablehlo.convert %lr : (tensor<f64>) -> tensor<f32>
+    %s = stablehlo.broadcast_in_dim %l, dims = [] : (tensor<f32>) -> tensor<4x3xf32>
+    %m = stablehlo.multiply %s, %x : tensor<4x3xf32>
+    %n = stablehlo.add %w, %m : tensor<4x3xf32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %loss = stablehlo.reduce(%n init: %z) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<4x3xf32>, tensor<f32>) -> tensor<f32>
+    return %loss, %n : tensor<f32>, tensor<4x3xf32>
+  }
+}
+"""
+NARROW = """
+module @narrow {
+  func.func public @twice(%x: tensor<5xbf16> {ingot.name = "x"}, %none: tensor<0x2xf32> {ingot.name = "none"})
+      -> (tensor<5xbf16> {jax.result_info = "y"}, tensor<0x2xf32> {jax.result_info = "nothing"}) {
+    %0 = stablehlo.add %x, %x : tensor<5xbf16>
+    return %0, %none : tensor<5xbf16>, tensor<0x2xf32>
+  }
+}
+"""
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+HAS_TORCH, HAS_JAX = (importlib.util.find_spec(name) is not None for name in ("torch", "jax"))
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("bundles")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INGOT", str(TOOL))
+        for name, text in {"net": NET, "narrow": NARROW}.items():
+            ingot.compile(text, folder / f"{name}.ingot")
+    return {name: folder / f"{name}.ingot" for name in ("net", "narrow")}
+
+
+@pytest.fixture
+def net(bundles: dict[str, Path]) -> ingot.Session:
+    session = ingot.Session(bundles["net"])
+    session.entries["init"](seed=0)
+    return session
+
+
+def test_entries_are_functions(net: ingot.Session) -> None:
+    step = net.entries["train_step"]
+    assert repr(step) == "train_step(batch.x: float32 [4, 3], lr: float64 []) -> {loss: float32 []}"
+    assert step(X)["loss"] == 33
+    assert step(x=X, lr=1)["loss"] == 99
+    assert step(**{"batch.x": X})["loss"] == 132, "what is not given has its default again"
+    np.testing.assert_array_equal(net.state["fc.weight"], 2 * X)
+
+
+def test_outputs_are_new_at_each_call(net: ingot.Session) -> None:
+    first = net.entries["train_step"](X)["loss"]
+    net.entries["train_step"](X)
+    assert first == 33
+
+
+def test_state_is_live(net: ingot.Session) -> None:
+    weight = net.state["weight"]
+    assert [*net.state] == ["fc.weight"]
+    net.entries["train_step"](X)
+    np.testing.assert_array_equal(weight, X / 2)
+    weight[:] = 0
+    assert net.entries["train_step"](X, 0.0)["loss"] == 0
+    assert "bias" not in net.state
+
+
+def test_state_outlives_its_session(bundles: dict[str, Path]) -> None:
+    session = ingot.Session(bundles["net"])
+    session.state["fc.weight"] = X
+    weight = session.state["fc.weight"]
+    del session
+    np.testing.assert_array_equal(weight, X)
+
+
+def test_state_has_no_value_before_it_is_given_one(bundles: dict[str, Path]) -> None:
+    session = ingot.Session(bundles["net"])
+    with pytest.raises(ingot.EngineError, match=r"fc\.weight") as caught:
+        session.entries["train_step"](X)
+    assert caught.value.status == 20
+    session.state["weight"] = X
+    assert session.entries["train_step"](X, 0.0)["loss"] == X.sum()
+
+
+def test_state_may_lie_in_the_callers_memory(bundles: dict[str, Path]) -> None:
+    memory = np.zeros(ingot.Bundle(bundles["net"]).state_bytes + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    session = ingot.Session(bundles["net"], memory=memory[start:])
+    session.state["weight"] = X
+    assert X.tobytes() in memory.tobytes()
+    with pytest.raises(ingot.EngineError, match="multiple of 64"):
+        ingot.Session(bundles["net"], memory=memory[start + 1 :])
+
+
+def test_saves_and_loads(net: ingot.Session, tmp_path: Path) -> None:
+    net.entries["train_step"](X)
+    net.save(tmp_path / "state.safetensors")
+    net.entries["train_step"](X)
+    net.load(tmp_path / "state.safetensors")
+    np.testing.assert_array_equal(net.state["weight"], X / 2)
+    with pytest.raises(ingot.EngineError, match=r"none\.safetensors"):
+        net.load(tmp_path / "none.safetensors")
+
+
+def test_sessions_of_one_bundle_are_apart(bundles: dict[str, Path]) -> None:
+    bundle = ingot.Bundle(bundles["net"])
+    one, two = ingot.Session(bundle), ingot.Session(bundle, threads=2)
+    for session in (one, two):
+        session.entries["init"](seed=3)
+    one.entries["train_step"](X)
+    np.testing.assert_array_equal(two.state["weight"], np.full((4, 3), 3, np.float32))
+
+
+def test_arrays_may_lie_anywhere(net: ingot.Session) -> None:
+    step = net.entries["train_step"]
+    assert step(np.asfortranarray(X), 1.0)["loss"] == 66
+    bytes_ = np.zeros(X.nbytes + 4, np.uint8)[4:]
+    bytes_[:] = np.frombuffer(X.tobytes(), np.uint8)
+    assert step(bytes_.view(np.float32).reshape(4, 3), 1.0)["loss"] == 132
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert step(frozen, 1.0)["loss"] == 198
+
+
+REFUSED = {
+    "another type": ({"x": X.astype(np.float64)}, TypeError, r"'batch\.x' is float32 \[4, 3\], but was given float64"),
+    "another shape": ({"x": X.T}, ValueError, r"'batch\.x' is float32 \[4, 3\], but was given float32 \[3, 4\]"),
+    "missing": ({"lr": 0.1}, TypeError, r"train_step\(\) needs 'batch\.x': float32 \[4, 3\]"),
+    "unknown": ({"x": X, "rate": 1}, TypeError, r"train_step\(\): .*'rate'"),
+    "twice": ({"x": X, "batch.x": X}, TypeError, r"train_step\(\) was given an input twice"),
+    "no number": ({"x": X, "lr": "fast"}, TypeError, r"'lr' is float64 \[\], but was given <U4"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_arguments_are_named(net: ingot.Session, name: str) -> None:
+    given, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        net.entries["train_step"](**given)
+
+
+def test_numbers_that_do_not_fit_are_refused(net: ingot.Session) -> None:
+    with pytest.raises(TypeError, match="'seed' is uint64"):
+        net.entries["init"](seed=0.5)
+    with pytest.raises(ValueError, match="cannot hold -1"):
+        net.entries["init"](seed=-1)
+    with pytest.raises(TypeError, match="has 1 inputs, but was given 2"):
+        net.entries["init"](1, 2)
+
+
+def test_python_runs_on_while_threads_take_turns(net: ingot.Session) -> None:
+    step = net.entries["train_step"]
+    threads = [threading.Thread(target=lambda: [step(X, 1.0) for _ in range(500)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(net.state["weight"], 2000 * X)
+
+
+def test_files_that_are_no_bundles_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "no.ingot").write_bytes(b"no")
+    with pytest.raises(ingot.EngineError, match="not those of an ingot bundle") as caught:
+        ingot.Bundle(tmp_path / "no.ingot")
+    assert caught.value.status in (5, 6)
+
+
+def test_compiler_errors_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+    with pytest.raises(RuntimeError, match=r"program\.mlir:2:3: error: expected func\.func"):
+        ingot.compile("module @no {\n  nonsense\n}\n")
+
+
+def test_texts_by_entry_point_are_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+    step = NET.replace(NET[NET.index("  func.func public @init") : NET.index("  func.func public @train_step")], "")
+    session = ingot.Session(ingot.compile({"train_step": step}, state="zeros"))
+    assert session.entries["train_step"](X)["loss"] == 33
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
+def test_torch(net: ingot.Session) -> None:
+    import torch
+
+    x = torch.from_numpy(X)
+    loss = net.entries["train_step"](x, lr=torch.tensor(1.0, dtype=torch.float64))["loss"]
+    assert isinstance(loss, torch.Tensor) and loss == 66
+    weight = net.state.torch("weight")
+    assert torch.equal(weight, x)
+    net.entries["train_step"](torch.nn.Parameter(x.T.contiguous()).T, 1.0)
+    assert torch.equal(weight, 2 * x)
+    with pytest.raises(TypeError, match="given float16"):
+        net.entries["train_step"](x.half())
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
+def test_torch_has_types_that_numpy_lacks(bundles: dict[str, Path]) -> None:
+    import torch
+
+    x = torch.arange(5, dtype=torch.bfloat16)
+    outputs = ingot.Session(bundles["narrow"]).entries["twice"](x, torch.empty(0, 2))
+    assert torch.equal(outputs["y"], 2 * x) and outputs["nothing"].shape == (0, 2)
+
+
+@pytest.mark.skipif(not HAS_JAX, reason="JAX is not installed")
+def test_jax(net: ingot.Session, bundles: dict[str, Path]) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    loss = net.entries["train_step"](jnp.asarray(X), lr=1.0)["loss"]
+    assert isinstance(loss, jax.Array) and loss == 66
+    x = jnp.arange(5, dtype=jnp.bfloat16)
+    outputs = ingot.Session(bundles["narrow"]).entries["twice"](x, jnp.empty((0, 2)))
+    assert (outputs["y"] == 2 * x).all() and outputs["y"].dtype == jnp.bfloat16

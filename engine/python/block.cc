@@ -1,0 +1,58 @@
+// Block: memory at a multiple of 64, as the engine wants inputs, outputs and state to lie. Not initialized.
+#include <cstdlib>
+
+#include "engine/python/objects.h"
+
+namespace ingot::python {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+struct Block {
+  PyObject_HEAD void* memory;
+  Py_ssize_t byte_count;
+};
+
+PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
+  Py_ssize_t byte_count = 0;
+  if (!PyArg_ParseTuple(args, "n", &byte_count)) return nullptr;
+  if (byte_count < 0) return PyErr_Format(PyExc_ValueError, "a block of %zd bytes", byte_count);
+  auto* self = reinterpret_cast<Block*>(PyType_GenericAlloc(type, 0));
+  if (!self) return nullptr;
+  self->byte_count = byte_count;
+  self->memory = allocate(static_cast<uint64_t>(byte_count), kAlignment);
+  if (self->memory) return reinterpret_cast<PyObject*>(self);
+  Py_DECREF(self);
+  return nullptr;
+}
+
+void destroy(PyObject* self) {
+  std::free(reinterpret_cast<Block*>(self)->memory);
+  free_object(self);
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  auto* block = reinterpret_cast<Block*>(self);
+  return PyBuffer_FillInfo(view, self, block->memory, block->byte_count, /*readonly=*/0, flags);
+}
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("Block(byte_count): memory at a multiple of 64, by the buffer protocol.")},
+    {Py_tp_new, reinterpret_cast<void*>(create)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+void* allocate(uint64_t byte_count, uint64_t alignment) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, byte_count == 0 ? alignment : byte_count) == 0) return memory;
+  PyErr_NoMemory();
+  return nullptr;
+}
+
+PyType_Spec block_spec = {"ingot._engine.Block", sizeof(Block), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace ingot::python

@@ -1,0 +1,44 @@
+// The module ingot._engine: the engine's C API as Python's objects. What users call is made of it in Python.
+#include "engine/python/objects.h"
+
+namespace ingot::python {
+
+Types types = {};
+
+PyObject* raise(const ingot_error& error) {
+  PyObject* raised = PyObject_CallFunction(types.error, "s", error.text);
+  PyObject* status = PyLong_FromLong(error.status);
+  if (raised && status && PyObject_SetAttrString(raised, "status", status) == 0) PyErr_SetObject(types.error, raised);
+  Py_XDECREF(raised);
+  Py_XDECREF(status);
+  return nullptr;
+}
+
+namespace {
+
+bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyObject** out) {
+  *out = PyType_FromSpec(spec);
+  return *out && PyModule_AddObjectRef(module, name, *out) == 0;
+}
+
+bool fill(PyObject* module) {
+  const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
+  types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
+  PyObject* session = nullptr;
+  return types.error && PyModule_AddObjectRef(module, "EngineError", types.error) == 0 &&
+         add_type(module, "Block", &block_spec, &types.block) &&
+         add_type(module, "Bundle", &bundle_spec, &types.bundle) &&
+         add_type(module, "Session", &session_spec, &session);
+}
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace ingot::python
+
+PyMODINIT_FUNC PyInit__engine() {
+  PyObject* module = PyModule_Create(&ingot::python::definition);
+  if (module && !ingot::python::fill(module)) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,67 @@
+// What the module's types share: how failures of the engine become exceptions, and memory that others own.
+//
+// Of CPython only the limited API of 3.11 is used: one module serves that version and all that follow.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <ingot/engine.h>
+
+namespace ingot::python {
+
+// The types and the exception of the module.
+struct Types {
+  PyObject* block;
+  PyObject* bundle;
+  PyObject* error;
+};
+extern Types types;
+
+extern PyType_Spec block_spec;
+extern PyType_Spec bundle_spec;
+extern PyType_Spec session_spec;
+
+// Raises EngineError with the engine's own text and, as `status`, its code. Returns null.
+PyObject* raise(const ingot_error& error);
+
+// An opened bundle, as the type Bundle has it.
+struct Bundle {
+  PyObject_HEAD ingot_bundle* bundle;
+  void* memory;
+  ingot_requirements needs;
+};
+
+// Memory at a multiple of `alignment`, or null with MemoryError raised. free() ends it.
+void* allocate(uint64_t byte_count, uint64_t alignment);
+
+// The memory of an object, for as long as this lives.
+class Buffer {
+ public:
+  Buffer() = default;
+  ~Buffer() {
+    if (is_held_) PyBuffer_Release(&view_);
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  // False, with an exception, if the object has no memory in one piece, or none that may be written where it must be.
+  bool take(PyObject* object, bool is_written) {
+    is_held_ = PyObject_GetBuffer(object, &view_, is_written ? PyBUF_WRITABLE : PyBUF_SIMPLE) == 0;
+    return is_held_;
+  }
+  void* data() const { return view_.buf; }
+  uint64_t size() const { return static_cast<uint64_t>(view_.len); }
+
+ private:
+  Py_buffer view_ = {};
+  bool is_held_ = false;
+};
+
+// Frees an object of a heap type, and its reference to the type.
+inline void free_object(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+}  // namespace ingot::python

@@ -1,0 +1,230 @@
+// Session: a running instance of a bundle. Its state lies in memory that it is given.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "engine/python/objects.h"
+
+namespace ingot::python {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+struct Session {
+  PyObject_HEAD ingot_session* session;
+  Bundle* bundle;
+  Buffer state;
+  PyThread_type_lock lock;
+  void* blocks[3];  // session, arena, scratch
+};
+
+Session* of(PyObject* self) { return reinterpret_cast<Session*>(self); }
+
+// One thread at a time uses a session; the others wait, and let Python run.
+class Turn {
+ public:
+  explicit Turn(Session* session) : lock_(session->lock) {
+    if (PyThread_acquire_lock(lock_, NOWAIT_LOCK)) return;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(lock_, WAIT_LOCK);
+    Py_END_ALLOW_THREADS;
+  }
+  ~Turn() { PyThread_release_lock(lock_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  PyThread_type_lock lock_;
+};
+
+// Calls the engine while Python runs on in other threads; None, or null with an exception.
+template <typename Call>
+PyObject* call_engine(Session* self, const Call& call) {
+  Turn turn(self);
+  ingot_error error = {};
+  ingot_status status = INGOT_OK;
+  Py_BEGIN_ALLOW_THREADS;
+  status = call(&error);
+  Py_END_ALLOW_THREADS;
+  if (status != INGOT_OK) return raise(error);
+  return Py_NewRef(Py_None);
+}
+
+bool start(Session* self, uint32_t threads) {
+  const ingot_requirements& needs = self->bundle->needs;
+  const uint64_t count = threads == 0 ? 1 : threads;
+  const uint64_t sizes[] = {needs.session_bytes + count * needs.session_bytes_per_thread, needs.arena_bytes,
+                            count * needs.scratch_bytes_per_thread};
+  for (int i = 0; i < 3; ++i) {
+    self->blocks[i] = allocate(sizes[i], needs.alignment_bytes);
+    if (!self->blocks[i]) return false;
+  }
+  const ingot_memory memory = {self->blocks[0],    sizes[0],        self->blocks[1], sizes[1], self->state.data(),
+                               self->state.size(), self->blocks[2], sizes[2],        threads};
+  ingot_error error = {};
+  return ingot_create(self->bundle->bundle, &memory, &self->session, &error) == INGOT_OK || raise(error) != nullptr;
+}
+
+PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
+  PyObject* bundle = nullptr;
+  PyObject* state = nullptr;
+  unsigned int threads = 1;
+  if (!PyArg_ParseTuple(args, "O!O|I", types.bundle, &bundle, &state, &threads)) return nullptr;
+  PyObject* self = PyType_GenericAlloc(type, 0);
+  if (!self) return nullptr;
+  new (&of(self)->state) Buffer();
+  of(self)->bundle = reinterpret_cast<Bundle*>(Py_NewRef(bundle));
+  of(self)->lock = PyThread_allocate_lock();
+  if (of(self)->lock && of(self)->state.take(state, true) && start(of(self), threads)) return self;
+  Py_DECREF(self);
+  return nullptr;
+}
+
+void destroy(PyObject* self) {
+  Session* session = of(self);
+  ingot_destroy(session->session);
+  for (void* block : session->blocks) std::free(block);
+  if (session->lock) PyThread_free_lock(session->lock);
+  session->state.~Buffer();
+  Py_XDECREF(reinterpret_cast<PyObject*>(session->bundle));
+  free_object(self);
+}
+
+// An input or output for the time of a run: the caller's memory, or a copy of it where the engine wants another address.
+class Port {
+ public:
+  Port() = default;
+  ~Port() { std::free(copy_); }
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  bool bind_input(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
+    if (object == Py_None) return bind_default(self, entry, index);
+    if (!buffer_.take(object, false)) return false;
+    if (buffer_.size() == 0) return true;  // needs no binding
+    const void* data = buffer_.data();
+    if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
+      copy_ = allocate(buffer_.size(), kAlignment);
+      if (!copy_) return false;
+      data = std::memcpy(copy_, data, buffer_.size());
+    }
+    return bind(self, entry, index, data);
+  }
+
+  bool bind_output(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
+    if (!buffer_.take(object, true)) return false;
+    if (buffer_.size() == 0) return true;  // needs no binding
+    ingot_error error = {};
+    return ingot_bind_output(self->session, entry, index, buffer_.data(), buffer_.size(), &error) == INGOT_OK ||
+           raise(error) != nullptr;
+  }
+
+ private:
+  bool bind(Session* self, uint32_t entry, uint32_t index, const void* data) {
+    ingot_error error = {};
+    return ingot_bind_input(self->session, entry, index, data, buffer_.size(), &error) == INGOT_OK ||
+           raise(error) != nullptr;
+  }
+
+  static bool bind_default(Session* self, uint32_t entry, uint32_t index) {
+    const void* value = nullptr;
+    ingot_tensor_info tensor = {};
+    ingot_error error = {};
+    if (ingot_get_input_info(self->bundle->bundle, entry, index, &tensor, &error) == INGOT_OK &&
+        ingot_get_input_default(self->bundle->bundle, entry, index, &value, &error) == INGOT_OK &&
+        ingot_bind_input(self->session, entry, index, value, tensor.bytes, &error) == INGOT_OK) {
+      return true;
+    }
+    return raise(error) != nullptr;
+  }
+
+  Buffer buffer_;
+  void* copy_ = nullptr;
+};
+
+bool bind_all(Session* self, uint32_t entry, PyObject* inputs, PyObject* outputs, Port* ports) {
+  const Py_ssize_t input_count = PyTuple_Size(inputs);
+  for (Py_ssize_t i = 0; i < input_count; ++i) {
+    if (!ports[i].bind_input(self, entry, static_cast<uint32_t>(i), PyTuple_GetItem(inputs, i))) return false;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_Size(outputs); ++i) {
+    Port& port = ports[input_count + i];
+    if (!port.bind_output(self, entry, static_cast<uint32_t>(i), PyTuple_GetItem(outputs, i))) return false;
+  }
+  return true;
+}
+
+PyObject* run(PyObject* self, PyObject* args) {
+  unsigned int entry = 0;
+  PyObject* inputs = nullptr;
+  PyObject* outputs = nullptr;
+  if (!PyArg_ParseTuple(args, "IO!O!", &entry, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return nullptr;
+  Turn turn(of(self));
+  const auto count = static_cast<size_t>(PyTuple_Size(inputs) + PyTuple_Size(outputs));
+  Port* ports = new (std::nothrow) Port[count];
+  if (!ports) return PyErr_NoMemory();
+  PyObject* result = nullptr;
+  if (bind_all(of(self), entry, inputs, outputs, ports)) {
+    ingot_error error = {};
+    ingot_status status = INGOT_OK;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ingot_run(of(self)->session, entry, &error);
+    Py_END_ALLOW_THREADS;
+    result = status == INGOT_OK ? Py_NewRef(Py_None) : raise(error);
+  }
+  delete[] ports;
+  return result;
+}
+
+PyObject* write_state(PyObject* self, PyObject* args) {
+  unsigned int index = 0;
+  PyObject* object = nullptr;
+  Buffer buffer;
+  if (!PyArg_ParseTuple(args, "IO", &index, &object) || !buffer.take(object, false)) return nullptr;
+  return call_engine(of(self), [&](ingot_error* error) {
+    return ingot_write_state(of(self)->session, index, buffer.data(), buffer.size(), error);
+  });
+}
+
+PyObject* save(PyObject* self, PyObject* args) {
+  PyObject* path = nullptr;
+  if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return nullptr;
+  const char* file = PyBytes_AsString(path);
+  PyObject* result =
+      call_engine(of(self), [&](ingot_error* error) { return ingot_save_state(of(self)->session, file, error); });
+  Py_DECREF(path);
+  return result;
+}
+
+PyObject* load(PyObject* self, PyObject* args) {
+  PyObject* path = nullptr;
+  unsigned int flags = 0;
+  if (!PyArg_ParseTuple(args, "O&|I", PyUnicode_FSConverter, &path, &flags)) return nullptr;
+  const char* file = PyBytes_AsString(path);
+  PyObject* result = call_engine(
+      of(self), [&](ingot_error* error) { return ingot_load_state(of(self)->session, file, flags, error); });
+  Py_DECREF(path);
+  return result;
+}
+
+PyMethodDef methods[] = {
+    {"run", run, METH_VARARGS, "run(entry, inputs, outputs): once. An input that is None has its default value."},
+    {"write_state", write_state, METH_VARARGS, "write_state(index, data): copies one state in."},
+    {"save", save, METH_VARARGS, "save(path): the state as a safetensors file."},
+    {"load", load, METH_VARARGS, "load(path, flags=0): the state from a safetensors file."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("Session(bundle, state, threads=1): its state lies in the memory given.")},
+    {Py_tp_new, reinterpret_cast<void*>(create)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_methods, methods},
+    {0, nullptr},
+};
+
+}  // namespace
+
+PyType_Spec session_spec = {"ingot._engine.Session", sizeof(Session), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace ingot::python
