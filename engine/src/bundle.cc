@@ -205,12 +205,6 @@ ingot_status probe(const FileBytes& file, const ingot_open_options& options, ing
   return status;
 }
 
-// What a check has seen must not change afterwards.
-ingot_status take_file(const char* path, const ingot_open_options& options, FileBytes* out, ingot_error* error) {
-  const bool is_copied = options.copy_file || options.code_check || options.bundle_check;
-  return is_copied ? read_file(path, out, error) : map_file(path, out, error);
-}
-
 FileBytes borrowed(const void* bytes, uint64_t byte_count) {
   FileBytes map;
   map.bytes = static_cast<const uint8_t*>(bytes);
@@ -246,7 +240,8 @@ ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* o
                                    ingot_error* error) {
   if (!path || !out) return null_argument(error);
   FileBytes file;
-  INGOT_TRY(take_file(path, chosen(options), &file, error));
+  const bool is_copied = chosen(options).bundle_check;
+  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
   return probe(file, chosen(options), out, error);
 }
 
@@ -260,8 +255,10 @@ ingot_status ingot_open_file(const char* path, const ingot_open_options* options
                              ingot_bundle** out, ingot_error* error) {
   if (!path || !memory || !out) return null_argument(error);
   FileBytes file;
-  INGOT_TRY(take_file(path, chosen(options), &file, error));
-  return open_bundle(file, chosen(options), memory, memory_bytes, out, error);
+  const ingot_open_options& o = chosen(options);
+  const bool is_copied = o.copy_file || o.code_check || o.bundle_check;  // what a check has seen does not change
+  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
+  return open_bundle(file, o, memory, memory_bytes, out, error);
 }
 
 ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ingot_open_options* options, void* memory,
