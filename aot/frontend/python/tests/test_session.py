@@ -33,6 +33,10 @@ module @net {
       : (tensor<4x3xf32>, tensor<f32>) -> tensor<f32>
     return %loss, %n : tensor<f32>, tensor<4x3xf32>
   }
+  func.func public @turn(%x: tensor<4x3xf32> {ingot.name = "x"}) -> (tensor<4x3xf32> {ingot.state = "fc.weight"}) {
+    %0 = stablehlo.reverse %x, dims = [0] : tensor<4x3xf32>
+    return %0 : tensor<4x3xf32>
+  }
 }
 """
 NARROW = """
@@ -115,6 +119,12 @@ def test_state_may_lie_in_the_callers_memory(bundles: dict[str, Path]) -> None:
     assert X.tobytes() in memory.tobytes()
     with pytest.raises(ingot.EngineError, match="multiple of 64"):
         ingot.Session(bundles["net"], memory=memory[start + 1 :])
+
+
+def test_state_may_be_an_input(net: ingot.Session) -> None:
+    net.state["weight"] = X
+    net.entries["turn"](net.state["weight"])
+    np.testing.assert_array_equal(net.state["weight"], X[::-1])
 
 
 def test_saves_and_loads(net: ingot.Session, tmp_path: Path) -> None:
