@@ -11,6 +11,7 @@ import pytest
 from tool import TOOL
 
 import ingot
+from ingot.tool import program
 
 NET = """
 module @net {
@@ -204,6 +205,11 @@ def test_compiler_errors_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", str(TOOL))
     with pytest.raises(RuntimeError, match=r"program\.mlir:2:3: error: expected func\.func"):
         ingot.compile("module @no {\n  nonsense\n}\n")
+
+
+def test_plain_pytorch_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", "0")
+    assert Path(program()).name == "ingot"
 
 
 def test_texts_by_entry_point_are_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
