@@ -90,7 +90,8 @@ void destroy(PyObject* self) {
   free_object(self);
 }
 
-// An input or output for the time of a run: the caller's memory, or a copy of it where the engine wants another address.
+// An input or output for the time of a run: the caller's memory, or a copy of it where the engine wants another address,
+// and where an input is state, which the run changes.
 class Port {
  public:
   Port() = default;
@@ -103,7 +104,7 @@ class Port {
     if (!buffer_.take(object, false)) return false;
     if (buffer_.size() == 0) return true;  // needs no binding
     const void* data = buffer_.data();
-    if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
+    if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0 || is_state(self, data)) {
       copy_ = allocate(buffer_.size(), kAlignment);
       if (!copy_) return false;
       data = std::memcpy(copy_, data, buffer_.size());
@@ -124,6 +125,12 @@ class Port {
     ingot_error error = {};
     return ingot_bind_input(self->session, entry, index, data, buffer_.size(), &error) == INGOT_OK ||
            raise(error) != nullptr;
+  }
+
+  static bool is_state(const Session* self, const void* data) {
+    const auto address = reinterpret_cast<uintptr_t>(data);
+    const auto begin = reinterpret_cast<uintptr_t>(self->state.data());
+    return address >= begin && address < begin + self->state.size();
   }
 
   static bool bind_default(Session* self, uint32_t entry, uint32_t index) {

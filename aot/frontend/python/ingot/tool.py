@@ -1,6 +1,6 @@
 """The program `ingot`, which compiles and runs.
 
-INGOT names it; else the package has it, or, in the sources, the build tree; else it is on the PATH.
+INGOT names it, unless it is 0; else the package has it, or, in the sources, the build tree; else it is on the PATH.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def program() -> str:
     Raises FileNotFoundError where there is none.
     """
     given = os.environ.get("INGOT")
-    found = given or next((str(file) for file in (OWN, BUILT) if file.exists()), None) or shutil.which("ingot")
+    named = given if given != "0" else None
+    found = named or next((str(file) for file in (OWN, BUILT) if file.exists()), None) or shutil.which("ingot")
     if found is None:
         raise FileNotFoundError("there is no program `ingot` on the PATH; the environment's INGOT may name one")
     return found

@@ -11,6 +11,7 @@ import pytest
 from tool import TOOL
 
 import ingot
+from ingot.tool import program
 
 NET = """
 module @net {
@@ -32,6 +33,10 @@ module @net {
     %loss = stablehlo.reduce(%n init: %z) applies stablehlo.add across dimensions = [0, 1]
       : (tensor<4x3xf32>, tensor<f32>) -> tensor<f32>
     return %loss, %n : tensor<f32>, tensor<4x3xf32>
+  }
+  func.func public @turn(%x: tensor<4x3xf32> {ingot.name = "x"}) -> (tensor<4x3xf32> {ingot.state = "fc.weight"}) {
+    %0 = stablehlo.reverse %x, dims = [0] : tensor<4x3xf32>
+    return %0 : tensor<4x3xf32>
   }
 }
 """
@@ -117,6 +122,12 @@ def test_state_may_lie_in_the_callers_memory(bundles: dict[str, Path]) -> None:
         ingot.Session(bundles["net"], memory=memory[start + 1 :])
 
 
+def test_state_may_be_an_input(net: ingot.Session) -> None:
+    net.state["weight"] = X
+    net.entries["turn"](net.state["weight"])
+    np.testing.assert_array_equal(net.state["weight"], X[::-1])
+
+
 def test_saves_and_loads(net: ingot.Session, tmp_path: Path) -> None:
     net.entries["train_step"](X)
     net.save(tmp_path / "state.safetensors")
@@ -194,6 +205,11 @@ def test_compiler_errors_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", str(TOOL))
     with pytest.raises(RuntimeError, match=r"program\.mlir:2:3: error: expected func\.func"):
         ingot.compile("module @no {\n  nonsense\n}\n")
+
+
+def test_plain_pytorch_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", "0")
+    assert Path(program()).name == "ingot"
 
 
 def test_texts_by_entry_point_are_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
