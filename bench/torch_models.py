@@ -163,7 +163,7 @@ def measured(name: str, make: Make, options: argparse.Namespace, folder: Path) -
 
 HEAD = """# PyTorch's models in ingot
 
-Whole training steps at small sizes, traced from PyTorch and compiled, beside PyTorch itself: made by
+Whole training steps of small models (2,000 to 270,000 parameters), traced and compiled, beside PyTorch itself: made by
 `bench/torch_models.py`, which says how. *Agreement* is how far losses and last state are from PyTorch's, in units of
 what is allowed: three times what rounding does to PyTorch (`aot/frontend/python/tests/agreement.py`); up to 1 agrees.
 

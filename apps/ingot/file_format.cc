@@ -91,15 +91,17 @@ void refuse_other_formats(const std::string& path, Wanted wanted) {
   std::ifstream in(path, std::ios::binary);
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<size_t>(in.gcount()));
+  // First: its length may begin with the bytes of any short mark.
+  if (is_safetensors(head)) {
+    if (wanted == Wanted::kTensors) return;
+    refuse(path, "a safetensors file", wanted == Wanted::kProgram ? "give a program, FILE.mlir" : kCompileIt);
+  }
   for (const Format& format : kFormats) {
     if (head.size() < format.at || !std::string_view(head).substr(format.at).starts_with(format.bytes)) continue;
     if (const char* advice = format.advice[static_cast<size_t>(wanted)]) refuse(path, format.name, advice);
     return;
   }
   if (is_onnx(path, head)) refuse(path, "an ONNX model", wanted == Wanted::kTensors ? kSaveTensors : kTraceIt);
-  if (is_safetensors(head) && wanted != Wanted::kTensors) {
-    refuse(path, "a safetensors file", wanted == Wanted::kProgram ? "give a program, FILE.mlir" : kCompileIt);
-  }
   if (is_program(path, head) && wanted != Wanted::kProgram) {
     refuse(path, "a program", wanted == Wanted::kBundle ? kCompileIt : kSaveTensors);
   }

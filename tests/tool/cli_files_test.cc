@@ -217,6 +217,18 @@ TEST_F(CliTest, OtherFormatsAreNamedWithWhatToDo) {
   }
 }
 
+// The first bytes of a safetensors file are the length of its header: 640 is 80 02, with which pickles begin too.
+TEST_F(CliTest, NoLengthOfAHeaderIsTakenForAFormat) {
+  compile_both();
+  const std::string header = R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})";
+  for (const uint64_t length : {uint64_t{0x280}, uint64_t{0x480}, uint64_t{0x8b1f}}) {
+    std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+    file += header + std::string(length - header.size(), ' ') + std::string(16, '\0');
+    write("state.safetensors", file);
+    done("run net.ingot predict --input x=1 --state state.safetensors");
+  }
+}
+
 TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
   compile_both();
   std::filesystem::create_symlink("step.mlir", path("link.mlir"));
