@@ -2,7 +2,7 @@ func.func @f(%x: tensor<f32>) {
   %0 = stablehlo.tahn %x : tensor<f32>
   return
 }
-// error: 2:8: error: unknown op stablehlo.tahn; did you mean stablehlo.tan?
+// error: 2:8: error: unknown op stablehlo.tahn; did you mean stablehlo.tanh?
 // -----
 func.func @f(%x: tensor<f32>) {
   %0 = "my.op"(%x) : (tensor<f32>) -> tensor<f32>
