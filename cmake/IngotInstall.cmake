@@ -33,6 +33,14 @@ install(DIRECTORY engine/include/ingot DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} C
 # engine.h includes "schema/dtype.h", which a compiler looks for beside it first.
 install(FILES schema/dtype.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/schema COMPONENT development)
 
+if(TARGET ingot_signature)
+  install(TARGETS ingot_signature EXPORT ingot-targets
+          ARCHIVE COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES engine/signature/include/ingot/signature.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot
+          COMPONENT development)
+  install(FILES schema/signature.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/schema COMPONENT development)
+endif()
+
 # For other build systems; the prefix is found from where the file lies.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}

@@ -30,7 +30,7 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "engine that runs ingot's bundles
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libingot-engine-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${engine_package} (= ${PROJECT_VERSION}), zlib1g-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS ingot)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "ingot, libsodium-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "engine that runs ingot's bundles: for programs that embed it
  Headers for C and C++, a static library, and a CMake package with
  ingot_add_bundle.")

@@ -105,7 +105,7 @@ TEST_F(InstalledPackage, ExportsTheCApiAlone) {
 
 TEST_F(InstalledPackage, HeadersStandAlone) {
   for (const char* line : {"-x c -std=c99 -include ingot/engine.h", "-x c++ -std=c++11 -include ingot/engine.h",
-                           "-x c++ -std=c++20 -include ingot/engine.hpp"}) {
+                           "-x c -std=c99 -include ingot/signature.h", "-x c++ -std=c++20 -include ingot/engine.hpp"}) {
     done(fmt::format("{} {} -Wall -Wextra -Werror -pedantic -fsyntax-only -I{}/include /dev/null",
                      std::string_view(line).starts_with("-x c -") ? INGOT_C_COMPILER : INGOT_CXX_COMPILER, line,
                      kPrefix.string()));
@@ -118,8 +118,44 @@ TEST_F(InstalledPackage, HeadersStandAlone) {
   for (const auto& file : fs::recursive_directory_iterator(kPrefix / "include")) {
     if (file.is_regular_file()) headers.insert(fs::relative(file.path(), kPrefix / "include").string());
   }
-  EXPECT_EQ(headers,
-            (std::set<std::string>{"ingot/engine.h", "ingot/engine.hpp", "ingot/schema/dtype.h", "ingot/status.h"}));
+  EXPECT_EQ(headers, (std::set<std::string>{"ingot/engine.h", "ingot/engine.hpp", "ingot/schema/dtype.h",
+                                            "ingot/schema/signature.h", "ingot/signature.h", "ingot/status.h"}));
+}
+
+TEST_F(InstalledPackage, AProgramOpensWhatAKeySignedAlone) {
+  fs::create_directories(kFolder / "sealed");
+  fs::copy(kEmbed / "line.mlir", kFolder / "sealed/line.mlir");
+  std::ofstream(kFolder / "sealed/sealed.c") << R"(#include <ingot/signature.h>
+#include <stdio.h>
+int main(int count, char** arguments) {
+  char text[1000];
+  FILE* file = count == 3 ? fopen(arguments[2], "rb") : NULL;
+  if (!file) return 2;
+  const size_t bytes = fread(text, 1, sizeof text, file);
+  ingot_error error = {0};
+  ingot_public_key key;
+  if (ingot_parse_public_key(text, bytes, &key, &error) != INGOT_OK) return 3;
+  ingot_trusted_keys trusted = {&key, 1};
+  ingot_open_options options = {.bundle_check = ingot_check_signature, .bundle_check_user = &trusted};
+  ingot_requirements needs;
+  const ingot_status status = ingot_probe_file_with(arguments[1], &options, &needs, &error);
+  printf("%s\n", status == INGOT_OK ? "trusted" : error.text);
+  return status == INGOT_OK ? 0 : 1;
+}
+)";
+  const Outcome configured = project("sealed", R"(
+ingot_add_bundle(line SOURCE train_step=line.mlir STATE zeros)
+add_executable(sealed sealed.c)
+target_link_libraries(sealed PRIVATE line ingot::signature)
+set_target_properties(sealed PROPERTIES LINKER_LANGUAGE C))");
+  EXPECT_EQ(configured.exit_code, 0) << configured.output;
+  done(fmt::format("{} --build {}", INGOT_CMAKE, (kFolder / "sealed.build").string()));
+  const std::string here = fmt::format("cd {} && ", (kFolder / "sealed.build").string());
+  const std::string ingot = kPrefix / "bin/ingot";
+  done(here + ingot + " keygen release");
+  EXPECT_EQ(shell(here + "./sealed line.ingot release.pub").exit_code, 1);  // not signed yet
+  done(here + ingot + " sign line.ingot --key release.key");
+  EXPECT_EQ(done(here + "./sealed line.ingot release.pub"), "trusted\n");
 }
 
 TEST_F(InstalledPackage, SaysWhatASourceMayBe) {
