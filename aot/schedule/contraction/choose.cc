@@ -12,8 +12,8 @@
 namespace ingot::schedule {
 namespace {
 
-constexpr int64_t kDepthLimits[] = {32, 256, 512, 1024, 2048, 4096};
-constexpr int64_t kFewRows = 64;  // for which columns are read where they lie, in blocks of the first limit
+constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
+constexpr int64_t kFewRows = 64;  // for which columns that lie in line are read in blocks that processors foresee
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
@@ -144,9 +144,9 @@ class Search {
     const int64_t whole = p_.extent(way.depth);
     std::vector<int64_t> limits;
     const bool is_joined = way.rows.is_joined || way.columns.is_joined;
-    const bool has_few_rows = p_.extent(way.rows.dims) <= kFewRows;
+    const bool is_foreseen = p_.extent(way.rows.dims) <= kFewRows && way.columns.is_plain && way.columns.depth_stride;
+    if (is_foreseen && kLinesForeseen < whole && !is_joined) limits.push_back(kLinesForeseen);
     for (const int64_t limit : kDepthLimits) {
-      if (limit == kDepthLimits[0] && !(has_few_rows && way.columns.is_plain && way.columns.depth_stride)) continue;
       if (limit < whole && !is_joined) limits.push_back(limit);
     }
     if (whole <= kDepthLimits[std::size(kDepthLimits) - 1] || is_joined) limits.push_back(whole);

@@ -27,7 +27,6 @@ constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is
 constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
-constexpr int64_t kLinesForeseen = 32;    // that processors prefetch at once
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
 constexpr double kMeetNs = 600;           // threads wait for each other after a step

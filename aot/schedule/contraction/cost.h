@@ -7,6 +7,8 @@
 
 namespace ingot::schedule {
 
+constexpr int64_t kLinesForeseen = 32;  // of columns where they lie, that processors prefetch at once
+
 // Nanoseconds of one core, all tasks one after the other.
 struct ContractionCost {
   double multiply_ns = 0;   // the register tiles, from operands in the second-level cache
