@@ -29,6 +29,7 @@ constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd coun
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
+constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
 constexpr double kMeetNs = 600;           // threads wait for each other after a step
 
 class Model {
@@ -215,6 +216,14 @@ class Model {
     return step_bytes % (m_.page_bytes / 4) == 0 && depth_.width() * step_bytes > m_.l2_bytes;
   }
 
+  // Rows that lie across are read a piece of a line at each step of the depth. Before the next tile reads the rest, the
+  // line is lost where a block of the depth spans so much that its lines share few sets.
+  bool row_lines_are_lost() const {
+    if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return false;
+    const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
+    return depth_.width() * step_bytes > kSpanOfLines * m_.l2_bytes;
+  }
+
   // Rows are read again for each block of columns, columns again for each tile of rows.
   double outer_cache_ns() const {
     const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
@@ -230,6 +239,10 @@ class Model {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
+    if (row_lines_are_lost()) {
+      const int64_t lines = divide_up(rows_, c_.tile_rows) * depth_.total() * columns_.count();
+      ns += static_cast<double>(lines * m_.line_bytes) / m_.l3_bytes_per_ns;
+    }
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
       const double share =
           (is_along_depth() ? kHiddenShare : kUnforeseen) + (columns_are_foreseen() ? 0 : 1.0 / c_.tile_vectors);
