@@ -208,10 +208,10 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
   }
   const schema::Bundle& bundle = *schema::GetBundle(metadata);
   for (uint32_t i = 0; i < size(bundle.required_features()); ++i) {
-    const flatbuffers::String& feature = *bundle.required_features()->Get(i);
-    if (feature.string_view() == INGOT_FEATURE_CONTROL_FLOW) continue;
+    const char* feature = bundle.required_features()->Get(i)->c_str();
+    if (std::strcmp(feature, INGOT_FEATURE_CONTROL_FLOW) == 0) continue;
     return fail(error, INGOT_UNKNOWN_FEATURE,
-                "the bundle requires '%.100s', which this engine does not have: update it", feature.c_str());
+                "the bundle requires '%.100s', which this engine does not have: update it", feature);
   }
   const char* wrong = !text_ok(bundle.name()) || !text_ok(bundle.producer()) ? "names"
                       : !segments_ok(bundle, header.file_bytes)              ? "segments"
