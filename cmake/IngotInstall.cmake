@@ -17,11 +17,20 @@ if(TARGET ingot)
     add_custom_command(OUTPUT ${documents}/ingot.1 ${documents}/ingot ${documents}/ingot.fish DEPENDS ingot
                        COMMAND ingot manual > ${documents}/ingot.1
                        COMMAND ingot completion bash > ${documents}/ingot
-                       COMMAND ingot completion fish > ${documents}/ingot.fish VERBATIM)
+                       COMMAND ingot completion fish > ${documents}/ingot.fish
+                       COMMAND ingot completion zsh > ${documents}/_ingot VERBATIM)
     add_custom_target(ingot_documents ALL DEPENDS ${documents}/ingot.1)
     install(FILES ${documents}/ingot.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
     install(FILES ${documents}/ingot DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
     install(FILES ${documents}/ingot.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
+    # Debian's zsh looks into one folder for packages, and into another for what is installed beside them.
+    install(CODE "
+      set(folder site-functions)
+      if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+        set(folder vendor-completions)
+      endif()
+      file(INSTALL ${documents}/_ingot DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder})"
+      COMPONENT tool)
   endif()
 endif()
 

@@ -80,6 +80,13 @@ TEST_F(InstalledPackage, TrainsInFourKindsOfPrograms) {
   EXPECT_TRUE(fs::exists(kFolder / "embed/line.safetensors"));
 }
 
+TEST_F(InstalledPackage, TheToolBringsItsDocuments) {
+  for (const char* path : {"man/man1/ingot.1", "bash-completion/completions/ingot",
+                           "fish/vendor_completions.d/ingot.fish", "zsh/site-functions/_ingot"}) {
+    EXPECT_TRUE(fs::exists(kPrefix / "share" / path)) << path;
+  }
+}
+
 TEST_F(InstalledPackage, ExportsTheCApiAlone) {
   std::set<std::string> declared;
   for (const char* header : {"engine.h", "status.h"}) {
