@@ -84,7 +84,7 @@ TEST_F(EngineStateFormat, TheChecksumCoversNamesShapesAndNotes) {
   EXPECT_EQ(load(file), INGOT_OK) << error.text;
 }
 
-// With every flag: what is loaded is the state that was saved. INGOT_NOTE_BYTES says how much else the file has.
+// With no flag, and with all that ask for less: what is loaded is the state that was saved. INGOT_NOTE_BYTES says how much else the file has.
 TEST_F(EngineStateFormat, EveryFlippedBitIsRefusedOrHarmless) {
   const std::string note(static_cast<size_t>(number_from_environment("INGOT_NOTE_BYTES", 40)), 'n');
   const std::string good = saved(note.c_str()), before = bytes();
@@ -92,7 +92,7 @@ TEST_F(EngineStateFormat, EveryFlippedBitIsRefusedOrHarmless) {
   for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
-    for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
+    for (const uint32_t flags : {0u, uint32_t{INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN}}) {
       (load(bad, flags) == INGOT_OK ? harmless : refused) += 1;
       ASSERT_EQ(bytes(), before) << "bit " << bit << ", flags " << flags;
     }
