@@ -50,6 +50,7 @@ class Storing {
       return;
     }
     if (storage_.is_conversion(op)) return convert(op, /*keeps_computed=*/false);
+    if (op.attrs().has("value") && op.attrs().literal("value")->type == op.operand(0)->type) return;  // as it is stored
     decode_operands(op);
     compute_literal(op);
     for (const auto& result : op.results) {
