@@ -15,6 +15,7 @@ from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
 from ingot.torch.lazy import device, mark_step, optimizer_step
 from ingot.torch.lazy import report as metrics
+from ingot.torch.partial import partial
 from ingot.torch.program import Program, load_state
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "mark_step",
     "metrics",
     "optimizer_step",
+    "partial",
     "step",
 ]
