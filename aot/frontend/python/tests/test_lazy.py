@@ -173,6 +173,12 @@ def attention_and_dropout(device: Any) -> Any:
     return output, layer.self_attn.in_proj_weight.grad
 
 
+def without_autograd(device: Any) -> Any:
+    layers = [nn.LSTM(3, 4), nn.Linear(3, 2), nn.Conv1d(2, 2, 1)]
+    with torch.inference_mode():
+        return [layer.to(device)(tensor(device, 2, 2, 3)) for layer in layers]
+
+
 def embedding(device: Any) -> Any:
     layer = nn.Embedding(5, 3).to(device)
     output = layer(torch.tensor([[0, 1], [4, 1]], device=device))
@@ -182,7 +188,7 @@ def embedding(device: Any) -> Any:
 
 def channels_last(device: Any) -> Any:
     layer = nn.Conv2d(2, 3, 3).to(device)
-    output = layer(tensor(device, 1, 2, 5, 5).to(memory_format=torch.channels_last))
+    output = layer(tensor(device, 2, 2, 5, 5).to(memory_format=torch.channels_last)).flatten(1)
     output.sum().backward()
     return output, layer.weight.grad
 
@@ -214,6 +220,7 @@ SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
     *(written_to_out, data_exchanged, written_before_backward, gradients_of_gradients, computed_again, recurrent),
+    without_autograd,
     *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, values_that_decide_shapes),
 ]
 
@@ -358,6 +365,18 @@ def test_a_second_process_finds_the_bundle(monkeypatch: pytest.MonkeyPatch) -> N
     lazy.programs.PROGRAMS.clear()
     monkeypatch.setattr("ingot.cache.compile", None)  # nothing is compiled
     torch.testing.assert_close((tensor(DEVICE, 3) * 2).cpu(), tensor("cpu", 3) * 2)
+
+
+def test_what_failed_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = tensor(DEVICE, 3)
+    x.mul_(41.5)
+    with monkeypatch.context() as broken:
+        broken.setattr("ingot.cache.compiled", lambda *_, **__: 1 / 0)
+        lazy.programs.PROGRAMS.clear()
+        with pytest.raises(ZeroDivisionError):
+            ingot.torch.mark_step()
+    with pytest.raises(RuntimeError, match="the step that computes this tensor failed before"):
+        x.cpu()
 
 
 def test_saved_and_loaded() -> None:

@@ -31,6 +31,12 @@ def has_row(op: OpOverload) -> bool:
 
 
 @functools.cache
+def is_composite(op: OpOverload) -> bool:
+    """Whether PyTorch makes an op of others; with ``inference_mode()`` it leaves that to the device."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"))
+
+
+@functools.cache
 def pure_form(op: OpOverload) -> OpOverload:
     """The op that makes what an op writes: ``add`` of ``add_``; of others, the op itself."""
     packet = getattr(torch.ops.aten, op._opname.removesuffix("_"), None)

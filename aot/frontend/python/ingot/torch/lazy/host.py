@@ -68,7 +68,7 @@ def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = F
         return record(aten.copy_.default, (tensor, source), {})
     if tensor.memory.tape is RECORDER.tape:
         return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
-    view_like(tensor.memory.data, tensor.seen).copy_(source.detach())
+    view_like(tensor.memory.known(), tensor.seen).copy_(source.detach())
     return tensor
 
 

@@ -27,9 +27,18 @@ class Memory:
         self.number = 0
         self.is_written = False
 
-    def place(self, tape: Tape, number: int, *, is_written: bool) -> None:
+    def place(self, tape: Tape, number: int) -> None:
         """Says where a tape has it."""
-        self.tape, self.number, self.is_written = tape, number, is_written
+        self.tape, self.number, self.is_written = tape, number, False
+
+    def known(self) -> torch.Tensor:
+        """Its bytes.
+
+        Raises RuntimeError where what computes them was run and failed.
+        """
+        if self.data is None:
+            raise RuntimeError("the step that computes this tensor failed before; make the tensor again")
+        return self.data
 
 
 def packed(tensor: torch.Tensor) -> torch.Tensor:

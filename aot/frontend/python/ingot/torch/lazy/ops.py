@@ -10,7 +10,7 @@ from torch._ops import OpOverload
 
 from ingot.torch.decompositions import decompositions
 from ingot.torch.lazy.composed import COMPOSED
-from ingot.torch.lazy.coverage import has_row, is_refused, pure_form
+from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same
 from ingot.torch.lazy.numbers import numbers_apart
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record
@@ -26,6 +26,7 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten._to_copy.default: converted,
     aten.copy_.default: copy_into,
     aten.scalar_tensor.default: lambda value, **kwargs: on_device(torch.scalar_tensor(value, **placed(kwargs, "cpu"))),
+    aten._has_compatible_shallow_copy_type.default: lambda tensor, other: False,
     **COMPOSED,
 }
 
@@ -34,6 +35,8 @@ def call(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Does an op."""
     if op in SPECIAL:
         return SPECIAL[op](*args, **kwargs)
+    if is_composite(op):
+        return op.decompose(*args, **kwargs)
     if op._opname in EMPTY:
         return empty(op, args, kwargs)
     if op._opname in UNSUPPORTED:

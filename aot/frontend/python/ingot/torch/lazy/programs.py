@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
@@ -40,7 +40,7 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
         metrics.count(metrics.CACHED)
         return PROGRAMS[key]
     numbers = [number for number, _ in tape.inputs]
-    graph = graph_of(tape.ops, numbers, [memory.number for memory in results])
+    graph = graph_of(tape.ops, numbers, [memory.number for memory in results], tape.strides)
     try:
         with metrics.timed(metrics.COMPILE):
             program = PROGRAMS[key] = compiled(graph, [data for _, data in tape.inputs])
@@ -55,8 +55,10 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
     return program
 
 
-def graph_of(ops: Sequence[Op], inputs: Sequence[int], results: Sequence[int]) -> fx.GraphModule:
-    """Ops as they were called, as a graph from some values to others."""
+def graph_of(
+    ops: Sequence[Op], inputs: Sequence[int], results: Sequence[int], strides: Mapping[int, tuple[int, ...]]
+) -> fx.GraphModule:
+    """Ops as they were called, as a graph from some values to others; what they make lies as `strides` say."""
     graph = fx.Graph()
     nodes = {number: graph.placeholder(f"x{number}") for number in inputs}
     for op in ops:
@@ -65,8 +67,17 @@ def graph_of(ops: Sequence[Op], inputs: Sequence[int], results: Sequence[int]) -
         for i, number in enumerate(op.results):
             if number is not None:
                 nodes[number] = graph.call_function(operator.getitem, (made, i)) if op.is_tuple else made
+                if number in strides:
+                    nodes[number] = graph.call_function(laid_out, (nodes[number], strides[number]))
     graph.output([nodes[number] for number in results])
     return fx.GraphModule(torch.nn.Module(), graph)
+
+
+def laid_out(x: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """A tensor as views of it expect it to lie: PyTorch chooses where it is recorded, and may choose otherwise here."""
+    if all(x.stride(d) == strides[d] for d in range(x.dim()) if x.size(d) != 1):
+        return x
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool]]:
@@ -90,7 +101,7 @@ def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str
 
 def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]) -> None:
     """Raises TraceError where one op, of inputs that are the first values, cannot be lowered."""
-    lowered(graph_of([op], range(len(inputs)), results), inputs)
+    lowered(graph_of([op], range(len(inputs)), results, {}), inputs)
 
 
 def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:

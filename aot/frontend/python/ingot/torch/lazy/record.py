@@ -64,7 +64,7 @@ def _note(op: OpOverload, args: Args, kwargs: Kwargs, new: list[LazyTensor | Non
     for x, number in zip((x for x in new if x is not None), numbers, strict=True):
         x.value = (tape, number)
         if x.memory.tape is not tape:
-            x.memory.place(tape, number, is_written=False)
+            x.memory.place(tape, number)
             tape.writes(x.memory)
     for x in _written(op, args, kwargs):
         tape.writes(x.memory)

@@ -21,14 +21,16 @@ class Recorder:
         results = tape.live()
         if not results:
             return
+        for memory in results:
+            memory.data, memory.tape = None, None
         program = program_of(tape, results)
         with metrics.timed(metrics.EXECUTE):
             made = program([data for _, data in tape.inputs])
         for memory, data in zip(results, made, strict=True):
             whole = memory.whole
-            if data.stride() != whole.stride() or not data.is_contiguous():
+            if data.stride() != whole.stride():
                 data = torch.empty_strided(whole.shape, whole.stride(), dtype=whole.dtype).copy_(data)
-            memory.data, memory.tape, memory.is_written = data, None, False
+            memory.data = data
 
 
 RECORDER = Recorder()

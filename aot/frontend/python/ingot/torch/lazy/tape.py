@@ -42,16 +42,17 @@ class Tape:
         self.ops: list[Op] = []
         self.roots: list[int] = []  # for each value the one that its memory was made with
         self.types: list[TensorType] = []
+        self.strides: dict[int, tuple[int, ...]] = {}  # how values with memory of their own lie in it
         self._made: list[weakref.ref[Memory]] = []  # or written
         self._key: list[Any] = []
 
     def read(self, memory: Memory) -> int:
         """The number of a memory; what the tape does not know yet becomes an input."""
         if memory.tape is not self:
-            assert memory.data is not None
+            data = memory.known()
             number = self._value(memory.whole)
-            memory.place(self, number, is_written=False)
-            self.inputs.append((number, memory.data))
+            memory.place(self, number)
+            self.inputs.append((number, data))
             whole = memory.whole
             self._key.append((whole.dtype, whole.shape, whole.stride()))
         return memory.number
@@ -116,6 +117,8 @@ class Tape:
     def _value(self, like: torch.Tensor, root: int | None = None) -> int:
         number = len(self.roots)
         self.roots.append(number if root is None else root)
+        if root is None:
+            self.strides[number] = like.stride()
         self.types.append(type_of(like))
         return number
 

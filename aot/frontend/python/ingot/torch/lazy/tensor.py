@@ -53,8 +53,7 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def bytes(self) -> torch.Tensor:
         """The tensor in PyTorch's memory, over the memory's own; what is recorded runs before."""
         run()
-        assert self.memory.data is not None
-        return view_like(self.memory.data, self.seen)
+        return view_like(self.memory.known(), self.seen)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         """As PyTorch prints tensors of other devices."""
@@ -91,7 +90,9 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     @data.setter
     def data(self, new: torch.Tensor) -> None:
         if not isinstance(new, LazyTensor):
-            raise TypeError(f".data of a tensor of {self.device} is to be on {new.device}; use new.to({self.device!r})")
+            raise TypeError(
+                f".data of a tensor of {self.device} is set to one of {new.device}; use new.to('{self.device}')"
+            )
         torch.Tensor.data.__set__(self, new)
         self.memory, self.seen, self.value = new.memory, new.seen, new.value
 

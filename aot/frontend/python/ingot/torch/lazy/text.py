@@ -39,8 +39,7 @@ def _line(tape: Tape, number: int, what: str, roots: list[int]) -> str:
 
 
 def _arguments(args: Any, kwargs: Any) -> list[str]:
-    written = [*map(_written, args), *(f"{name}={_written(value)}" for name, value in kwargs.items())]
-    return written
+    return [*map(_written, args), *(f"{name}={_written(value)}" for name, value in kwargs.items())]
 
 
 def _written(value: Any) -> str:
