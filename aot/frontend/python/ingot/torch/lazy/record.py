@@ -10,6 +10,7 @@ from torch._ops import OpOverload
 from torch.utils._mode_utils import no_dispatch
 
 from ingot.torch.lazy.coverage import pure_form
+from ingot.torch.lazy.layouts import is_of_many, results_of
 from ingot.torch.lazy.memory import Memory, packed
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import Ref, mapped
@@ -31,13 +32,13 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     args, kwargs = mapped((args, kwargs), lambda tensor: _taken(op, tensor))
     if torch.Tag.inplace_view in op.tags:
         return _turn(op, args, kwargs)
-    seen = op(*mapped(args, seen_of), **mapped(placed(kwargs, "meta"), seen_of))
-    is_tuple = isinstance(seen, (list, tuple))
     operands = tensors_in((args, kwargs))
-    results = [_wrapped(x, operands) for x in (seen if is_tuple else [seen])]
+    results = [_wrapped(x, operands) for x in results_of(op, args, placed(kwargs, "meta"), operands)]
     new = [None if any(x is operand for operand in operands) else x for x in results]
-    _note(op, args, placed(kwargs, "cpu"), new, is_tuple)
-    return type(seen)(results) if is_tuple else results[0]
+    _note(op, args, placed(kwargs, "cpu"), new, is_of_many(op))
+    if not is_of_many(op):
+        return results[0]
+    return tuple(results) if len(op._schema.returns) > 1 else results
 
 
 def _wrapped(seen: torch.Tensor | None, operands: list[LazyTensor]) -> LazyTensor | None:
