@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import io
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -365,6 +367,19 @@ def test_a_second_process_finds_the_bundle(monkeypatch: pytest.MonkeyPatch) -> N
     lazy.programs.PROGRAMS.clear()
     monkeypatch.setattr("ingot.cache.compile", None)  # nothing is compiled
     torch.testing.assert_close((tensor(DEVICE, 3) * 2).cpu(), tensor("cpu", 3) * 2)
+
+
+def test_backward_before_there_is_the_device() -> None:
+    program = """
+import torch
+torch.ones(1, requires_grad=True).sum().backward()
+import ingot.torch
+x = torch.ones(2, device=ingot.torch.device(), requires_grad=True)
+(x * 3).sum().backward()
+print(x.grad.tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "[3.0, 3.0]\n", done.stderr
 
 
 def test_what_failed_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

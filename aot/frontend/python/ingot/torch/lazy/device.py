@@ -48,9 +48,11 @@ class Module:
 def device() -> torch.device:
     """PyTorch's device whose tensors record: ops on them are compiled together, and run when somebody looks.
 
-    Printing, ``item()``, ``cpu()``, ``mark_step()`` and ``optimizer_step()`` look.
+    Printing, ``item()``, ``cpu()``, ``mark_step()`` and ``optimizer_step()`` look. In the thread that asks for it,
+    backward runs in that thread: those that PyTorch has for devices are made once, maybe before there was this one.
     """
     _registered()
+    torch.autograd.set_multithreading_enabled(False)
     return torch.device(DEVICE, 0)
 
 
