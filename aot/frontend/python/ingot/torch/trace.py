@@ -93,11 +93,11 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
     calls.repetition.drop_second(graph.graph)
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
-        functional = _functional(graph, pytree.tree_leaves(arguments))
-    return Trace(functional, calls.outputs, constants)
+        pure = functional(graph, pytree.tree_leaves(arguments))
+    return Trace(pure, calls.outputs, constants)
 
 
-def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
+def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The same without ops that change their operands, and with large ops in terms of small ones."""
     _drop_profiling(graph.graph)
 
