@@ -15,6 +15,7 @@ from torch import nn
 
 import ingot.torch
 from ingot import cache, tool
+from ingot.torch.lowering import TABLE
 
 GENERATOR = torch.Generator().manual_seed(0)
 XS = torch.randn(12, 6, 3, generator=GENERATOR)
@@ -276,7 +277,7 @@ def test_variables_called_as_attributes_may_change(monkeypatch: pytest.MonkeyPat
     assert mine.step.programs == 1
 
 
-def test_autocast_rounds_as_pytorch_does() -> None:
+def test_autocast_is_compared() -> None:
     training = Training(True, verify=True)
     model = training.model
 
@@ -402,6 +403,24 @@ def test_another_program_is_found_in_the_first_call(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ingot.torch.DisagreementError, match=r"eager is not what PyTorch does: it differs"):
         training.step(XS[0])
     assert all(torch.equal(tensor, before[name]) for name, tensor in training.model.state_dict().items())
+
+
+def test_programs_that_are_traced_again_are_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = Training(True, verify=True)
+    training.step(XS[0])
+    monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
+    with (
+        pytest.warns(UserWarning, match="of other shapes"),
+        pytest.raises(ingot.torch.DisagreementError, match=r"tanh\.default \(tanh\) at .*test_compile\.py:\d+"),
+    ):
+        training.step(XS[0, :4])
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.RReLU())
+    predict = ingot.torch.compile(lambda x: model(x), model)
+    with pytest.warns(UserWarning, match=r"is not verified: PyTorch cannot be given .* aten::rrelu_with_noise"):
+        predict(XS[0])
 
 
 def test_second_processes_find_bundles(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from ingot.torch.errors import TraceError
 from ingot.torch.guard import Guard
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.live import Live
-from ingot.torch.program import ROUNDS, Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
@@ -92,7 +92,7 @@ class CompiledStep(Substituted):
         program.add(ENTRY, self.function, args, training=self._options.training)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
-        if self._options.verify and not self._runs:
+        if self._options.verify:
             run.verify(self._name, [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)])
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
         self._runs.append(run)
@@ -119,7 +119,7 @@ class Run:
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
         self._program, self._subject = program, program.subjects[ENTRY]
-        self._bundle = cache.compiled(program.texts, options.target, ROUNDS)
+        self._bundle = cache.compiled(program.texts, options.target)
         self._live = Live(self._bundle, options.threads)
         self._entry = self._live.session.entries[ENTRY]
         self._tensors = self._subject.state.tensors | random
@@ -146,12 +146,10 @@ class Run:
         return self._returned(outputs)
 
     def verify(self, name: str, arguments: list[torch.Tensor]) -> None:
-        """Compares some steps with PyTorch's, on copies of all; random bits, which are others, cannot be compared.
+        """Compares some steps with PyTorch's, on copies of all; says so where they cannot be compared.
 
         Raises DisagreementError where they are not the same but for rounding.
         """
-        if self._program.is_random:
-            return
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
@@ -209,9 +207,10 @@ def compile(
 
     From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
     PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
-    traces, compiles, and compares some steps with PyTorch (`verify`; not those that draw random numbers). Arguments
-    of other shapes, and whatever else is fixed in a program and changes, are traced again with one warning, or with
-    `on_change="error"` refused. With `enabled` false, or INGOT=0 in the environment, it is the function itself.
+    traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
+    of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
+    warning, or with `on_change="error"` refused. With `enabled` false, or INGOT=0 in the environment, it is the
+    function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function
