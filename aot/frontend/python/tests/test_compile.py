@@ -301,6 +301,40 @@ def test_constants_are_watched() -> None:
         torch.testing.assert_close(predict(XS[0]), expected)
 
 
+def test_equal_values_are_the_same_and_their_changes_are_seen() -> None:
+    model = nn.Linear(3, 2)
+    model.factors = [1.5, 2.5]
+    predict = ingot.torch.compile(lambda x: model(x) * model.factors[0], model, training=False)
+    expected = predict(XS[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            model.factors = [3.0 / 2, 5.0 / 2]
+            assert torch.equal(predict(XS[0]), expected)
+    model.factors[0] = 3.0
+    with pytest.warns(UserWarning, match=r"`model\.factors\[0\]` is 3\.0, and was 1\.5"):
+        torch.testing.assert_close(predict(XS[0]), 2 * expected)
+
+
+def test_hooks_that_go_are_seen() -> None:
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+
+    def clear_and_step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return model.weight.grad.sum()
+
+    step = ingot.torch.compile(clear_and_step, model, optimizer)
+    doubling = model.weight.register_hook(lambda gradient: 2 * gradient)
+    doubled = step(XS[0])
+    doubling.remove()
+    with pytest.warns(UserWarning, match="a program has that fixed"):
+        torch.testing.assert_close(2 * step(XS[0]), doubled)
+
+
 def test_what_the_function_does_not_name_may_change() -> None:
     mine, _ = both(lambda training: setattr(training, "losses", []))
     assert mine.step.programs == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ def _distance(made: Any, reference: Any) -> float:
         return 0.0  # each of the results is an op of its own
     mine, other = (_plain(value) for value in (made, reference))
     if mine.shape != other.shape:
-        return torch.inf
+        return math.inf
     norm = other.norm().item()
     difference: float = (mine - other).norm().item()
     return float(difference / (norm or 1))

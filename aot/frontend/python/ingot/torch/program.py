@@ -26,6 +26,7 @@ from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.observe import Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.schedules import schedules_of
+from ingot.torch.settings import without_collection
 from ingot.torch.state import State, stored
 from ingot.torch.trace import trace
 from ingot.torch.verify import Case, verify
@@ -125,7 +126,7 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        with only_trace_errors():
+        with only_trace_errors(), without_collection():
             self._add(name, function, example_args, training, capture)
 
     def _add(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -60,6 +61,18 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
             for name, traceable in OPTIMIZER_NAMES.items():
                 undo.enter_context(patch.object(source, name, traceable, create=True))
         yield
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,7 +132,7 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
             number.set(case.batches[name][i].item())
         for position, rows in zip(positions, inputs, strict=True):
             leaves[position] = moved(rows[i])
-        with Drawn(step.draws):
+        with Drawn(step.draws) if step.draws else nullcontext():
             returned = subject.function(*pytree.tree_unflatten(leaves, spec))
         results.append({name: _kept(leaf) for name, leaf in case.named(returned).items()})
     return results
