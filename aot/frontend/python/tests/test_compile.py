@@ -249,6 +249,61 @@ def test_other_shapes_are_traced_once_each() -> None:
     assert len([one for one in warned if "other shapes" in str(one.message)]) == 1
 
 
+def weighted(loss_of: Callable[..., torch.Tensor]) -> tuple[nn.Module, Callable[..., Any]]:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of(model(x), w)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, ingot.torch.compile(step, model, optimizer, buckets=ingot.torch.Buckets(["x"], "w", least=4))
+
+
+def weighted_mean(out: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return (w * out.square().sum(1)).sum() / w.sum()
+
+
+def test_buckets_take_any_number_of_rows() -> None:
+    model, step = weighted(weighted_mean)
+    reference, eager = weighted(weighted_mean)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i, rows in enumerate((6, 3, 5, 8, 2, 6)):
+            x, w = torch.cat([XS[i], XS[i]])[:rows], torch.rand(rows, generator=GENERATOR)
+            torch.testing.assert_close(step(x, w), eager.function(x, w).detach())
+    assert step.programs == 2
+    torch.testing.assert_close(model.weight, reference.weight)
+
+
+UNPADDABLE: dict[str, Callable[..., torch.Tensor]] = {
+    "is not what PyTorch does": lambda out, w: out.square().mean() + w.sum(),
+    "cannot be shown to be right for padded": lambda out, w: weighted_mean(nn.functional.dropout(out), w),
+}
+
+
+def test_buckets_say_what_cannot_be_padded() -> None:
+    _, step = weighted(weighted_mean)
+    with pytest.raises(ingot.torch.TraceError, match=r"padded together, but have other rows: \{'x': 3, 'w': 4\}"):
+        step(XS[0, :3], torch.ones(4))
+    with pytest.raises(ingot.torch.TraceError, match="`w` is padded, but is no tensor with rows"):
+        step(XS[0], 1.0)
+    with pytest.raises(ValueError, match="leave verify on"):
+        ingot.torch.compile(step.function, nn.Linear(3, 2), buckets=ingot.torch.Buckets(["x"], "w"), verify=False)
+
+
+@pytest.mark.parametrize("why", UNPADDABLE)
+def test_buckets_that_padding_changes_are_refused(why: str) -> None:
+    _, step = weighted(UNPADDABLE[why])
+    step(XS[0, :4], torch.ones(4))  # a full bucket
+    with pytest.raises(ingot.torch.DisagreementError, match=why):
+        step(XS[0, :3], torch.ones(3))
+
+
 def test_two_functions_train_one_model() -> None:
     mine, reference = Training(True), Training(False)
 

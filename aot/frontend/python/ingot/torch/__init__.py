@@ -11,8 +11,9 @@ Or they become programs for ``ingot compile``.
 """
 
 from ingot.torch import backend
+from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
 from ingot.torch.program import Program, load_state
 
-__all__ = ["DisagreementError", "Program", "TraceError", "backend", "compile", "load_state", "step"]
+__all__ = ["Buckets", "DisagreementError", "Program", "TraceError", "backend", "compile", "load_state", "step"]

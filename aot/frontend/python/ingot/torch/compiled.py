@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
+from ingot.torch.buckets import Buckets
 from ingot.torch.emit import SEED, STEP
 from ingot.torch.errors import TraceError
 from ingot.torch.feed import Feed
@@ -45,6 +46,7 @@ class Options:
     verify: bool = True
     on_change: Literal["retrace", "error"] = "retrace"
     target: str = "host"
+    buckets: Buckets | None = None
 
 
 class CompiledStep(Substituted):
@@ -70,13 +72,21 @@ class CompiledStep(Substituted):
             return latest(args)
         if kwargs:
             args = self._positional(args, kwargs)
+        given = _tensors(args)
+        if self._options.buckets:
+            args = self._options.buckets.padded(self._signature, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
         if run is None:
             run = self._trace(args, key)
+        if self._options.verify and (shapes := [tensor.shape for tensor in given]) not in run.verified:
+            run.verify(self._name, _tensors(args), given)
+            run.verified.append(shapes)
+        if all(run is not known for known in self._runs):
+            self._runs.append(run)
         self._latest = run
-        return run([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)])
+        return run(_tensors(args))
 
     @property
     def programs(self) -> int:
@@ -97,10 +107,7 @@ class CompiledStep(Substituted):
         program.add(ENTRY, self.function, args, training=self._options.training)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
-        if self._options.verify:
-            run.verify(self._name, [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)])
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
-        self._runs.append(run)
         return run
 
     def _report(self, key: Any) -> None:
@@ -123,6 +130,8 @@ class Run:
 
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
+        self.verified: list[list[torch.Size]] = []  # shapes of arguments as they were given
+        self._is_padded = options.buckets is not None
         self._program, self._subject = program, program.subjects[ENTRY]
         self._bundle = cache.compiled(program.texts, options.target)
         self._tensors = self._subject.state.tensors | random
@@ -153,20 +162,23 @@ class Run:
             advance(scheduler, int(count))
         return self._returned(outputs)
 
-    def verify(self, name: str, arguments: list[torch.Tensor]) -> None:
-        """Compares some steps with PyTorch's, on copies of all; says so where they cannot be compared.
+    def verify(self, name: str, arguments: list[torch.Tensor], given: list[torch.Tensor]) -> None:
+        """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
 
-        Raises DisagreementError where they are not the same but for rounding.
+        Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
         """
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
-        repeated = [tensor.detach().expand(VERIFIED_STEPS, *tensor.shape) for tensor in arguments]
         names = [row["name"] for row in self._program.inputs[ENTRY]]
-        batches = dict(zip(names, repeated, strict=False))
+        batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
         try:
-            agreement = self._program.verify(batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False)
+            agreement = self._program.verify(
+                batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False, as_given=as_given
+            )
         except Undecided as error:
+            if self._is_padded:
+                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
             warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
             return
         if not agreement.holds:
@@ -204,6 +216,7 @@ def compile(
     verify: bool = True,
     on_change: Literal["retrace", "error"] = "retrace",
     target: str = "host",
+    buckets: Buckets | None = None,
 ) -> Step:
     """A training function that runs as a bundle in this process, on the live model and optimizer.
 
@@ -211,8 +224,8 @@ def compile(
     PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
     traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
     of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
-    warning, or with `on_change="error"` refused. With `enabled` false, or INGOT=0 in the environment, it is the
-    function itself.
+    warning, or with `on_change="error"` refused; `buckets` pads batches. With `enabled` false, or INGOT=0 in the
+    environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function
@@ -220,7 +233,9 @@ def compile(
     def make_program() -> Program:
         return Program(model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed)
 
-    options = Options(threads, training, verify, on_change, target)
+    if buckets and not verify:
+        raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
+    options = Options(threads, training, verify, on_change, target, buckets)
     return CompiledStep(function, make_program, options)
 
 
@@ -240,6 +255,14 @@ def _kind(leaf: Any) -> Any:
     raise TypeError(
         f"an argument is a {type(leaf).__name__}; give tensors, numbers, strings, and lists or dicts of them"
     )
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _repeated(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().expand(VERIFIED_STEPS, *tensor.shape)
 
 
 def _types(args: Sequence[Any]) -> list[Any] | None:

@@ -164,13 +164,14 @@ class Program(EntryPoints):
         session: Session | None = None,
         steps: int | None = None,
         every: bool = True,
+        as_given: Mapping[str, torch.Tensor] | None = None,
     ) -> Agreement:
         """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
         holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
         times what rounding to the narrowest floats does to PyTorch. `session` is of the program's bundle, at the same
-        state: without, it is compiled anew.
+        state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded batches.
 
         Random ops give PyTorch what the bundle drew. Where they differ it says at which op first, and its line.
 
@@ -185,7 +186,8 @@ class Program(EntryPoints):
         session = session or Session(compile(self, skip=ROUNDS))
         unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
-        case = Case(session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, steps)
+        given = batches if as_given is None else as_given
+        case = Case(session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, given, steps)
         return verify(case, unit, every=every)
 
     def save(self, folder: str | os.PathLike[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Case:
     """An entry point's function, and a session of its bundle that starts from the state as it is.
 
     `state` gives the state as it is, `named` the leaves of what the function returns. `batches` has a tensor for each
-    input with the step as first dimension.
+    input with the step as first dimension; PyTorch reads `given`.
     """
 
     session: Session
@@ -44,6 +45,7 @@ class Case:
     state: Callable[[], State]
     named: Callable[[Any], dict[str, Any]]
     batches: Tensors
+    given: Tensors
     steps: int
 
 
@@ -120,8 +122,8 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
     subject = case.subject
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
-    numbers = {number.name: number for number in subject.changeable if number.name in case.batches}
-    inputs = [rows for name, rows in case.batches.items() if name not in numbers]
+    numbers = {number.name: number for number in subject.changeable if number.name in case.given}
+    inputs = [rows for name, rows in case.given.items() if name not in numbers]
     results = []
     for i, step in enumerate(steps):
         with torch.no_grad():
@@ -129,7 +131,7 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
                 if not name.endswith(".step"):
                     tensor.copy_(moved(tensor))
         for name, number in numbers.items():
-            number.set(case.batches[name][i].item())
+            number.set(case.given[name][i].item())
         for position, rows in zip(positions, inputs, strict=True):
             leaves[position] = moved(rows[i])
         with Drawn(step.draws) if step.draws else nullcontext():
@@ -174,7 +176,9 @@ def _undone(subject: Subject) -> Iterator[None]:
 
 
 def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:
-    """Relative L2 distance; absolute where the reference is zero."""
+    """Relative L2 distance; absolute where the reference is zero, and infinite where it has another shape."""
+    if a.shape != reference.shape:
+        return math.inf
     a, reference = a.double(), reference.double()
     norm = reference.norm().item()
     return float((a - reference).norm()) / (norm if norm > 0 else 1)
