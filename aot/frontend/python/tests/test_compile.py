@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import io
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -544,6 +546,21 @@ def test_damaged_bundles_are_made_anew(own_cache: Path) -> None:
     for _ in range(2):
         assert value(cache.compiled(TEXTS[1])) == 1
     assert (place / cache.BUNDLE).read_bytes() != b"damaged"
+
+
+COMPILING = """
+import sys, ingot
+from ingot import cache
+texts = {"f": sys.argv[1]}
+print(float(ingot.Session(cache.compiled(texts)).entries["f"]()["y"]))
+"""
+
+
+def test_several_processes_compile_at_once(own_cache: Path) -> None:
+    command = [sys.executable, "-c", COMPILING, TEXTS[2]["f"]]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [float(process.communicate()[0]) for process in processes] == [2.0] * 3
+    assert [place.is_dir() for place in own_cache.iterdir()] == [True]
 
 
 def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
