@@ -11,6 +11,7 @@ Or they become programs for ``ingot compile``.
 """
 
 from ingot.torch import backend, lazy
+from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
 from ingot.torch.lazy import device, mark_step, optimizer_step
@@ -19,6 +20,7 @@ from ingot.torch.partial import partial
 from ingot.torch.program import Program, load_state
 
 __all__ = [
+    "Buckets",
     "DisagreementError",
     "Program",
     "TraceError",

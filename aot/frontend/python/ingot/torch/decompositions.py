@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions, decomposition_table, get_decompositions
+from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table, get_decompositions
 
 from ingot.torch.lowering import TABLE, overload_name
 
@@ -16,9 +16,16 @@ Decompositions = dict[Any, Callable[..., Any]]
 
 @cache
 def decompositions() -> Decompositions:
-    """PyTorch's own decompositions, by overload."""
-    every = {**decomposition_table, **core_aten_decompositions(), **_lists_apart()}
+    """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
+    own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
+    every = {**own, **_core_aten_decompositions_post_autograd(), **_lists_apart()}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
+
+
+def is_composite(op: Any) -> bool:
+    """Whether PyTorch makes an op of others for every tensor."""
+    is_op = isinstance(op, torch._ops.OpOverload)
+    return is_op and torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
 
 
 @cache
