@@ -25,7 +25,8 @@ bool fill(PyObject* module) {
   const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
   types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
   PyObject* session = nullptr;
-  return types.error && PyModule_AddObjectRef(module, "EngineError", types.error) == 0 &&
+  return types.error && PyModule_AddStringConstant(module, "__version__", INGOT_VERSION) == 0 &&
+         PyModule_AddObjectRef(module, "EngineError", types.error) == 0 &&
          add_type(module, "Block", &block_spec, &types.block) &&
          add_type(module, "Bundle", &bundle_spec, &types.bundle) &&
          add_type(module, "Session", &session_spec, &session);

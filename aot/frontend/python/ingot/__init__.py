@@ -16,17 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingot._engine import EngineError
+    from ingot._engine import EngineError, __version__
     from ingot.compiler import compile
     from ingot.session import Bundle, Session
 
-__all__ = ["Bundle", "EngineError", "Session", "compile"]
+__all__ = ["Bundle", "EngineError", "Session", "__version__", "compile"]
 
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
 
 # Where each lies: loaded when it is first asked for.
-PLACES = {"compile": "compiler", "Bundle": "session", "Session": "session", "EngineError": "_engine"}
+PLACES = {
+    "compile": "compiler",
+    "Bundle": "session",
+    "Session": "session",
+    "EngineError": "_engine",
+    "__version__": "_engine",
+}
 
 
 def __getattr__(name: str) -> Any:

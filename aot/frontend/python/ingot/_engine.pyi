@@ -4,6 +4,8 @@ from typing_extensions import Buffer
 
 Tensor = tuple[str, str, tuple[int, ...], int, str, int]
 
+__version__: str
+
 class EngineError(RuntimeError):
     status: int
 

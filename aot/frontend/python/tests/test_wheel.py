@@ -36,7 +36,7 @@ def test_needs_no_other_library(file: str) -> None:
 
 def test_one_version() -> None:
     said = subprocess.run([OWN, "--version"], capture_output=True, text=True, check=True).stdout
-    assert said.split()[:2] == ["ingot", importlib.metadata.version("ingot")]
+    assert said.split()[:2] == ["ingot", importlib.metadata.version("ingot")] == ["ingot", ingot.__version__]
 
 
 def test_the_command_is_the_packages_own() -> None:
