@@ -131,9 +131,13 @@ class Run:
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
         ]
+        numbers_carried = self._subject.state.numbers
+        self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
 
     def __call__(self, arguments: list[torch.Tensor]) -> Any:
         """Runs on the live state."""
+        for number, tensor in self._carried:
+            tensor.fill_(number.get())
         for scheduler, count in self._schedulers:
             count.fill_(counter(scheduler))
         if self._subject.state.keep_gradients:
@@ -143,6 +147,8 @@ class Run:
         self._live.written(self._tensors)
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
+        for number, tensor in self._carried:
+            number.set(tensor.item())
         return self._returned(outputs)
 
     def verify(self, name: str, arguments: list[torch.Tensor]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ingot.torch.calls import Subject
+from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.reach import codes, edges, is_users
 from ingot.torch.snapshot import PLAIN, STATES, Snapshot
@@ -30,6 +31,7 @@ class Guard:
 
     def __init__(self, subject: Subject, constants: list[torch.Tensor]) -> None:
         self._subject, self._constants = subject, constants
+        self._carried = {number.place for number in subject.state.numbers.values()}
         self._snapshot = self._taken()
         self._reads: list[tuple[Callable[[], Any], Any]] = []
         self._tensors = [*subject.state.tensors.values()]
@@ -44,13 +46,17 @@ class Guard:
         self._empty = [container for container in held if not container]
         self._live = [container for container in held if container]
         self._copies = [container.copy() for container in self._live]
+        self._moved = self._carried_entries()
         self._flags, self._versions = self._now()
 
     def holds(self) -> bool:
         """Whether all is as it was."""
+        for copy, container, key in self._moved:
+            copy[key] = container[key]
         try:
             return (
-                not any(self._empty)
+                all(number.is_held for number in self._subject.state.numbers.values())
+                and not any(self._empty)
                 and all(map(operator.eq, self._live, self._copies))
                 and (self._flags, self._versions) == self._now()
                 and all(_same(read(), value) for read, value in self._reads)
@@ -73,6 +79,9 @@ class Guard:
             is_tensor = isinstance(before[0], int)
             if is_tensor and before[0] not in map(id, self._constants):
                 return False
+        leaf = self._snapshot.leaves.get(path)
+        if leaf and self._is_carried(leaf.read):
+            return False
         return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
 
     def _taken(self) -> Snapshot:
@@ -91,12 +100,23 @@ class Guard:
         if isinstance(value, torch.optim.Optimizer):
             return [vars(value)]
         if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.FunctionType):
-            read_named = functools.partial(_attributes, vars(value), self._named)
+            carried = {key for container, key in self._carried if container == id(vars(value))}
+            read_named = functools.partial(_attributes, vars(value), self._named, carried)
             self._reads.append((read_named, read_named()))
             return []
         if not isinstance(value, IMMUTABLE):
-            self._reads += [(held.read, held.value) for held in edges(value, "", {})]
+            inner = edges(value, "", {})
+            self._reads += [(held.read, held.value) for held in inner if not self._is_carried(held.read)]
         return []
+
+    def _is_carried(self, read: Any) -> bool:
+        """Whether a number of the program's state is read."""
+        return isinstance(read, Written) and read.place in self._carried
+
+    def _carried_entries(self) -> list[tuple[Any, Any, Any]]:
+        """Copies whose entries are numbers of the program's state, and what they are copies of."""
+        copies = {id(live): (copy, live) for copy, live in zip(self._copies, self._live, strict=True)}
+        return [(*copies[container], key) for container, key in self._carried if container in copies]
 
     def _movable(self) -> list[Hyperparameter]:
         moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
@@ -106,6 +126,7 @@ class Guard:
         """Reads the settings of an optimizer's group that no input of the program is."""
         mine = [n for n in self._movable() if n.optimizer.param_groups[n.group] is group]
         whole = {number.key for number in mine if number.index is None}
+        whole |= {key for container, key in self._carried if container == id(group)}
         parts = {(number.key, number.index) for number in mine}
 
         def read() -> dict[str, Any]:
@@ -132,9 +153,9 @@ def _names_in(reached: list[Any]) -> set[str] | None:
     return None if named & COMPUTED_NAMES else named
 
 
-def _attributes(held: dict[str, Any], named: set[str] | None) -> dict[str, Any]:
-    """What code of the user's can read of an object: attributes that it does not name may change."""
-    return {name: value for name, value in held.items() if named is None or name in named}
+def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
+    """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
+    return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}
 
 
 def _same(now: Any, before: Any) -> bool:

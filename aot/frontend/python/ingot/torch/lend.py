@@ -173,6 +173,7 @@ def _refuse_new_number(hyperparameter: Hyperparameter, before: Any) -> None:
             "what it holds",
             Leaf.of(held, {}),
             f"give the program a scheduler, or set the input {hyperparameter.name!r} for each step",
+            {hyperparameter.place: float},
         )
 
 

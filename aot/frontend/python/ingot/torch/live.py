@@ -18,6 +18,11 @@ class Live:
         self._views = {name: self.session.state.torch(name) for name in bundle.states}
         self._pointers = [view.data_ptr() for view in self._views.values()]
 
+    @property
+    def names(self) -> set[str]:
+        """What the state is called that lies in the session's memory."""
+        return {*self._views}
+
     def take_in(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Copies the tensors that do not lie in the session's memory into it; from then on they do."""
         mine = [tensors[name] for name in self._views]
