@@ -109,6 +109,20 @@ def test_entry_points_share_a_number() -> None:
     assert model.calls == 0
 
 
+def test_numbers_of_other_entry_points_are_put_back() -> None:
+    model, optimizer = linear()
+    calls = [0]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        calls[0] += 1
+        return usual_step(model, optimizer, x / calls[0])
+
+    program = ingot.torch.Program(model, optimizer)
+    program.add("train_step", step, (XS[0],))
+    program.add("predict", model, (XS[0],), training=False)
+    assert calls == [0]
+
+
 def test_a_saved_number_comes_back(tmp_path: Path) -> None:
     training = CASES["counts_in_its_group"].make()
     training.step(XS[0])

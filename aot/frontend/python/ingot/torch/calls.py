@@ -114,6 +114,8 @@ class Calls:
                 running.enter_context(schedule.lent(start, self._number))
             read_gradients = running.enter_context(gradients(state, stand_ins))
             names = {id(tensor): name for name, tensor in stand_ins.items()}
+            for number in state.numbers.values():
+                running.callback(number.set, number.get())
             carried = {number.place for number in state.numbers.values()}
             before = Snapshot(subject.roots(), names, carried)
             self._places.paths = before.computed

@@ -139,11 +139,11 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        carried = dict(self._carried)
+        carried = self._carried
         try:
             with only_trace_errors():
                 self._add(name, added := Added(function, example_args, training, capture))
-                if [*self._carried] != [*carried]:  # what is state now was fixed in other entry points
+                if self._carried != carried:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
                         self._add(other, self._added[other])
         except TraceError:
@@ -209,7 +209,7 @@ class Program(EntryPoints):
         known = {number.place for number in self._carried.values()}
         new = {place: kind for place, kind in kinds.items() if place not in known}
         found = numbers_at(new, subject.places()) if new else {}
-        self._carried |= found
+        self._carried = self._carried | found
         return bool(found)
 
     def verify(
