@@ -17,7 +17,7 @@ from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.emit import SEED, STEP
-from ingot.torch.errors import TraceError
+from ingot.torch.errors import FirstStepDiffers, TraceError
 from ingot.torch.guard import Guard
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.live import Live
@@ -70,7 +70,10 @@ class CompiledStep(Substituted):
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
         if run is None:
-            run = self._trace(args, key)
+            try:
+                run = self._trace(args, key)
+            except FirstStepDiffers:  # from the state that it makes on, steps are alike
+                return self.function(*args)
         return run([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)])
 
     @property

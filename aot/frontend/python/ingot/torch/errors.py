@@ -20,3 +20,11 @@ class TraceError(Exception):
 
 class ValueAsked(TraceError):
     """Python asks for a value that is known only when the program runs."""
+
+
+class SlotsMade(TraceError):
+    """An optimizer makes state while it steps."""
+
+
+class FirstStepDiffers(TraceError):
+    """An optimizer's first step is another than those that follow."""

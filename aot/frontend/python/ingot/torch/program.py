@@ -23,7 +23,7 @@ from ingot.torch.calls import Subject, owners
 from ingot.torch.carried import Number, load_numbers, numbers_at
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, Way, emit
-from ingot.torch.errors import TraceError, ValueAsked
+from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
@@ -32,6 +32,7 @@ from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
 from ingot.torch.trace import Trace, located, refuse_other_ends, trace
 from ingot.torch.verify import verify
+from ingot.torch.warm_up import lack_state, warm_up
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
@@ -179,6 +180,7 @@ class Program(EntryPoints):
     def _traced(self, name: str, added: Added) -> list[Trace]:
         """The ways of a function; numbers that it carries from call to call become state."""
         refusal: tuple[Carried, Subject] | None = None
+        is_cold = True
         while True:
             subject = self.subjects[name] = self._subject(added)
             try:
@@ -186,12 +188,20 @@ class Program(EntryPoints):
                 if not self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
                     refuse_other_ends(ways)
                     return ways
-            except Carried as error:
-                refusal = error, subject
-                if not self._carry(subject, error.kinds):
+            except (Carried, SlotsMade, ValueAsked) as error:
+                is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
+                if is_cold and is_of_slots and lack_state(subject):
+                    is_cold = False
+                    if warm_up(subject):
+                        continue
+                if isinstance(error, Carried):
+                    refusal = error, subject
+                elif not refusal:
+                    raise
+                if not isinstance(error, Carried) or not self._carry(subject, error.kinds):
                     raise located(*refusal, training=added.training, capture=added.capture) from None
             except Exception as error:
-                if refusal and (isinstance(error, ValueAsked) or not isinstance(error, TraceError)):
+                if refusal and not isinstance(error, TraceError):
                     raise located(*refusal, training=added.training, capture=added.capture) from error
                 raise
 

@@ -42,7 +42,7 @@ def verify(
     outputs = [*log[0]]
 
     def run(shake: int | None) -> Run:
-        with _undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
+        with undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
             losses = _run_eager(subject, batches, steps, shaken(shake, unit), scalars)
             last = {name: stored(tensor.detach()).clone() for name, tensor in state().tensors.items()}
         return [row[name] for row in losses for name in outputs], last
@@ -96,12 +96,15 @@ def _run_eager(
 
 
 @contextmanager
-def _undone(subject: Subject) -> Iterator[None]:
+def undone(subject: Subject) -> Iterator[None]:
     """Tensors, gradients and what Python holds are as before afterwards."""
     tensors = list(subject.state.tensors.values())
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
+    trained = [tensor.requires_grad for tensor in tensors]
     with restored(Snapshot(subject.roots(), {}).reached()):
         yield
+    for tensor, flag in zip(tensors, trained, strict=True):
+        tensor.requires_grad_(flag)
     with torch.no_grad():
         for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
             tensor.data = data
