@@ -3,8 +3,8 @@
 #   A library NAME to link, and the bundle that it stands for, made at build time in the current binary directory.
 #   SOURCE   [ENTRY=]FILE.mlir and FOLDER, any number: programs as ingot.torch, ingot.jax and JAX write them.
 #            SCRIPT.py: a program that is run as `python SCRIPT.py FOLDER` and saves its programs there.
-#            MODEL.cpp: a program that compiles the model and writes OUTPUT into its working directory; it is built with
-#            the compiler's libraries, so this takes ingot's source tree (add_subdirectory, FetchContent).
+#            MODEL.cpp: a program that compiles the model and writes OUTPUT into its working directory. It links
+#            ingot::model and runs on this machine: not in a project that is built for another.
 #   OUTPUT   what the bundle is called; default: NAME.ingot.
 #   TARGETS  rows of the target table, the best first; default: those of `ingot compile`.
 #   STATE    safetensors file with first values of the state, or zeros; default: state.safetensors beside the programs.
@@ -51,11 +51,11 @@ endfunction()
 # The same from C++ programs, which compile what they describe.
 function(_ingot_compile_model name output sources depends targets)
   if(NOT TARGET ingot::model)
-    message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${sources}): an installed ingot takes .mlir files, folders of "
-                        "them and Python scripts; a C++ model needs ingot's source tree, by add_subdirectory")
+    message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${sources}): a C++ model needs the compiler's library; install "
+                        "the package libingot-model-dev, and build for this machine")
   endif()
   add_executable(${name}_model ${sources})
-  target_link_libraries(${name}_model PRIVATE ingot_options ingot::model)
+  target_link_libraries(${name}_model PRIVATE ingot::model $<TARGET_NAME_IF_EXISTS:ingot_options>)
   set(environment --unset=INGOT_TARGETS)
   if(targets)
     string(REPLACE ";" "," targets "${targets}")
@@ -145,6 +145,10 @@ function(ingot_add_bundle name)
   if(arg_SOURCE MATCHES "\\.py$")
     _ingot_compile_script(${name} ${output} "${arg_SOURCE}" "${depends}" "${options}")
   elseif(arg_SOURCE MATCHES "\\.(cpp|cc|cxx)$")
+    if(arg_STATE OR arg_SHAPES)
+      message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${arg_SOURCE}): a C++ model says itself what its state and "
+                          "shapes are; STATE and SHAPES are for programs in text")
+    endif()
     _ingot_compile_model(${name} ${output} "${arg_SOURCE}" "${depends}" "${arg_TARGETS}")
   else()
     _ingot_compile_texts(${output} "${arg_SOURCE}" "${depends}" "${options}")

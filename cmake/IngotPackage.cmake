@@ -2,12 +2,13 @@
 #   ingot                the compiler
 #   libingot-engine1     the engine as a shared library; the number is that of the API
 #   libingot-engine-dev  its headers, the static library and the CMake package
+#   libingot-model-dev   the compiler as a library
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The ingot authors <ingot@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
-set(CPACK_COMPONENTS_ALL tool runtime development)
+set(CPACK_COMPONENTS_ALL tool runtime development model)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -34,4 +35,11 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "ingot, libsodium-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "engine that runs ingot's bundles: for programs that embed it
  Headers for C and C++, a static library, and a CMake package with
  ingot_add_bundle.")
+
+set(CPACK_DEBIAN_MODEL_PACKAGE_NAME libingot-model-dev)
+set(CPACK_DEBIAN_MODEL_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_MODEL_PACKAGE_DEPENDS "libingot-engine-dev (= ${PROJECT_VERSION}), ingot (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_MODEL_DESCRIPTION "compiler for machine learning that trains as well as infers: library
+ For programs that describe models in C++ and compile them to bundles:
+ tensors, modules and optimizers, with their headers.")
 include(CPack)

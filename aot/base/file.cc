@@ -24,7 +24,7 @@ Bytes read_file(const std::string& path) {
   if (!in.is_open()) {
     throw_error(nullptr, fmt::format("cannot read {}: {}; is the path right?", path, std::strerror(errno)));
   }
-  constexpr size_t kChunkBytes = 1 << 20;
+  constexpr size_t kChunkBytes = 1 << 16;
   Bytes bytes;
   while (in) {
     const size_t at = bytes.size();

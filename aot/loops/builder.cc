@@ -1,5 +1,7 @@
 #include "aot/loops/builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -90,7 +92,12 @@ Index KernelBuilder::settle(const Index& index) const {
 // --- statements ---
 
 void KernelBuilder::set_task_count(int64_t count) {
-  INGOT_CHECK(kernel_.body.empty() && count >= 0 && count <= kMaxTasks);
+  INGOT_CHECK(kernel_.body.empty() && count >= 0);
+  if (count > kMaxTasks) {
+    throw_limit(nullptr,
+                fmt::format("the kernel '{}' would have {} tasks; at most {} are possible: make the tensors smaller",
+                            kernel_.name, count, kMaxTasks));
+  }
   kernel_.task_count = count;
   kernel_.vars[kTaskVar].high = std::max<int64_t>(count - 1, 0);
 }

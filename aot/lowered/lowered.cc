@@ -71,8 +71,9 @@ ValueId predecessor(const Function& function, const Node& node, ValueId result) 
   for (const KernelCall& call : node.calls) {
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const Argument& argument = call.arguments[i];
-      if (argument.access != Access::kUpdate || argument.value != result) continue;
-      return call.arguments[function.kernels[call.kernel].buffers[i].may_alias].value;
+      const int alias = function.kernels[call.kernel].buffers[i].may_alias;
+      if (argument.access == Access::kUpdate && argument.value == result && alias >= 0)
+        return call.arguments[alias].value;
     }
   }
   return kNoValue;

@@ -45,7 +45,8 @@ struct Value {
 enum class Access : uint8_t {
   kRead,
   kWrite,   // all of it
-  kUpdate,  // some of it, over the value of the argument that the kernel's buffer aliases: both have one place
+  kUpdate,  // some of it: over the value of the argument that the kernel's buffer aliases, both having one place, or
+            // over what an earlier call of the node wrote
 };
 
 // What a buffer of a kernel is bound to.

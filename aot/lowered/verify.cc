@@ -134,11 +134,9 @@ class Verifier {
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const auto [value, access] = call.arguments[i];
       const loops::Buffer& buffer = kernel.buffers[i];
-      if (access == Access::kRead) {
-        read(value);
-      } else if (written.insert(value).second) {
-        define(value);
-      }
+      const bool is_first = access != Access::kRead && written.insert(value).second;
+      if (access == Access::kRead) read(value);
+      if (is_first) define(value);
       const std::string what = fmt::format("argument {} of {}", i, kernel.name);
       require(touched.insert(value).second, what + " is another one of its arguments too");
       require((access == Access::kRead) == (buffer.role == loops::BufferRole::kInput),
@@ -146,7 +144,7 @@ class Verifier {
                                               : " is written, but the kernel reads it"));
       require(type(value).bytes() == buffer.elements * info(buffer.dtype).bytes,
               what + " has another size than the kernel's buffer");
-      require(access != Access::kUpdate || buffer.may_alias >= 0, what + " updates nothing");
+      require(access != Access::kUpdate || !is_first || buffer.may_alias >= 0, what + " updates nothing");
     }
   }
 

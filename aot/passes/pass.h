@@ -81,6 +81,11 @@ bool widen_floats(Module& module, PassContext& context);
 // reads has been rounded.
 bool widen_results(Module& module, PassContext& context);
 
+// x + s * scatter(zeros, rows, updates), with a scalar s and few updates, becomes scatter(x, rows, s * updates): a step
+// of gradient descent touches the rows of a table that its batch names. Rows that are named several times are added one
+// after the other, so sums may differ in rounding; elements that no update names stay as they are, whatever s is.
+bool update_rows(Module& module, PassContext& context);
+
 // Removes optimization_barrier. Late: until then it keeps what the user asked to keep apart.
 bool drop_barriers(Module& module, PassContext& context);
 

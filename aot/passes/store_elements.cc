@@ -50,7 +50,9 @@ class Storing {
       return;
     }
     if (storage_.is_conversion(op)) return convert(op, /*keeps_computed=*/false);
+    if (op.attrs().has("value") && op.attrs().literal("value")->type == op.operand(0)->type) return;  // as it is stored
     decode_operands(op);
+    compute_literal(op);
     for (const auto& result : op.results) {
       if (!storage_.holds(result->type)) continue;
       const TensorType type = result->type;
@@ -208,6 +210,17 @@ class Storing {
     auto literal = std::make_shared<Literal>(*op.attrs().literal("value"));
     literal->type = op.result()->type;
     op.attr_map.insert_or_assign("value", LiteralRef(std::move(literal)));
+  }
+
+  // Of a check, which compares an operand with it.
+  void compute_literal(Op& op) {
+    const auto found = op.attr_map.find("value");
+    if (found == op.attr_map.end()) return;
+    const LiteralRef literal = op.attrs().literal("value");
+    if (!storage_.holds(literal->type)) return;
+    RefTensor values = from_literal(*literal);
+    values.type = storage_.computed(literal->type);
+    found->second = to_literal(values);
   }
 
   void compute_constant(Op& op) {

@@ -43,6 +43,7 @@ constexpr PassRow kCompilePasses[] = {
     {"canonicalize", nullptr, nullptr, "while barriers still keep apart what the user wants apart",
      canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
+    {"update_rows", update_rows, nullptr, "once sums and factors are simple"},
     {"assign_layouts", assign_layouts, nullptr,
      "after canonicalize, which would take its transposes into convolutions"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},

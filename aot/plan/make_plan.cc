@@ -196,7 +196,8 @@ class Planner {
       for (size_t i = 0; i < call.arguments.size(); ++i) {
         const auto [value, access] = call.arguments[i];
         // An update lies where its operand does.
-        if (access == Access::kUpdate) buffers_[value] = step.buffers[kernel.buffers[i].may_alias];
+        const int updated = access == Access::kUpdate ? kernel.buffers[i].may_alias : -1;
+        if (updated >= 0) buffers_[value] = step.buffers[updated];
         const int id = access == Access::kWrite ? written_buffer(value, at) : buffer_of(value);
         plan_.buffers[id].last_step = std::max(plan_.buffers[id].last_step, at);
         step.buffers.push_back(id);

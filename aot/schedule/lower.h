@@ -19,8 +19,8 @@ struct KernelBinding {
   enum class Kind : uint8_t { kOperand, kResult, kTemporary };
   Kind kind;
   int index;  // the ingot.kernel op's operand or result, or Lowering::temporaries
-  // Of a result: the kernel writes only some of it, over the input that its buffer may alias;
-  // the plan gives both one place.
+  // Of a result: the kernel writes only some of it, over what an earlier step wrote, or over the input that its buffer
+  // may alias; the plan gives both one place.
   bool is_update = false;
 };
 

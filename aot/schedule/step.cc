@@ -84,6 +84,20 @@ BufferId Step::write_temporary(int temporary) {
   return declare_output("partial", draft_.temporary(temporary), {KernelBinding::Kind::kTemporary, temporary}, -1);
 }
 
+void Step::update(const Value* value, BufferId whole) {
+  const std::string name = value->name.empty() ? "out" : value->name;
+  std::vector<KernelBinding> bindings;
+  for (const int result : draft_.results_of(value)) bindings.push_back({KernelBinding::Kind::kResult, result, true});
+  if (bindings.empty()) {
+    const int temporary = draft_.is_made(value) ? draft_.place(value)->index : draft_.add_temporary(value->type);
+    bindings.push_back({KernelBinding::Kind::kTemporary, temporary, true});
+  }
+  INGOT_CHECK(whole < 0 || bindings.size() == 1);
+  for (const KernelBinding& binding : bindings)
+    outputs_[value].push_back(declare_output(name, value->type, binding, whole));
+  made_.emplace_back(value, bindings[0]);
+}
+
 std::vector<Index> Step::place_in_whole(const Op& update, const std::vector<Index>& index) {
   const Shape& whole = update.operand(0)->type.shape;
   const Shape& window = update.operand(1)->type.shape;

@@ -23,6 +23,8 @@ class Step {
   // `in_place` where sizes agree.
   void write(const Values& values, const std::set<const Value*>& in_place = {});
   loops::BufferId write_temporary(int temporary);
+  // Some of `value`: over the input `whole`, whose place it takes, or over what an earlier step wrote of it.
+  void update(const Value* value, loops::BufferId whole = -1);
 
   loops::BufferId output(const Value* value) const { return outputs_.at(value)[0]; }  // of a value that `write` named
   // Stores an element of a value that `write` named; of an update, one of its window's source.

@@ -16,6 +16,7 @@
 #include "apps/ingot/sources.h"
 #include "apps/ingot/step_times.h"
 #include "apps/ingot/tensor_files.h"
+#include "apps/ingot/timeline.h"
 
 namespace ingot {
 namespace {
@@ -32,7 +33,7 @@ struct BenchOptions {
   bool json = false;
   bool cast = false;
   bool roofline = false;
-  std::string roofline_svg;
+  std::string roofline_svg, trace;
 };
 
 // Milliseconds of runs, ascending: at least ten, and for at least `seconds`.
@@ -92,7 +93,9 @@ bool needs_state(const Device& device, const bundle::BundleSpec& spec) {
 }
 
 void bench(const BenchOptions& options) {
-  if (!options.roofline_svg.empty()) WholeFile{options.roofline_svg};  // a bad path is known before the work
+  for (const std::string& path : {options.roofline_svg, options.trace}) {
+    if (!path.empty()) WholeFile{path};  // a bad path is known before the work
+  }
   Device device(options.bundle, options.threads, options.trust);
   const uint32_t entry = device.find_entry(options.entry);
   const bundle::BundleSpec spec = load_bundle(options.bundle);
@@ -132,6 +135,7 @@ void bench(const BenchOptions& options) {
     for (const auto& [name, value] : figures) fmt::print("{:18} {}\n", name, to_string(value));
   }
   if (options.roofline || !options.roofline_svg.empty()) show_roofline(device, entry, spec, options);
+  if (!options.trace.empty()) write_file(options.trace, trace_events(device, entry));
   if (options.steps && !options.roofline) print_steps(measure_steps(device, entry, kWatchedRuns), options);
 }
 
@@ -163,6 +167,10 @@ Command bench_command() {
            {"--roofline", &o.roofline,
             "measure the machine, then each kernel beside it: GFLOP/s, GB/s, what bounds it, its source line"},
            {"--roofline-svg", &o.roofline_svg, "picture to write of that", {.names = Names::kOutput, .suffix = ".svg"}},
+           {"--trace",
+            &o.trace,
+            "file to write with one run, step by step, for ui.perfetto.dev or chrome://tracing",
+            {.names = Names::kOutput, .suffix = ".json"}},
            {"--json", &o.json, "one JSON object on one line, and one for each step"},
            trust_option(&o.trust)},
       .run = [options] { bench(*options); },

@@ -93,7 +93,9 @@ std::string fish(std::span<const Command> commands) {
 std::string completion_script(std::span<const Command> commands, const std::string& shell) {
   if (shell == "bash") return bash(commands);
   if (shell == "fish") return fish(commands);
-  return "#compdef ingot\nautoload -U +X bashcompinit && bashcompinit\n" + bash(commands);  // zsh reads bash's
+  // zsh reads bash's. It loads the script as the function _ingot at the first completion, which is to be done, too.
+  return "#compdef ingot\nautoload -U +X bashcompinit && bashcompinit\n" + bash(commands) +
+         "if [ \"${funcstack[1]}\" = _ingot ]; then _bash_complete -o filenames -F _ingot; fi\n";
 }
 
 }  // namespace ingot

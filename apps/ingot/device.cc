@@ -187,8 +187,4 @@ void Device::keep_state() {
 
 void Device::restore_state() { engine::call(ingot_rollback, session_.get(), kept_state_.data(), kept_state_.size()); }
 
-std::string to_string(const ingot_tensor_info& tensor) {
-  return fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join({tensor.dims, tensor.rank}, ","));
-}
-
 }  // namespace ingot

@@ -56,6 +56,4 @@ class Device {
   engine::AlignedBytes kept_state_;
 };
 
-std::string to_string(const ingot_tensor_info& tensor);  // "images: f32[64,1,28,28]"
-
 }  // namespace ingot

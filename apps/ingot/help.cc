@@ -57,6 +57,7 @@ Command completion_command() {
       .help = "Print a script that completes commands and options in a shell",
       .examples =
           "  ingot completion bash > ~/.local/share/bash-completion/completions/ingot\n"
+          "  ingot completion zsh > /usr/local/share/zsh/site-functions/_ingot\n"
           "  ingot completion fish > ~/.config/fish/completions/ingot.fish",
       .options = {{"shell", shell.get(), "bash, zsh or fish", {.required = true, .choices = {"bash", "zsh", "fish"}}}},
       .run = [shell] { fmt::print("{}", completion_script(all_commands(), *shell)); },

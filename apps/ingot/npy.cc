@@ -9,7 +9,6 @@
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/base/join.h"
-#include "apps/ingot/device.h"
 
 namespace ingot {
 namespace {

@@ -69,6 +69,10 @@ DType graph_dtype(ingot_dtype dtype) {
 
 std::vector<int64_t> shape_of(const ingot_tensor_info& tensor) { return {tensor.dims, tensor.dims + tensor.rank}; }
 
+std::string to_string(const ingot_tensor_info& tensor) {
+  return fmt::format("{}: {}[{}]", tensor.name, ingot_dtype_name(tensor.dtype), join(shape_of(tensor), ","));
+}
+
 std::string mismatch(const StoredType& stored, const ingot_tensor_info& tensor, bool cast, const std::string& wanted) {
   if (!stored.dtype) return fmt::format("has elements of the type {}, which ingot does not read", stored.text);
   const DType to = graph_dtype(tensor.dtype);

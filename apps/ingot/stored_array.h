@@ -26,6 +26,7 @@ StoredType stored_as_numpy(const std::string& descr, std::vector<int64_t> shape)
 
 DType graph_dtype(ingot_dtype dtype);  // a limit error for what the command line cannot fill in
 std::vector<int64_t> shape_of(const ingot_tensor_info& tensor);
+std::string to_string(const ingot_tensor_info& tensor);  // "images: f32[64,1,28,28]"
 
 // Why elements of this type cannot fill the tensor, or "": "is F64[8], but WANTED; --cast converts it". With `cast`,
 // numbers of other types can: floats are rounded, integers must fit.

@@ -31,8 +31,14 @@ bool fill(PyObject* module) {
          add_type(module, "Session", &session_spec, &session);
 }
 
+PyMethodDef functions[] = {
+    {"hold_same", hold_same, METH_VARARGS,
+     "hold_same(containers, were): whether dicts, lists and sets have the same objects."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace ingot::python

@@ -21,6 +21,9 @@ extern PyType_Spec block_spec;
 extern PyType_Spec bundle_spec;
 extern PyType_Spec session_spec;
 
+// hold_same(containers, were): whether each dict, list or set has the objects of a tuple; keys lie before their values.
+PyObject* hold_same(PyObject*, PyObject* args);
+
 // Raises EngineError with the engine's own text and, as `status`, its code. Returns null.
 PyObject* raise(const ingot_error& error);
 

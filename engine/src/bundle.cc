@@ -267,6 +267,22 @@ ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ing
   return open_bundle(borrowed(bytes, byte_count), chosen(options), memory, memory_bytes, out, error);
 }
 
+ingot_status ingot_read_file(const char* path, ingot_file* out, ingot_error* error) {
+  if (!path || !out) return null_argument(error);
+  FileBytes file;
+  INGOT_TRY(read_file(path, &file, error));
+  *out = {file.bytes, file.byte_count};
+  return INGOT_OK;
+}
+
+void ingot_free_file(ingot_file* file) {
+  if (!file) return;
+  FileBytes copy = borrowed(file->bytes, file->byte_count);
+  copy.is_copy = true;
+  free_bytes(&copy);
+  *file = {};
+}
+
 void ingot_close(ingot_bundle* bundle) {
   if (!bundle) return;
   unmap_code(&bundle->image);

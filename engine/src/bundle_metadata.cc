@@ -71,17 +71,15 @@ bool text_ok(const flatbuffers::String* text) { return !text || ingot_is_plain_t
 
 bool name_ok(const flatbuffers::String* name) { return name && name->size() > 0 && text_ok(name); }
 
-bool tensor_ok(const schema::Tensor& tensor) {
-  uint64_t bytes;
+bool tensor_ok(const schema::Tensor& tensor, uint64_t* bytes) {
   return name_ok(tensor.name()) && tensor.layout() == 0 && size(tensor.dims()) <= INGOT_RANK_MAX &&
-         elements_aligned(tensor.dims()) && tensor_bytes(tensor, &bytes);
+         elements_aligned(tensor.dims()) && tensor_bytes(tensor, bytes);
 }
 
 // A default value is all of the tensor, where a kernel may read it.
-bool default_ok(const schema::Tensor& tensor) {
-  uint64_t bytes = 0;
-  return !tensor.default_value() || (tensor_bytes(tensor, &bytes) && tensor.default_value()->size() == bytes &&
-                                     is_aligned(tensor.default_value()->Data(), INGOT_BUFFER_ALIGNMENT_BYTES));
+bool default_ok(const schema::Tensor& tensor, uint64_t bytes) {
+  const flatbuffers::Vector<uint8_t>* value = tensor.default_value();
+  return !value || (value->size() == bytes && is_aligned(value->Data(), INGOT_BUFFER_ALIGNMENT_BYTES));
 }
 
 const ingot_segment_record* segment(const schema::Bundle& bundle, uint32_t index) {
@@ -113,11 +111,13 @@ bool entries_ok(const schema::Bundle& bundle) {
     const schema::Entry& entry = *bundle.entries()->Get(i);
     if (!name_ok(entry.name()) || size(entry.inputs()) > INGOT_PORTS_MAX || size(entry.outputs()) > INGOT_PORTS_MAX)
       return false;
+    uint64_t bytes = 0;
     for (uint32_t j = 0; j < size(entry.inputs()); ++j) {
-      if (!tensor_ok(*entry.inputs()->Get(j)) || !default_ok(*entry.inputs()->Get(j))) return false;
+      const schema::Tensor& input = *entry.inputs()->Get(j);
+      if (!tensor_ok(input, &bytes) || !default_ok(input, bytes)) return false;
     }
     for (uint32_t j = 0; j < size(entry.outputs()); ++j) {
-      if (!tensor_ok(*entry.outputs()->Get(j))) return false;
+      if (!tensor_ok(*entry.outputs()->Get(j), &bytes)) return false;
     }
   }
   return true;
@@ -129,7 +129,7 @@ bool states_ok(const schema::Bundle& bundle) {
   for (uint32_t i = 0; i < size(bundle.states()); ++i) {
     const schema::State& state = *bundle.states()->Get(i);
     uint64_t bytes = 0;
-    if (!tensor_ok(*state.tensor()) || !tensor_bytes(*state.tensor(), &bytes) || !text_ok(state.role())) return false;
+    if (!tensor_ok(*state.tensor(), &bytes) || !text_ok(state.role())) return false;
     if (std::strcmp(state.tensor()->name()->c_str(), INGOT_RESERVED_STATE) == 0) return false;
     if (state.offset() < end || state.offset() % INGOT_BUFFER_ALIGNMENT_BYTES != 0) return false;
     if (__builtin_add_overflow(state.offset(), bytes, &end) || end > bundle.state_bytes()) return false;
@@ -208,10 +208,10 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
   }
   const schema::Bundle& bundle = *schema::GetBundle(metadata);
   for (uint32_t i = 0; i < size(bundle.required_features()); ++i) {
-    const flatbuffers::String& feature = *bundle.required_features()->Get(i);
-    if (feature.string_view() == INGOT_FEATURE_CONTROL_FLOW) continue;
+    const char* feature = bundle.required_features()->Get(i)->c_str();
+    if (std::strcmp(feature, INGOT_FEATURE_CONTROL_FLOW) == 0) continue;
     return fail(error, INGOT_UNKNOWN_FEATURE,
-                "the bundle requires '%.100s', which this engine does not have: update it", feature.c_str());
+                "the bundle requires '%.100s', which this engine does not have: update it", feature);
   }
   const char* wrong = !text_ok(bundle.name()) || !text_ok(bundle.producer()) ? "names"
                       : !segments_ok(bundle, header.file_bytes)              ? "segments"

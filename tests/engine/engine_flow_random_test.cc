@@ -1,10 +1,12 @@
 // Random programs of loops and branches: the engine computes what plain C++ computes. Then their plans are changed at
 // random: what the engine still accepts gives what a machine computes whose buffers never overlap.
+#include <iostream>
 #include <optional>
 #include <random>
 
 #include "aot/base/error.h"
 #include "tests/engine/engine_flow.h"
+#include "tests/support/environment.h"
 
 namespace ingot::test {
 namespace {
@@ -264,9 +266,11 @@ void change(Random& random, bundle::Plan& plan) {
   }
 }
 
+// INGOT_PLANS says how many.
 TEST(EngineFlowRandom, ChangedPlansAreRefusedOrMeanWhatTheySay) {
+  const int64_t plans = number_from_environment("INGOT_PLANS", 1500);
   int refused = 0, ran = 0, endless = 0;
-  for (uint32_t seed = 0; seed < 1500; ++seed) {
+  for (uint32_t seed = 0; seed < plans; ++seed) {
     Random random(seed);
     bundle::BundleSpec spec = spec_of(random_nodes(random, 2));
     change(random, spec.targets[0].plans[0]);
@@ -288,11 +292,10 @@ TEST(EngineFlowRandom, ChangedPlansAreRefusedOrMeanWhatTheySay) {
       for (const uint32_t threads : {1, 3}) ASSERT_EQ(run_flow(bundle, threads, 0), *expected) << seed;
     }
   }
-  RecordProperty("refused", refused);
-  RecordProperty("ran", ran);
-  RecordProperty("endless", endless);
-  EXPECT_GT(refused, 300);
-  EXPECT_GT(ran, 300);
+  std::cout << "  " << plans << " changed plans: " << refused << " refused, " << ran << " ran with 1 and 3 threads, "
+            << endless << " without an end\n";
+  EXPECT_GT(refused, plans / 5);
+  EXPECT_GT(ran, plans / 5);
 }
 
 }  // namespace

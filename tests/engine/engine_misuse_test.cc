@@ -51,6 +51,11 @@ TEST_F(EngineMisuse, NullArguments) {
   EXPECT_EQ(said(ingot_probe_file(nullptr, &needs, &error)), null);
   EXPECT_EQ(said(ingot_probe_file("x", nullptr, &error)), null);
   EXPECT_EQ(said(ingot_probe_memory(nullptr, 64, &needs, &error)), null);
+  ingot_file file = {};
+  EXPECT_EQ(said(ingot_read_file(nullptr, &file, &error)), null);
+  EXPECT_EQ(said(ingot_read_file("x", nullptr, &error)), null);
+  ingot_free_file(&file);
+  ingot_free_file(nullptr);
   EXPECT_EQ(said(ingot_open_file(nullptr, nullptr, bytes, 64, &b, &error)), null);
   EXPECT_EQ(said(ingot_open_memory(bytes, 64, nullptr, nullptr, 64, &b, &error)), null);
   EXPECT_EQ(said(ingot_open_memory(bytes, 64, nullptr, bytes, 64, nullptr, &error)), null);

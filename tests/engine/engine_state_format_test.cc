@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iostream>
 
 #include "schema/checksum.h"
 #include "tests/engine/engine_fixture.h"
+#include "tests/support/environment.h"
 #include "tests/support/file_text.h"
 
 namespace ingot::test {
@@ -80,6 +82,23 @@ TEST_F(EngineStateFormat, TheChecksumCoversNamesShapesAndNotes) {
   EXPECT_EQ(load(replaced(file, "opt.v.w", "opt.x.w"), INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN), INGOT_DAMAGED);
   EXPECT_EQ(bytes(), before);
   EXPECT_EQ(load(file), INGOT_OK) << error.text;
+}
+
+// With no flag, and with all that ask for less: what is loaded is the state that was saved. INGOT_NOTE_BYTES says how much else the file has.
+TEST_F(EngineStateFormat, EveryFlippedBitIsRefusedOrHarmless) {
+  const std::string note(static_cast<size_t>(number_from_environment("INGOT_NOTE_BYTES", 40)), 'n');
+  const std::string good = saved(note.c_str()), before = bytes();
+  int refused = 0, harmless = 0;
+  for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    for (const uint32_t flags : {0u, uint32_t{INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN}}) {
+      (load(bad, flags) == INGOT_OK ? harmless : refused) += 1;
+      ASSERT_EQ(bytes(), before) << "bit " << bit << ", flags " << flags;
+    }
+  }
+  std::cout << "  " << refused + harmless << " flipped bits: " << refused << " refused, " << harmless << " harmless\n";
+  EXPECT_GT(refused, 10 * harmless);
 }
 
 TEST_F(EngineStateFormat, NotesGoWithTheState) {

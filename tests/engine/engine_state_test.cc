@@ -1,13 +1,10 @@
 // State files: what is saved can be loaded, by others too; what is damaged is refused; a crash loses nothing.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/engine_kernels.h"
@@ -234,51 +231,6 @@ TEST_F(EngineState, FilesThatCannotBeAreErrors) {
   std::filesystem::create_directory(path);
   EXPECT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_FILE_FAILED);
   EXPECT_FALSE(std::filesystem::exists(path + ".partial0"));
-}
-
-// Trains and saves after every step, for ever.
-[[noreturn]] void train_until_killed(const std::string& path, bool resume) {
-  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
-  const OpenSession open(bundle);
-  const FitPorts ports(open.session);
-  if (resume ? ingot_load_state(open.session, path.c_str(), 0, nullptr) != INGOT_OK
-             : ingot_run(open.session, kInit, nullptr) != INGOT_OK) {
-    _exit(1);
-  }
-  for (;;) {
-    if (ingot_run(open.session, kTrainStep, nullptr) != INGOT_OK) _exit(2);
-    if (ingot_save_state(open.session, path.c_str(), nullptr) != INGOT_OK) _exit(3);
-  }
-}
-
-TEST_F(EngineState, KilledTrainingResumesBitForBit) {
-  std::mt19937 random(1);
-  std::uniform_int_distribution<int> delay_us(0, 30'000);
-  bool resume = false;
-  for (int round = 0; round < 25; ++round) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) train_until_killed(path, resume);
-    int status = 0;
-    while (!std::filesystem::exists(path)) {
-      ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "the training ended with " << WEXITSTATUS(status);
-      usleep(100);
-    }
-    usleep(static_cast<useconds_t>(delay_us(random)));
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the training ended with " << WEXITSTATUS(status);
-    ASSERT_EQ(load(), INGOT_OK) << error.text;
-    resume = true;
-  }
-  int32_t steps = 0;
-  ingot_read_state(open.session, kStep, &steps, sizeof steps, nullptr);
-  EXPECT_GT(steps, 0);
-  const std::string resumed = bytes();
-  int32_t zero = 0;
-  ingot_write_state(open.session, kStep, &zero, sizeof zero, nullptr);
-  init_and_train(steps);
-  EXPECT_EQ(bytes(), resumed) << "after " << steps << " steps";
 }
 
 }  // namespace

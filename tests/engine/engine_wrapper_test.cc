@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <ingot/engine.hpp>
 
 #include "tests/engine/engine_fixture.h"
@@ -88,6 +90,46 @@ TEST_F(EngineWrapper, TensorsHaveTypes) {
   EXPECT_NE(message([&] { step.input_of<engine::TensorType<double, kElements>>("x"); }).find("elements of type f32"),
             std::string::npos);
   EXPECT_EQ(ingot_api_version(), uint32_t{INGOT_API_VERSION});
+}
+
+TEST_F(EngineWrapper, ASessionLivesInMemoryOfTheCaller) {
+  const ingot_requirements& needs = bundle.needs();
+  const AlignedBytes memory(needs.session_bytes + needs.session_bytes_per_thread, 64), state(needs.state_bytes, 64);
+  const AlignedBytes arena(needs.arena_bytes, 64), scratch(needs.scratch_bytes_per_thread, 64);
+  Session small(bundle, {memory.data(), memory.size(), arena.data(), arena.size(), state.data(), state.size(),
+                         scratch.data(), scratch.size(), 1});
+  small.entry("init").run();
+  const AlignedBytes snapshot = small.snapshot();
+  ASSERT_EQ(snapshot.size(), state.size());
+  EXPECT_EQ(std::memcmp(snapshot.data(), state.data(), state.size()), 0);
+  EXPECT_NE(message([&] { Session(bundle, ingot_memory{}); }).find("the session memory is null"), std::string::npos);
+}
+
+// What was checked is opened, though the file is empty by then; and it is checked once.
+TEST_F(EngineWrapper, ABundleIsCheckedOnce) {
+  struct Checked {
+    std::string path;
+    int count = 0;
+    ingot_status status = INGOT_OK;
+  };
+  const TemporaryDirectory directory;
+  Checked checked{directory.file("fit.ingot")};
+  std::ofstream(checked.path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  ingot_open_options options = {};
+  options.bundle_check_user = &checked;
+  options.bundle_check = [](void* user, const void*, uint64_t, ingot_error* error) {
+    auto& checked = *static_cast<Checked*>(user);
+    checked.count += 1;
+    std::filesystem::resize_file(checked.path, 0);
+    error->status = checked.status;
+    return checked.status;
+  };
+  const Bundle opened(checked.path, &options);
+  EXPECT_EQ(checked.count, 1);
+  Session(opened).entry("init").run();
+  checked.status = INGOT_NOT_SIGNED;
+  EXPECT_THROW(Bundle(checked.path, &options), Failure);
 }
 
 TEST_F(EngineWrapper, FailuresAreNamed) {

@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "schema/bundle_header.h"
-#include "schema/checksum.h"
+#include "tests/fuzz/seal_bundle.h"
 
 namespace {
 
@@ -20,25 +19,12 @@ void* block(uint64_t bytes) {
   return memory;
 }
 
-// Header and metadata checksums as they should be.
-void seal(uint8_t* file, size_t byte_count) {
-  if (byte_count < sizeof(ingot_bundle_header)) return;
-  ingot_bundle_header header;
-  std::memcpy(&header, file, sizeof header);
-  std::memcpy(header.magic, INGOT_BUNDLE_MAGIC, sizeof header.magic);
-  if (header.metadata_offset <= byte_count && header.metadata_bytes <= byte_count - header.metadata_offset) {
-    header.metadata_checksum = ingot_checksum(file + header.metadata_offset, header.metadata_bytes);
-  }
-  header.header_checksum = ingot_checksum(&header, offsetof(ingot_bundle_header, header_checksum));
-  std::memcpy(file, &header, sizeof header);
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t byte_count) {
   auto* file = static_cast<uint8_t*>(block(byte_count));
   std::memcpy(file, data, byte_count);
-  seal(file, byte_count);
+  ingot::test::seal_bundle(file, byte_count);
   ingot_requirements needs;
   ingot_error error;
   if (ingot_probe_memory(file, byte_count, &needs, &error) == INGOT_OK && needs.bundle_bytes < kMostBytes) {

@@ -66,7 +66,7 @@ class InstalledPackage : public testing::Test {
   }
 };
 
-TEST_F(InstalledPackage, TrainsInThreeKindsOfPrograms) {
+TEST_F(InstalledPackage, TrainsInFourKindsOfPrograms) {
   done(configure(kEmbed, "embed"));
   done(fmt::format("{} --build {}", INGOT_CMAKE, (kFolder / "embed").string()));
   const auto run = [](const std::string& line) {
@@ -76,7 +76,15 @@ TEST_F(InstalledPackage, TrainsInThreeKindsOfPrograms) {
   EXPECT_TRUE(run("./train_c line.ingot").starts_with("loss "));
   EXPECT_TRUE(run("./train_static").starts_with("loss "));
   EXPECT_NE(run("readelf -d train_static").find("no dynamic section"), std::string::npos);
+  EXPECT_TRUE(run("./train_curve curve.ingot").starts_with("loss "));
   EXPECT_TRUE(fs::exists(kFolder / "embed/line.safetensors"));
+}
+
+TEST_F(InstalledPackage, TheToolBringsItsDocuments) {
+  for (const char* path : {"man/man1/ingot.1", "bash-completion/completions/ingot",
+                           "fish/vendor_completions.d/ingot.fish", "zsh/site-functions/_ingot"}) {
+    EXPECT_TRUE(fs::exists(kPrefix / "share" / path)) << path;
+  }
 }
 
 TEST_F(InstalledPackage, ExportsTheCApiAlone) {
@@ -115,7 +123,7 @@ TEST_F(InstalledPackage, HeadersStandAlone) {
                         INGOT_CXX_COMPILER, kPrefix.string()));
   EXPECT_NE(old.output.find("needs C++20"), std::string::npos) << old.output;
   std::set<std::string> headers;
-  for (const auto& file : fs::recursive_directory_iterator(kPrefix / "include")) {
+  for (const auto& file : fs::recursive_directory_iterator(kPrefix / "include/ingot")) {
     if (file.is_regular_file()) headers.insert(fs::relative(file.path(), kPrefix / "include").string());
   }
   EXPECT_EQ(headers, (std::set<std::string>{"ingot/engine.h", "ingot/engine.hpp", "ingot/schema/dtype.h",
@@ -159,9 +167,12 @@ set_target_properties(sealed PROPERTIES LINKER_LANGUAGE C))");
 }
 
 TEST_F(InstalledPackage, SaysWhatASourceMayBe) {
-  const Outcome model = project("model", "ingot_add_bundle(net SOURCE model.cpp)");
+  const Outcome model = project("model", "ingot_add_bundle(net SOURCE model.cpp)", "-DCMAKE_SYSTEM_NAME=Linux");
   EXPECT_NE(model.exit_code, 0);
-  EXPECT_NE(model.output.find("by add_subdirectory"), std::string::npos) << model.output;
+  EXPECT_NE(model.output.find("build for this machine"), std::string::npos) << model.output;
+  const Outcome state = project("state", "ingot_add_bundle(net SOURCE model.cpp STATE zeros)");
+  EXPECT_NE(state.exit_code, 0);
+  EXPECT_NE(state.output.find("STATE and SHAPES are for programs"), std::string::npos) << state.output;
   const Outcome none = project("none", "ingot_add_bundle(net TARGET x86-64-v3)");
   EXPECT_NE(none.exit_code, 0);
   EXPECT_NE(none.output.find("and what it is"), std::string::npos) << none.output;

@@ -104,8 +104,9 @@ std::vector<int64_t> LoweringRun::bind(const LoweredKernel& step) const {
   for (const KernelBinding& binding : step.bindings) offsets.push_back(place_of(binding).offset);
   // A plan puts an updated result where its operand lies; here it is a copy.
   for (size_t i = 0; i < step.bindings.size(); ++i) {
-    if (!step.bindings[i].is_update) continue;
-    const std::byte* old = memory_->data() + offsets[step.kernel.buffers[i].may_alias];
+    const int whole = step.kernel.buffers[i].may_alias;
+    if (!step.bindings[i].is_update || whole < 0) continue;
+    const std::byte* old = memory_->data() + offsets[whole];
     std::copy(old, old + place_of(step.bindings[i]).bytes, memory_->data() + offsets[i]);
   }
   return offsets;

@@ -41,7 +41,6 @@ TEST_F(CliTest, TellsItsVersionAndHelps) {
   EXPECT_EQ(done("-v"), version);
   EXPECT_EQ(done("help"), done("--help"));
   EXPECT_EQ(done("help train"), done("train --help"));
-  EXPECT_EQ(std::system(fmt::format("{} completion bash | bash -n", INGOT_TOOL).c_str()), 0);
 }
 
 TEST_F(CliTest, TrainsSavesAndPredicts) {
@@ -227,6 +226,16 @@ TEST_F(CliTest, BenchMeasures) {
     EXPECT_EQ(step.at("rounds"), 1);
   }
   EXPECT_NEAR(percent, 100, 1e-6);
+
+  done("bench net.ingot train_step --state first.safetensors --seconds 0.01 --trace steps.json");
+  const auto events = nlohmann::json::parse(read_text(path("steps.json"))).at("traceEvents");
+  ASSERT_FALSE(events.empty());
+  double end = 0;
+  for (const auto& event : events) {
+    EXPECT_EQ(event.at("ph"), "X");
+    EXPECT_GE(event.at("ts"), end - 1e-6) << "a step begins where another has ended";
+    end = static_cast<double>(event.at("ts")) + static_cast<double>(event.at("dur"));
+  }
 }
 
 TEST_F(CliTest, OptPrintsWhatItReads) {

@@ -33,8 +33,8 @@ using RulesByOp = std::multimap<const OpDef*, const SimplifyRule*>;
 const RulesByOp& rules_by_op() {
   static const RulesByOp kRules = [] {
     RulesByOp rules;
-    for (const auto& table :
-         {arithmetic_rules(), move_rules(), reduction_rules(), scatter_rules(), dot_rules(), convolution_rules()}) {
+    for (const auto& table : {arithmetic_rules(), move_rules(), reduction_rules(), index_rules(), scatter_rules(),
+                              dot_rules(), convolution_rules()}) {
       for (const SimplifyRule& rule : table) rules.emplace(rule.op, &rule);
     }
     return rules;

@@ -21,6 +21,7 @@ std::span<const SimplifyRule> arithmetic_rules();  // elementwise ops
 std::span<const SimplifyRule> move_rules();        // ops that rename elements
 std::span<const SimplifyRule> reduction_rules();   // reduce
 std::span<const SimplifyRule> scatter_rules();     // scatter
+std::span<const SimplifyRule> index_rules();       // index vectors of gather and scatter
 std::span<const SimplifyRule> dot_rules();         // dot_general
 std::span<const SimplifyRule> convolution_rules();
 

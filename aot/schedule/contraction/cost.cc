@@ -29,6 +29,7 @@ constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd coun
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
+constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
 constexpr double kMeetNs = 600;           // threads wait for each other after a step
 
 class Model {
@@ -70,13 +71,26 @@ class Model {
     const double prefetches = c_.pack_rows == Packing::kNone && !is_along_depth() ? rows * kPrefetchShare : 0;
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
                                      (rows * vectors + loads + prefetches) / m_.instructions_per_ns);
-    // Columns stream through the first-level cache, where rows stay, unless all of them fit.
-    const double column_bytes = vectors * bytes_ * way_.lanes * way_.depth_lanes;
-    const double stream_ns = block_bytes() <= static_cast<double>(m_.l1_bytes) ? 0 : column_bytes / m_.l2_bytes_per_ns;
+    const double stream_ns = streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
     const double steps = static_cast<double>(divide_up(depth_.width(), way_.depth_lanes) * depth_.count());
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
+  }
+
+  // What a step reads from the second-level cache: columns, while the tile's rows stay in the first, unless all columns of
+  // the block stay there. A step along the depth reads whole lines of rows too: those of a task that do not stay.
+  double streamed_bytes(double rows, double vectors) const {
+    const double l1 = static_cast<double>(m_.l1_bytes);
+    const bool columns_stay = block_bytes() <= l1;
+    const double lanes = way_.lanes * way_.depth_lanes;
+    double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
+    if (!is_along_depth()) return bytes;
+    const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
+    const double kept_bytes =
+        kept_rows * static_cast<double>(depth_.width()) * bytes_ + (columns_stay ? block_bytes() : 0);
+    if (kept_bytes > l1) bytes += rows * lanes * bytes_;
+    return bytes;
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -202,6 +216,14 @@ class Model {
     return step_bytes % (m_.page_bytes / 4) == 0 && depth_.width() * step_bytes > m_.l2_bytes;
   }
 
+  // Rows that lie across are read a piece of a line at each step of the depth. Before the next tile reads the rest, the
+  // line is lost where a block of the depth spans so much that its lines share few sets.
+  bool row_lines_are_lost() const {
+    if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return false;
+    const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
+    return depth_.width() * step_bytes > kSpanOfLines * m_.l2_bytes;
+  }
+
   // Rows are read again for each block of columns, columns again for each tile of rows.
   double outer_cache_ns() const {
     const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
@@ -217,8 +239,13 @@ class Model {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
+    if (row_lines_are_lost()) {
+      const int64_t lines = divide_up(rows_, c_.tile_rows) * depth_.total() * columns_.count();
+      ns += static_cast<double>(lines * m_.line_bytes) / m_.l3_bytes_per_ns;
+    }
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
-      const double share = kUnforeseen + (columns_are_foreseen() ? 0 : 1.0 / c_.tile_vectors);
+      const double share =
+          (is_along_depth() ? kHiddenShare : kUnforeseen) + (columns_are_foreseen() ? 0 : 1.0 / c_.tile_vectors);
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;

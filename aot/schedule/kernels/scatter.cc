@@ -1,10 +1,12 @@
-// scatter: a copy of the operands into which the updates go one after the other, in ascending order. Tasks take slices
-// of the innermost dimension where no index vector points into it; such slices never meet.
+// scatter: the updates go into the operands one after the other, in ascending order, where the operands lie. What is in
+// no buffer, or read elsewhere too, is written to one of its own first. Tasks take slices of the innermost dimension
+// where no index vector points into it; such slices never meet.
 #include <algorithm>
 
 #include "aot/base/contains.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "aot/schedule/step.h"
+#include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot::schedule {
@@ -23,31 +25,60 @@ class Scatter {
         shape_(root.operand(0)->type.shape),
         updates_shape_(root.operand(static_cast<int>(count_) + 1)->type.shape),
         slice_(find_slice()),
-        step_(draft, slice_ >= 0 ? lanes_for(draft, roots()) : 1) {
-    step_.read(roots());
-    step_.write(roots(), operands_in_place(draft));
+        is_in_place_(find_in_place(draft)),
+        step_(after_copying(draft), slice_ >= 0 ? lanes_for(draft, moved()) : 1) {
+    step_.read(moved());
+    if (is_in_place_) step_.read(operands());
+    for (size_t k = 0; k < count_; ++k) step_.update(result(k), is_in_place_ ? step_.input(operand(k)) : -1);
   }
 
-  void build(double work_ns) {
+  void build() {
     loops::KernelBuilder& b = step_.b();
-    if (element_count(shape_) == 0) {
+    if (element_count(shape_) == 0 || element_count(updates_shape_) == 0) {
       b.set_task_count(0);
     } else if (slice_ < 0) {
-      copy(0, 1);
       update(0, 1);
     } else {
-      const TaskPart part = part_of_task(b, shape_.back(), wanted_tasks(step_.draft(), work_ns), b.vector_lanes());
-      copy(part.first, part.each);
+      const double ns = work_ns(step_.draft(), moved());
+      const TaskPart part = part_of_task(b, shape_.back(), wanted_tasks(step_.draft(), ns), b.vector_lanes());
       update(part.first, part.each);
     }
     step_.finish();
   }
 
  private:
-  Values roots() const {
-    Values values;
-    for (const auto& result : root_.results) values.push_back(result.get());
-    return values;
+  Value* operand(size_t k) const { return root_.operand(static_cast<int>(k)); }
+  Value* result(size_t k) const { return root_.result(static_cast<int>(k)); }
+  Values operands() const { return {root_.operands.begin(), root_.operands.begin() + static_cast<int64_t>(count_)}; }
+  // Indices and updates.
+  Values moved() const { return {root_.operands.begin() + static_cast<int64_t>(count_), root_.operands.end()}; }
+
+  // Whether operands lie in buffers that nothing else of the kernel reads, each to be one result.
+  bool find_in_place(const Draft& draft) const {
+    for (size_t k = 0; k < count_; ++k) {
+      if (!draft.is_made(operand(k)) || operand(k)->uses.size() > 1 || draft.results_of(result(k)).size() > 1)
+        return false;
+    }
+    return true;
+  }
+
+  // Unless operands are updated where they lie, a step of its own writes them to where the results are to be.
+  Draft& after_copying(Draft& draft) const {
+    if (is_in_place_) return draft;
+    Values results;
+    for (size_t k = 0; k < count_; ++k) results.push_back(result(k));
+    Step step(draft, lanes_for(draft, operands()));
+    step.read(operands());
+    step.write(results, read_in_place(draft, operands()));
+    sweep(step, sweep_space(draft, operands()), wanted_tasks(draft, work_ns(draft, operands())),
+          [&](const std::vector<Index>& index, const Expr& mask) {
+            std::vector<Expr> elements;
+            for (const Value* value : operands())
+              elements.push_back(step.b().let("old", step.pull().element(value, index, mask)));
+            for (size_t k = 0; k < count_; ++k) step.store(results[k], index, elements[k], mask);
+          });
+    step.finish();
+    return draft;
   }
 
   // The dimension of the updates that runs along the operand's last one, when index vectors leave that alone; else -1.
@@ -56,14 +87,6 @@ class Scatter {
     const std::vector<int64_t> kept = dims_.kept_dims(last + 1);
     if (kept.empty() || kept.back() != last || contains(dims_.index_map, last)) return -1;
     return shape_.back() > 1 ? static_cast<int>(dims_.window_dims.back()) : -1;
-  }
-
-  std::set<const Value*> operands_in_place(const Draft& draft) const {
-    const Values operands(root_.operands.begin(), root_.operands.begin() + static_cast<int64_t>(count_));
-    const Values others(root_.operands.begin() + static_cast<int64_t>(count_), root_.operands.end());
-    std::set<const Value*> in_place = read_in_place(draft, operands);
-    for (const Value* value : draft.inputs_of(others)) in_place.erase(value);
-    return in_place;
   }
 
   // body(i, mask) for the elements first .. first + each of the slice dimension, which has `extent`.
@@ -82,25 +105,8 @@ class Scatter {
     });
   }
 
-  void copy(const Index& first, int64_t each) {
-    std::vector<Index> at(shape_.size(), Index(0));
-    walk(shape_, slice_ < 0 ? -1 : static_cast<int>(shape_.size()) - 1, at, [&] {
-      walk_slice(first, each, slice_ < 0 ? 1 : shape_.back(), [&](const Index& i, const Expr& mask) {
-        Pull::Scope scope(step_.pull());
-        if (slice_ >= 0) at.back() = i;
-        std::vector<Expr> elements;  // all read before the first is written, perhaps in place of what another reads
-        for (size_t k = 0; k < count_; ++k) {
-          const Value* operand = root_.operand(static_cast<int>(k));
-          elements.push_back(step_.b().let("old", step_.pull().element(operand, at, mask)));
-        }
-        for (size_t k = 0; k < count_; ++k) step_.store(root_.result(static_cast<int>(k)), at, elements[k], mask);
-      });
-    });
-  }
-
   void update(const Index& first, int64_t each) {
     loops::KernelBuilder& b = step_.b();
-    if (element_count(updates_shape_) == 0) return;
     std::vector<Index> at(updates_shape_.size(), Index(0));
     walk(updates_shape_, slice_, at, [&] {
       Pull::Scope scope(step_.pull());
@@ -132,15 +138,14 @@ class Scatter {
     loops::KernelBuilder& b = step_.b();
     std::vector<Expr> arguments, next;
     for (size_t k = 0; k < count_; ++k) {
-      const Value* result = root_.result(static_cast<int>(k));
-      arguments.push_back(b.let("old", b.load(step_.output(result), loops::flatten(to, shape_), mask)));
+      arguments.push_back(b.let("old", b.load(step_.output(result(k)), loops::flatten(to, shape_), mask)));
     }
     for (size_t k = 0; k < count_; ++k) {
       arguments.push_back(
           b.let("update", step_.pull().element(root_.operand(static_cast<int>(count_ + 1 + k)), at, mask)));
     }
     for (const Expr& value : run_region(b, root_.region(), arguments)) next.push_back(b.let("new", value));
-    for (size_t k = 0; k < count_; ++k) step_.store(root_.result(static_cast<int>(k)), to, next[k], mask);
+    for (size_t k = 0; k < count_; ++k) step_.store(result(k), to, next[k], mask);
   }
 
   const Op& root_;
@@ -148,15 +153,12 @@ class Scatter {
   ops::IndexedDims dims_;
   Shape shape_, updates_shape_;
   int slice_;
+  bool is_in_place_;
   Step step_;
 };
 
 }  // namespace
 
-void lower_scatter(Draft& draft, const Op& root) {
-  Values roots;
-  for (const auto& result : root.results) roots.push_back(result.get());
-  Scatter(draft, root).build(work_ns(draft, roots));
-}
+void lower_scatter(Draft& draft, const Op& root) { Scatter(draft, root).build(); }
 
 }  // namespace ingot::schedule

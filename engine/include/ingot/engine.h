@@ -79,6 +79,17 @@ ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* o
 ingot_status ingot_probe_memory_with(const void* bytes, uint64_t byte_count, const ingot_open_options* options,
                                      ingot_requirements* out, ingot_error* error);
 
+/* The bytes of a file, read into memory of their own, which no one else can change; at a multiple of 64. Who checks a
+ * bundle that it has so, before it probes and opens it from memory, checks it once: files are checked by probe and by open.
+ * Freed after the bundle is closed. Freeing what was never read, {NULL, 0}, does nothing. */
+typedef struct ingot_file {
+  const void* bytes;
+  uint64_t byte_count;
+} ingot_file;
+
+ingot_status ingot_read_file(const char* path, ingot_file* out, ingot_error* error);
+void ingot_free_file(ingot_file* file);
+
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
  * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).
  * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until

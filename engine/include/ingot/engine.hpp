@@ -87,10 +87,31 @@ class AlignedBytes {
   uint64_t byte_count_ = 0;
 };
 
+// The bytes of a file in memory of its own.
+class File {
+ public:
+  File() = default;
+  explicit File(const std::string& path) { call(ingot_read_file, path.c_str(), &file_); }
+  File(File&& other) noexcept { std::swap(file_, other.file_); }
+  File& operator=(File&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~File() { ingot_free_file(&file_); }
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(file_.bytes), file_.byte_count}; }
+
+ private:
+  ingot_file file_ = {};
+};
+
 // An opened bundle. Immutable; may be shared by threads. Outlives its sessions.
 class Bundle {
  public:
   explicit Bundle(const std::string& path, const ingot_open_options* options = nullptr) {
+    if (options && options->bundle_check) {
+      open_checked(path, *options);
+      return;
+    }
     call(ingot_probe_file_with, path.c_str(), options, &needs_);
     memory_ = AlignedBytes(needs_.bundle_bytes, needs_.alignment_bytes);
     call(ingot_open_file, path.c_str(), options, memory_.data(), memory_.size(), &bundle_);
@@ -98,14 +119,13 @@ class Bundle {
 
   // From bytes at a multiple of 64, which are not copied and outlive the bundle.
   explicit Bundle(std::span<const std::byte> bytes, const ingot_open_options* options = nullptr) {
-    call(ingot_probe_memory_with, bytes.data(), bytes.size(), options, &needs_);
-    memory_ = AlignedBytes(needs_.bundle_bytes, needs_.alignment_bytes);
-    call(ingot_open_memory, bytes.data(), bytes.size(), options, memory_.data(), memory_.size(), &bundle_);
+    open_bytes(bytes, options);
   }
 
   Bundle(Bundle&& other) noexcept { *this = std::move(other); }
   Bundle& operator=(Bundle&& other) noexcept {
     std::swap(needs_, other.needs_);
+    std::swap(file_, other.file_);
     std::swap(memory_, other.memory_);
     std::swap(bundle_, other.bundle_);
     return *this;
@@ -156,6 +176,20 @@ class Bundle {
   }
 
  private:
+  void open_bytes(std::span<const std::byte> bytes, const ingot_open_options* options) {
+    call(ingot_probe_memory_with, bytes.data(), bytes.size(), options, &needs_);
+    memory_ = AlignedBytes(needs_.bundle_bytes, needs_.alignment_bytes);
+    call(ingot_open_memory, bytes.data(), bytes.size(), options, memory_.data(), memory_.size(), &bundle_);
+  }
+
+  // Checks the bundle once, where probe and open would each do it.
+  void open_checked(const std::string& path, ingot_open_options options) {
+    file_ = File(path);
+    call(options.bundle_check, options.bundle_check_user, file_.bytes().data(), file_.bytes().size());
+    options.bundle_check = nullptr;
+    open_bytes(file_.bytes(), &options);
+  }
+
   template <typename Get>
   static ingot_tensor_info tensor(const Get& get) {
     ingot_tensor_info info = {};
@@ -170,6 +204,7 @@ class Bundle {
   }
 
   ingot_requirements needs_ = {};
+  File file_;  // if it was checked
   AlignedBytes memory_;
   ingot_bundle* bundle_ = nullptr;
 };
@@ -265,6 +300,10 @@ class Session {
                                  state_.size(),    scratch_.data(),  scratch_.size(), threads};
     call(ingot_create, bundle.get(), &memory, &session_);
   }
+  // In memory of the caller's, as much as needs() says, which outlives the session.
+  Session(const Bundle& bundle, const ingot_memory& memory) : bundle_(bundle) {
+    call(ingot_create, bundle.get(), &memory, &session_);
+  }
   ~Session() { ingot_destroy(session_); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -303,7 +342,7 @@ class Session {
   void load(const std::string& path, uint32_t flags = 0) { call(ingot_load_state, session_, path.c_str(), flags); }
 
   AlignedBytes snapshot() const {
-    AlignedBytes bytes(state_.size(), 64);
+    AlignedBytes bytes(bundle_.needs().state_bytes, 64);
     call(ingot_snapshot, session_, bytes.data(), bytes.size());
     return bytes;
   }
@@ -359,7 +398,7 @@ class Session {
   }
 
   const Bundle& bundle_;
-  AlignedBytes instance_, arena_, state_, scratch_;
+  AlignedBytes instance_, arena_, state_, scratch_;  // empty if they are the caller's
   std::map<PortKey, Port> ports_;
   ingot_session* session_ = nullptr;
 };

@@ -107,7 +107,7 @@ using namespace ingot::engine;
 
 ingot_status ingot_check_signature(void* trusted_keys, const void* bytes, uint64_t byte_count, ingot_error* error) {
   const auto* trusted = static_cast<const ingot_trusted_keys*>(trusted_keys);
-  if (!trusted || !bytes || (trusted->count > 0 && !trusted->keys)) return null_argument(error);
+  if (!trusted || (!bytes && byte_count > 0) || (trusted->count > 0 && !trusted->keys)) return null_argument(error);
   INGOT_TRY(start_sodium(error));
   SignedBundle bundle;
   INGOT_TRY(read_signatures(bytes, byte_count, &bundle, error));

@@ -31,6 +31,7 @@ class Agreement:
 
     losses: float
     tensors: Mapping[str, float]  # of the state, the worst first
+    parting: str = ""  # where it differs: the first op that does, if it is known
 
     @property
     def holds(self) -> bool:
@@ -44,7 +45,8 @@ class Agreement:
 
     def __str__(self) -> str:
         worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
-        return f"{'agrees' if self.holds else 'differs'}; of 1 that is allowed: losses {self.losses:.2g}, {worst}"
+        parts = [f"of 1 that is allowed: losses {self.losses:.2g}, {worst}", self.parting]
+        return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))
 
 
 def judge(

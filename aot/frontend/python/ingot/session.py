@@ -146,9 +146,14 @@ class Entry:
             memories[i] = mine.memory(value, self.inputs[i])
             framework = framework if mine is NUMBER else mine
         self._check_missing(memories)
-        blocks = [_engine.Block(port.byte_count) for port in self.outputs]
-        self._session.run(self._index, tuple(memories), tuple(blocks))
+        blocks = self.run(tuple(memories))
         return {port.name: framework.array(block, port) for port, block in zip(self.outputs, blocks, strict=True)}
+
+    def run(self, inputs: tuple[Buffer | None, ...]) -> tuple[Buffer, ...]:
+        """Runs once on memory, of as many bytes as the inputs have; gives the outputs' memory."""
+        blocks = tuple([_engine.Block(port.byte_count) for port in self.outputs])
+        self._session.run(self._index, inputs, blocks)
+        return blocks
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port}" for port in self.inputs)

@@ -42,6 +42,34 @@ def test_trains_as_eager_does() -> None:
         torch.testing.assert_close(mine.state_dict()[name], tensor, rtol=1e-4, atol=1e-5)
 
 
+def test_several_graphs_of_one_function() -> None:
+    weight = torch.ones(3, requires_grad=True)
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = torch.tanh(x * weight)
+        torch._dynamo.graph_break()
+        y = y + y.sum()
+        torch._dynamo.graph_break()
+        return (y * weight).square().sum()
+
+    compiled = torch.compile(function, backend="ingot", dynamic=False)
+    gradients = []
+    for called in (compiled, function):
+        (gradient,) = torch.autograd.grad(called(XS[0]), weight)
+        gradients.append(gradient)
+    torch.testing.assert_close(*gradients)
+
+
+def test_forwards_that_wait_for_their_backwards() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    compiled = torch.compile(lambda x: torch.tanh(x * weight).sum(), backend="ingot", dynamic=False)
+    first, second = compiled(XS[0]), compiled(XS[1])
+    for loss, x in ((second, XS[1]), (first, XS[0])):
+        (gradient,) = torch.autograd.grad(loss, weight)
+        expected = (x * (1 - torch.tanh(x).square())).sum(0)
+        torch.testing.assert_close(gradient, expected)
+
+
 def test_views_numbers_and_none() -> None:
     @torch.compile(backend="ingot", dynamic=False)
     def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, int, None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import io
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ from torch import nn
 
 import ingot.torch
 from ingot import cache, tool
+from ingot.torch.lowering import TABLE
 
 GENERATOR = torch.Generator().manual_seed(0)
 XS = torch.randn(12, 6, 3, generator=GENERATOR)
@@ -248,6 +251,61 @@ def test_other_shapes_are_traced_once_each() -> None:
     assert len([one for one in warned if "other shapes" in str(one.message)]) == 1
 
 
+def weighted(loss_of: Callable[..., torch.Tensor]) -> tuple[nn.Module, Callable[..., Any]]:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of(model(x), w)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, ingot.torch.compile(step, model, optimizer, buckets=ingot.torch.Buckets(["x"], "w", least=4))
+
+
+def weighted_mean(out: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return (w * out.square().sum(1)).sum() / w.sum()
+
+
+def test_buckets_take_any_number_of_rows() -> None:
+    model, step = weighted(weighted_mean)
+    reference, eager = weighted(weighted_mean)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i, rows in enumerate((6, 3, 5, 8, 2, 6)):
+            x, w = torch.cat([XS[i], XS[i]])[:rows], torch.rand(rows, generator=GENERATOR)
+            torch.testing.assert_close(step(x, w), eager.function(x, w).detach())
+    assert step.programs == 2
+    torch.testing.assert_close(model.weight, reference.weight)
+
+
+UNPADDABLE: dict[str, Callable[..., torch.Tensor]] = {
+    "is not what PyTorch does": lambda out, w: out.square().mean() + w.sum(),
+    "cannot be shown to be right for padded": lambda out, w: weighted_mean(nn.functional.dropout(out), w),
+}
+
+
+def test_buckets_say_what_cannot_be_padded() -> None:
+    _, step = weighted(weighted_mean)
+    with pytest.raises(ingot.torch.TraceError, match=r"padded together, but have other rows: \{'x': 3, 'w': 4\}"):
+        step(XS[0, :3], torch.ones(4))
+    with pytest.raises(ingot.torch.TraceError, match="`w` is padded, but is no tensor with rows"):
+        step(XS[0], 1.0)
+    with pytest.raises(ValueError, match="leave verify on"):
+        ingot.torch.compile(step.function, nn.Linear(3, 2), buckets=ingot.torch.Buckets(["x"], "w"), verify=False)
+
+
+@pytest.mark.parametrize("why", UNPADDABLE)
+def test_buckets_that_padding_changes_are_refused(why: str) -> None:
+    _, step = weighted(UNPADDABLE[why])
+    step(XS[0, :4], torch.ones(4))  # a full bucket
+    with pytest.raises(ingot.torch.DisagreementError, match=why):
+        step(XS[0, :3], torch.ones(3))
+
+
 def test_two_functions_train_one_model() -> None:
     mine, reference = Training(True), Training(False)
 
@@ -276,7 +334,7 @@ def test_variables_called_as_attributes_may_change(monkeypatch: pytest.MonkeyPat
     assert mine.step.programs == 1
 
 
-def test_autocast_rounds_as_pytorch_does() -> None:
+def test_autocast_is_compared() -> None:
     training = Training(True, verify=True)
     model = training.model
 
@@ -298,6 +356,40 @@ def test_constants_are_watched() -> None:
     model.table.mul_(2)
     with pytest.warns(UserWarning, match=r"`model\.table` is a tensor of version 1, and was a tensor of version 0"):
         torch.testing.assert_close(predict(XS[0]), expected)
+
+
+def test_equal_values_are_the_same_and_their_changes_are_seen() -> None:
+    model = nn.Linear(3, 2)
+    model.factors = [1.5, 2.5]
+    predict = ingot.torch.compile(lambda x: model(x) * model.factors[0], model, training=False)
+    expected = predict(XS[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            model.factors = [3.0 / 2, 5.0 / 2]
+            assert torch.equal(predict(XS[0]), expected)
+    model.factors[0] = 3.0
+    with pytest.warns(UserWarning, match=r"`model\.factors\[0\]` is 3\.0, and was 1\.5"):
+        torch.testing.assert_close(predict(XS[0]), 2 * expected)
+
+
+def test_hooks_that_go_are_seen() -> None:
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+
+    def clear_and_step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return model.weight.grad.sum()
+
+    step = ingot.torch.compile(clear_and_step, model, optimizer)
+    doubling = model.weight.register_hook(lambda gradient: 2 * gradient)
+    doubled = step(XS[0])
+    doubling.remove()
+    with pytest.warns(UserWarning, match="a program has that fixed"):
+        torch.testing.assert_close(2 * step(XS[0]), doubled)
 
 
 def test_what_the_function_does_not_name_may_change() -> None:
@@ -404,6 +496,24 @@ def test_another_program_is_found_in_the_first_call(monkeypatch: pytest.MonkeyPa
     assert all(torch.equal(tensor, before[name]) for name, tensor in training.model.state_dict().items())
 
 
+def test_programs_that_are_traced_again_are_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = Training(True, verify=True)
+    training.step(XS[0])
+    monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
+    with (
+        pytest.warns(UserWarning, match="of other shapes"),
+        pytest.raises(ingot.torch.DisagreementError, match=r"tanh\.default \(tanh\) at .*test_compile\.py:\d+"),
+    ):
+        training.step(XS[0, :4])
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.RReLU())
+    predict = ingot.torch.compile(lambda x: model(x), model)
+    with pytest.warns(UserWarning, match=r"is not verified: PyTorch cannot be given .* aten::rrelu_with_noise"):
+        predict(XS[0])
+
+
 def test_second_processes_find_bundles(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Training(True).step(XS[0])
     assert len([*own_cache.iterdir()]) == 1
@@ -436,6 +546,21 @@ def test_damaged_bundles_are_made_anew(own_cache: Path) -> None:
     for _ in range(2):
         assert value(cache.compiled(TEXTS[1])) == 1
     assert (place / cache.BUNDLE).read_bytes() != b"damaged"
+
+
+COMPILING = """
+import sys, ingot
+from ingot import cache
+texts = {"f": sys.argv[1]}
+print(float(ingot.Session(cache.compiled(texts)).entries["f"]()["y"]))
+"""
+
+
+def test_several_processes_compile_at_once(own_cache: Path) -> None:
+    command = [sys.executable, "-c", COMPILING, TEXTS[2]["f"]]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [float(process.communicate()[0]) for process in processes] == [2.0] * 3
+    assert [place.is_dir() for place in own_cache.iterdir()] == [True]
 
 
 def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

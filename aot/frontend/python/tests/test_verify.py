@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 import torch
+import torch.nn.functional as F
 from tool import TOOL
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from trainings import linear, usual_step
 
 import ingot.torch
+from ingot.judge import Undecided
+from ingot.torch.lowering import TABLE
 
 BATCHES = {"x": torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))}
 
@@ -53,10 +60,65 @@ def test_another_program_differs() -> None:
     assert found.tensors["optimizer.weight.momentum_buffer"] > 1
 
 
-def test_random_ops_are_refused() -> None:
-    model = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    program = ingot.torch.Program(model, optimizer)
+def random_program(draw: Callable[[torch.Tensor], torch.Tensor]) -> ingot.torch.Program:
+    torch.manual_seed(0)
+    model, optimizer = linear()
+    model.forward = lambda x, call=model.forward: draw(call(x))
+    program = ingot.torch.Program(model, optimizer, seed=3)
     program.add("train_step", lambda x: usual_step(model, optimizer, x), (BATCHES["x"][0],))
-    with pytest.raises(ValueError, match="train_step draws random numbers"):
+    return program
+
+
+DRAWING = {
+    "dropout": lambda x: F.dropout(F.dropout(x, 0.5), 0.1),
+    "attention": lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.2),
+    "noise": lambda x: x + torch.randn_like(x) + torch.rand(2),
+    "in place": lambda x: x * torch.empty(6, 1).normal_(1, 0.5) + torch.empty(2).exponential_(),
+    "whole numbers": lambda x: x[torch.randperm(6)] * torch.randint(1, 5, (6, 1)),
+    "by weight": lambda x: x * torch.bernoulli(torch.sigmoid(x.detach())),
+    "computed again": lambda x: checkpoint(lambda y: F.dropout(torch.tanh(y), 0.5), x, use_reentrant=False),
+}
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_pytorch_is_given_what_was_drawn(name: str) -> None:
+    program = random_program(DRAWING[name])
+    before = torch.get_rng_state()
+    found = program.verify(BATCHES)
+    assert found.holds, found
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_another_program_that_draws_differs() -> None:
+    program = random_program(lambda x: F.dropout(torch.tanh(x), 0.5))
+    program.texts["train_step"] = program.texts["train_step"].replace("stablehlo.tanh", "stablehlo.logistic")
+    assert not program.verify(BATCHES).holds
+
+
+def test_what_pytorch_cannot_be_given_is_named() -> None:
+    program = random_program(lambda x: F.rrelu(x, training=True))
+    with pytest.raises(Undecided, match="PyTorch cannot be given what the program drew for aten::rrelu_with_noise"):
         program.verify(BATCHES)
+
+
+WRONG = {"tanh": ("tanh.default", "logistic"), "sqrt": ("sqrt.default", "cbrt")}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_first_op_that_differs_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    overload, other = WRONG[name]
+    monkeypatch.setitem(TABLE, overload, lambda e, x: e.unary(other, x))
+    program = random_program(lambda x: torch.tanh(F.dropout(x, 0.3)).square().sum(1).add(1).sqrt())
+    found = program.verify(BATCHES)
+    assert not found.holds
+    assert re.search(rf"; {re.escape(overload)} \({name}\w*\) at .*test_verify\.py:\d+ .*is off by", str(found)), found
+
+
+def test_outputs_that_are_no_losses_are_compared() -> None:
+    model = nn.Linear(3, 2)
+    program = ingot.torch.Program(model)
+    program.add("predict", model, (BATCHES["x"][0],), training=False)
+    name = next(iter(program.inputs["predict"]))["name"]
+    assert program.verify({name: BATCHES["x"]}, "predict").tensors["the output output"] < 1
+    program.texts["predict"] = program.texts["predict"].replace('"stablehlo.add"', '"stablehlo.subtract"')
+    assert not program.verify({name: BATCHES["x"]}, "predict").holds

@@ -1,4 +1,4 @@
-"""docs/from_pytorch.md runs: its cells in order, in a folder of their own, and what they print is what it shows."""
+"""Pages of docs/ run: their cells in order, in a folder of their own, and what they print is what they show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tool import ROOT, TOOL
 
-PAGE = ROOT / "docs/from_pytorch.md"
+PAGES = ["from_pytorch.md", "lazy_tensors.md"]
 CELL = re.compile(r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
 
@@ -30,10 +30,11 @@ def run_shell(source: str) -> str:
     return done.stdout
 
 
-def test_cells_run_and_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", PAGES)
+def test_cells_run_and_print_what_is_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
-    page = PAGE.read_text()
+    page = (ROOT / "docs" / name).read_text()
     cells = CELL.findall(page)
     assert len(cells) + sum(1 for cell in cells if cell[2]) == page.count("```") // 2, "a block that is no cell"
     names: dict[str, object] = {"__name__": "cell"}

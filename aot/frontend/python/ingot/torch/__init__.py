@@ -10,9 +10,28 @@ Or they become programs for ``ingot compile``.
 >>> program.save("net/")
 """
 
-from ingot.torch import backend
+from ingot.torch import backend, lazy
+from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
+from ingot.torch.lazy import device, mark_step, optimizer_step
+from ingot.torch.lazy import report as metrics
+from ingot.torch.partial import partial
 from ingot.torch.program import Program, load_state
 
-__all__ = ["DisagreementError", "Program", "TraceError", "backend", "compile", "load_state", "step"]
+__all__ = [
+    "Buckets",
+    "DisagreementError",
+    "Program",
+    "TraceError",
+    "backend",
+    "compile",
+    "device",
+    "lazy",
+    "load_state",
+    "mark_step",
+    "metrics",
+    "optimizer_step",
+    "partial",
+    "step",
+]

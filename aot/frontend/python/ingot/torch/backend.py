@@ -9,6 +9,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.registry import register_backend
 from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
@@ -26,7 +27,11 @@ ENTRY = "graph"
 @register_backend(name="ingot")  # type: ignore[untyped-decorator]
 def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """What torch.compile calls for each graph of a function. State is among its arguments, and stays PyTorch's."""
-    compile_graph = aot_autograd(fw_compiler=_compiled, decompositions=decompositions())
+    compile_graph = aot_autograd(
+        fw_compiler=_compiled,
+        partition_fn=min_cut_rematerialization_partition,
+        decompositions=decompositions(),
+    )
     function: Callable[..., Any] = compile_graph(graph, inputs)
     return function
 

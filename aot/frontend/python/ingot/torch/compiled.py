@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,12 +16,13 @@ from torch.utils import _pytree as pytree
 from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
+from ingot.torch.buckets import Buckets
 from ingot.torch.emit import SEED, STEP
 from ingot.torch.errors import FirstStepDiffers, TraceError
+from ingot.torch.feed import Feed
 from ingot.torch.guard import Guard
-from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.live import Live
-from ingot.torch.program import ROUNDS, Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
@@ -45,6 +46,7 @@ class Options:
     verify: bool = True
     on_change: Literal["retrace", "error"] = "retrace"
     target: str = "host"
+    buckets: Buckets | None = None
 
 
 class CompiledStep(Substituted):
@@ -55,6 +57,7 @@ class CompiledStep(Substituted):
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
+        self._latest: Run | None = None
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._signature = inspect.signature(called)
@@ -64,8 +67,14 @@ class CompiledStep(Substituted):
 
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else.
         """
+        latest = self._latest
+        if latest and not kwargs and latest.takes(args) and latest.guard.holds():
+            return latest(args)
         if kwargs:
             args = self._positional(args, kwargs)
+        given, unpadded = _tensors(args), args
+        if self._options.buckets:
+            args = self._options.buckets.padded(self._signature, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
@@ -73,8 +82,14 @@ class CompiledStep(Substituted):
             try:
                 run = self._trace(args, key)
             except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                return self.function(*args)
-        return run([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)])
+                return self.function(*unpadded)
+        if self._options.verify and (shapes := [tensor.shape for tensor in given]) not in run.verified:
+            run.verify(self._name, _tensors(args), given)
+            run.verified.append(shapes)
+        if all(run is not known for known in self._runs):
+            self._runs.append(run)
+        self._latest = run
+        return run(_tensors(args))
 
     @property
     def programs(self) -> int:
@@ -95,10 +110,7 @@ class CompiledStep(Substituted):
         program.add(ENTRY, self.function, args, training=self._options.training)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
-        if self._options.verify and not self._runs:
-            run.verify(self._name, [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)])
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
-        self._runs.append(run)
         return run
 
     def _report(self, key: Any) -> None:
@@ -121,15 +133,16 @@ class Run:
 
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
+        self.verified: list[list[torch.Size]] = []  # shapes of arguments as they were given
+        self._is_padded = options.buckets is not None
         self._program, self._subject = program, program.subjects[ENTRY]
-        self._bundle = cache.compiled(program.texts, options.target, ROUNDS)
-        self._live = Live(self._bundle, options.threads)
-        self._entry = self._live.session.entries[ENTRY]
+        self._bundle = cache.compiled(program.texts, options.target)
         self._tensors = self._subject.state.tensors | random
-        names = [row["name"] for row in program.inputs[ENTRY]]
-        numbers: dict[str, Hyperparameter] = {number.name: number for number in self._subject.changeable}
-        given = [name for name in names if name not in numbers]
-        self._sources = [numbers.get(p.name) or given.index(p.name) for p in self._entry.inputs]
+        self._live = Live(self._bundle, options.threads, self._tensors)
+        numbers = {number.name: number for number in self._subject.changeable}
+        given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
+        self._feed = Feed(self._live.session.entries[ENTRY], given, numbers)
+        self._types = _types(self._subject.example_args)
         self._schedulers = [
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
@@ -137,39 +150,49 @@ class Run:
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
 
-    def __call__(self, arguments: list[torch.Tensor]) -> Any:
+    def takes(self, args: tuple[Any, ...]) -> bool:
+        """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types."""
+        return self._types is not None and self._types == _types(args) and _settings() == self.key[1]
+
+    def __call__(self, arguments: Sequence[torch.Tensor]) -> Any:
         """Runs on the live state."""
-        for number, tensor in self._carried:
-            tensor.fill_(number.get())
-        for scheduler, count in self._schedulers:
-            count.fill_(counter(scheduler))
+        self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()
-        self._live.take_in(self._tensors)
-        outputs = self._entry(*self._inputs(arguments))
-        self._live.written(self._tensors)
+        self._live.take_in()
+        outputs = self._feed(arguments)
+        self._live.written()
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
             number.set(tensor.item())
         return self._returned(outputs)
 
-    def verify(self, name: str, arguments: list[torch.Tensor]) -> None:
-        """Compares some steps with PyTorch's, on copies of all; random bits, which are others, cannot be compared.
+    def _take_numbers(self) -> None:
+        """What Python counts and carries becomes state."""
+        for number, tensor in self._carried:
+            tensor.fill_(number.get())
+        for scheduler, count in self._schedulers:
+            count.fill_(counter(scheduler))
 
-        Raises DisagreementError where they are not the same but for rounding.
+    def verify(self, name: str, arguments: list[torch.Tensor], given: list[torch.Tensor]) -> None:
+        """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
+
+        Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
         """
-        if self._program.is_random:
-            return
+        self._take_numbers()
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
-        repeated = [tensor.detach().expand(VERIFIED_STEPS, *tensor.shape) for tensor in arguments]
         names = [row["name"] for row in self._program.inputs[ENTRY]]
-        batches = dict(zip(names, repeated, strict=False))
+        batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
         try:
-            agreement = self._program.verify(batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False)
+            agreement = self._program.verify(
+                batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False, as_given=as_given
+            )
         except Undecided as error:
+            if self._is_padded:
+                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
             warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
             return
         if not agreement.holds:
@@ -183,15 +206,9 @@ class Run:
                 kept.copy_(torch.zeros_like(kept) if parameter.grad is None else parameter.grad)
                 parameter.grad = kept
 
-    def _inputs(self, arguments: list[torch.Tensor]) -> list[Any]:
-        return [
-            stored(arguments[source]) if isinstance(source, int) else source.get(source.optimizer.param_groups)
-            for source in self._sources
-        ]
-
-    def _returned(self, outputs: dict[str, Any]) -> Any:
+    def _returned(self, outputs: dict[str, torch.Tensor]) -> Any:
         def tensor(output: Output) -> torch.Tensor:
-            value = torch.as_tensor(outputs[output.name])
+            value = outputs[output.name]
             return torch.view_as_complex(value) if output.is_complex else value
 
         tree = self._program.returned[ENTRY]
@@ -213,14 +230,16 @@ def compile(
     verify: bool = True,
     on_change: Literal["retrace", "error"] = "retrace",
     target: str = "host",
+    buckets: Buckets | None = None,
 ) -> Step:
     """A training function that runs as a bundle in this process, on the live model and optimizer.
 
     From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
     PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
-    traces, compiles, and compares some steps with PyTorch (`verify`; not those that draw random numbers). Arguments
-    of other shapes, and whatever else is fixed in a program and changes, are traced again with one warning, or with
-    `on_change="error"` refused. With `enabled` false, or INGOT=0 in the environment, it is the function itself.
+    traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
+    of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
+    warning, or with `on_change="error"` refused; `buckets` pads batches. With `enabled` false, or INGOT=0 in the
+    environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function
@@ -228,7 +247,9 @@ def compile(
     def make_program() -> Program:
         return Program(model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed)
 
-    options = Options(threads, training, verify, on_change, target)
+    if buckets and not verify:
+        raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
+    options = Options(threads, training, verify, on_change, target, buckets)
     return CompiledStep(function, make_program, options)
 
 
@@ -248,6 +269,20 @@ def _kind(leaf: Any) -> Any:
     raise TypeError(
         f"an argument is a {type(leaf).__name__}; give tensors, numbers, strings, and lists or dicts of them"
     )
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _repeated(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().expand(VERIFIED_STEPS, *tensor.shape)
+
+
+def _types(args: Sequence[Any]) -> list[Any] | None:
+    """The types of arguments that are tensors alone; None for others."""
+    types = [(value.shape, value.dtype) for value in args if type(value) is torch.Tensor]
+    return types if len(types) == len(args) else None
 
 
 def _settings() -> tuple[Any, ...]:

@@ -6,10 +6,12 @@ import functools
 import operator
 import types
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import torch
 
+from ingot._engine import hold_same
 from ingot.torch.calls import Subject
 from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
@@ -20,6 +22,8 @@ from ingot.torch.torch_internals import without_functions
 DRAWN_FROM = tuple(type_ for type_, _ in STATES[:4])  # the user may draw from them elsewhere
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
+BY_VALUE = (*CONTAINERS, tuple, *PLAIN)
+FLAGS = operator.attrgetter("requires_grad", "_backward_hooks")  # of a tensor
 COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
 
 
@@ -35,33 +39,38 @@ class Guard:
         self._snapshot = self._taken()
         self._reads: list[tuple[Callable[[], Any], Any]] = []
         self._tensors = [*subject.state.tensors.values()]
-        groups = {id(group): self._fixed(group) for o in subject.state.optimizers.values() for group in o.param_groups}
+        held: list[Any] = [tensor._backward_hooks for tensor in self._tensors if tensor._backward_hooks]
+        settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
+        readers = [self._fixed(group) for group in settings]
+        settings_read = [(read, read()) for read in readers]
+        apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
         self._named = _names_in(self._snapshot.reached())
-        held: list[Any] = []
         for value in self._snapshot.reached():
-            if id(value) in groups:
-                self._reads.append((groups[id(value)], groups[id(value)]()))
-            elif value not in subject.state.schedulers.values() and not isinstance(value, DRAWN_FROM):
+            if id(value) not in apart and not isinstance(value, DRAWN_FROM):
                 held += self._containers(value)
-        self._empty = [container for container in held if not container]
-        self._live = [container for container in held if container]
-        self._copies = [container.copy() for container in self._live]
-        self._moved = self._carried_entries()
+        copies = [container.copy() for container in held]
+        self._moved = self._carried_entries(held, copies)
+        self._held = (
+            _Containers(held, lambda: all(map(operator.eq, held, copies))),
+            _Containers(
+                [part for group in settings for part in (group, group["params"])],
+                lambda: all(_same(read(), value) for read, value in settings_read),
+            ),
+        )
         self._flags, self._versions = self._now()
 
     def holds(self) -> bool:
         """Whether all is as it was."""
-        for copy, container, key in self._moved:
-            copy[key] = container[key]
         try:
+            for copy, container, key in self._moved:
+                copy[key] = container[key]
             return (
                 all(number.is_held for number in self._subject.state.numbers.values())
-                and not any(self._empty)
-                and all(map(operator.eq, self._live, self._copies))
+                and all([held.hold_same() for held in self._held])
                 and (self._flags, self._versions) == self._now()
                 and all(_same(read(), value) for read, value in self._reads)
             )
-        except (RuntimeError, ValueError):  # other tensors or arrays than before: they do not compare as one
+        except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
     def change(self) -> str:
@@ -113,10 +122,10 @@ class Guard:
         """Whether a number of the program's state is read."""
         return isinstance(read, Written) and read.place in self._carried
 
-    def _carried_entries(self) -> list[tuple[Any, Any, Any]]:
+    def _carried_entries(self, held: list[Any], copies: list[Any]) -> list[tuple[Any, Any, Any]]:
         """Copies whose entries are numbers of the program's state, and what they are copies of."""
-        copies = {id(live): (copy, live) for copy, live in zip(self._copies, self._live, strict=True)}
-        return [(*copies[container], key) for container, key in self._carried if container in copies]
+        pairs = {id(live): (copy, live) for copy, live in zip(copies, held, strict=True)}
+        return [(*pairs[container], key) for container, key in self._carried if container in pairs]
 
     def _movable(self) -> list[Hyperparameter]:
         moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
@@ -138,11 +147,10 @@ class Guard:
 
         return read
 
-    def _now(self) -> tuple[list[Any], list[int]]:
+    def _now(self) -> tuple[list[tuple[bool, Any]], list[int]]:
         """Tensors' own settings, and how often constants were written."""
         with without_functions():
-            flags = [(tensor.requires_grad, dict(tensor._backward_hooks or {})) for tensor in self._tensors]
-            return flags, [tensor._version for tensor in self._constants]
+            return [*map(FLAGS, self._tensors)], [tensor._version for tensor in self._constants]
 
 
 def _names_in(reached: list[Any]) -> set[str] | None:
@@ -153,6 +161,31 @@ def _names_in(reached: list[Any]) -> set[str] | None:
     return None if named & COMPUTED_NAMES else named
 
 
+class _Containers:
+    """Containers that hold what they held: the same objects, which is seen fast, or equal ones."""
+
+    def __init__(self, containers: list[Any], are_equal: Callable[[], bool]) -> None:
+        self._containers, self._are_equal = tuple(containers), are_equal
+        self._contents = tuple(map(_contents, containers))
+
+    def hold_same(self) -> bool:
+        """Whether they do."""
+        if hold_same(self._containers, self._contents):
+            return True
+        if not self._are_equal():
+            return False
+        now = tuple(map(_contents, self._containers))
+        changes = zip(chain(*now), chain(*self._contents), strict=True)
+        if all(value is before or isinstance(value, PLAIN) for value, before in changes):
+            self._contents = now  # what could change itself stays to be compared by value
+        return True
+
+
+def _contents(container: Any) -> tuple[Any, ...]:
+    """What a container holds, as `hold_same` compares it."""
+    return tuple(chain.from_iterable(dict.items(container)) if isinstance(container, dict) else container)
+
+
 def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
     """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
     return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}
@@ -161,4 +194,4 @@ def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any])
 def _same(now: Any, before: Any) -> bool:
     if now is before:
         return True
-    return isinstance(now, (*PLAIN, *CONTAINERS, tuple)) and type(now) is type(before) and bool(now == before)
+    return type(now) is type(before) and isinstance(now, BY_VALUE) and bool(now == before)

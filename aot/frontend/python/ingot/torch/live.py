@@ -13,27 +13,23 @@ from ingot.torch.state import stored
 class Live:
     """A session in whose memory a model's and an optimizer's own tensors lie."""
 
-    def __init__(self, bundle: Bundle, threads: int) -> None:
+    def __init__(self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor]) -> None:
         self.session = Session(bundle, threads)
-        self._views = {name: self.session.state.torch(name) for name in bundle.states}
-        self._pointers = [view.data_ptr() for view in self._views.values()]
+        self.names = set(bundle.states)  # of the state that lies in the session's memory
+        self._views = [self.session.state.torch(name) for name in bundle.states]
+        self._tensors = [tensors[name] for name in bundle.states]
+        self._pointers = [view.data_ptr() for view in self._views]
 
-    @property
-    def names(self) -> set[str]:
-        """What the state is called that lies in the session's memory."""
-        return {*self._views}
-
-    def take_in(self, tensors: Mapping[str, torch.Tensor]) -> None:
+    def take_in(self) -> None:
         """Copies the tensors that do not lie in the session's memory into it; from then on they do."""
-        mine = [tensors[name] for name in self._views]
-        if [tensor.data_ptr() for tensor in mine] == self._pointers:
+        if [*map(torch.Tensor.data_ptr, self._tensors)] == self._pointers:
             return
         with torch.no_grad():
-            for tensor, view in zip(mine, self._views.values(), strict=True):
+            for tensor, view in zip(self._tensors, self._views, strict=True):
                 if tensor.data_ptr() != view.data_ptr():
                     view.copy_(stored(tensor.detach()))
                     tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
 
-    def written(self, tensors: Mapping[str, torch.Tensor]) -> None:
+    def written(self) -> None:
         """Tells PyTorch that the state has other values: backward passes through the old ones are errors."""
-        torch.autograd.graph.increment_version([tensors[name] for name in self._views])
+        torch.autograd.graph.increment_version(self._tensors)

@@ -25,13 +25,15 @@ from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, Way, emit
 from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
+from ingot.torch.observe import Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
 from ingot.torch.schedules import schedules_of
+from ingot.torch.settings import without_collection
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
 from ingot.torch.trace import Trace, located, refuse_other_ends, trace
-from ingot.torch.verify import verify
+from ingot.torch.verify import Case, verify
 from ingot.torch.warm_up import lack_state, warm_up
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
@@ -111,6 +113,7 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
+        self.graphs: dict[str, Graph] = {}
         self._added: dict[str, Added] = {}
 
     @property
@@ -142,7 +145,7 @@ class Program(EntryPoints):
             function = function.function
         carried = self._carried
         try:
-            with only_trace_errors():
+            with only_trace_errors(), without_collection():
                 self._add(name, added := Added(function, example_args, training, capture))
                 if self._carried != carried:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
@@ -158,14 +161,12 @@ class Program(EntryPoints):
         inputs = _named_leaves(_bound(added.function, added.example_args))
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
-        named = _named_outputs(traced.outputs, "loss" if added.training else "output")
+        named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
-        self.texts[name], is_random = emit(
-            [Way(way.graph, way.choices) for way in ways],
-            name,
-            [*variables, *numbers, *(Port(path) for path, _ in inputs)],
-            [*outputs, *variables],
-        )
+        takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
+        written = [Way(way.graph, way.choices) for way in ways]
+        self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
+        self.graphs[name] = Graph(traced.graph, takes, added.training, has_branches=len(ways) > 1)
         self.is_random |= is_random
         self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
@@ -230,31 +231,33 @@ class Program(EntryPoints):
         session: Session | None = None,
         steps: int | None = None,
         every: bool = True,
+        as_given: Mapping[str, torch.Tensor] | None = None,
     ) -> Agreement:
         """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
         holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
         times what rounding to the narrowest floats does to PyTorch. `session` is of the program's bundle, at the same
-        state: without, it is compiled anew.
+        state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded batches.
 
-        Raises ValueError for random ops, which are not PyTorch's bits, and Undecided where rounding alone decides: of
-        any tensor, or, where not `every` one is asked for, of the losses.
+        Random ops give PyTorch what the bundle drew. Where they differ it says at which op first, and its line.
+
+        Raises Undecided where rounding alone decides: of any tensor, or, where not `every` one is asked for, of the
+        losses; and where PyTorch cannot be given what an op drew.
         """
-        if self.is_random:
-            raise ValueError(
-                f"{entry} draws random numbers, which are not PyTorch's; without dropout it can be verified"
-            )
 
-        def scalars(outputs: Any) -> dict[str, float]:
-            leaves = ((output_name(path, "loss"), leaf) for path, leaf in _leaves(outputs))
-            numbers = ((name, leaf) for name, leaf in leaves if isinstance(leaf, float) or _is_scalar(leaf))
-            return {name: leaf if isinstance(leaf, float) else leaf.item() for name, leaf in numbers}
+        def named(outputs: Any) -> dict[str, Any]:
+            return {output_name(path, _only(graph.training)): leaf for path, leaf in _leaves(outputs)}
 
+        graph = self.graphs[entry]
         session = session or Session(compile(self, skip=ROUNDS))
         unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
-        return verify(session, entry, self.subjects[entry], lambda: self.state, scalars, batches, steps, unit, every)
+        given = batches if as_given is None else as_given
+        case = Case(
+            session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, given, steps, self.is_random
+        )
+        return verify(case, unit, every=every)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
@@ -326,13 +329,14 @@ def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
-def _is_scalar(leaf: Any) -> bool:
-    return isinstance(leaf, torch.Tensor) and leaf.dim() == 0
-
-
 def _is_record(tree: Any) -> bool:
     """Whether a tree is a library's own mapping, which may have been registered without its keys."""
     return isinstance(tree, Mapping) and type(tree) is not dict and type(tree) in pytree.SUPPORTED_NODES
+
+
+def _only(training: bool) -> str:
+    """What a function's only result is called."""
+    return "loss" if training else "output"
 
 
 def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 from unittest.mock import patch
 
@@ -39,7 +40,6 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; and optimizers find
     OPTIMIZER_NAMES, all of torch SUBSTITUTES.
     """
-    modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
@@ -51,13 +51,9 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         torch._C._set_mkldnn_enabled(False)
         undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
-        if not training:
-            undo.enter_context(torch.no_grad())
+        undo.enter_context(in_mode(state, training))
         undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
         SHAPES_LOG.setLevel(logging.ERROR)
-        for module, mode in modes:
-            undo.callback(setattr, module, "training", mode)
-            module.training = mode and training
         for (where, name), substitute in SUBSTITUTES.items():
             undo.enter_context(patch.object(where, name, substitute))
         for optimizer in state.optimizers.values():
@@ -65,6 +61,32 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
             for name, traceable in OPTIMIZER_NAMES.items():
                 undo.enter_context(patch.object(source, name, traceable, create=True))
         yield
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def in_mode(state: State, training: bool) -> Iterator[None]:
+    """Where not `training`, models are in ``eval()``, then as before, and no gradients are computed."""
+    modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
+    try:
+        with nullcontext() if training else torch.no_grad():
+            for module, mode in modes:
+                module.training = mode and training
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
 
 
 @contextmanager

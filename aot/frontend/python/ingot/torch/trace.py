@@ -127,12 +127,12 @@ def _trace(
     calls.repetition.drop_second(graph.graph)
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
-        functional = _functional(graph, pytree.tree_leaves(arguments))
+        pure = functional(graph, pytree.tree_leaves(arguments))
     left = calls.repetition.snapshots[1]
-    return Trace(functional, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
+    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
 
 
-def _functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
+def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The same without ops that change their operands, and with large ops in terms of small ones."""
     _drop_profiling(graph.graph)
 

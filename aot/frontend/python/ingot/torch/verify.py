@@ -1,65 +1,112 @@
-"""A function in PyTorch beside its entry point in a bundle: the same batches, losses and state."""
+"""A function in PyTorch beside its entry point in a bundle: the same batches, results and state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.judge import SHAKES, Agreement, Run, judge
+from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
+from ingot.torch.observe import Drawn, Graph, Observer
+from ingot.torch.part import first_parting
 from ingot.torch.restore import restored
+from ingot.torch.settings import in_mode
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
 
 Tensors = Mapping[str, torch.Tensor]
-Log = list[dict[str, float]]
+Draws = list[list[torch.Tensor]]  # for each random op of a step, tensors among which is what it drew
 Shake = Callable[[torch.Tensor], torch.Tensor]
 
+NOWHERE = "each op by itself does what PyTorch's does"
+BRANCHED = "the program branches on numbers of Python's, and was not searched"
 
-def verify(
-    session: Session,
-    entry: str,
-    subject: Subject,
-    state: Callable[[], State],
-    scalars: Callable[[Any], dict[str, float]],
-    batches: Tensors,
-    steps: int,
-    unit: float,
-    every: bool,
-) -> Agreement:
+
+@dataclass(frozen=True)
+class Case:
+    """An entry point's function, and a session of its bundle that starts from the state as it is.
+
+    `state` gives the state as it is, `named` the leaves of what the function returns. `batches` has a tensor for each
+    input with the step as first dimension; PyTorch reads `given`.
+    """
+
+    session: Session
+    entry: str
+    subject: Subject
+    graph: Graph
+    state: Callable[[], State]
+    named: Callable[[Any], dict[str, Any]]
+    batches: Tensors
+    given: Tensors
+    steps: int
+    is_random: bool
+
+
+@dataclass
+class Step:
+    """What a step of the session started from, what it drew, and its outputs."""
+
+    state: Tensors
+    inputs: Tensors
+    draws: Draws
+    outputs: dict[str, Any]
+
+
+def verify(case: Case, unit: float, *, every: bool) -> Agreement:
     """Judges a session's steps by PyTorch's own, and by those with each f32 value moved by about `unit` of it.
 
-    `state` gives the state as it is, which the session starts from, `scalars` the numbers among what the function
-    returns. Nothing but the session is changed.
+    Nothing but the session is changed. Raises Undecided where rounding alone decides, or random numbers do.
     """
-    log, last = _run_session(session, entry, batches, steps)
-    outputs = [*log[0]]
+    steps = _run_session(case)
+    mine = _run_of([step.outputs for step in steps], _state_of(case.session))
 
-    def run(shake: int | None) -> Run:
-        with undone(subject), sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
-            losses = _run_eager(subject, batches, steps, shaken(shake, unit), scalars)
-            last = {name: stored(tensor.detach()).clone() for name, tensor in state().tensors.items()}
-        return [row[name] for row in losses for name in outputs], last
+    def run(seed: int | None) -> Run:
+        mode = in_mode(case.subject.state, case.graph.training)
+        with undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
+            outputs = _run_eager(case, steps, shaken(seed, unit))
+            last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
+        return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
 
     reference = run(None)
-    mine = [row[name] for row in log for name in outputs]
     runs = [run(seed) for seed in range(SHAKES)]
-    return judge(reference, runs, (mine, {**reference[1], **last}), _distance, every=every)
+    agreement = judge(reference, runs, (mine[0], {**reference[1], **mine[1]}), _distance, every=every)
+    return agreement if agreement.holds else dataclasses.replace(agreement, parting=_parting(case, steps) or NOWHERE)
 
 
-def _run_session(session: Session, entry: str, batches: Tensors, steps: int) -> tuple[Log, dict[str, torch.Tensor]]:
-    """Runs an entry point; gives the numbers among its outputs, and the last state."""
-    log = []
-    for step in range(steps):
-        outputs = session.entries[entry](**{name: stored(rows[step]) for name, rows in batches.items()})
-        log.append({name: float(value) for name, value in outputs.items() if value.ndim == 0})
-    return log, {name: session.state.torch(name).clone() for name in session.state}
+def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
+    """Numbers of all steps; the last state, and the last step's other results beside it."""
+    numbers = [float(value) for row in outputs for value in row.values() if torch.as_tensor(value).dim() == 0]
+    last = {name: torch.as_tensor(value).detach() for name, value in outputs[-1].items()}
+    return numbers, {**state, **{f"the output {n}": stored(value) for n, value in last.items() if value.dim()}}
+
+
+def _run_session(case: Case) -> list[Step]:
+    draws = case.graph.draws()
+    if case.is_random and case.graph.has_branches:
+        raise Undecided("PyTorch cannot be given what a program draws that branches on numbers of Python's")
+    observer = Observer(case.graph, [node for nodes in draws for node in nodes]) if draws else None
+    steps = []
+    for i in range(case.steps):
+        inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
+        state = _state_of(case.session)
+        values = observer(state, inputs) if observer else {}
+        outputs = case.session.entries[case.entry](**inputs)
+        drawn = [[values[node] for node in nodes if node in values] for nodes in draws]
+        steps.append(Step(state, inputs, drawn, outputs))
+    return steps
+
+
+def _state_of(session: Session) -> Tensors:
+    return {name: session.state.torch(name).clone() for name in session.state}
 
 
 def shaken(seed: int | None, unit: float) -> Shake:
@@ -74,25 +121,46 @@ def shaken(seed: int | None, unit: float) -> Shake:
     return moved
 
 
-def _run_eager(
-    subject: Subject, batches: Tensors, steps: int, moved: Shake, scalars: Callable[[Any], dict[str, float]]
-) -> Log:
+def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str, Any]]:
+    """What the function returns at each step, given what the session drew."""
+    subject = case.subject
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
-    numbers = {number.name: number for number in subject.changeable if number.name in batches}
-    inputs = [rows for name, rows in batches.items() if name not in numbers]
-    log = []
-    for step in range(steps):
+    numbers = {number.name: number for number in subject.changeable if number.name in case.given}
+    inputs = [rows for name, rows in case.given.items() if name not in numbers]
+    results = []
+    for i, step in enumerate(steps):
         with torch.no_grad():
             for name, tensor in subject.state.tensors.items():
                 if not name.endswith(".step"):
                     tensor.copy_(moved(tensor))
         for name, number in numbers.items():
-            number.set(batches[name][step].item())
-        for i, rows in zip(positions, inputs, strict=True):
-            leaves[i] = moved(rows[step])
-        log.append(scalars(subject.function(*pytree.tree_unflatten(leaves, spec))))
-    return log
+            number.set(case.given[name][i].item())
+        for position, rows in zip(positions, inputs, strict=True):
+            leaves[position] = moved(rows[i])
+        with Drawn(step.draws) if step.draws else nullcontext():
+            returned = subject.function(*pytree.tree_unflatten(leaves, spec))
+        results.append({name: _kept(leaf) for name, leaf in case.named(returned).items()})
+    return results
+
+
+def _kept(leaf: Any) -> Any:
+    return stored(leaf.detach()).clone() if isinstance(leaf, torch.Tensor) else leaf
+
+
+def _parting(case: Case, steps: Sequence[Step]) -> str:
+    """Where a step's ops part from PyTorch's first."""
+    if case.graph.has_branches:
+        return BRANCHED
+    observer = Observer(case.graph, case.graph.ops)
+    defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
+    for step in steps:
+        given = {**defaults, **step.state, **step.inputs}
+        made = observer(step.state, step.inputs)
+        found = first_parting(case.graph, [given.get(port.name) for port in case.graph.takes], made)
+        if found:
+            return found
+    return ""
 
 
 @contextmanager
@@ -101,21 +169,25 @@ def undone(subject: Subject) -> Iterator[None]:
     tensors = list(subject.state.tensors.values())
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
-    with restored(Snapshot(subject.roots(), {}).reached()):
-        yield
-    for tensor, flag in zip(tensors, trained, strict=True):
-        tensor.requires_grad_(flag)
-    with torch.no_grad():
-        for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
-            tensor.data = data
-            tensor.copy_(value)
-            tensor.grad = grad
-            if grad is not None:
-                grad.copy_(gradient)
+    try:
+        with restored(Snapshot(subject.roots(), {}).reached()):
+            yield
+    finally:
+        for tensor, flag in zip(tensors, trained, strict=True):
+            tensor.requires_grad_(flag)
+        with torch.no_grad():
+            for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
+                tensor.data = data
+                tensor.copy_(value)
+                tensor.grad = grad
+                if grad is not None:
+                    grad.copy_(gradient)
 
 
 def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:
-    """Relative L2 distance; absolute where the reference is zero."""
+    """Relative L2 distance; absolute where the reference is zero, and infinite where it has another shape."""
+    if a.shape != reference.shape:
+        return math.inf
     a, reference = a.double(), reference.double()
     norm = reference.norm().item()
     return float((a - reference).norm()) / (norm if norm > 0 else 1)

@@ -1,0 +1,14 @@
+"""Lazy tensors: PyTorch as it is written, compiled in pieces that are as long as nobody looks.
+
+>>> model.to(ingot.torch.device())
+>>> loss = loss_of(model(x), y)
+>>> loss.backward()
+>>> ingot.torch.optimizer_step(optimizer)
+"""
+
+from ingot.torch.lazy.device import device
+from ingot.torch.lazy.metrics import clear, counter, report, samples
+from ingot.torch.lazy.steps import mark_step, optimizer_step
+from ingot.torch.lazy.text import text
+
+__all__ = ["clear", "counter", "device", "mark_step", "optimizer_step", "report", "samples", "text"]

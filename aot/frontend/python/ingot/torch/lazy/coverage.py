@@ -1,0 +1,75 @@
+"""Which ops are recorded, and which are PyTorch's to run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+import ingot.torch.aten  # noqa: F401  (fills the table)
+from ingot.stablehlo import TensorType
+from ingot.torch.decompositions import decompositions
+from ingot.torch.dtypes import TORCH_DTYPES, type_of
+from ingot.torch.errors import TraceError
+from ingot.torch.lazy.tape import Op, Ref, frozen, mapped
+from ingot.torch.lowering import TABLE, overload_name
+
+# Ops as they were called, with the types of their tensors, that turned out to have no row.
+REFUSED: dict[OpOverload, set[Any]] = {}
+
+
+@functools.cache
+def has_row(op: OpOverload) -> bool:
+    """Whether an op, or the one that makes what it writes, has a row or is taken apart."""
+    if torch.Tag.inplace_view in op.tags:
+        return True
+    return any(overload_name(form) in TABLE or form in decompositions() for form in (op, pure_form(op)))
+
+
+@functools.cache
+def is_composite(op: OpOverload) -> bool:
+    """Whether PyTorch makes an op of others; with ``inference_mode()`` it leaves that to the device."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"))
+
+
+@functools.cache
+def pure_form(op: OpOverload) -> OpOverload:
+    """The op that makes what an op writes: ``add`` of ``add_``; of others, the op itself."""
+    packet = getattr(torch.ops.aten, op._opname.removesuffix("_"), None)
+    names = (op._overloadname, op._overloadname.removesuffix("out").removesuffix("_") or "default", "int")
+    forms = [getattr(packet, name) for name in names if packet and name in packet.overloads()]
+    return next((form for form in forms if not form._schema.is_mutable), op)
+
+
+def is_refused(op: OpOverload, args: Any, kwargs: Any) -> bool:
+    """Whether a call of an op with such tensors turned out to have no row."""
+    return op in REFUSED and _signature((args, kwargs), type_of, torch.Tensor) in REFUSED[op]
+
+
+def refuse(op: Op, types: Sequence[TensorType], lower: Callable[[Op, list[torch.Tensor], list[int]], Any]) -> bool:
+    """Whether an op of a tape, alone, cannot be lowered; then it is noted."""
+    tensors: list[torch.Tensor] = []
+
+    def stand_in(ref: Ref) -> Ref:
+        type_ = types[ref.number]
+        tensors.append(torch.empty(type_.shape, dtype=TORCH_DTYPES[type_.dtype]))
+        return Ref(len(tensors) - 1)
+
+    args, kwargs = mapped((op.args, op.kwargs), stand_in, Ref)
+    first = len(tensors)
+    results = tuple(None if number is None else first + i for i, number in enumerate(op.results))
+    made = [number for number in results if number is not None] or list(range(first))
+    try:
+        lower(replace(op, args=args, kwargs=kwargs, results=results), tensors, made)
+    except TraceError:
+        REFUSED.setdefault(op.function, set()).add(_signature((op.args, op.kwargs), lambda r: types[r.number], Ref))
+        return True
+    return False
+
+
+def _signature(call: Any, type_: Callable[[Any], TensorType], of: type) -> Any:
+    return frozen(mapped(call, type_, of))

@@ -1,0 +1,95 @@
+"""What the processor does for lazy tensors: copies from and to it, random numbers, and ops that have no row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+from ingot.torch.lazy import metrics
+from ingot.torch.lazy.memory import packed, view_like
+from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in
+from ingot.torch.lazy.recorder import RECORDER
+from ingot.torch.lazy.tape import mapped
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device
+
+# Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
+DRAWN_IN_PLACE = {
+    *("normal_.default", "uniform_.default", "exponential_.default", "bernoulli_.float", "geometric_.default"),
+    *("random_.default", "random_.from", "random_.to", "cauchy_.default", "log_normal_.default"),
+}
+DRAWN_ALIKE = {"rand_like", "randn_like", "randint_like"}
+UNUSED = ("pin_memory", "non_blocking", "layout")  # by a copy
+
+
+def draw(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    """Random numbers are PyTorch's, of its generator for the processor: the same as without the device."""
+    in_place = f"{op._opname}.{op._overloadname}" in DRAWN_IN_PLACE
+    if tensors_in((args, kwargs)) and not in_place and op._opname not in DRAWN_ALIKE:
+        return run_by_torch(op, args, kwargs)
+    metrics.count(metrics.DRAWN)
+    alike = mapped(args, lambda x: torch.empty_strided(x.shape, x.stride(), dtype=x.dtype))
+    drawn = op(*alike, **placed(kwargs, "cpu"))
+    return copy_into(args[0], drawn) if in_place else on_device(drawn)
+
+
+def empty(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
+    """Memory without values."""
+    like = packed(op(*mapped(args, seen_of), **placed(kwargs, "meta")))
+    return on_device(torch.empty_strided(like.shape, like.stride(), dtype=like.dtype))
+
+
+def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    """Runs an op in PyTorch on the bytes of its tensors, and counts it under its name."""
+    metrics.count(op._schema.name)
+    operands = {id(x): x for x in tensors_in((args, kwargs))}
+    host = {key: x.bytes for key, x in operands.items()}
+    host_args, host_kwargs = mapped((args, placed(kwargs, "cpu")), lambda x: host.get(id(x), x))
+    made = op(*host_args, **host_kwargs)
+
+    def wrapped(x: torch.Tensor) -> LazyTensor:
+        for key, seen in host.items():
+            if seen is x:
+                return operands[key]
+            if seen.untyped_storage()._cdata == x.untyped_storage()._cdata:
+                memory = operands[key].memory
+                return LazyTensor(memory, view_like(memory.whole, x))
+        return on_device(x)
+
+    return mapped(made, wrapped)
+
+
+def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """``tensor.copy_(source)``; where the processor's values go to memory that the tape does not know, at once."""
+    if not isinstance(tensor, LazyTensor):
+        return tensor.copy_(source.bytes)
+    if isinstance(source, LazyTensor):
+        return record(aten.copy_.default, (tensor, source), {})
+    if tensor.memory.tape is RECORDER.tape:
+        return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
+    view_like(tensor.memory.known(), tensor.seen).copy_(source.detach())
+    return tensor
+
+
+def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **options: Any) -> torch.Tensor:
+    """``tensor.to(...)``, to this device or to the processor."""
+    options = {name: value for name, value in options.items() if value is not None and name not in UNUSED}
+    if not isinstance(tensor, LazyTensor):
+        return on_device(tensor.detach().clone()).to(**options)
+    if device is None or device.type == DEVICE:
+        return record(aten._to_copy.default, (tensor,), options)
+    return tensor.bytes.to(device, copy=True, **options)
+
+
+def same(tensor: LazyTensor) -> LazyTensor:
+    """Another tensor of the same value and memory: ``detach()``."""
+    other = LazyTensor(tensor.memory, tensor.seen.detach())
+    other.value = tensor.value
+    return other
+
+
+def number(tensor: LazyTensor) -> Any:
+    """``item()``."""
+    metrics.count("aten::_local_scalar_dense")
+    return tensor.bytes.item()

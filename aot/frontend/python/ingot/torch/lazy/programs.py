@@ -1,0 +1,117 @@
+"""Tapes as bundles: each is compiled once, and found again by all that it says."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+from torch import fx
+
+from ingot import cache
+from ingot.session import Session
+from ingot.stablehlo import Port
+from ingot.torch.emit import Way, emit
+from ingot.torch.errors import TraceError
+from ingot.torch.lazy import metrics
+from ingot.torch.lazy.coverage import refuse
+from ingot.torch.lazy.memory import Memory
+from ingot.torch.lazy.tape import Key, Op, Ref, Tape, mapped
+from ingot.torch.places import only_trace_errors
+from ingot.torch.program import ROUNDS
+from ingot.torch.state import stored
+from ingot.torch.trace import functional
+
+ENTRY = "graph"
+Tensors = list[torch.Tensor]
+Program = Callable[[Sequence[torch.Tensor]], Tensors]
+
+PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
+
+
+def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
+    """What computes memory from a tape's inputs.
+
+    A tape with an op that has no row is PyTorch's to run; that op is not recorded again.
+    """
+    key = tape.key(results)
+    if key in PROGRAMS:
+        metrics.count(metrics.CACHED)
+        return PROGRAMS[key]
+    numbers = [number for number, _ in tape.inputs]
+    graph = graph_of(tape.ops, numbers, [memory.number for memory in results], tape.strides)
+    try:
+        with metrics.timed(metrics.COMPILE):
+            program = PROGRAMS[key] = compiled(graph, [data for _, data in tape.inputs])
+    except TraceError:
+        missing = [op for op in tape.ops if refuse(op, tape.types, lowered_alone)]
+        if not missing:
+            raise
+        for op in missing:
+            metrics.count(op.function.name())
+        return lambda inputs: list(fx.Interpreter(graph).run(*(data.clone() for data in inputs)))
+    metrics.count(metrics.UNCACHED)
+    return program
+
+
+def graph_of(
+    ops: Sequence[Op], inputs: Sequence[int], results: Sequence[int], strides: Mapping[int, tuple[int, ...]]
+) -> fx.GraphModule:
+    """Ops as they were called, as a graph from some values to others; what they make lies as `strides` say."""
+    graph = fx.Graph()
+    nodes = {number: graph.placeholder(f"x{number}") for number in inputs}
+    for op in ops:
+        args, kwargs = mapped((op.args, op.kwargs), lambda ref: nodes[ref.number], Ref)
+        made = graph.call_function(op.function, args, kwargs)
+        for i, number in enumerate(op.results):
+            if number is not None:
+                nodes[number] = graph.call_function(operator.getitem, (made, i)) if op.is_tuple else made
+                if number in strides:
+                    nodes[number] = graph.call_function(laid_out, (nodes[number], strides[number]))
+    graph.output([nodes[number] for number in results])
+    return fx.GraphModule(torch.nn.Module(), graph)
+
+
+def laid_out(x: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """A tensor as views of it expect it to lie: PyTorch chooses where it is recorded, and may choose otherwise here."""
+    if all(x.stride(d) == strides[d] for d in range(x.dim()) if x.size(d) != 1):
+        return x
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
+
+
+def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool]]:
+    """The text of a graph, and which results are complex.
+
+    Raises TraceError for an op that has no row, or whose row does not take it. It works in a thread of its own, as
+    PyTorch traces otherwise within an op, which may be what looks.
+    """
+    with ThreadPoolExecutor(1) as own:
+        return own.submit(_lowered, graph, inputs).result()
+
+
+def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool]]:
+    with torch.no_grad(), only_trace_errors():
+        pure = functional(graph, list(inputs))
+        (returned,) = pure.graph.output_node().args
+        takes, gives = [Port(f"x{i}") for i in range(len(inputs))], [Port(f"y{i}") for i in range(len(returned))]
+        text, _ = emit([Way(pure)], ENTRY, takes, gives)
+        return text, [node.meta["val"].is_complex() for node in returned]
+
+
+def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]) -> None:
+    """Raises TraceError where one op, of inputs that are the first values, cannot be lowered."""
+    lowered(graph_of([op], range(len(inputs)), results, {}), inputs)
+
+
+def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
+    """A graph as a function that runs its bundle."""
+    text, are_complex = lowered(graph, inputs)
+    entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
+
+    def run(given: Sequence[torch.Tensor]) -> Tensors:
+        outputs = entry(*map(stored, given))
+        made = [torch.as_tensor(outputs[f"y{i}"]) for i in range(len(are_complex))]
+        return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=True)]
+
+    return run

@@ -1,0 +1,41 @@
+"""The tape that is being recorded, and its runs."""
+
+from __future__ import annotations
+
+import torch
+
+from ingot.torch.lazy import metrics
+from ingot.torch.lazy.programs import program_of
+from ingot.torch.lazy.tape import Tape
+
+
+class Recorder:
+    """Holds the tape: one for the process, as autograd records from threads of its own."""
+
+    def __init__(self) -> None:
+        self.tape = Tape()
+
+    def run(self) -> None:
+        """Runs what is recorded, for all memory that is in use, and starts anew."""
+        tape, self.tape = self.tape, Tape()
+        results = tape.live()
+        if not results:
+            return
+        for memory in results:
+            memory.data, memory.tape = None, None
+        program = program_of(tape, results)
+        with metrics.timed(metrics.EXECUTE):
+            made = program([data for _, data in tape.inputs])
+        for memory, data in zip(results, made, strict=True):
+            whole = memory.whole
+            if data.stride() != whole.stride():
+                data = torch.empty_strided(whole.shape, whole.stride(), dtype=whole.dtype).copy_(data)
+            memory.data = data
+
+
+RECORDER = Recorder()
+
+
+def run() -> None:
+    """Runs what is recorded."""
+    RECORDER.run()

@@ -1,0 +1,53 @@
+"""What is recorded, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ingot.torch.lazy.record import number_of
+from ingot.torch.lazy.recorder import RECORDER
+from ingot.torch.lazy.tape import Ref, Tape, mapped, refs
+from ingot.torch.lazy.tensor import LazyTensor
+
+
+def text(*tensors: torch.Tensor) -> str:
+    """The ops that tensors wait for, a line each; nothing runs.
+
+    Raises TypeError for a tensor of another device.
+    """
+    for tensor in tensors:
+        if not isinstance(tensor, LazyTensor):
+            raise TypeError(f"a tensor of {tensor.device} waits for nothing; give tensors of ingot.torch.device()")
+    tape = RECORDER.tape
+    roots = [number_of(tensor) for tensor in tensors]
+    ops = tape.needed(roots)
+    named = {number for op in ops for number in (*(r.number for r in refs((op.args, op.kwargs))), *op.results)}
+    lines = [_line(tape, number, "input()", roots) for number, _ in tape.inputs if number in named | {*roots}]
+    for op in ops:
+        made = [number for number in op.results if number is not None]
+        call = f"{op.function}({', '.join(_arguments(op.args, op.kwargs))})"
+        lines += [_line(tape, number, call, roots) for number in made] or [f"  {call}"]
+    return "\n".join(["IR {", *lines, "}"])
+
+
+def _line(tape: Tape, number: int, what: str, roots: list[int]) -> str:
+    type_ = tape.types[number]
+    root = f", ROOT={roots.index(number)}" if number in roots else ""
+    return f"  %{number} = {type_.dtype}[{','.join(map(str, type_.shape))}] {what}{root}"
+
+
+def _arguments(args: Any, kwargs: Any) -> list[str]:
+    return [*map(_written, args), *(f"{name}={_written(value)}" for name, value in kwargs.items())]
+
+
+def _written(value: Any) -> str:
+    return str(mapped(value, lambda ref: _Name(f"%{ref.number}"), Ref))
+
+
+class _Name(str):
+    """Is written without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)

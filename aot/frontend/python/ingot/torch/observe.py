@@ -1,0 +1,107 @@
+"""Values inside a program: what its random ops drew, and what each op makes, as outputs of a bundle of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ingot import cache
+from ingot.judge import Undecided
+from ingot.session import Session
+from ingot.stablehlo import Port
+from ingot.torch.emit import Way, emit
+from ingot.torch.places import COMPOSITE, draw_of
+
+ENTRY = "observed"
+NUMBERS = (torch.SymFloat, torch.SymInt)  # that a program computes
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What an entry point was written of: a graph of ATen ops, what its placeholders are called, and the mode.
+
+    Where Python's numbers choose a branch it is one of several, whose values cannot be told apart from outside.
+    """
+
+    module: torch.fx.GraphModule
+    takes: Sequence[Port]
+    training: bool
+    has_branches: bool = False
+
+    @property
+    def ops(self) -> list[torch.fx.Node]:
+        """The ops in order."""
+        return [node for node in self.module.graph.nodes if node.op == "call_function"]
+
+    def draws(self) -> list[list[torch.fx.Node]]:
+        """For each random op, in the order in which they were called, what it was taken apart into."""
+        drawing = sorted((node for node in self.ops if draw_of(node)[1]), key=lambda node: draw_of(node)[1])
+        return [list(nodes) for _, nodes in groupby(drawing, draw_of)]
+
+
+class Observer:
+    """A bundle whose outputs are values inside a graph, from the state and inputs that a step starts from."""
+
+    def __init__(self, graph: Graph, nodes: Iterable[torch.fx.Node]) -> None:
+        self._nodes = [node for node in nodes if isinstance(node.meta.get("val"), (torch.Tensor, *NUMBERS))]
+        copied = torch.fx.Graph()
+        copies: dict[torch.fx.Node, torch.fx.Node] = {}
+        copied.graph_copy(graph.module.graph, copies)
+        copied.output(tuple(copies[node] for node in self._nodes))
+        for node in copied.nodes:  # what stays whole has no values inside
+            node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
+        copied.eliminate_dead_code()
+        names = [Port(f"value{i}") for i in range(len(self._nodes))]
+        text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, graph.takes, names)
+        self._session = Session(cache.compiled({ENTRY: text}))
+        self._inputs = {port.name for port in self._session.entries[ENTRY].inputs}
+
+    def __call__(self, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[torch.fx.Node, Any]:
+        """The values of one step."""
+        for name in self._session.state:
+            self._session.state[name] = state[name]
+        given = {name: value for name, value in inputs.items() if name in self._inputs}
+        outputs = [*self._session.entries[ENTRY](**given).values()]
+        return {node: _as_in_graph(node, output) for node, output in zip(self._nodes, outputs, strict=True)}
+
+
+def _as_in_graph(node: torch.fx.Node, output: Any) -> Any:
+    """An output as the graph has it: complex numbers whole, numbers as Python's."""
+    value, tensor = node.meta["val"], torch.as_tensor(output)
+    if isinstance(value, NUMBERS):
+        return tensor.item()
+    return torch.view_as_complex(tensor) if value.is_complex() else tensor
+
+
+class Drawn(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
+    """Gives PyTorch's random ops the numbers that a program drew, one op after the other.
+
+    Raises Undecided for an op that gives other tensors than those, and at the end where there are more of them.
+    """
+
+    def __init__(self, draws: Sequence[Sequence[torch.Tensor]]) -> None:
+        super().__init__()
+        self._draws: Iterator[Sequence[torch.Tensor]] = iter(draws)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if torch.Tag.nondeterministic_seeded not in func.tags:
+            return made
+        drawn = [value for value in next(self._draws, ()) if _is_like(value, made)]
+        if not drawn or any(other.is_write for other in func._schema.arguments[1:]):
+            raise Undecided(f"PyTorch cannot be given what the program drew for {func.name()}")
+        return made.copy_(drawn[-1])
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        super().__exit__(kind, *error)
+        if kind is None and next(self._draws, None) is not None:
+            raise Undecided("PyTorch draws random numbers less often than the program")
+
+
+def _is_like(value: torch.Tensor, made: Any) -> bool:
+    return isinstance(made, torch.Tensor) and (value.shape, value.dtype) == (made.shape, made.dtype)

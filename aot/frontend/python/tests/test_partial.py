@@ -1,0 +1,84 @@
+"""`@ingot.torch.partial`: parts of an eager program are compiled."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import ingot.torch
+
+XS = torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
+    torch._dynamo.reset()
+
+
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4, bias=False), nn.BatchNorm1d(4), nn.Tanh())
+
+
+def backbone(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return model(x).exp()
+
+
+def train(forward: Any) -> tuple[list[float], list[torch.Tensor]]:
+    body, head = network(), nn.Linear(4, 2)
+    parameters = [*body.parameters(), *head.parameters()]
+    nn.init.ones_(head.weight)
+    nn.init.zeros_(head.bias)
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    losses = []
+    for x in XS:
+        optimizer.zero_grad()
+        loss = F.mse_loss(head(forward(body, x)), torch.ones(6, 2))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, parameters
+
+
+def test_trains_as_eager_does() -> None:
+    (mine, parameters), (expected, reference) = train(ingot.torch.partial(backbone)), train(backbone)
+    assert mine == pytest.approx(expected, rel=1e-4)
+    for x, y in zip(parameters, reference, strict=True):
+        torch.testing.assert_close(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_two_forwards_at_once_keep_their_own_activations() -> None:
+    model = network()
+    compiled = ingot.torch.partial(model)
+    first, second = compiled(XS[0]), compiled(XS[1])
+    mine = [torch.autograd.grad(output.square().sum(), model[0].weight)[0] for output in (first, second)]
+    for x, gradient in zip(XS, mine, strict=False):
+        (expected,) = torch.autograd.grad(model(x).square().sum(), model[0].weight)
+        torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_of_gradients_are_refused() -> None:
+    x = XS[0].clone().requires_grad_()
+    compiled = ingot.torch.partial(lambda x: x.sin() * x)
+    with pytest.raises(RuntimeError, match="double backward"):
+        torch.autograd.grad(compiled(x).sum(), x, create_graph=True)[0].sum().backward()
+
+
+def test_another_shape_runs_in_pytorch_with_one_warning() -> None:
+    compiled = ingot.torch.partial(backbone)
+    model = network()
+    compiled(model, XS[0])
+    with pytest.warns(UserWarning, match=r"backbone is compiled for float32 \[6, 3\], and was given float32 \[5, 3\]"):
+        mine = compiled(model, XS[0][:5])
+    assert mine.shape == (5, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(model, XS[1][:5])
+        compiled(model, XS[1])
