@@ -426,23 +426,10 @@ def steps_a_strange_scheduler() -> Training:
     return Training(model, optimizer, step)
 
 
-def lowers_its_rate() -> Training:
-    model, optimizer = linear()
-
-    def step(x: torch.Tensor) -> torch.Tensor:
-        loss = usual_step(model, optimizer, x)
-        for group in optimizer.param_groups:
-            group["lr"] *= 0.99
-        return loss
-
-    return Training(model, optimizer, step)
-
-
 REFUSED: list[tuple[Callable[[], Training], str]] = [
     (carries_gradients, r"py:\d+.*gradient of 'weight' lives on.*zero_grad\(\) before backward.*keep_gradients=True"),
     (scales_losses, r"py:\d+.*GradScaler looks at gradients.*GradScaler\(enabled=False\)"),
     (searches_lines, r"py:\d+.*LBFGS looks at losses.*Adam"),
-    (lowers_its_rate, r"changes 'lr' for the next call.*scheduler.*input 'lr' for each step"),
     (steps_a_strange_scheduler, r"py:\d+.*scheduler is not the program's.*Program\(model, optimizer, scheduler"),
 ]
 

@@ -43,7 +43,8 @@ def agrees(training: Training, folder: Path, steps: int) -> None:
     program = ingot.torch.Program(training.model, training.optimizer)
     before = {name: tensor.detach().clone() for name, tensor in program.state.tensors.items()}
     program.add("train_step", training.step, (xs[0],))
-    assert all(torch.equal(tensor, before[name]) for name, tensor in program.state.tensors.items())
+    traced = program.state.tensors
+    assert all(torch.equal(tensor, traced[name]) for name, tensor in before.items())
     log, final = Bundle(program, folder).train({"x": xs})
     for row, x in zip(log, xs, strict=True):
         outputs = training.step(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -243,16 +244,21 @@ class Ops(Writer):
         scalar = TensorType(x.dtype)
         zero = self.constant(0, scalar)
 
-        def regions() -> None:
+        def is_kept() -> None:
             with self.block([scalar, scalar]) as (a, b):
                 self._return(self.compare("GE", a, b))
-            self._line("}, {")
-            self._combine("add", scalar)
 
         attributes = (
             f"padding = {pairs(padding)}, window_dimensions = {array(window)}, window_strides = {array(strides)}"
         )
-        return self.op("stablehlo.select_and_scatter", [x, source, zero], x.type, attributes, regions)
+        return self.op(
+            "stablehlo.select_and_scatter",
+            [x, source, zero],
+            x.type,
+            attributes,
+            is_kept,
+            lambda: self._combine("add", scalar),
+        )
 
     def dot_general(
         self,
@@ -387,8 +393,19 @@ class Ops(Writer):
         with self.block([scalar, scalar]) as (a, b):
             self._return(b if combine == "set" else self.binary(combine, a, b))
 
-    def _return(self, value: Value) -> None:
-        self.ops("stablehlo.return", [value], [])
+    def case(
+        self, index: Value, types: Sequence[TensorType], branches: Sequence[Callable[[], Sequence[Value]]]
+    ) -> tuple[Value, ...]:
+        """What the branch of that index, an i32 scalar, gives: values of those types."""
+
+        def region(branch: Callable[[], Sequence[Value]]) -> None:
+            with self.block([]):
+                self._return(*branch())
+
+        return self.ops("stablehlo.case", [index], types, "", *(functools.partial(region, b) for b in branches))
+
+    def _return(self, *values: Value) -> None:
+        self.ops("stablehlo.return", values, [])
 
     def composite(
         self, name: str, decomposition: str, operands: Sequence[Value], result_types: Sequence[TensorType]

@@ -87,7 +87,7 @@ class Writer:
         operands: Sequence[Value],
         result_types: Sequence[TensorType],
         attributes: str = "",
-        region: Callable[[], None] | None = None,
+        *regions: Callable[[], None],
     ) -> tuple[Value, ...]:
         """Writes an op of several results: its name in full, its attributes as text."""
         self._count += 1
@@ -104,12 +104,10 @@ class Writer:
         tail = f" : ({', '.join(str(value.type) for value in operands)}) -> {given}"
         if self.place and self.is_located:
             tail += f" {self.place.location()}"
-        if region is None:
-            self._line(head + tail)
-        else:
-            self._line(head + " ({")
+        for i, region in enumerate(regions):
+            self._line("}, {" if i else head + " ({")
             region()
-            self._line("})" + tail)
+        self._line("})" + tail if regions else head + tail)
         return results
 
     def op(
@@ -118,16 +116,17 @@ class Writer:
         operands: Sequence[Value],
         result_type: TensorType,
         attributes: str = "",
-        region: Callable[[], None] | None = None,
+        *regions: Callable[[], None],
     ) -> Value:
         """Writes an op of one result."""
-        return self.ops(name, operands, [result_type], attributes, region)[0]
+        return self.ops(name, operands, [result_type], attributes, *regions)[0]
 
     @contextmanager
     def block(self, types: Sequence[TensorType]) -> Iterator[list[Value]]:
         """Writes the head of a region's only block and indents what follows; gives its arguments."""
         arguments = [self.argument(type_) for type_ in types]
-        self._line(f"^bb0({', '.join(f'{a.name}: {a.type}' for a in arguments)}):")
+        if arguments:
+            self._line(f"^bb0({', '.join(f'{a.name}: {a.type}' for a in arguments)}):")
         self._depth += 1
         yield arguments
         self._depth -= 1

@@ -16,7 +16,7 @@ from ingot import cache
 from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
-from ingot.torch.emit import emit
+from ingot.torch.emit import Way, emit
 from ingot.torch.errors import TraceError
 from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
@@ -46,7 +46,7 @@ def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
     results = _keep_tensors(graph.graph)
     made = [name for name in results if name]
     ports = [Port(f"x{i}") for i in range(len(inputs))]
-    text, is_random = emit(graph, ENTRY, ports, [Port(name) for name in made])
+    text, is_random = emit([Way(graph)], ENTRY, ports, [Port(name) for name in made])
     if is_random:
         raise TraceError("the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them")
     entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]

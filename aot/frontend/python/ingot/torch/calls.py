@@ -15,12 +15,14 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
+from ingot.torch.carried import Lent
+from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
 from ingot.torch.gradients import gradients
+from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
-from ingot.torch.reach import Held
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.schedules import Schedule
 from ingot.torch.snapshot import Snapshot
@@ -44,20 +46,40 @@ class Subject:
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
-        roots: dict[str, Any] = {"self" if is_object else "": self.function}
-        roots |= {name or "model": model for name, model in self.state.models.items()}
-        roots |= {**self.state.optimizers, **self.state.schedulers}
-        roots |= {f"{name}'s hooks": hooks_of(tensor) for name, tensor in self.state.tensors.items()}
-        return [Held(path, value, functools.partial(roots.get, path)) for path, value in roots.items()]
+        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state)]
+
+    def places(self) -> Snapshot:
+        """Everything in Python by its path, from models and optimizers where they hold it."""
+        function, *others = self.roots()
+        return Snapshot([*others, function], self.state.path_names)
+
+
+def owners(state: State) -> list[Held]:
+    """The models, optimizers and schedulers of a state, and the hooks of its tensors."""
+    return _roots(
+        {
+            **{name or "model": model for name, model in state.models.items()},
+            **state.optimizers,
+            **state.schedulers,
+            **{f"{name}'s hooks": hooks_of(tensor) for name, tensor in state.tensors.items()},
+        }
+    )
+
+
+def _roots(values: dict[str, Any]) -> list[Held]:
+    return [Held(path, value, Entry(values, path)) for path, value in values.items()]
 
 
 class Calls:
     """Two calls of a function in a row, to be traced; the results of the first."""
 
-    def __init__(self, subject: Subject, fakes: FakeTensorMode, places: Places, watch: Watch | None):
+    def __init__(
+        self, subject: Subject, fakes: FakeTensorMode, places: Places, choices: Choices, watch: Watch | None
+    ) -> None:
         self.subject = subject
         self.repetition = Repetition()
         self.outputs: Any = None
+        self._choices = choices
         self._fakes = fakes
         self._places = places
         self._watch = watch or (lambda _: nullcontext())
@@ -79,7 +101,7 @@ class Calls:
         )
 
     def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors) -> Tensors:
-        """Both calls; the outputs of each, and the state after it."""
+        """Both calls; the outputs of each, the state after it, and what was chosen by."""
         subject, state = self.subject, self.subject.state
         numbers = {h.name: self._number(t, h.default) for h, t in zip(subject.changeable, numbers_in, strict=True)}
         stand_ins = dict(zip(state.tensors, state_in, strict=True))
@@ -92,20 +114,29 @@ class Calls:
                 running.enter_context(schedule.lent(start, self._number))
             read_gradients = running.enter_context(gradients(state, stand_ins))
             names = {id(tensor): name for name, tensor in stand_ins.items()}
-            before = Snapshot(subject.roots(), names)
+            for number in state.numbers.values():
+                running.callback(number.set, number.get())
+            carried = {number.place for number in state.numbers.values()}
+            before = Snapshot(subject.roots(), names, carried)
             self._places.paths = before.computed
             self.repetition.mark(before, stand_ins | given | self._scheduled())
             with self._watch(before):
+                found = stand_ins
                 for call in range(2):
+                    numbers_lent = Lent(state.numbers, found)
+                    self._choices.begin(numbers_lent.symbols.values())
                     outputs = self._call(inputs)
-                    after = read() | read_gradients() | self._counters()
+                    found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
-                    results += [after[name].detach() for name in state.tensors]
-                    self.repetition.mark(Snapshot(subject.roots(), names), after | given | self._scheduled())
+                    results += [found[name].detach() for name in state.tensors]
+                    results += self._choices.predicates
+                    scheduled = self._scheduled()
+                    own = [*numbers.values(), *scheduled.values()]
+                    self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given | scheduled, own)
                     if call == 0:
                         self.outputs = outputs
-                        refuse_shared_memory({name: after[name] for name in state.tensors})
-                        _leave_gradients(stand_ins, after)
+                        refuse_shared_memory({name: found[name] for name in state.tensors})
+                        _leave_gradients(stand_ins, found)
         return results
 
     def _call(self, inputs: Tensors) -> Any:

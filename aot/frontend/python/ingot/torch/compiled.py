@@ -18,7 +18,7 @@ from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.buckets import Buckets
 from ingot.torch.emit import SEED, STEP
-from ingot.torch.errors import TraceError
+from ingot.torch.errors import FirstStepDiffers, TraceError
 from ingot.torch.feed import Feed
 from ingot.torch.guard import Guard
 from ingot.torch.live import Live
@@ -72,14 +72,17 @@ class CompiledStep(Substituted):
             return latest(args)
         if kwargs:
             args = self._positional(args, kwargs)
-        given = _tensors(args)
+        given, unpadded = _tensors(args), args
         if self._options.buckets:
             args = self._options.buckets.padded(self._signature, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
         if run is None:
-            run = self._trace(args, key)
+            try:
+                run = self._trace(args, key)
+            except FirstStepDiffers:  # from the state that it makes on, steps are alike
+                return self.function(*unpadded)
         if self._options.verify and (shapes := [tensor.shape for tensor in given]) not in run.verified:
             run.verify(self._name, _tensors(args), given)
             run.verified.append(shapes)
@@ -144,6 +147,8 @@ class Run:
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
         ]
+        numbers_carried = self._subject.state.numbers
+        self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
 
     def takes(self, args: tuple[Any, ...]) -> bool:
         """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types."""
@@ -151,8 +156,7 @@ class Run:
 
     def __call__(self, arguments: Sequence[torch.Tensor]) -> Any:
         """Runs on the live state."""
-        for scheduler, count in self._schedulers:
-            count.fill_(counter(scheduler))
+        self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()
         self._live.take_in()
@@ -160,13 +164,23 @@ class Run:
         self._live.written()
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
+        for number, tensor in self._carried:
+            number.set(tensor.item())
         return self._returned(outputs)
+
+    def _take_numbers(self) -> None:
+        """What Python counts and carries becomes state."""
+        for number, tensor in self._carried:
+            tensor.fill_(number.get())
+        for scheduler, count in self._schedulers:
+            count.fill_(counter(scheduler))
 
     def verify(self, name: str, arguments: list[torch.Tensor], given: list[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
 
         Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
         """
+        self._take_numbers()
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -42,36 +44,25 @@ class Decompositions:
 class Emitter:
     """Writes a graph's nodes in order."""
 
-    def __init__(self, graph: torch.fx.GraphModule, decompositions: Decompositions):
+    def __init__(
+        self, graph: torch.fx.GraphModule, decompositions: Decompositions, lowering: Lowering | None = None
+    ) -> None:
         self.graph = graph
         self.decompositions = decompositions
-        self.lowering = Lowering()
+        self.lowering = lowering or Lowering()
         self.values: dict[torch.fx.Node, Any] = {}
-        self._state: dict[str, torch.fx.Node] = {}  # as it is found
 
-    def arguments(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
-        """Makes the placeholders arguments, in order; state that nothing reads is none."""
-        placeholders = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
-        written = []
-        for node, port in zip(placeholders, ports, strict=True):
-            if port.is_state:
-                self._state[port.name] = node
-            if port.is_state and not node.users:
-                continue
-            value = self.values[node] = self.lowering.argument(type_of(node.meta["val"]))
-            written.append((value, port))
-        return written
-
-    def run(self) -> None:
-        """Writes every op."""
-        for node in self.graph.graph.nodes:
+    def run(self, results: Sequence[torch.fx.Node] | None = None) -> None:
+        """Writes every op, or those that some results need."""
+        nodes = self.graph.graph.nodes if results is None else _needed(results)
+        for node in nodes:
             if node.op == "get_attr":
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
-        for composite, nodes in stretches(self.graph.graph):
+        for composite, nodes_together in stretches(nodes):
             if composite:
-                self._write_composite(composite, nodes)
+                self._write_composite(composite, nodes_together)
             else:
-                self._write(nodes)
+                self._write(nodes_together)
 
     def _write(self, nodes: Sequence[torch.fx.Node]) -> None:
         for node in nodes:
@@ -103,15 +94,6 @@ class Emitter:
         self.lowering.place = place_of(nodes[0])
         outer = self.lowering.composite(name, callee, operands, [value.type for value in results])
         self.values |= zip(made, _replaced(inner, results, outer), strict=True)
-
-    def results(self, ports: Sequence[Port]) -> list[tuple[Value, Port]]:
-        """What the graph returns; state that stays as it was is no result."""
-        (returned,) = next(node for node in self.graph.graph.nodes if node.op == "output").args
-        return [
-            (self.values[node], port)
-            for node, port in zip(returned, ports, strict=True)
-            if not (port.is_state and node is self._state[port.name])
-        ]
 
     def _call(self, node: torch.fx.Node) -> Any:
         args = torch.fx.map_arg(node.args, self.values.__getitem__)
@@ -150,31 +132,104 @@ class Emitter:
         return self.lowering.dense(real.numpy(), dtype_name(real.dtype))
 
 
-def emit(
-    graph: torch.fx.GraphModule, name: str, arguments: Sequence[Port], results: Sequence[Port]
-) -> tuple[str, bool]:
-    """The text of a module whose main function the graph is, and whether it reads the random state."""
-    decompositions = Decompositions()
-    emitter = Emitter(graph, decompositions)
-    takes = emitter.arguments(arguments)
-    emitter.run()
-    gives = emitter.results(results)
-    if emitter.lowering.random:
-        seed, step = emitter.lowering.random
+@dataclass(frozen=True)
+class Way:
+    """A graph, and the choices that lead to it; what they are made by follows its results."""
+
+    graph: torch.fx.GraphModule
+    choices: tuple[bool, ...] = ()
+
+    @property
+    def placeholders(self) -> list[torch.fx.Node]:
+        """The graph's arguments."""
+        return [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+
+    @property
+    def returned(self) -> list[torch.fx.Node]:
+        """The graph's results, and the predicates of its choices."""
+        (returned,) = self.graph.graph.output_node().args
+        return list(returned)
+
+
+class Ways:
+    """Writes the ways of a program: one, or a tree of branches."""
+
+    def __init__(self, ways: Sequence[Way], arguments: Sequence[Port], results: Sequence[Port]) -> None:
+        self.lowering = Lowering()
+        self.decompositions = Decompositions()
+        self._emitters = {way: Emitter(way.graph, self.decompositions, self.lowering) for way in ways}
+        self._returned = {way: way.returned for way in ways}
+        self._arguments, self._results = arguments, results
+
+    def arguments(self) -> list[tuple[Value, Port]]:
+        """Makes the placeholders arguments, in order; state that nothing reads is none."""
+        written = []
+        for port, *nodes in zip(self._arguments, *(way.placeholders for way in self._emitters), strict=True):
+            if port.is_state and not any(node.users for node in nodes):
+                continue
+            value = self.lowering.argument(type_of(nodes[0].meta["val"]))
+            for emitter, node in zip(self._emitters.values(), nodes, strict=True):
+                emitter.values[node] = value
+            written.append((value, port))
+        return written
+
+    def run(self) -> list[tuple[Value, Port]]:
+        """Writes every op; gives the results, without state that stays as it was."""
+        found = {way: dict(zip(way.placeholders, self._arguments, strict=True)) for way in self._emitters}
+        kept = [
+            i
+            for i, port in enumerate(self._results)
+            if any(not port.is_state or found[way].get(nodes[i]) is not port for way, nodes in self._returned.items())
+        ]
+        values = self._write([*self._emitters], 0, kept)
+        return list(zip(values, (self._results[i] for i in kept), strict=True))
+
+    def _write(self, ways: list[Way], depth: int, kept: Sequence[int]) -> Sequence[Value]:
+        """Writes ways that made the same choices up to a depth."""
+        emitter, returned = self._emitters[ways[0]], self._returned[ways[0]]
+        if len(ways) == 1:
+            emitter.run()
+            return [emitter.values[returned[i]] for i in kept]
+        predicate = returned[len(self._results) + depth]
+        emitter.run([predicate])
+        sides = [[way for way in ways if way.choices[depth] is side] for side in (False, True)]
+        branches = [functools.partial(self._write, side, depth + 1, kept) for side in sides]
+        types = [type_of(returned[i].meta["val"]) for i in kept]
+        return self.lowering.case(self.lowering.convert(emitter.values[predicate], "i32"), types, branches)
+
+
+def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Sequence[Port]) -> tuple[str, bool]:
+    """The text of a module whose main function goes one of some ways, and whether it reads the random state."""
+    written = Ways(ways, arguments, results)
+    takes = written.arguments()
+    gives = written.run()
+    lowering = written.lowering
+    if lowering.random:
+        seed, step = lowering.random
         takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
-        one = emitter.lowering.constant(1, step.type)
-        gives.append((emitter.lowering.binary("add", step, one), Port(STEP, is_state=True)))
-    main = function_text("public @main", takes, emitter.lowering, gives)
-    return module_text(name, [main, *decompositions.texts]), emitter.lowering.random is not None
+        one = lowering.constant(1, step.type)
+        gives.append((lowering.binary("add", step, one), Port(STEP, is_state=True)))
+    main = function_text("public @main", takes, lowering, gives)
+    return module_text(name, [main, *written.decompositions.texts]), lowering.random is not None
 
 
-def stretches(graph: torch.fx.Graph) -> Iterator[tuple[str, list[torch.fx.Node]]]:
+def stretches(nodes: Iterable[torch.fx.Node]) -> Iterator[tuple[str, list[torch.fx.Node]]]:
     """The ops in order, those of one composite together with its name; others, and such as lie apart, without one."""
-    ops = [node for node in graph.nodes if node.op == "call_function"]
+    ops = [node for node in nodes if node.op == "call_function"]
     groups = [(composite, list(nodes)) for composite, nodes in groupby(ops, composite_of)]
     count = Counter(composite for composite, _ in groups)
     for composite, nodes in groups:
         yield composite[0] if composite and count[composite] == 1 else "", nodes
+
+
+def _needed(results: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
+    """The nodes that some need, and they themselves, in order."""
+    needed, waiting = set(results), [*results]
+    while waiting:
+        inner = [node for node in waiting.pop().all_input_nodes if node not in needed]
+        needed.update(inner)
+        waiting += inner
+    return [node for node in results[0].graph.nodes if node in needed]
 
 
 def _values(tree: Any) -> list[Value]:

@@ -16,3 +16,15 @@ class TraceError(Exception):
     def at(self, place: Place | None) -> TraceError:
         """The same error with a place, where it has none."""
         return self if self.place else TraceError(self.what, place, self.fix)
+
+
+class ValueAsked(TraceError):
+    """Python asks for a value that is known only when the program runs."""
+
+
+class SlotsMade(TraceError):
+    """An optimizer makes state while it steps."""
+
+
+class FirstStepDiffers(TraceError):
+    """An optimizer's first step is another than those that follow."""

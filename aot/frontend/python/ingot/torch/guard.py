@@ -13,6 +13,7 @@ import torch
 
 from ingot._engine import hold_same
 from ingot.torch.calls import Subject
+from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.reach import codes, edges, is_users
 from ingot.torch.snapshot import PLAIN, STATES, Snapshot
@@ -34,6 +35,7 @@ class Guard:
 
     def __init__(self, subject: Subject, constants: list[torch.Tensor]) -> None:
         self._subject, self._constants = subject, constants
+        self._carried = {number.place for number in subject.state.numbers.values()}
         self._snapshot = self._taken()
         self._reads: list[tuple[Callable[[], Any], Any]] = []
         self._tensors = [*subject.state.tensors.values()]
@@ -47,6 +49,7 @@ class Guard:
             if id(value) not in apart and not isinstance(value, DRAWN_FROM):
                 held += self._containers(value)
         copies = [container.copy() for container in held]
+        self._moved = self._carried_entries(held, copies)
         self._held = (
             _Containers(held, lambda: all(map(operator.eq, held, copies))),
             _Containers(
@@ -59,12 +62,15 @@ class Guard:
     def holds(self) -> bool:
         """Whether all is as it was."""
         try:
+            for copy, container, key in self._moved:
+                copy[key] = container[key]
             return (
-                all([held.hold_same() for held in self._held])
+                all(number.is_held for number in self._subject.state.numbers.values())
+                and all([held.hold_same() for held in self._held])
                 and (self._flags, self._versions) == self._now()
                 and all(_same(read(), value) for read, value in self._reads)
             )
-        except (RuntimeError, ValueError):  # other tensors or arrays than before: they do not compare as one
+        except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
     def change(self) -> str:
@@ -82,6 +88,9 @@ class Guard:
             is_tensor = isinstance(before[0], int)
             if is_tensor and before[0] not in map(id, self._constants):
                 return False
+        leaf = self._snapshot.leaves.get(path)
+        if leaf and self._is_carried(leaf.read):
+            return False
         return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
 
     def _taken(self) -> Snapshot:
@@ -100,12 +109,23 @@ class Guard:
         if isinstance(value, torch.optim.Optimizer):
             return [vars(value)]
         if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.FunctionType):
-            read_named = functools.partial(_attributes, vars(value), self._named)
+            carried = {key for container, key in self._carried if container == id(vars(value))}
+            read_named = functools.partial(_attributes, vars(value), self._named, carried)
             self._reads.append((read_named, read_named()))
             return []
         if not isinstance(value, IMMUTABLE):
-            self._reads += [(held.read, held.value) for held in edges(value, "", {})]
+            inner = edges(value, "", {})
+            self._reads += [(held.read, held.value) for held in inner if not self._is_carried(held.read)]
         return []
+
+    def _is_carried(self, read: Any) -> bool:
+        """Whether a number of the program's state is read."""
+        return isinstance(read, Written) and read.place in self._carried
+
+    def _carried_entries(self, held: list[Any], copies: list[Any]) -> list[tuple[Any, Any, Any]]:
+        """Copies whose entries are numbers of the program's state, and what they are copies of."""
+        pairs = {id(live): (copy, live) for copy, live in zip(copies, held, strict=True)}
+        return [(*pairs[container], key) for container, key in self._carried if container in pairs]
 
     def _movable(self) -> list[Hyperparameter]:
         moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
@@ -115,6 +135,7 @@ class Guard:
         """Reads the settings of an optimizer's group that no input of the program is."""
         mine = [n for n in self._movable() if n.optimizer.param_groups[n.group] is group]
         whole = {number.key for number in mine if number.index is None}
+        whole |= {key for container, key in self._carried if container == id(group)}
         parts = {(number.key, number.index) for number in mine}
 
         def read() -> dict[str, Any]:
@@ -165,9 +186,9 @@ def _contents(container: Any) -> tuple[Any, ...]:
     return tuple(chain.from_iterable(dict.items(container)) if isinstance(container, dict) else container)
 
 
-def _attributes(held: dict[str, Any], named: set[str] | None) -> dict[str, Any]:
-    """What code of the user's can read of an object: attributes that it does not name may change."""
-    return {name: value for name, value in held.items() if named is None or name in named}
+def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
+    """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
+    return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}
 
 
 def _same(now: Any, before: Any) -> bool:

@@ -36,6 +36,12 @@ class Hyperparameter:
         held = groups[self.group][self.key]
         return held if self.index is None else held[self.index]
 
+    @property
+    def place(self) -> tuple[int, Any]:
+        """Where Python holds it."""
+        group = self.optimizer.param_groups[self.group]
+        return (id(group), self.key) if self.index is None else (id(group[self.key]), self.index)
+
     def get(self, groups: list[dict[str, Any]]) -> float:
         """The number in an optimizer's groups."""
         return float(self.held(groups))

@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ingot.torch.errors import TraceError
+from ingot.torch.errors import SlotsMade, TraceError
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.repetition import Carried
 from ingot.torch.snapshot import Leaf
@@ -150,7 +150,7 @@ def _refuse_other_slots(optimizer: torch.optim.Optimizer, known: Mapping[torch.T
     for parameter in {**known, **now}:
         before, after = known.get(parameter, set()), now.get(parameter, set())
         for slot in after - before:
-            raise TraceError(
+            raise SlotsMade(
                 f"{type(optimizer).__name__} makes {slot!r} of its first gradients",
                 fix="take one step in PyTorch before tracing, so that it exists",
             )
@@ -173,6 +173,7 @@ def _refuse_new_number(hyperparameter: Hyperparameter, before: Any) -> None:
             "what it holds",
             Leaf.of(held, {}),
             f"give the program a scheduler, or set the input {hyperparameter.name!r} for each step",
+            {hyperparameter.place: float},
         )
 
 

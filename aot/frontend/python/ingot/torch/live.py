@@ -15,6 +15,7 @@ class Live:
 
     def __init__(self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor]) -> None:
         self.session = Session(bundle, threads)
+        self.names = set(bundle.states)  # of the state that lies in the session's memory
         self._views = [self.session.state.torch(name) for name in bundle.states]
         self._tensors = [tensors[name] for name in bundle.states]
         self._pointers = [view.data_ptr() for view in self._views]

@@ -14,7 +14,7 @@ from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.stablehlo import Port
-from ingot.torch.emit import emit
+from ingot.torch.emit import Way, emit
 from ingot.torch.places import COMPOSITE, draw_of
 
 ENTRY = "observed"
@@ -23,11 +23,15 @@ NUMBERS = (torch.SymFloat, torch.SymInt)  # that a program computes
 
 @dataclass(frozen=True)
 class Graph:
-    """What an entry point was written of: a graph of ATen ops, what its placeholders are called, and the mode."""
+    """What an entry point was written of: a graph of ATen ops, what its placeholders are called, and the mode.
+
+    Where Python's numbers choose a branch it is one of several, whose values cannot be told apart from outside.
+    """
 
     module: torch.fx.GraphModule
     takes: Sequence[Port]
     training: bool
+    has_branches: bool = False
 
     @property
     def ops(self) -> list[torch.fx.Node]:
@@ -53,7 +57,7 @@ class Observer:
             node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
         copied.eliminate_dead_code()
         names = [Port(f"value{i}") for i in range(len(self._nodes))]
-        text, _ = emit(torch.fx.GraphModule(graph.module, copied), ENTRY, graph.takes, names)
+        text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, graph.takes, names)
         self._session = Session(cache.compiled({ENTRY: text}))
         self._inputs = {port.name for port in self._session.entries[ENTRY].inputs}
 

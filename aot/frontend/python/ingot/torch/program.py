@@ -19,17 +19,22 @@ from ingot.folder import EntryPoints, dotted, input_row, output_name
 from ingot.judge import ONE_ULP, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
-from ingot.torch.calls import Subject
+from ingot.torch.calls import Subject, owners
+from ingot.torch.carried import Number, load_numbers, numbers_at
 from ingot.torch.dtypes import type_of
-from ingot.torch.emit import SEED, STEP, emit
+from ingot.torch.emit import SEED, STEP, Way, emit
+from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.observe import Graph
 from ingot.torch.places import only_trace_errors
+from ingot.torch.repetition import Carried, Kinds
 from ingot.torch.schedules import schedules_of
 from ingot.torch.settings import without_collection
+from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
-from ingot.torch.trace import trace
+from ingot.torch.trace import Trace, located, refuse_other_ends, trace
 from ingot.torch.verify import Case, verify
+from ingot.torch.warm_up import lack_state, warm_up
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
 Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
@@ -57,6 +62,16 @@ class Substituted:
     """What stands in the place of a function; traced is the function itself."""
 
     function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Added:
+    """What an entry point is made of."""
+
+    function: Callable[..., Any]
+    example_args: Sequence[Any]
+    training: bool
+    capture: bool
 
 
 class Program(EntryPoints):
@@ -89,6 +104,7 @@ class Program(EntryPoints):
         super().__init__()
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
+        self._carried: dict[str, Number] = {}
         state = self.state
         self._numbers = hyperparameters(state.optimizers)
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
@@ -98,11 +114,12 @@ class Program(EntryPoints):
         self.returned: dict[str, Any] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Graph] = {}
+        self._added: dict[str, Added] = {}
 
     @property
     def state(self) -> State:
         """The state as it is now."""
-        return _state(*self._parts, keep_gradients=self._keep_gradients)
+        return _state(*self._parts, keep_gradients=self._keep_gradients, numbers=self._carried)
 
     def add(
         self,
@@ -126,35 +143,85 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        with only_trace_errors(), without_collection():
-            self._add(name, function, example_args, training, capture)
+        carried = self._carried
+        try:
+            with only_trace_errors(), without_collection():
+                self._add(name, added := Added(function, example_args, training, capture))
+                if self._carried != carried:  # what is state now was fixed in other entry points
+                    for other in [other for other in self._added if other != name]:
+                        self._add(other, self._added[other])
+        except TraceError:
+            self._carried = carried
+            raise
+        self._added[name] = added
 
-    def _add(
-        self, name: str, function: Callable[..., Any], example_args: Sequence[Any], training: bool, capture: bool
-    ) -> None:
-        state = self.state
-        moved = [number for schedule in self._schedules.values() for number in schedule.moved]
-        changeable = [number for number in self._numbers if training and number not in moved]
-        subject = self.subjects[name] = Subject(function, example_args, state, changeable, self._schedules)
-        traced = trace(subject, training=training, capture=capture)
-        inputs = _named_leaves(_bound(function, example_args))
-        numbers = [Port(h.name, default=h.default) for h in changeable]
-        variables = [Port(variable, is_state=True) for variable in state.tensors]
-        named = _named_outputs(traced.outputs, _only(training))
+    def _add(self, name: str, added: Added) -> None:
+        ways = self._traced(name, added)
+        subject, traced = self.subjects[name], ways[0]
+        inputs = _named_leaves(_bound(added.function, added.example_args))
+        numbers = [Port(h.name, default=h.default) for h in subject.changeable]
+        variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
+        named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
-        self.texts[name], is_random = emit(traced.graph, name, takes, [*outputs, *variables])
-        self.graphs[name] = Graph(traced.graph, takes, training)
+        written = [Way(way.graph, way.choices) for way in ways]
+        self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
+        self.graphs[name] = Graph(traced.graph, takes, added.training, has_branches=len(ways) > 1)
         self.is_random |= is_random
-        self.constants[name] = traced.constants
+        self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
         self.returned[name] = pytree.tree_map_only(
             torch.Tensor, lambda t: Output(names[id(t)], t.is_complex()), traced.outputs
         )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
-            *(input_row(h.name, TensorType("f64"), h.default) for h in changeable),
+            *(input_row(h.name, TensorType("f64"), h.default) for h in subject.changeable),
         ]
+
+    def _traced(self, name: str, added: Added) -> list[Trace]:
+        """The ways of a function; numbers that it carries from call to call become state."""
+        refusal: tuple[Carried, Subject] | None = None
+        is_cold = True
+        while True:
+            subject = self.subjects[name] = self._subject(added)
+            try:
+                ways = trace(subject, training=added.training, capture=added.capture)
+                if not self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
+                    refuse_other_ends(ways)
+                    return ways
+            except (Carried, SlotsMade, ValueAsked) as error:
+                is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
+                if is_cold and is_of_slots and lack_state(subject):
+                    is_cold = False
+                    if warm_up(subject):
+                        continue
+                if isinstance(error, Carried):
+                    refusal = error, subject
+                elif not refusal:
+                    raise
+                if not isinstance(error, Carried) or not self._carry(subject, error.kinds):
+                    raise located(*refusal, training=added.training, capture=added.capture) from None
+            except Exception as error:
+                if refusal and not isinstance(error, TraceError):
+                    raise located(*refusal, training=added.training, capture=added.capture) from error
+                raise
+
+    def _subject(self, added: Added) -> Subject:
+        """What is traced, with the numbers that are carried as state."""
+        moved = [number for schedule in self._schedules.values() for number in schedule.moved]
+        places = {number.place for number in self._carried.values()}
+        changeable = [
+            number for number in self._numbers if added.training and number not in moved and number.place not in places
+        ]
+        return Subject(added.function, added.example_args, self.state, changeable, self._schedules)
+
+    def _carry(self, subject: Subject, kinds: Kinds) -> bool:
+        """Makes numbers state, if there are any at those places that are none yet."""
+        known = {number.place for number in self._carried.values()}
+        new = {place: kind for place, kind in kinds.items() if place not in known}
+        found = numbers_at(new, subject.places()) if new else {}
+        self._carried = self._carried | found
+        return bool(found)
 
     def verify(
         self,
@@ -187,7 +254,9 @@ class Program(EntryPoints):
         unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
         given = batches if as_given is None else as_given
-        case = Case(session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, given, steps)
+        case = Case(
+            session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, given, steps, self.is_random
+        )
         return verify(case, unit, every=every)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -223,16 +292,20 @@ def load_state(
     """Copies the state that a bundle saved into a model and its optimizer, and steps a scheduler to where it was.
 
     With `keep_gradients` also the gradients. Raises KeyError for state that the file lacks, ValueError for another
-    shape or dtype and for a scheduler that is further already; nothing is copied then.
+    shape or dtype and for a scheduler that is further already; nothing is copied then. Warns of numbers that Python
+    carried from call to call outside of models and optimizers: they are the caller's to set.
     """
-    _state(model, optimizer, scheduler, keep_gradients=keep_gradients).load(load_file(os.fspath(file)))
+    tensors = load_file(os.fspath(file))
+    state = _state(model, optimizer, scheduler, keep_gradients=keep_gradients)
+    state.load(tensors)
+    load_numbers(tensors, Snapshot(owners(state), state.path_names))
 
 
-def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, *, keep_gradients: bool) -> State:
+def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: Any) -> State:
     models = {"": model} if isinstance(model, torch.nn.Module) else model
     optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
-    return State(models, optimizers or {}, schedulers, keep_gradients=keep_gradients)
+    return State(models, optimizers or {}, schedulers, **options)
 
 
 def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str, Any]:

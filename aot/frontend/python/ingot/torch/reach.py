@@ -19,29 +19,13 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
+from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Element, Entry, Held, Variable
 from ingot.torch.places import FRAMEWORK_FILES
 
-
-class Held(NamedTuple):
-    """A value that something holds, the path to it, and how it is read again."""
-
-    path: str
-    value: Any
-    read: Callable[[], Any]
-
-
-class Absent:
-    """What is read where nothing is."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-ABSENT = Absent()
 Names = Mapping[int, str]  # of tensors that are state, by identity
 Edges = Iterator[Held]
 
@@ -83,7 +67,7 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
     if code.co_filename.startswith(OWN_FILES):
         return
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        yield from _one(name, functools.partial(_cell, cell))
+        yield from _one(name, Variable(cell))
     defaults = function.__defaults__ or ()
     parameters = code.co_varnames[: code.co_argcount][code.co_argcount - len(defaults) :]
     for name, value in (*zip(parameters, defaults, strict=True), *(function.__kwdefaults__ or {}).items()):
@@ -114,7 +98,7 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
         else:
-            yield from _one(name, functools.partial(function.__globals__.get, name, ABSENT))
+            yield from _one(name, Entry(function.__globals__, name))
 
 
 @functools.cache
@@ -133,20 +117,13 @@ def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edg
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, f"{path}.{name}", [other for other in names if other != name])
         else:
-            yield from _one(f"{path}.{name}", functools.partial(vars(module).get, name, ABSENT))
+            yield from _one(f"{path}.{name}", Entry(vars(module), name))
 
 
 def _one(path: str, read: Callable[[], Any]) -> Edges:
     value = read()
     if value is not ABSENT:
         yield Held(path, value, read)
-
-
-def _cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # the variable has no value yet
-        return ABSENT
 
 
 def _method(method: types.MethodType, path: str, names: Names) -> Edges:
@@ -166,12 +143,12 @@ def _partial(partial: functools.partial[Any], path: str, names: Names) -> Edges:
 
 def _items(mapping: Any, path: str, names: Names) -> Edges:
     for key, value in list(mapping.items()):
-        yield Held(f"{path}[{_key(key, names)}]", value, functools.partial(mapping.get, key, ABSENT))
+        yield Held(f"{path}[{_key(key, names)}]", value, Entry(mapping, key))
 
 
 def _attributes(held: dict[str, Any], before: str) -> Edges:
     for name, value in list(held.items()):
-        yield Held(f"{before}{name}", value, functools.partial(held.get, name, ABSENT))
+        yield Held(f"{before}{name}", value, Entry(held, name))
 
 
 def _key(key: Any, names: Names) -> str:
@@ -182,11 +159,7 @@ def _key(key: Any, names: Names) -> str:
 
 def _sequence(sequence: Any, path: str, names: Names) -> Edges:
     for i, value in enumerate(sequence):
-        yield Held(f"{path}[{i}]", value, functools.partial(_at, sequence, i))
-
-
-def _at(sequence: Any, i: int) -> Any:
-    return sequence[i] if i < len(sequence) else ABSENT
+        yield Held(f"{path}[{i}]", value, Element(sequence, i))
 
 
 def _set(elements: Any, path: str, names: Names) -> Edges:
@@ -199,12 +172,12 @@ def _module(module: torch.nn.Module, path: str, names: Names) -> Edges:
     for name, value in list(vars(module).items()):
         if name == "_modules":
             for key, child in value.items():
-                read = functools.partial(value.get, key, ABSENT)
+                read = Entry(value, key)
                 yield Held(f"{path}[{key}]" if key.isdigit() else f"{path}.{key}", child, read)
         elif name in ("_parameters", "_buffers"):
             yield from _attributes(value, f"{path}.")
         else:
-            yield Held(f"{path}.{name}", value, functools.partial(vars(module).get, name, ABSENT))
+            yield Held(f"{path}.{name}", value, Entry(vars(module), name))
     yield from _class_of(module)
 
 
@@ -219,7 +192,7 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
     for base in type(value).__mro__:
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
-            yield from _one(f"{path}.{slot}", functools.partial(getattr, value, slot, ABSENT))
+            yield from _one(f"{path}.{slot}", Attribute(value, slot))
     yield from _class_of(value)
 
 
@@ -236,7 +209,7 @@ def _class(class_: type, path: str, names: Names) -> Edges:
     for name, value in list(vars(class_).items()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
         if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
-            yield Held(f"{path}.{name}", value, functools.partial(vars(class_).get, name, ABSENT))
+            yield Held(f"{path}.{name}", value, ClassAttribute(class_, name))
 
 
 def _file_of(class_: type) -> str:

@@ -7,7 +7,7 @@ and both computed the same from the state, then so will every call that follows.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from types import FrameType
@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.held import Written
 from ingot.torch.places import is_users_code, place_in, place_of
 from ingot.torch.snapshot import Leaf, Snapshot
 from ingot.torch.torch_internals import node_of, traced_nodes, without_functions
@@ -27,14 +28,20 @@ BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in
 CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
+CHANGED = "the second call changes `{path}` from {before} to {after}, and a program repeats the first"
+CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by a number that it carries"
+Kinds = dict[tuple[int, Any], type]  # whether what is at a place is an int or a float
 
 
 class Carried(TraceError):
-    """Something that Python carries from call to call: the path to it, where there is one, and how it is read."""
+    """Something that Python carries from call to call: the path to it, where there is one, and how it is read.
 
-    def __init__(self, what: str, path: str, leaf: Leaf, fix: str):
-        super().__init__(what, None, fix)
-        self.path, self.leaf = path, leaf
+    Where all that it carries are numbers that can be written, also what kinds they are, by their places.
+    """
+
+    def __init__(self, what: str, path: str, leaf: Leaf | None, fix: str, kinds: Kinds, place: Place | None = None):
+        super().__init__(what, place, fix)
+        self.path, self.leaf, self.kinds = path, leaf, kinds
 
 
 class Repetition:
@@ -44,24 +51,32 @@ class Repetition:
         self.snapshots: list[Snapshot] = []
         self._values: list[dict[str, torch.fx.Node | None]] = []
         self._carried: dict[torch.fx.Node, str] = {}
+        self.computed: Kinds = {}
 
-    def mark(self, snapshot: Snapshot, state: Mapping[str, Any]) -> None:
-        """Says that a call ends or begins here, with that state."""
+    def mark(self, snapshot: Snapshot, state: Mapping[str, Any], given: Iterable[Any] = ()) -> None:
+        """Says that a call ends or begins here, with that state; numbers that are `given` are the program's own."""
         for node in traced_nodes():
             node.meta.setdefault(CALL, len(self.snapshots))
         self.snapshots.append(snapshot)
         self._values.append({name: node_of(value) for name, value in state.items()})
         if len(self.snapshots) == SECOND:
+            self._note_computed(snapshot, given)
             for path, value in snapshot.computed.values():
                 node = node_of(value)
                 if node:
                     self._carried.setdefault(node, path)
 
+    def _note_computed(self, left: Snapshot, given: Iterable[Any]) -> None:
+        """Notes where Python holds numbers that the first call computed."""
+        known = {id(number) for number in given}
+        for read, value in left.symbols:
+            if isinstance(read, Written) and id(value) not in known:
+                self.computed[read.place] = int if isinstance(value, torch.SymInt) else float
+
     def check(self, graph: torch.fx.Graph) -> None:
         """Raises TraceError where a third call would not do what the first does."""
         _, between, after = self.snapshots
-        for path in between.differences(after):
-            raise _changed(path, between, after)
+        refuse_differences(between, after)
         first, second = ([n for n in graph.nodes if n.meta.get(CALL) == call] for call in (FIRST, SECOND))
         pairs = self._pairs()
         for node in second:
@@ -94,19 +109,20 @@ class Repetition:
         names = {node: name for name, node in self._values[0].items()}
         path = self._carried.get(read, names.get(read))
         what = f"reads {f'`{path}`' if path else 'a tensor'}, which the call before left"
-        return TraceError(what, place_of(node), "keep it in a buffer of the model, or return it and pass it in")
+        fix = "keep it in a buffer of the model, or return it and pass it in"
+        return Carried(what, path or "", None, fix, self.computed, place_of(node))
 
     def _other(self, node: torch.fx.Node) -> TraceError:
         """The second call computes something else: what changed in Python by the first is why."""
         before, between, _ = self.snapshots
-        changes = before.differences(between)
+        changes = [path for path in before.differences(between) if not between.at(path).is_computed]
         what = f"the second call does something else than the first, where it comes to {node.name}"
         fix = "what it depends on changes in Python: pass it as an argument"
         if changes:
             path = changes[0]
             what += f"; the first changed `{path}` from {before.at(path).text} to {between.at(path).text}"
             fix = "call it once before it is traced, or keep what changes in a buffer of the model"
-        return TraceError(what, place_of(node), fix)
+        return Carried(what, "", None, fix, self.computed, place_of(node))
 
 
 def refuse_shared_memory(state: Mapping[str, torch.Tensor]) -> None:
@@ -124,13 +140,29 @@ def refuse_shared_memory(state: Mapping[str, torch.Tensor]) -> None:
             others.append((first, last, name))
 
 
-def _changed(path: str, between: Snapshot, later: Snapshot) -> Carried:
+def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED) -> None:
+    """Raises Carried where Python holds something else later; `change` says what that is."""
+    paths = between.differences(later)
+    if not paths:
+        return
+    path = paths[0]
     leaf = later.leaves.get(path) or between.leaves[path]
     before, after = between.at(path).text, later.at(path).text
     if before == after:
-        return Carried(f"each call draws other random numbers of `{path}`", path, leaf, DRAW)
-    what = f"the second call changes `{path}` from {before} to {after}, and a program repeats the first"
-    return Carried(what, path, leaf, CARRY)
+        raise Carried(f"each call draws other random numbers of `{path}`", path, leaf, DRAW, {})
+    what = change.format(path=path, before=before, after=after)
+    raise Carried(what, path, leaf, CARRY, _kinds(paths, between, later))
+
+
+def _kinds(paths: Sequence[str], between: Snapshot, later: Snapshot) -> Kinds:
+    """The kinds of what is at some paths, if all are numbers."""
+    kinds: Kinds = {}
+    for path in paths:
+        leaf, found = later.leaves.get(path), {s.at(path).kind for s in (between, later)}
+        if leaf is None or not isinstance(leaf.read, Written) or not found <= {int, float}:
+            return {}
+        kinds[leaf.read.place] = float if float in found else int
+    return kinds
 
 
 def _same_node(mine: torch.fx.Node, other: torch.fx.Node, pairs: Mapping[torch.fx.Node, set[torch.fx.Node]]) -> bool:
@@ -162,6 +194,7 @@ class Watch:
     def __call__(self, snapshot: Snapshot) -> Iterator[None]:
         """Watches what is called."""
         leaf = snapshot.leaves.get(self._carried.path, self._carried.leaf)
+        assert leaf is not None
         value = leaf.now()
 
         def look(frame: FrameType, event: str, _: Any) -> Any:

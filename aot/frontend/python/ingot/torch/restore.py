@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ingot.torch.reach import ABSENT, codes
+from ingot.torch.held import ABSENT
+from ingot.torch.reach import codes
 
 Undo = Callable[[], None]
 MOST_RESTORED = 1 << 20  # elements of an array

@@ -15,24 +15,61 @@ import torch
 from ingot.stablehlo import TensorType, Value
 from ingot.torch.lowering import Lowering, Operand
 
-FLOAT, INTEGER = TensorType("f64"), TensorType("i64")
+FLOAT, INTEGER, TRUTH = TensorType("f64"), TensorType("i64"), TensorType("i1")
+
+
+def _numbers(e: Lowering, *operands: Operand) -> list[Value]:
+    """Operands in the type in which Python computes with them."""
+    whole = all(isinstance(v, int) or (isinstance(v, Value) and v.type.is_integer) for v in operands)
+    return [e.tensor(v, INTEGER if whole else FLOAT) for v in operands]
 
 
 def _arithmetic(name: str) -> Callable[[Lowering, Operand, Operand], Value]:
-    def write(e: Lowering, x: Operand, y: Operand) -> Value:
-        whole = all(isinstance(v, int) or (isinstance(v, Value) and v.type.is_integer) for v in (x, y))
-        type_ = INTEGER if whole and name != "divide" else FLOAT
-        return e.binary(name, e.tensor(x, type_), e.tensor(y, type_))
-
-    return write
+    return lambda e, x, y: e.binary(name, *_numbers(e, x, y))
 
 
 def _function(name: str) -> Callable[[Lowering, Operand], Value]:
     return lambda e, x: e.unary(name, e.tensor(x, FLOAT))
 
 
-def _negate(e: Lowering, x: Value) -> Value:
-    return e.unary("negate", x)
+def _whole(name: str) -> Callable[[Lowering, Operand], Value]:
+    return lambda e, x: e.convert(e.unary(name, e.tensor(x, FLOAT)), "i64")
+
+
+def _truncate(e: Lowering, x: Operand) -> Value:
+    return e.convert(e.tensor(x, FLOAT), "i64")
+
+
+def _of_number(name: str) -> Callable[[Lowering, Operand], Value]:
+    return lambda e, x: e.unary(name, *_numbers(e, x))
+
+
+def _comparison(direction: str) -> Callable[[Lowering, Operand, Operand], Value]:
+    return lambda e, x, y: e.compare(direction, *_numbers(e, x, y))
+
+
+def _logic(name: str) -> Callable[[Lowering, Operand, Operand], Value]:
+    return lambda e, x, y: e.binary(name, e.tensor(x, TRUTH), e.tensor(y, TRUTH))
+
+
+def _divide(e: Lowering, x: Operand, y: Operand) -> Value:
+    return e.binary("divide", e.tensor(x, FLOAT), e.tensor(y, FLOAT))
+
+
+def _modulo(e: Lowering, x: Operand, y: Operand) -> Value:
+    """The remainder with the sign of the divisor."""
+    dividend, divisor = _numbers(e, x, y)
+    zero = e.constant(0, dividend.type)
+    remainder = e.binary("remainder", dividend, divisor)
+    is_other = e.compare("NE", e.compare("LT", remainder, zero), e.compare("LT", divisor, zero))
+    moved = e.binary("and", is_other, e.compare("NE", remainder, zero))
+    return e.select(moved, e.binary("add", remainder, divisor), remainder)
+
+
+def _floor_divide(e: Lowering, x: Operand, y: Operand) -> Value:
+    dividend, divisor = _numbers(e, x, y)
+    quotient = e.binary("divide", e.binary("subtract", dividend, _modulo(e, x, y)), divisor)
+    return quotient if quotient.type.is_integer else e.unary("round_nearest_even", quotient)
 
 
 def _power(e: Lowering, x: Operand, y: Operand) -> Value:
@@ -49,14 +86,27 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     operator.add: _arithmetic("add"),
     operator.sub: _arithmetic("subtract"),
     operator.mul: _arithmetic("multiply"),
-    operator.truediv: _arithmetic("divide"),
+    operator.truediv: _divide,
+    operator.floordiv: _floor_divide,
+    operator.mod: _modulo,
     operator.pow: _power,
-    operator.neg: _negate,
+    operator.neg: _of_number("negate"),
+    operator.abs: _of_number("abs"),
+    operator.eq: _comparison("EQ"),
+    operator.ne: _comparison("NE"),
+    operator.lt: _comparison("LT"),
+    operator.le: _comparison("LE"),
+    operator.gt: _comparison("GT"),
+    operator.ge: _comparison("GE"),
+    operator.and_: _logic("and"),
+    operator.or_: _logic("or"),
+    torch.sym_not: lambda e, x: e.unary("not", x),
+    round: _whole("round_nearest_even"),
+    math.floor: _whole("floor"),
+    math.ceil: _whole("ceil"),
+    math.trunc: _truncate,
     torch.sym_min: _arithmetic("minimum"),
     torch.sym_max: _arithmetic("maximum"),
     torch.sym_float: _to_float,
     torch._sym_sqrt: _function("sqrt"),
-    math.sqrt: _function("sqrt"),
-    math.exp: _function("exponential"),
-    math.log: _function("log"),
 }

@@ -13,7 +13,7 @@ import pathlib
 import pickle
 import random
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ingot.torch.reach import ABSENT, Absent, Edges, Held, Names, edges
+from ingot.torch.held import ABSENT, Absent, Held, Holder, Written
+from ingot.torch.reach import Edges, Names, edges
 from ingot.torch.torch_internals import without_functions
 
 PLAIN = (
@@ -40,6 +41,19 @@ class Shown:
     compared: Any
     text: str = field(compare=False)
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether it is what a program computes."""
+        return self.compared is FakeTensor
+
+    @property
+    def kind(self) -> Any:
+        """The type of a plain value."""
+        return self.compared[0] if isinstance(self.compared, tuple) else None
+
+
+COMPUTED = Shown(FakeTensor, "what is computed")
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -48,6 +62,7 @@ class Leaf:
     shown: Shown
     read: Callable[[], Any]
     names: Names
+    holder: Holder | None = None
 
     @staticmethod
     def of(read: Callable[[], Any], names: Names) -> Leaf:
@@ -64,23 +79,27 @@ class Leaf:
 class Snapshot:
     """Every value that is reached from some roots, by path; and tensors among them that are no state.
 
-    Tensors and numbers that a program computes are alike: which of them is read is seen in the program itself.
+    Tensors and numbers that a program computes are alike, as are numbers that it carries, by their places: which of
+    them is read is seen in the program itself.
     """
 
-    def __init__(self, roots: Iterable[Held], names: Names):
+    def __init__(self, roots: Iterable[Held], names: Names, carried: Container[Any] = ()):
         self.leaves: dict[str, Leaf] = {}
         self.computed: dict[int, tuple[str, Any]] = {}
-        self._names = names
+        self.symbols: list[tuple[Callable[[], Any], Any]] = []  # numbers that a program computes, and how they are read
+        self._names, self._carried = names, carried
         self._seen: dict[int, tuple[Any, str]] = {}  # what lives cannot be taken for something else
         self._met: collections.Counter[str] = collections.Counter()
-        stack: list[Edges] = [iter((*roots, *_draws()))]
+        self._holder: Holder | None = None
+        stack: list[tuple[Edges, Holder | None]] = [(iter((*roots, *_draws())), None)]
         with without_functions():
             while stack:
-                held = next(stack[-1], None)
+                followed, self._holder = stack[-1]
+                held = next(followed, None)
                 if held is None:
                     stack.pop()
-                elif (followed := self._enter(held)) is not None:
-                    stack.append(followed)
+                elif (inner := self._enter(held)) is not None:
+                    stack.append((inner, Holder(held.value, held.read, self._holder)))
 
     def _enter(self, held: Held) -> Edges | None:
         """Takes a value in; gives what it holds, where it is met for the first time."""
@@ -88,7 +107,8 @@ class Snapshot:
         if id(value) in self._seen:
             self._note(path, Shown(first := self._seen[id(value)][1], f"`{first}`"), read)
             return None
-        self._note(path, shown(value, self._names), read)
+        is_carried = isinstance(read, Written) and read.place in self._carried
+        self._note(path, COMPUTED if is_carried else shown(value, self._names), read)
         if isinstance(value, (torch.Tensor, *SYMBOLIC)):
             self._note_tensor(path, value, read)
         elif not isinstance(value, PLAIN):
@@ -102,7 +122,9 @@ class Snapshot:
     def _note_tensor(self, path: str, value: Any, read: Callable[[], Any]) -> None:
         if id(value) not in self._names:
             self.computed.setdefault(id(value), (path, value))
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, SYMBOLIC):
+            self.symbols.append((read, value))
+        else:
             flag = "requires_grad"
             self._note(f"{path}.{flag}", shown(value.requires_grad, {}), lambda: getattr(read(), flag, ABSENT))
 
@@ -110,7 +132,7 @@ class Snapshot:
         """Things of one name, such as variables of several functions, are counted."""
         self._met[path] += 1
         key = path if self._met[path] == 1 else f"{path} ({self._met[path]})"
-        self.leaves[key] = Leaf(value, read, self._names)
+        self.leaves[key] = Leaf(value, read, self._names, self._holder)
 
     def differences(self, later: Snapshot) -> list[str]:
         """The paths whose values are others later, in the order in which they are reached."""
@@ -132,7 +154,7 @@ def shown(value: Any, names: Names) -> Shown:
     if isinstance(value, torch.Tensor) and id(value) in names:
         return Shown(names[id(value)], f"the tensor {names[id(value)]!r}")
     if isinstance(value, (FakeTensor, *SYMBOLIC)):
-        return Shown(FakeTensor, "what is computed")
+        return COMPUTED
     if isinstance(value, torch.Tensor):
         return Shown((id(value), value._version), f"a tensor of version {value._version}")
     if isinstance(value, PLAIN):

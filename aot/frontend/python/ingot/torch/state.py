@@ -8,6 +8,7 @@ from typing import TypeAlias
 import torch
 
 from ingot.folder import saved_tensor
+from ingot.torch.carried import Numbers
 from ingot.torch.errors import TraceError
 from ingot.torch.schedules import Schedulers, advance, counter
 from ingot.torch.slots import create_slots
@@ -20,7 +21,8 @@ class State:
     """Every tensor of some models, optimizers and schedulers that lives from step to step, by name.
 
     Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``, the counters of
-    schedulers ``scheduler.last_epoch``; gradients, where they are kept, ``grad.<parameter>``, zeros where none is.
+    schedulers ``scheduler.last_epoch``; gradients, where they are kept, ``grad.<parameter>``, zeros where none is;
+    `numbers` that Python carries from call to call ``carried.<path>``.
     The name of a model or optimizer, where it has one, stands before: ``generator.conv1.weight``,
     ``adam.conv1.weight.exp_avg``. A tied parameter is one tensor under its first name. Slots that an optimizer creates
     in its first step are created with their first values.
@@ -33,11 +35,13 @@ class State:
         schedulers: Schedulers | None = None,
         *,
         keep_gradients: bool = False,
+        numbers: Numbers | None = None,
     ):
         self.models = models
         self.optimizers = optimizers
         self.schedulers = schedulers or {}
         self.keep_gradients = keep_gradients
+        self.numbers = numbers or {}
         self.tensors: dict[str, torch.Tensor] = {}
         self._names: dict[int, str] = {}
         for path, module, key in self.module_places():
@@ -57,6 +61,8 @@ class State:
                 )
         for name, scheduler in self.schedulers.items():
             self._add(counter_name(name), torch.tensor(counter(scheduler)))
+        for name, number in self.numbers.items():
+            self._add(name, number.tensor())
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
         if id(tensor) not in self._names:
@@ -66,6 +72,11 @@ class State:
     def name_of(self, tensor: torch.Tensor) -> str:
         """What a tensor of the state is called."""
         return self._names[id(tensor)]
+
+    @property
+    def path_names(self) -> dict[int, str]:
+        """What tensors are called, by identity."""
+        return {id(tensor): name for name, tensor in self.tensors.items()}
 
     def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""
@@ -104,6 +115,8 @@ class State:
                 parameter.grad = self.tensors[gradient_name(name)]
         for name, scheduler in self.schedulers.items():
             advance(scheduler, int(values[counter_name(name)]))
+        for name, number in self.numbers.items():
+            number.set(values[name].item())
 
 
 def stored(tensor: torch.Tensor) -> torch.Tensor:

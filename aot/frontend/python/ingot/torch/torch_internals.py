@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
+from torch.utils.hooks import RemovableHandle
 
 SET_DATA = torch.Tensor.data.__set__
 
@@ -34,6 +36,11 @@ def hooks_of(tensor: torch.Tensor) -> list[Any]:
         return [*(tensor._backward_hooks or {}).values(), *(tensor._post_accumulate_grad_hooks or {}).values()]
 
 
+def same_hook_numbers() -> AbstractContextManager[int]:
+    """Hooks that are registered within have the numbers that those after it have again."""
+    return patch.object(RemovableHandle, "next_id", RemovableHandle.next_id)
+
+
 def without_functions() -> AbstractContextManager[None]:
     """Tensors' attributes are read past those who follow what a function does with tensors."""
     return torch._C.DisableTorchFunction()  # type: ignore[no-any-return]
@@ -47,8 +54,9 @@ def depends_on(number: torch.SymFloat, other: torch.SymFloat) -> bool:
 def node_of(value: Any) -> torch.fx.Node | None:
     """The node of the graph that is traced which gives a tensor or a number; None for what is not traced."""
     mode = get_proxy_mode()
-    slot = mode and get_proxy_slot(value, mode.tracer, None)
-    if slot is None:
+    is_traced = isinstance(value, torch.Tensor | torch.SymInt | torch.SymFloat | torch.SymBool)
+    slot = mode and is_traced and get_proxy_slot(value, mode.tracer, None)
+    if not slot:
         return None
     proxy = slot.proxy if isinstance(value, torch.Tensor) else slot.force()
     return proxy.node

@@ -16,19 +16,22 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.torch.arithmetic import computed_arithmetic
 from ingot.torch.averaging import traceable_averages
 from ingot.torch.calls import Calls, Subject
 from ingot.torch.checkpoints import computed_again
+from ingot.torch.choices import MOST_WAYS, Choices, others
 from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, refuse_written
 from ingot.torch.decompositions import decompositions, first_decompositions
-from ingot.torch.errors import TraceError
+from ingot.torch.errors import TraceError, ValueAsked
 from ingot.torch.places import Places, module_paths, user_line
 from ingot.torch.refusals import refused
-from ingot.torch.repetition import Carried, Watch
+from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
+from ingot.torch.torch_internals import same_hook_numbers
 
 # What to do instead of ops whose shapes depend on values.
 BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
@@ -45,47 +48,78 @@ class Trace:
     """A functional graph of ATen ops.
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
-    results are the outputs' tensors, then the state afterwards. Its constants are tensors that the function reads and
-    that are neither.
+    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by. Its
+    constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
+    said by kind, and what else Python holds afterwards.
     """
 
     graph: torch.fx.GraphModule
     outputs: Any
     constants: list[torch.Tensor]
+    choices: tuple[bool, ...]
+    computed: Kinds
+    left: Snapshot
 
 
-def trace(subject: Subject, *, training: bool, capture: bool) -> Trace:
+def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
-    What objects in Python hold is as before afterwards. Raises TraceError where Python would have to look at a
-    tensor's value, for tensors that are neither argument nor state, and for what Python carries from call to call.
+    There is a trace for every way that it goes by the numbers that it carries. What objects in Python hold is as before
+    afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are neither
+    argument nor state, and Carried for what Python carries from call to call.
     """
-    with restored(Snapshot(subject.roots(), {}).reached()):
-        try:
-            return _trace(subject, training, capture)
-        except Carried as error:
-            carried = error
+    ways: list[Trace] = []
+    waiting: list[tuple[bool, ...]] = [()]
+    while waiting:
+        if len(ways) + len(waiting) > MOST_WAYS:
+            raise ValueAsked(f"Python chooses between more than {MOST_WAYS} ways by numbers that it carries")
+        given = waiting.pop()
+        with restored(Snapshot(subject.roots(), {}).reached()), same_hook_numbers():
+            ways.append(_trace(subject, training, capture, given))
+        waiting += others(given, ways[-1].choices)
+    return ways
+
+
+def refuse_other_ends(ways: list[Trace]) -> None:
+    """Raises TraceError where a function leaves or returns something else as it chose otherwise."""
+    for way in ways[1:]:
+        refuse_differences(ways[0].left, way.left, CHOSEN)
+    kinds = [pytree.tree_map_only(torch.Tensor, lambda t: (t.shape, t.dtype), way.outputs) for way in ways]
+    if any(kind != kinds[0] for kind in kinds):
+        what = "what the function returns depends on numbers that Python carries from call to call"
+        raise TraceError(what, fix="return tensors of the same shapes, by the same names, in every call")
+
+
+def located(carried: Carried, subject: Subject, *, training: bool, capture: bool) -> TraceError:
+    """The same error with the user's line that changes the value last."""
+    if carried.leaf is None:
+        return carried
     watch = Watch(carried)
-    with restored(Snapshot(subject.roots(), {}).reached()), suppress(Carried):
-        _trace(subject, training, capture, watch)
-    raise carried.at(watch.place) from None
+    with restored(Snapshot(subject.roots(), {}).reached()), suppress(TraceError):
+        _trace(subject, training, capture, (), watch)
+    return carried.at(watch.place)
 
 
-def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None = None) -> Trace:
+def _trace(
+    subject: Subject, training: bool, capture: bool, given: tuple[bool, ...], watch: Watch | None = None
+) -> Trace:
     fakes = FakeTensorMode(
         shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
     )
     places = Places(capture, attributes(subject.state))
-    calls = Calls(subject, fakes, places, watch)
+    choices = Choices(given)
+    calls = Calls(subject, fakes, places, choices, watch)
     arguments = calls.arguments()
     with (
         tracing_settings(subject.state, training),
         refused(),
         traceable_averages(),
         computed_again(),
+        computed_arithmetic(choices),
         composites(subject.state.optimizers, places.composite),
         module_paths(subject.state.models, places.modules),
         explained(places),
+        choices.asked(),
     ):
         graph = make_fx(calls, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
     refuse_written(graph, places.paths)
@@ -94,7 +128,8 @@ def _trace(subject: Subject, training: bool, capture: bool, watch: Watch | None 
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments))
-    return Trace(pure, calls.outputs, constants)
+    left = calls.repetition.snapshots[1]
+    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
 
 
 def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
@@ -143,13 +178,13 @@ def explained(places: Places) -> Iterator[None]:
     try:
         yield
     except GuardOnDataDependentSymNode as error:
-        raise TraceError(
+        raise ValueAsked(
             "Python asks for the value of a tensor to choose what to do",
             places.last,
             "use torch.where, or pass what decides as a number that is fixed when the function is traced",
         ) from error
     except DataDependentOutputException as error:
-        raise TraceError(f"{error.func} gives Python the value of a tensor", places.last, "use torch.where") from error
+        raise ValueAsked(f"{error.func} gives Python the value of a tensor", places.last, "use torch.where") from error
     except NotImplementedError as error:
         if "HigherOrderOperator" not in str(error):
             raise

@@ -13,7 +13,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.judge import SHAKES, Agreement, Run, judge
+from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
 from ingot.torch.observe import Drawn, Graph, Observer
@@ -28,6 +28,7 @@ Draws = list[list[torch.Tensor]]  # for each random op of a step, tensors among 
 Shake = Callable[[torch.Tensor], torch.Tensor]
 
 NOWHERE = "each op by itself does what PyTorch's does"
+BRANCHED = "the program branches on numbers of Python's, and was not searched"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Case:
     batches: Tensors
     given: Tensors
     steps: int
+    is_random: bool
 
 
 @dataclass
@@ -69,7 +71,7 @@ def verify(case: Case, unit: float, *, every: bool) -> Agreement:
 
     def run(seed: int | None) -> Run:
         mode = in_mode(case.subject.state, case.graph.training)
-        with _undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
+        with undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
             outputs = _run_eager(case, steps, shaken(seed, unit))
             last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
         return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
@@ -89,6 +91,8 @@ def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
 
 def _run_session(case: Case) -> list[Step]:
     draws = case.graph.draws()
+    if case.is_random and case.graph.has_branches:
+        raise Undecided("PyTorch cannot be given what a program draws that branches on numbers of Python's")
     observer = Observer(case.graph, [node for nodes in draws for node in nodes]) if draws else None
     steps = []
     for i in range(case.steps):
@@ -146,6 +150,8 @@ def _kept(leaf: Any) -> Any:
 
 def _parting(case: Case, steps: Sequence[Step]) -> str:
     """Where a step's ops part from PyTorch's first."""
+    if case.graph.has_branches:
+        return BRANCHED
     observer = Observer(case.graph, case.graph.ops)
     defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
     for step in steps:
@@ -158,14 +164,17 @@ def _parting(case: Case, steps: Sequence[Step]) -> str:
 
 
 @contextmanager
-def _undone(subject: Subject) -> Iterator[None]:
+def undone(subject: Subject) -> Iterator[None]:
     """Tensors, gradients and what Python holds are as before afterwards."""
     tensors = list(subject.state.tensors.values())
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
+    trained = [tensor.requires_grad for tensor in tensors]
     try:
         with restored(Snapshot(subject.roots(), {}).reached()):
             yield
     finally:
+        for tensor, flag in zip(tensors, trained, strict=True):
+            tensor.requires_grad_(flag)
         with torch.no_grad():
             for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
                 tensor.data = data

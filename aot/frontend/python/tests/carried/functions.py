@@ -26,7 +26,7 @@ def rate(it: int) -> float:
     return 0.1 * (1 + math.cos(math.pi * it / 10))
 
 
-@case(r"`it` from 1 to 2")
+@case()
 def sets_the_rate_by_a_closure() -> Training:
     model, optimizer = linear()
     it = 0
@@ -35,60 +35,60 @@ def sets_the_rate_by_a_closure() -> Training:
         nonlocal it
         for group in optimizer.param_groups:
             group["lr"] = rate(it)
-        it += 1  # here
+        it += 1
         return usual_step(model, optimizer, x)
 
     return Training(model, optimizer, step)
 
 
-@case(r"`COUNT` from 1 to 2")
+@case()
 def sets_the_rate_by_a_global() -> Training:
     model, optimizer = linear()
 
     def step(x: torch.Tensor) -> torch.Tensor:
         global COUNT
-        COUNT += 1  # here
+        COUNT += 1
         return usual_step(model, optimizer, x / COUNT)
 
     return Training(model, optimizer, step)
 
 
-@case(r"`COUNT` from 1 to 2")
+@case()
 def counts_in_a_function_that_it_calls() -> Training:
     model, optimizer = linear()
 
     def next_scale() -> float:
         global COUNT
-        COUNT += 1  # here
+        COUNT += 1
         return 1 / COUNT
 
     return Training(model, optimizer, lambda x: usual_step(model, optimizer, x * next_scale()))
 
 
-@case(r"`calls\[0\]` from 1 to 2")
+@case()
 def counts_in_a_default() -> Training:
     model, optimizer = linear()
 
     def step(x: torch.Tensor, calls: list[int] = [0]) -> torch.Tensor:  # noqa: B006
-        calls[0] += 1  # here
+        calls[0] += 1
         return usual_step(model, optimizer, x / calls[0])
 
     return Training(model, optimizer, step)
 
 
-@case(r"`step\.calls` from 1 to 2")
+@case()
 def counts_in_an_attribute_of_the_function() -> Training:
     model, optimizer = linear()
 
     def step(x: torch.Tensor) -> torch.Tensor:
-        step.calls += 1  # here
+        step.calls += 1
         return usual_step(model, optimizer, x / step.calls)
 
     step.calls = 0
     return Training(model, optimizer, step)
 
 
-@case(r"`self\.it` from 1 to 2")
+@case()
 def counts_in_the_trainer() -> Training:
     class Trainer:
         def __init__(self) -> None:
@@ -96,14 +96,14 @@ def counts_in_the_trainer() -> Training:
             self.it = 0
 
         def step(self, x: torch.Tensor) -> torch.Tensor:
-            self.it += 1  # here
+            self.it += 1
             return usual_step(self.model, self.optimizer, x / self.it)
 
     trainer = Trainer()
     return Training(trainer.model, trainer.optimizer, trainer.step)
 
 
-@case(r"`trainer\.it` from 1 to 2")
+@case()
 def counts_in_a_callable() -> Training:
     class Trainer:
         __slots__ = ("it", "model", "optimizer")
@@ -113,26 +113,26 @@ def counts_in_a_callable() -> Training:
             self.it = 0
 
         def __call__(self, x: torch.Tensor) -> torch.Tensor:
-            self.it += 1  # here
+            self.it += 1
             return usual_step(self.model, self.optimizer, x / self.it)
 
     trainer = Trainer()
     return Training(trainer.model, trainer.optimizer, lambda x: trainer(x))
 
 
-@case(r"`settings\.train\['it'\]` from 1 to 2")
+@case()
 def counts_deep_inside() -> Training:
     model, optimizer = linear()
     settings = SimpleNamespace(train={"it": 0})
 
     def step(x: torch.Tensor) -> torch.Tensor:
-        settings.train["it"] += 1  # here
+        settings.train["it"] += 1
         return usual_step(model, optimizer, x * 0.9 ** settings.train["it"])
 
     return Training(model, optimizer, step)
 
 
-@case(r"`it` from 1 to 2")
+@case()
 def accumulates_every_third_call() -> Training:
     model, optimizer = linear()
     it = 0
@@ -142,10 +142,132 @@ def accumulates_every_third_call() -> Training:
         loss = model(x).square().mean()
         optimizer.zero_grad()
         loss.backward()
-        it += 1  # here
+        it += 1
         if it % 3 == 0:
             optimizer.step()
         return loss
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def warms_up_and_decays() -> Training:
+    """As in nanoGPT: three ways by a counter, a cosine, a minimum and a remainder."""
+    model, optimizer = linear()
+    it = 0
+
+    def rate_of(it: int) -> float:
+        if it < 2:
+            return 0.1 * (it + 1) / 2
+        if it > 4:
+            return 0.01
+        return 0.01 + 0.045 * (1 + math.cos(math.pi * (it - 2) / 2))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        optimizer.param_groups[0]["lr"] = rate_of(it)
+        it += 1
+        return usual_step(model, optimizer, x * min(1.0, it / 4) + it % 3 - it // 2)
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def goes_back_to_the_start() -> Training:
+    model, optimizer = linear()
+    state = {"it": 0, "rounds": 0}
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        state["it"] += 1
+        if state["it"] == 3:
+            state["it"] = 0
+            state["rounds"] += 1
+        return usual_step(model, optimizer, x / (1 + state["rounds"]))
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def remembers_a_number_of_a_tensor() -> Training:
+    model, optimizer = linear()
+    best = [100.0]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = usual_step(model, optimizer, x)
+        best[0] = min(best[0], loss.item())
+        return loss + best[0]
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`it` from 1 to 2")
+def looks_a_rate_up_by_a_counter() -> Training:
+    model, optimizer = linear()
+    rates, it = [0.1, 0.05, 0.02, 0.01, 0.01, 0.01], 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        optimizer.param_groups[0]["lr"] = rates[it]
+        it += 1  # here
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`it` from 1 to 2")
+def cuts_a_counter_to_a_whole_number() -> Training:
+    model, optimizer = linear()
+    it = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        it += 1  # here
+        return usual_step(model, optimizer, x * int(it / 2))
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`phase` is '\w+' or '\w+' after a call, as Python chooses")
+def names_a_phase_by_a_counter() -> Training:
+    model, optimizer = linear()
+    it, phase = 0, "cold"
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it, phase
+        it += 1
+        if it > 3:
+            phase = "warm"
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"`it` from 1 to 2")
+def chooses_in_too_many_ways() -> Training:
+    model, optimizer = linear()
+    it = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal it
+        it += 1  # here
+        for bit in range(5):
+            if it % (2 << bit) > bit:
+                x = x + bit
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+@case(r"what the function returns depends on numbers that Python carries")
+def returns_something_else_at_times() -> Training:
+    model, optimizer = linear()
+    it = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
+        nonlocal it
+        it += 1
+        loss = usual_step(model, optimizer, x)
+        return loss if it % 2 else {"loss": loss}
 
     return Training(model, optimizer, step)
 
@@ -189,7 +311,7 @@ def smooths_its_loss() -> Training:
     return Training(model, optimizer, step)
 
 
-@case(r"reads `last\[0\]`, which the call before left")
+@case()
 def compares_with_its_last_loss() -> Training:
     model, optimizer = linear()
     last = [1.0]
@@ -197,7 +319,7 @@ def compares_with_its_last_loss() -> Training:
     def step(x: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad()
         loss = model(x).square().mean()
-        (loss / last[0]).backward()  # here
+        (loss / last[0]).backward()
         last[0] = loss.item()
         optimizer.step()
         return loss
@@ -330,7 +452,7 @@ def changes_what_a_name_is_of() -> Training:
     return Training(model, optimizer, step)
 
 
-@case(r"`count \(2\)` from 1 to 2")
+@case()
 def counts_by_a_name_that_another_has() -> Training:
     model, optimizer = linear()
     count = 3
@@ -340,7 +462,7 @@ def counts_by_a_name_that_another_has() -> Training:
 
         def following() -> int:
             nonlocal count
-            count += 1  # here
+            count += 1
             return count
 
         return following

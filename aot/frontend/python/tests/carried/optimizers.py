@@ -54,11 +54,11 @@ def adam(p: torch.Tensor, slots: dict[str, Any], lr: float, t: float) -> None:
     p.sub_(lr * mean / (square.sqrt() + 1e-8))
 
 
-@case(r"`optimizer\.param_groups\[0\]\['t'\]` from 1 to 2")
+@case()
 def counts_in_its_group() -> Training:
     class Adam(Prepared):
         def begin(self, group: dict[str, Any]) -> None:
-            group["t"] += 1  # here
+            group["t"] += 1
 
         def update(self, p: torch.Tensor, slots: dict[str, Any], group: dict[str, Any]) -> None:
             adam(p, slots, group["lr"], group["t"])
@@ -66,14 +66,14 @@ def counts_in_its_group() -> Training:
     return trained_by(Adam, t=0)
 
 
-@case(r"`optimizer\.state\['weight'\]\['step'\]` from 1 to 2")
+@case()
 def counts_in_its_state() -> Training:
     class Adam(Prepared):
         def first(self, p: torch.Tensor) -> dict[str, Any]:
             return super().first(p) | {"step": 0}
 
         def update(self, p: torch.Tensor, slots: dict[str, Any], group: dict[str, Any]) -> None:
-            slots["step"] += 1  # here
+            slots["step"] += 1
             adam(p, slots, group["lr"], slots["step"])
 
     return trained_by(Adam)
@@ -93,14 +93,14 @@ def counts_in_itself() -> Training:
     return trained_by(Adam)
 
 
-@case(r"`optimizer\.state\['weight'\]\['step'\]` from 1 to 2")
+@case()
 def like_adafactor() -> Training:
     class Adafactor(Prepared):
         def first(self, p: torch.Tensor) -> dict[str, Any]:
             return {"step": 0, "square": torch.zeros_like(p)}
 
         def update(self, p: torch.Tensor, slots: dict[str, Any], group: dict[str, Any]) -> None:
-            slots["step"] += 1  # here
+            slots["step"] += 1
             decay = 1.0 - math.pow(slots["step"], -0.8)
             slots["square"].mul_(decay).add_(p.grad**2 + 1e-30, alpha=1 - decay)
             update = slots["square"].rsqrt() * p.grad
@@ -110,14 +110,14 @@ def like_adafactor() -> Training:
     return trained_by(Adafactor)
 
 
-@case(r"`optimizer\.param_groups\[0\]\['count'\]` from 1 to 2")
+@case()
 def looks_ahead() -> Training:
     class Lookahead(Prepared):
         def first(self, p: torch.Tensor) -> dict[str, Any]:
             return {"slow": p.detach().clone()}
 
         def begin(self, group: dict[str, Any]) -> None:
-            group["count"] += 1  # here
+            group["count"] += 1
 
         def update(self, p: torch.Tensor, slots: dict[str, Any], group: dict[str, Any]) -> None:
             p.sub_(0.1 * p.grad)
@@ -128,7 +128,7 @@ def looks_ahead() -> Training:
     return trained_by(Lookahead, count=0)
 
 
-@case(r"changes 'lr' for the next call")
+@case()
 def lowers_its_rate() -> Training:
     class Decaying(Prepared):
         def update(self, p: torch.Tensor, slots: dict[str, Any], group: dict[str, Any]) -> None:
@@ -139,19 +139,19 @@ def lowers_its_rate() -> Training:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         loss = usual_step(model, optimizer, x)
-        optimizer.param_groups[0]["lr"] *= 0.9  # here
+        optimizer.param_groups[0]["lr"] *= 0.9
         return loss
 
     return Training(model, optimizer, step)
 
 
-@case(r"`calls\[0\]` from 1 to 2")
+@case()
 def sets_the_rate_by_a_counter_in_a_captured_group() -> Training:
     model, optimizer = linear()
     group, calls = optimizer.param_groups[0], [0]
 
     def step(x: torch.Tensor) -> torch.Tensor:
-        calls[0] += 1  # here
+        calls[0] += 1
         group["lr"] = 0.1 / calls[0]
         return usual_step(model, optimizer, x)
 
@@ -198,7 +198,7 @@ def finds_slots_by_captured_parameters() -> Training:
     return Training(model, optimizer, step)
 
 
-@case(r"`average\.updates` from 1 to 2")
+@case()
 def averages_by_a_counter() -> Training:
     class Average:
         def __init__(self, model: nn.Module):
@@ -206,7 +206,7 @@ def averages_by_a_counter() -> Training:
 
         @torch.no_grad()
         def update(self, model: nn.Module) -> None:
-            self.updates += 1  # here
+            self.updates += 1
             decay = min(0.99, (1 + self.updates) / (10 + self.updates))
             for mine, theirs in zip(self.model.parameters(), model.parameters(), strict=True):
                 mine.lerp_(theirs, 1 - decay)
@@ -222,7 +222,7 @@ def averages_by_a_counter() -> Training:
     return Training({"model": model, "average": average.model}, optimizer, step)
 
 
-@case(r"`turns\[0\]` from 1 to 2")
+@case()
 def takes_turns() -> Training:
     first, second = nn.Linear(3, 3), nn.Linear(3, 2)
     model = nn.Sequential(first, second)
@@ -234,7 +234,7 @@ def takes_turns() -> Training:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         optimizer = optimizers["one" if turns[0] % 2 == 0 else "two"]
-        turns[0] += 1  # here
+        turns[0] += 1
         model.zero_grad()
         return usual_step(model, optimizer, x)
 

@@ -12,7 +12,7 @@ from torch import fx
 from ingot import cache
 from ingot.session import Session
 from ingot.stablehlo import Port
-from ingot.torch.emit import emit
+from ingot.torch.emit import Way, emit
 from ingot.torch.errors import TraceError
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
@@ -95,7 +95,7 @@ def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str
         pure = functional(graph, list(inputs))
         (returned,) = pure.graph.output_node().args
         takes, gives = [Port(f"x{i}") for i in range(len(inputs))], [Port(f"y{i}") for i in range(len(returned))]
-        text, _ = emit(pure, ENTRY, takes, gives)
+        text, _ = emit([Way(pure)], ENTRY, takes, gives)
         return text, [node.meta["val"].is_complex() for node in returned]
 
 

@@ -1,0 +1,58 @@
+"""Python's functions of numbers, which a program computes where their operands are numbers of the program's."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from ingot.torch.choices import Choices
+
+COMPUTED = torch.SymInt | torch.SymFloat
+
+# Functions of `math`, and what computes them of f64 scalars.
+OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
+    name: getattr(torch, name)
+    for name in ("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "tanh", "fabs")
+    if hasattr(torch, name)
+}
+
+
+@contextmanager
+def computed_arithmetic(choices: Choices) -> Iterator[None]:
+    """Python's functions take numbers of the program's: those of `math`, `min` and `max`."""
+    with ExitStack() as undo:
+        for name, op in OF_MATH.items():
+            undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
+        for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
+            undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
+        yield
+
+
+def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], choices: Choices) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*operands: Any) -> Any:
+        if not any(isinstance(operand, COMPUTED) for operand in operands):
+            return function(*operands)
+        number = op(*(torch.scalar_tensor(operand, dtype=torch.float64) for operand in operands)).item()
+        choices.derive(number, operands)
+        return number
+
+    return call
+
+
+def _extreme(function: Callable[..., Any], combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*operands: Any, **options: Any) -> Any:
+        given = operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands
+        if options or not any(isinstance(operand, COMPUTED) for operand in given):
+            return function(*operands, **options)
+        return functools.reduce(combine, given)
+
+    return call

@@ -1,0 +1,118 @@
+"""Where Python holds a value: a place that is read again, and that most can be written."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Absent:
+    """What is read where nothing is."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT = Absent()
+
+
+class Held(NamedTuple):
+    """A value that something holds, the path to it, and how it is read again."""
+
+    path: str
+    value: Any
+    read: Callable[[], Any]
+
+
+class Holder(NamedTuple):
+    """An object that holds values, how it is read again, and what holds it itself."""
+
+    value: Any
+    read: Callable[[], Any]
+    outer: Holder | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """An entry of a mapping."""
+
+    container: Any
+    key: Any
+
+    def __call__(self) -> Any:
+        """The value that is there now."""
+        return self.container.get(self.key, ABSENT)
+
+    def write(self, value: Any) -> None:
+        """Puts a value there."""
+        self.container[self.key] = value
+
+    @property
+    def place(self) -> tuple[int, Any]:
+        """The same for every way to the same entry."""
+        return id(self.container), self.key
+
+
+class Element(Entry):
+    """An element of a sequence; a tuple's is not written."""
+
+    def __call__(self) -> Any:
+        """The value that is there now."""
+        return self.container[self.key] if self.key < len(self.container) else ABSENT
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Attribute:
+    """An attribute of an object."""
+
+    container: Any
+    key: str
+
+    def __call__(self) -> Any:
+        """The value that is there now."""
+        return getattr(self.container, self.key, ABSENT)
+
+    def write(self, value: Any) -> None:
+        """Puts a value there."""
+        setattr(self.container, self.key, value)
+
+    @property
+    def place(self) -> tuple[int, Any]:
+        """The same for every way to the same attribute."""
+        return id(self.container), self.key
+
+
+class ClassAttribute(Attribute):
+    """An attribute that a class has itself."""
+
+    def __call__(self) -> Any:
+        """The value that is there now, as the class holds it."""
+        return vars(self.container).get(self.key, ABSENT)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Variable:
+    """A variable that a function closes over."""
+
+    container: types.CellType
+
+    def __call__(self) -> Any:
+        """The value that it has now."""
+        try:
+            return self.container.cell_contents
+        except ValueError:  # it has none yet
+            return ABSENT
+
+    def write(self, value: Any) -> None:
+        """Gives it a value."""
+        self.container.cell_contents = value
+
+    @property
+    def place(self) -> tuple[int, Any]:
+        """The same for every function that closes over it."""
+        return id(self.container), ""
+
+
+Written = Entry | Attribute | Variable
