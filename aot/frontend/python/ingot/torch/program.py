@@ -255,7 +255,16 @@ class Program(EntryPoints):
         steps = len(next(iter(batches.values()))) if steps is None else steps
         given = batches if as_given is None else as_given
         case = Case(
-            session, entry, self.subjects[entry], graph, lambda: self.state, named, batches, given, steps, self.is_random
+            session,
+            entry,
+            self.subjects[entry],
+            graph,
+            lambda: self.state,
+            named,
+            batches,
+            given,
+            steps,
+            self.is_random,
         )
         return verify(case, unit, every=every)
 
