@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch._prims_common import is_non_overlapping_and_dense_or_false
-
-if TYPE_CHECKING:
-    from ingot.torch.lazy.tape import Tape
 
 
 class Memory:
@@ -23,11 +18,11 @@ class Memory:
 
     def __init__(self, whole: torch.Tensor, data: torch.Tensor | None = None) -> None:
         self.whole, self.data = whole, data
-        self.tape: Tape | None = None
+        self.tape: object = None  # that knows it
         self.number = 0
         self.is_written = False
 
-    def place(self, tape: Tape, number: int) -> None:
+    def place(self, tape: object, number: int) -> None:
         """Says where a tape has it."""
         self.tape, self.number, self.is_written = tape, number, False
 
