@@ -45,16 +45,25 @@ uint64_t header_length(const std::string& path, std::span<const std::byte> first
   return header_bytes;
 }
 
+// A list of whole numbers from 0; other numbers would be converted without a word.
+std::vector<uint64_t> read_sizes(const std::string& path, const std::string& name, const json& entry, const char* key) {
+  const json& list = entry.at(key);
+  const auto is_size = [](const json& number) { return number.is_number_unsigned(); };
+  if (!list.is_array() || !std::ranges::all_of(list, is_size)) {
+    fail(path, fmt::format("tensor '{}': its {} is no list of whole numbers from 0", name, key));
+  }
+  return list.get<std::vector<uint64_t>>();
+}
+
 Array read_array(const std::string& path, const std::string& name, const json& entry, uint64_t data_at,
                  uint64_t file_bytes) {
-  Array array{entry.at("dtype"), entry.at("shape"), 0, static_cast<uint64_t>(dtype_bytes(entry.at("dtype")))};
+  Array array{entry.at("dtype"), {}, 0, static_cast<uint64_t>(dtype_bytes(entry.at("dtype")))};
   if (array.bytes == 0) fail(path, fmt::format("tensor '{}' has the unknown dtype {}", name, array.dtype));
-  for (const int64_t dim : array.shape) {
-    if (dim < 0 || __builtin_mul_overflow(array.bytes, static_cast<uint64_t>(dim), &array.bytes)) {
-      array.bytes = UINT64_MAX;
-    }
+  for (const uint64_t dim : read_sizes(path, name, entry, "shape")) {
+    if (dim > INT64_MAX || __builtin_mul_overflow(array.bytes, dim, &array.bytes)) array.bytes = UINT64_MAX;
+    array.shape.push_back(static_cast<int64_t>(dim));
   }
-  const auto offsets = entry.at("data_offsets").get<std::vector<uint64_t>>();
+  const std::vector<uint64_t> offsets = read_sizes(path, name, entry, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > file_bytes - data_at ||
       offsets[1] - offsets[0] != array.bytes) {
     fail(path, fmt::format("tensor '{}': its data offsets do not fit its shape or the file", name));

@@ -68,8 +68,12 @@ void Checkpoint::save(int64_t step) {
 
 int64_t Checkpoint::resume() {
   const nlohmann::json note = nlohmann::json::parse(device_.load_checkpoint(path_), nullptr, false);
-  if (!note.is_object() || !note.contains("step") || !note["step"].is_number_unsigned() ||
-      note.value("rows", int64_t{0}) <= 0) {
+  const auto has = [&](const char* key, bool (nlohmann::json::*is)() const noexcept) {
+    return note.is_object() && note.contains(key) && (note[key].*is)();
+  };
+  const bool has_place =
+      has("step", &nlohmann::json::is_number_unsigned) && has("rows", &nlohmann::json::is_number_unsigned);
+  if (!has_place || !has("program", &nlohmann::json::is_string)) {
     throw_error(nullptr, fmt::format("{}: does not say where its training stands, as what `ingot train --save` writes "
                                      "does; begin a training with it by --state {}",
                                      path_, path_));
@@ -80,7 +84,7 @@ int64_t Checkpoint::resume() {
                                      "another training with it by --state {}",
                                      path_, rows, rows_, path_));
   }
-  if (const std::string program = note.value("program", ""); program != program_) {
+  if (const std::string program = note.at("program"); program != program_) {
     fmt::print(stderr, "warning: {} was saved by another program, {}; this is {}\n", path_, program, program_);
   }
   return saved_step_ = note.at("step");

@@ -82,7 +82,8 @@ class Log {
     std::string kept;
     for (std::string line; std::getline(in, line);) {
       const auto row = nlohmann::json::parse(line, nullptr, false);
-      if (row.is_object() && row.value("step", step) < step) kept += line + "\n";
+      const bool has_step = row.is_object() && row.contains("step") && row["step"].is_number_unsigned();
+      if (has_step && row["step"].get<uint64_t>() < static_cast<uint64_t>(step)) kept += line + "\n";
     }
     return kept;
   }

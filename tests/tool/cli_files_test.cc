@@ -229,6 +229,24 @@ TEST_F(CliTest, NoLengthOfAHeaderIsTakenForAFormat) {
   }
 }
 
+TEST_F(CliTest, SizesInHeadersAreWholeNumbers) {
+  for (const char* sizes : {R"("shape":[1.5],"data_offsets":[0,4])", R"("shape":[-1],"data_offsets":[0,4])",
+                            R"("shape":[1],"data_offsets":[0,4.0])", R"("shape":[1],"data_offsets":"0,4")",
+                            R"("shape":[],"data_offsets":[18446744073709551612,18446744073709551616])"}) {
+    const std::string header = R"({"x":{"dtype":"F32",)" + std::string(sizes) + "}}";
+    const uint64_t length = header.size();
+    write("odd.safetensors", std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + "0123");
+    std::string said;
+    try {
+      SafeTensors::read(path("odd.safetensors"));
+    } catch (const Error& error) {
+      said = error.message();
+    }
+    EXPECT_NE(said.find("tensor 'x': its "), std::string::npos) << sizes << ": " << said;
+    EXPECT_THROW(SafeTensorsReader reader(path("odd.safetensors")), Error) << sizes;
+  }
+}
+
 TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
   compile_both();
   std::filesystem::create_symlink("step.mlir", path("link.mlir"));
