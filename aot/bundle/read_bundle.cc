@@ -92,9 +92,15 @@ class Reader {
   void for_each(const flatbuffers::Vector<T>* vector, const Visit& visit) {
     if (!vector) return;
     spend(vector->size() * sizeof(std::remove_pointer_t<T>));
-    require(vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % alignof(std::remove_pointer_t<T>) == 0,
-            "a table is not aligned");
+    require_aligned(*vector);
     for (const auto& element : *vector) visit(element);
+  }
+
+  // Flatbuffers' verifier does not look at the alignment of the elements of a vector.
+  template <typename T>
+  static void require_aligned(const flatbuffers::Vector<T>& vector) {
+    const auto start = reinterpret_cast<uintptr_t>(vector.Data());
+    require(vector.size() == 0 || start % alignof(std::remove_pointer_t<T>) == 0, "a table is not aligned");
   }
 
   Tensor read_tensor(const schema::Tensor& tensor) {
@@ -141,6 +147,7 @@ class Reader {
 
   Bytes segment(uint32_t index, uint32_t kind) {
     require(bundle_->segments() && index < bundle_->segments()->size(), "a segment is missing");
+    require_aligned(*bundle_->segments());
     const schema::Segment& record = *bundle_->segments()->Get(index);
     require(record.kind() == kind, "a segment is of another kind");
     const auto stored = part(record.offset(), record.stored_bytes(), record.checksum());
