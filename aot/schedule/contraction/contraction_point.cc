@@ -1,6 +1,7 @@
 #include "aot/schedule/contraction/contraction_point.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "aot/graph/op.h"
 
@@ -11,6 +12,8 @@ using loops::Index;
 using loops::ScalarOp;
 
 namespace {
+
+constexpr int64_t kPlacesAhead = 8;  // of the depth, by which packing prefetches
 
 bool depends_on(const AxisMap& access, const Axis& axis) {
   return std::ranges::any_of(axis.dims, [&](int d) { return access.coefficients[d] != 0; });
@@ -95,6 +98,17 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
   const bool is_zero_outside = element->kind == loops::ExprKind::kLoad;
   return mask && !is_zero_outside ? b().apply(ScalarOp::kSelect, {mask, element, b().constant_int(dtype_, 0)})
                                   : element;
+}
+
+void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& depth) {
+  const auto is_dilated = [](const AxisMap& access) { return access.divisor > 1; };
+  if (depth.dims.empty() || !step_.draft().is_made(side.value) || std::ranges::any_of(side.accesses, is_dilated)) return;
+  const int64_t step = side.stride(depth.dims.back());
+  const int64_t step_bytes = std::abs(step) * info(side.value->type.dtype).bytes;
+  if (step_bytes < step_.draft().target().machine.line_bytes) return;
+  Index at = side.constant() + kPlacesAhead * step;
+  for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * side.stride(static_cast<int>(d));
+  b().prefetch(step_.input(side.value), at);
 }
 
 }  // namespace ingot::schedule

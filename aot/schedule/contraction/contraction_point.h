@@ -41,6 +41,10 @@ class ContractionPoint {
   // The same at an index of the operand's own.
   loops::Expr element_at(const ContractionSide& side, const Indices& index, const loops::Expr& mask);
 
+  // Fetches what packing reads here a few places of `depth` later, where these are lines apart in a buffer: pieces of
+  // lines in one page after the other are nothing that processors foresee.
+  void prefetch_ahead(const ContractionSide& side, const Axis& depth);
+
  private:
   loops::Expr exists(const AxisMap& access, int64_t extent);
 

@@ -1,6 +1,7 @@
 #include "aot/schedule/contraction/cost.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "aot/base/divide.h"
 
@@ -21,8 +22,6 @@ constexpr double kStoreVectorNs = 1.0;    // a vector of finished sums
 constexpr double kTotalNs = 4;            // of a vector of partial sums
 constexpr double kStoreFarNs = 3;         // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;   // ... element by element
-constexpr double kApartShare = 0.006;     // more multiplying for each row that is read where it lies
-constexpr double kRowLoadsShare = 0.06;   // more multiplying where rows lie apart instead of packed beside each other
 constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
 constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
@@ -82,7 +81,7 @@ class Model {
   // the block stay there. A step along the depth reads whole lines of rows too: those of a task that do not stay.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
-    const bool columns_stay = block_bytes() <= l1;
+    const bool columns_stay = cached_bytes() <= l1;
     const double lanes = way_.lanes * way_.depth_lanes;
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
     if (!is_along_depth()) return bytes;
@@ -91,6 +90,19 @@ class Model {
         kept_rows * static_cast<double>(depth_.width()) * bytes_ + (columns_stay ? block_bytes() : 0);
     if (kept_bytes > l1) bytes += rows * lanes * bytes_;
     return bytes;
+  }
+
+  // What a block of columns takes of the first-level cache while tiles of rows read it one after the other. Columns that
+  // are read where they lie, apart by a large part of a page, share a few of its sets.
+  double cached_bytes() const {
+    const bool is_strided = c_.pack_columns == Packing::kNone && !is_along_depth() && way_.columns.depth_stride;
+    if (!is_strided || columns_are_foreseen() || rows_ <= c_.tile_rows) return block_bytes();
+    const int64_t step_bytes = std::abs(*way_.columns.depth_stride) * p_.accumulator_bytes();
+    const int64_t lines = divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes);
+    const int64_t sets = m_.page_bytes / m_.line_bytes;
+    const int64_t steps_apart = std::min(sets, m_.page_bytes / std::gcd(step_bytes, m_.page_bytes));
+    const double crowding = std::max(1.0, static_cast<double>(sets) / static_cast<double>(steps_apart * lines));
+    return static_cast<double>(depth_.width() * lines * m_.line_bytes) * crowding;
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -115,10 +127,10 @@ class Model {
     double share = 1;
     const bool by_row =
         !runs_ && c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
-    if ((by_row || (runs_ && runs_->in_box() && runs_->step != 1)) && c_.tile_rows > 4) share += kRowLoadsShare;
+    if ((by_row || (runs_ && runs_->in_box() && runs_->step != 1)) && c_.tile_rows > 4) share += m_.packed_apart_share;
     if (c_.pack_rows == Packing::kNone) {
       const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
-      if (c_.tile_rows > 4 && stride && *stride != 1) share += kApartShare * c_.tile_rows;
+      if (c_.tile_rows > 4 && stride && *stride != 1) share += m_.in_place_row_share * c_.tile_rows;
       share += kFarRowsShare * far_share(way_.rows);
     }
     if (c_.pack_columns == Packing::kNone) {

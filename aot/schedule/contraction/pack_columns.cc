@@ -56,6 +56,7 @@ class ColumnPacking {
   void pack_panels(const DepthWalk& walk, const ContractionSide& side) {
     for_each_panel(point_, block_, [&](const Index& column, int64_t count) {
       walk.for_each([&](const Index& k, const Expr& mask) {
+        prefetch_panel(side, walk.parts().back().axis, column);
         copy(side, [&](const CopyVector& copy_vector) {
           b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
             const Index i = v * plan_.lanes + b_.lane();
@@ -65,6 +66,16 @@ class ColumnPacking {
         });
       });
     });
+  }
+
+  void prefetch_panel(const ContractionSide& side, const Axis& depth, const Index& column) {
+    const Axis& along = plan_.columns.axes.back();
+    if (along.dims.empty() || side.stride(along.dims.back()) != 1) return;
+    const int64_t line = point_.step().draft().target().machine.line_bytes / info(side.value->type.dtype).bytes;
+    for (int64_t i = 0; i < plan_.tile_columns(); i += line) {
+      point_.set_axis(along, block_.start + column + i);
+      point_.prefetch_ahead(side, depth);
+    }
   }
 
   // [depth][all columns of the block]. Vectors may run past an axis' end: what follows overwrites what they leave.

@@ -66,6 +66,8 @@ class RowPacking {
     walk.for_each([&](const Index& k, const Expr& mask) {
       b_.loop("row", 0, count_, plan_.tile_rows,
               [&](Index row) {
+                point_.set(plan_.rows[0], first_ + row);
+                point_.prefetch_ahead(side, walk.parts().back().axis);
                 for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
                   Pull::Scope scope(point_.step().pull());
                   const Index i = first_ + row + v + b_.lane();

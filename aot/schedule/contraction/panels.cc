@@ -17,6 +17,12 @@ int64_t odd_lines(int64_t elements) {
 
 namespace {
 
+// Whether streams that are so far apart fall into a few cache sets: within some lines of whole pages.
+bool share_sets(int64_t apart_bytes, const loops::Machine& machine) {
+  const int64_t past_page = apart_bytes % machine.page_bytes;
+  return std::min(past_page, machine.page_bytes - past_page) < 3 * machine.line_bytes;
+}
+
 int64_t padded_width(const ContractionPlan& plan) { return round_up(plan.columns.width(), plan.tile_columns()); }
 
 int64_t block_elements(const ContractionPlan& plan) {
@@ -44,12 +50,16 @@ void Panels::declare_scratch() {
     rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.lanes);
   } else if (plan_.pack_rows != Packing::kNone) {
     const bool is_whole = plan_.pack_rows == Packing::kWhole;
+    const int64_t element_bytes = info(point_.dtype()).bytes;
     int64_t rows = is_whole ? plan_.rows_each : plan_.row_block;
     const int64_t depth = is_whole ? plan_.depth.total() : plan_.depth.width();
     if (plan_.rows_k_major) {
-      // Tiles are apart by what vectors run past their rows, and so not by whole pages.
+      // Vectors run past the rows of a tile.
       const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
       rows_pitch_ = depth + std::max<int64_t>(1, divide_up(past, plan_.tile_rows));
+      while (share_sets(rows_pitch_ * plan_.tile_rows * element_bytes, point_.step().draft().target().machine)) {
+        ++rows_pitch_;
+      }
       rows += plan_.tile_rows;
     } else {
       rows_pitch_ = odd_lines(depth + plan_.lanes);

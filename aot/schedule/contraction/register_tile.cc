@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kDepthUnroll = 4, kDepthUnrollAtEdges = 2;
 constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
-constexpr int kFewRows = 6;          // fewer take no longer to multiply than to read: processors prefetch well then
+constexpr int kFewRows = 4;          // fewer take no longer to multiply than to read: processors prefetch well then
 
 class RegisterTile {
  public:
