@@ -10,8 +10,7 @@ namespace {
 
 using loops::Machine;
 
-constexpr double kVectorCopyNs = 0.1;     // a packed element, copied in vectors
-constexpr double kTransposeNs = 0.25;     // ... through a transposed square of vectors
+constexpr double kTransposeNs = 0.25;     // a packed element, through a transposed square of vectors
 constexpr double kGatherNs = 0.7;         // ... by itself
 constexpr double kMaskedNs = 0.1;         // more where elements may be missing
 constexpr double kPrefetchShare = 0.07;   // rows of the next tile that a step of the depth prefetches, of all of them
@@ -77,14 +76,14 @@ class Model {
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
   }
 
-  // What a step reads from the second-level cache: columns, while the tile's rows stay in the first, unless all columns of
-  // the block stay there. A step along the depth reads whole lines of rows too: those of a task that do not stay.
+  // What a step reads from the second-level cache: columns, unless all columns of the block stay in the first, and rows.
+  // A step along the depth reads whole lines of rows: those of a task that do not stay.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
     const bool columns_stay = cached_bytes() <= l1;
     const double lanes = way_.lanes * way_.depth_lanes;
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
-    if (!is_along_depth()) return bytes;
+    if (!is_along_depth()) return bytes + row_bytes();
     const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
     const double kept_bytes =
         kept_rows * static_cast<double>(depth_.width()) * bytes_ + (columns_stay ? block_bytes() : 0);
@@ -97,12 +96,27 @@ class Model {
   double cached_bytes() const {
     const bool is_strided = c_.pack_columns == Packing::kNone && !is_along_depth() && way_.columns.depth_stride;
     if (!is_strided || columns_are_foreseen() || rows_ <= c_.tile_rows) return block_bytes();
-    const int64_t step_bytes = std::abs(*way_.columns.depth_stride) * p_.accumulator_bytes();
-    const int64_t lines = divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes);
+    return crowded_bytes(way_.columns, divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes));
+  }
+
+  // What the steps of a block of the depth take of the first-level cache, each so many lines, counted as if all sets were
+  // as full as the fullest: steps that are a large part of a page apart share a few of them.
+  double crowded_bytes(const OperandSide& it, int64_t lines) const {
+    const int64_t step_bytes = std::abs(*it.depth_stride) * p_.accumulator_bytes();
     const int64_t sets = m_.page_bytes / m_.line_bytes;
     const int64_t steps_apart = std::min(sets, m_.page_bytes / std::gcd(step_bytes, m_.page_bytes));
     const double crowding = std::max(1.0, static_cast<double>(sets) / static_cast<double>(steps_apart * lines));
     return static_cast<double>(depth_.width() * lines * m_.line_bytes) * crowding;
+  }
+
+  // What a step reads of rows that lie beside each other: a line, as far as steps do not share one, which the next panels
+  // of the block find in the first-level cache. Of other rows it is little.
+  double row_bytes() const {
+    const double panels = static_cast<double>(divide_up(columns_.width(), c_.tile_vectors * way_.lanes));
+    if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return 0;
+    const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
+    const bool rows_stay = crowded_bytes(way_.rows, 1) + block_bytes() <= static_cast<double>(m_.l1_bytes);
+    return static_cast<double>(std::min(m_.line_bytes, step_bytes)) / (rows_stay ? panels : 1);
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -176,8 +190,9 @@ class Model {
     return static_cast<double>(rows_ / run) * run_ns;
   }
 
-  static double element_ns(const OperandSide& it, bool is_transposed) {
-    const double copy_ns = it.lie == Lie::kScattered ? kGatherNs : is_transposed ? kTransposeNs : kVectorCopyNs;
+  double element_ns(const OperandSide& it, bool is_transposed) const {
+    const bool is_gathered = it.lie == Lie::kScattered || way_.lanes == 1;
+    const double copy_ns = is_gathered ? kGatherNs : is_transposed ? kTransposeNs : m_.packed_element_ns;
     return copy_ns + (it.side.is_affine() ? 0 : kMaskedNs);
   }
 
@@ -198,7 +213,7 @@ class Model {
   double boxes_ns() const {
     const double count = row_count() / static_cast<double>(c_.row_block) * static_cast<double>(depth_.count());
     const double elements = count * static_cast<double>(element_count(runs_->box));
-    const double copy_ns = way_.rows.is_moved ? kGatherNs : kVectorCopyNs;
+    const double copy_ns = way_.rows.is_moved ? kGatherNs : m_.packed_element_ns;
     if (way_.has_own_rows)
       return (elements * copy_ns + read_ns(elements) * pieces_share()) * static_cast<double>(columns_.count());
     return (elements * copy_ns + read_ns(elements)) * static_cast<double>(columns_.count());
