@@ -107,6 +107,14 @@ Bytes branching_bundle() {
   return bundle::write_bundle(b.finish());
 }
 
+// One with as many kernels again that no step calls.
+Bytes bundle_of_more_kernels() {
+  bundle::BundleSpec spec = fit_spec();
+  std::vector<bundle::Kernel>& kernels = spec.targets[0].kernels;
+  kernels.resize(2 * kernels.size(), kernels[0]);
+  return bundle::write_bundle(spec);
+}
+
 // A stretch of a bundle, whose bytes are changed; and what makes its checksums right again.
 struct Stretch {
   uint64_t offset, bytes;
@@ -177,7 +185,7 @@ TEST(EngineLies, EveryByteOfTheMetadata) {
 
 // What code says of itself is believed, as the code is: such a bundle is opened only.
 TEST(EngineLies, EveryByteOfWhatCodeSaysOfItself) {
-  for (const Bytes& good : {straight_bundle(), branching_bundle()}) {
+  for (const Bytes& good : {straight_bundle(), branching_bundle(), bundle_of_more_kernels()}) {
     expect_harmless_changes("code's description", good, code_stretch(good), Accepted::kIsOpened);
   }
 }

@@ -268,7 +268,8 @@ TEST_F(CliTest, FullDisksAreNoticed) {
   compile_both();
   for (const char* arguments : {"inspect net.ingot", "inspect net.ingot --json", "opt step.mlir", "manual", "--version",
                                 "run net.ingot predict --state zeros --input x=1"}) {
-    const std::string line = fmt::format("cd {} && {} {} >/dev/full 2>said", folder_.string(), INGOT_TOOL, arguments);
+    const std::string line =
+        fmt::format("cd {} && {} {} >/dev/full 2>said", folder_.path().string(), INGOT_TOOL, arguments);
     EXPECT_NE(std::system(line.c_str()), 0) << arguments;
     EXPECT_NE(read_text(path("said")).find("No space left"), std::string::npos) << arguments;
   }
