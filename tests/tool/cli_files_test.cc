@@ -1,5 +1,6 @@
 // Files that users give the tool: what they are, what they become, and that none is lost.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -261,6 +262,34 @@ TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
     for (const std::string& name : files()) before[name] = read_text(path(name));
     EXPECT_NE(refused(arguments).find("would be overwritten"), std::string::npos) << arguments;
     for (const auto& [name, text] : before) EXPECT_EQ(read_text(path(name)), text) << name;
+  }
+}
+
+// Also while the libraries of the tool are loaded; the loader's own errors have the code 127.
+TEST_F(CliTest, TooLittleMemoryIsAnError) {
+  int refused = 0;
+  for (int mebibytes = 150; mebibytes < 300; mebibytes += 3) {
+    const std::string line = fmt::format("cd {} && ulimit -c 0 && ulimit -v {} && {} --version >out 2>said",
+                                         folder_.path().string(), 1024 * mebibytes, INGOT_TOOL);
+    const int status = std::system(line.c_str());
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const std::string said = read_text(path("said"));
+    EXPECT_TRUE(code == kSuccess || code == 127 || code == kUserError) << mebibytes << ": " << code << " " << said;
+    if (code == kUserError) EXPECT_EQ(said, "error: out of memory\n");
+    refused += code != kSuccess;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(CliTest, PipesThatNobodyWritesAreNotWaitedFor) {
+  compile_both();
+  done("keygen key");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const char* arguments :
+       {"inspect pipe", "header pipe -o net.h", "verify pipe --trust key.pub", "sign pipe --key key.key", "run pipe",
+        "train net.ingot --entry train_step --set lr=1 --data pipe --state zeros",
+        "run net.ingot predict --input x=1 --state pipe"}) {
+    EXPECT_NE(refused(arguments).find("pipe"), std::string::npos) << arguments;
   }
 }
 
