@@ -1,6 +1,9 @@
 // Bundles of whole programs in the hands of a stranger: whatever is in inputs and state, kernels stay in their places and
 // give the same bits on any number of threads. INGOT_BUNDLES names a folder of them.
 #include <iostream>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "tests/engine/guarded_session.h"
 
@@ -58,6 +61,33 @@ TEST(EngineBundles, AnyNumberOfThreadsGivesTheSameBits) {
     }
   });
   std::cout << "  " << runs << " runs of eight steps, on 1, 2, 3, 4 and 8 threads\n";
+}
+
+// Denormals as zeros, another rounding, traps: what the caller's thread computes with is nothing to kernels.
+TEST(EngineBundles, ModesOfTheCallersFloatsChangeNothing) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the modes are those of x86-64";
+#else
+  constexpr uint32_t kDefault = 0x1f80, kFlushAll = 0x8040, kTowardsZero = 0x6000, kNoMasks = 0;
+  int runs = 0;
+  for_each_entry([&](const OpenBundle& bundle, uint32_t entry) {
+    const auto usual = results(bundle, entry, 1, 1, ordinary_values());
+    for (const uint32_t modes : {kDefault | kFlushAll, kDefault | kTowardsZero, kNoMasks}) {
+      for (const uint32_t threads : {1, 2}) {
+        GuardedSession session(bundle, threads);
+        session.fill(entry, ordinary_values());
+        _mm_setcsr(modes);
+        session.run(entry);
+        const uint32_t after = _mm_getcsr();
+        _mm_setcsr(kDefault);
+        EXPECT_EQ(after, modes);
+        EXPECT_TRUE(session.results(entry) == usual[0]) << std::hex << modes << ", " << threads << " threads";
+        ++runs;
+      }
+    }
+  });
+  std::cout << "  " << runs << " runs\n";
+#endif
 }
 
 }  // namespace
