@@ -176,9 +176,12 @@ TEST_F(CliTest, KeysThatAreMeantAreNamed) {
   const std::vector<float> xs(5 * 8 * 4), ys(5 * 8);
   write_safetensors(path("typo.safetensors"),
                     {{"batch.X", array("F32", {5, 8, 4}, xs)}, {"batch.y", array("F32", {5, 8}, ys)}});
-  EXPECT_NE(refused("train net.ingot --entry train_step --data typo.safetensors --set lr=1 --state zeros")
-                .find("did you mean 'batch.X'?"),
-            std::string::npos);
+  const std::string train = "train net.ingot --entry train_step --set lr=1 --state zeros --data ";
+  EXPECT_NE(refused(train + "typo.safetensors").find("did you mean 'batch.X'?"), std::string::npos);
+  write_safetensors(path("other.safetensors"),
+                    {{"images", array("F32", {5, 8, 4}, xs)}, {"batch.y", array("F32", {5, 8}, ys)}});
+  EXPECT_NE(refused(train + "other.safetensors").find("there are: batch.y, images"), std::string::npos)
+      << "batch.y is another input";
   const std::vector<float> w(4);
   write_safetensors(path("W.safetensors"), {{"W", array("F32", {4}, w)}});
   const std::string says = refused("run net.ingot predict --input x=1 --state W.safetensors");
@@ -268,7 +271,7 @@ TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
 // Also while the libraries of the tool are loaded; the loader's own errors have the code 127.
 TEST_F(CliTest, TooLittleMemoryIsAnError) {
   int refused = 0;
-  for (int mebibytes = 150; mebibytes < 300; mebibytes += 3) {
+  for (int mebibytes = 150; mebibytes < 300; mebibytes += 5) {
     const std::string line = fmt::format("cd {} && ulimit -c 0 && ulimit -v {} && {} --version >out 2>said",
                                          folder_.path().string(), 1024 * mebibytes, INGOT_TOOL);
     const int status = std::system(line.c_str());
