@@ -38,7 +38,14 @@ Bytes read_file(const std::string& path) {
 }  // namespace
 
 std::string read_text(const std::string& path) { return read_file<std::string>(path); }
-std::vector<std::byte> read_bytes(const std::string& path) { return read_file<std::vector<std::byte>>(path); }
+
+std::vector<std::byte> read_bytes(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored)) {
+    throw_error(nullptr, fmt::format("cannot read {}: it is a pipe; write what comes through it to a file", path));
+  }
+  return read_file<std::vector<std::byte>>(path);
+}
 
 WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
   std::error_code ignored;

@@ -10,8 +10,8 @@
 namespace ingot {
 
 // The contents of a file. Throws an Error that names the path and the system's reason.
-std::string read_text(const std::string& path);
-std::vector<std::byte> read_bytes(const std::string& path);
+std::string read_text(const std::string& path);              // or of a pipe, which is waited for
+std::vector<std::byte> read_bytes(const std::string& path);  // pipes are refused
 
 // A file that appears whole or not at all: it is written beside `path`, and commit puts it there. Without commit
 // nothing stays. What is replaced keeps its permissions, and a link stays one. A device or a pipe (/dev/null) is written

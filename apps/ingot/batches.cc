@@ -32,8 +32,9 @@ SafeTensorsReader open_data(const std::string& path) {
 
 }  // namespace
 
-Batches::Column Batches::column(const SafeTensorsReader& reader, const ingot_tensor_info& input, InputSource source,
-                                bool cast) const {
+Batches::Column Batches::column(const SafeTensorsReader& reader, const std::vector<ingot_tensor_info>& inputs, size_t i,
+                                InputSource source, bool cast) const {
+  const ingot_tensor_info& input = inputs[i];
   if (source == InputSource::kUser) return {};
   const auto* found = find_array(reader, input.name);
   if (!found && source == InputSource::kDefault) return {};
@@ -41,7 +42,8 @@ Batches::Column Batches::column(const SafeTensorsReader& reader, const ingot_ten
     std::vector<std::string> names;
     for (const auto& array : reader.arrays()) names.push_back(array.first);
     throw_error(nullptr, fmt::format("{}: has no tensor for the input {}; give it there, or a scalar by --set {}=...{}",
-                                     reader.path(), to_string(input), input.name, suggestion(names, input.name)));
+                                     reader.path(), to_string(input), input.name,
+                                     suggestion(names, input.name, names_of(inputs))));
   }
   const auto& [key, array] = *found;
   const std::string name = fmt::format("{}: '{}'", reader.path(), key);
@@ -62,7 +64,7 @@ Batches::Batches(const std::vector<std::string>& paths, const std::vector<ingot_
   for (const std::string& path : paths) {
     File& file = files_.emplace_back(File{open_data(path), {}});
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Column& column = file.columns.emplace_back(this->column(file.reader, inputs[i], sources[i], cast));
+      const Column& column = file.columns.emplace_back(this->column(file.reader, inputs, i, sources[i], cast));
       if (!column.array) continue;
       const int64_t count = column.array->shape[0];
       if (file.count != 0 && count != file.count) {

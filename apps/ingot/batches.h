@@ -35,7 +35,8 @@ class Batches {
     int64_t count = 0;
   };
 
-  Column column(const SafeTensorsReader& reader, const ingot_tensor_info& input, InputSource source, bool cast) const;
+  Column column(const SafeTensorsReader& reader, const std::vector<ingot_tensor_info>& inputs, size_t i,
+                InputSource source, bool cast) const;
 
   std::vector<File> files_;
   int64_t count_ = 0;

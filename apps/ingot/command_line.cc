@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <ingot/engine.hpp>
 #include <iostream>
+#include <new>
 #include <system_error>
 
 #include "aot/base/error.h"
@@ -190,6 +191,7 @@ int run_command_line(std::span<const Command> commands, int argc, const char* co
   const auto bug = [&](const std::string& what) {
     return report_bug({{argv, argv + argc}, what, files_of(*command, Names::kProgram)});
   };
+  std::set_new_handler(nullptr);  // what runs now leaves nothing behind when it fails
   try {
     const std::string overwritten = overwritten_input(*command);
     if (!overwritten.empty()) {

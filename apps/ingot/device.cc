@@ -51,7 +51,8 @@ engine::Bundle open(const std::string& path, const std::vector<std::string>& tru
 }
 
 // What the engine says of a state file, with its name, and the tensor that may be meant.
-[[noreturn]] void explain_state_failure(const std::string& path, const engine::Failure& failure) {
+[[noreturn]] void explain_state_failure(const std::string& path, const std::vector<ingot_tensor_info>& states,
+                                        const engine::Failure& failure) {
   const std::string what = failure.what();
   std::string help;
   const size_t begin = what.find('\''), end = what.find('\'', begin + 1);
@@ -59,7 +60,7 @@ engine::Bundle open(const std::string& path, const std::vector<std::string>& tru
     std::vector<std::string> names;
     const SafeTensorsReader file(path);
     for (const auto& array : file.arrays()) names.push_back(array.first);
-    help = suggestion(names, what.substr(begin + 1, end - begin - 1));
+    help = suggestion(names, what.substr(begin + 1, end - begin - 1), names_of(states));
   }
   throw_error(nullptr, fmt::format("{}{}{}", what.find(path) == what.npos ? path + ": " : "", what, help));
 }
@@ -144,7 +145,7 @@ void Device::start_state(const std::string& path, int64_t seed) {
     try {
       engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
     } catch (const engine::Failure& failure) {
-      explain_state_failure(path, failure);
+      explain_state_failure(path, states(), failure);
     }
   } else if (has_entry("init")) {
     const uint32_t init = find_entry("init");

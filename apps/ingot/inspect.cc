@@ -23,13 +23,6 @@ struct InspectOptions {
   bool json = false;
 };
 
-template <typename Named>
-std::vector<std::string> names_of(const std::vector<Named>& all) {
-  std::vector<std::string> names;
-  for (const Named& one : all) names.push_back(one.name);
-  return names;
-}
-
 // The target that this machine would run, or "".
 std::string target_here(const std::string& path) {
   try {

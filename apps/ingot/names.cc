@@ -10,9 +10,11 @@
 
 namespace ingot {
 
-std::string suggestion(const std::vector<std::string>& names, const std::string& name) {
+std::string suggestion(const std::vector<std::string>& names, const std::string& name,
+                       const std::vector<std::string>& taken) {
   const int most_edits = std::max<int>(2, static_cast<int>(name.size()) / 3);
-  const std::vector<std::string> near = nearest_names(names, name, most_edits);
+  std::vector<std::string> near = nearest_names(names, name, most_edits);
+  std::erase_if(near, [&](const std::string& other) { return std::ranges::count(taken, other) > 0; });
   if (!near.empty()) return fmt::format("; did you mean '{}'?", near.front());
   constexpr size_t kMost = 12;
   if (names.empty()) return "";

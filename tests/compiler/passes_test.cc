@@ -16,6 +16,7 @@
 #include "tests/support/file_text.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/tame_graph.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot {
 namespace {
@@ -119,19 +120,17 @@ TEST(Pipeline, PartsOfAPassAreSkippedPrintedStoppedAfterAndTimed) {
 }
 
 TEST(Pipeline, DumpsOneFileForEachPass) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ingot_dump_test";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
   PassContext context;
-  run_passes(compile_passes(), *two_negations(), context, {.dump_dir = folder});
+  run_passes(compile_passes(), *two_negations(), context, {.dump_dir = folder.path()});
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   std::vector<std::string> expected;
   for (const PassRow& row : compile_passes()) {
     expected.push_back(fmt::format("{:02}.{}.mlir", expected.size() + 1, row.name));
   }
   EXPECT_EQ(names, expected);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Pipeline, UnknownPassIsTheUsersError) {

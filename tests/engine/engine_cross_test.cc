@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <vector>
+
+#include "tests/support/file_text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot {
 namespace {
@@ -35,22 +35,15 @@ std::string missing_packages() {
 
 class EngineCross : public testing::Test {
  protected:
-  EngineCross() : folder_(fs::path(testing::TempDir()) / "engine_cross_test") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~EngineCross() override { fs::remove_all(folder_); }
-
   // What a command prints; it has to succeed.
   std::string done(const std::string& command) const {
-    const fs::path log = folder_ / "log";
-    EXPECT_EQ(std::system(fmt::format("({}) >{} 2>&1", command, log.string()).c_str()), 0) << command;
-    std::ifstream in(log);
-    return {std::istreambuf_iterator<char>(in), {}};
+    const std::string log = folder_.file("log");
+    EXPECT_EQ(std::system(fmt::format("({}) >{} 2>&1", command, log).c_str()), 0) << command;
+    return file_text(log);
   }
 
   void build_program() const {
-    const std::string build = (folder_ / "build").string();
+    const std::string build = folder_.file("build");
     const std::string configured = done(fmt::format(
         "{} -S {} -B {} -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER={} "
         "-DCMAKE_CXX_COMPILER={} -DCMAKE_BUILD_TYPE=Release -DINGOT_WERROR=ON -DINGOT_COMPILER=OFF -DINGOT_TESTS=OFF "
@@ -64,9 +57,9 @@ class EngineCross : public testing::Test {
                          kCxxCompiler, INGOT_SOURCE_DIR, INGOT_SOURCE_DIR, INGOT_SOURCE_DIR, build, kZlib, program()));
     if (HasFailure()) ADD_FAILURE() << configured << built << linked;
   }
-  std::string program() const { return (folder_ / "engine_cross").string(); }
+  std::string program() const { return folder_.file("engine_cross"); }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(EngineCross, TrainsOnAarch64) {

@@ -64,7 +64,7 @@ class EngineFiles : public testing::Test {
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
 
-  TemporaryDirectory directory;
+  TemporaryFolder directory;
   std::string bundle_path = directory.file("fit.ingot"), state_path = directory.file("fit.safetensors");
   std::string trained;
 };

@@ -165,14 +165,6 @@ Block::Block(uint64_t byte_count, uint64_t alignment_bytes) : byte_count_(byte_c
   data_.reset(data);
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "ingot-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) std::abort();
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-
 OpenBundle::OpenBundle(const std::vector<std::byte>& contents, const ingot_open_options* options)
     : bytes(std::make_unique<Block>(contents.size())) {
   if (!contents.empty()) std::memcpy(bytes->data(), contents.data(), contents.size());
@@ -227,6 +219,16 @@ FitPorts::FitPorts(ingot_session* session, bool binds_lr) {
   bind_output(kTrainStep, 0, loss);
   bind_input(kPredict, 0, x);
   bind_output(kPredict, 0, prediction);
+}
+
+FitTest::FitTest() {
+  EXPECT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
+  EXPECT_EQ(open.status, INGOT_OK) << open.error.text;
+}
+
+void FitTest::init_and_train(int steps) {
+  ASSERT_EQ(ingot_run(open.session, kInit, nullptr), INGOT_OK);
+  for (int i = 0; i < steps; ++i) ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
 }
 
 }  // namespace ingot::test

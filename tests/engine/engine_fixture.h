@@ -20,6 +20,7 @@
 #include "aot/bundle/bundle.h"
 #include "schema/bundle_header.h"
 #include "schema/kernel_abi.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot::test {
 
@@ -66,18 +67,6 @@ class Block {
   uint64_t byte_count_;
 };
 
-// A directory that is removed with everything in it.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // A bundle opened from bytes in memory, or from a file.
 struct OpenBundle {
   explicit OpenBundle(const std::vector<std::byte>& bytes, const ingot_open_options* options = nullptr);
@@ -114,6 +103,26 @@ struct OpenSession {
 struct FitPorts {
   explicit FitPorts(ingot_session* session, bool binds_lr = true);
   Block seed{4}, x{4 * 1024}, y{4 * 1024}, lr{4}, loss{4}, prediction{4 * 1024};
+};
+
+// The program above, which can be trained, and a place for its state.
+class FitTest : public testing::Test {
+ protected:
+  FitTest();
+
+  void init_and_train(int steps);
+  std::string bytes() const { return {open.state.as<char>(), open.state.size()}; }
+  ingot_status load(uint32_t flags = 0) { return load_from(path, flags); }
+  ingot_status load_from(const std::string& file, uint32_t flags = 0) {
+    return ingot_load_state(open.session, file.c_str(), flags, &error);
+  }
+
+  OpenBundle bundle{bundle::write_bundle(fit_spec())};
+  OpenSession open{bundle};
+  FitPorts ports{open.session};
+  TemporaryFolder directory;
+  std::string path = directory.file("fit.safetensors");
+  ingot_error error = {};
 };
 
 }  // namespace ingot::test

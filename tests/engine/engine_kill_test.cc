@@ -18,10 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class EngineKill : public testing::Test {
+class EngineKill : public FitTest {
  protected:
-  std::string bytes() const { return {open.state.as<char>(), open.state.size()}; }
-  ingot_status load(const std::string& from) { return ingot_load_state(open.session, from.c_str(), 0, &error); }
   ingot_status train_and_save() {
     EXPECT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
     return ingot_save_state(open.session, path.c_str(), &error);
@@ -29,13 +27,6 @@ class EngineKill : public testing::Test {
 
   // Saves in a process that is killed before its system call of this number. False: it made fewer, and ended.
   bool is_killed_before_call(int number);
-
-  OpenBundle bundle{bundle::write_bundle(fit_spec())};
-  OpenSession open{bundle};
-  FitPorts ports{open.session};
-  TemporaryDirectory directory;
-  std::string path = directory.file("s.safetensors");
-  ingot_error error = {};
 };
 
 bool EngineKill::is_killed_before_call(int number) {
@@ -62,23 +53,40 @@ bool EngineKill::is_killed_before_call(int number) {
   return true;
 }
 
+// What is at the path before the save.
+enum class Before { kNothing, kAFile, kTwoGenerations, kALink, kWhatAKilledSaverLeft };
+
 TEST_F(EngineKill, BeforeEachSystemCallOfASave) {
+  const std::string previous = path + ".previous", target = directory.file("elsewhere");
   ASSERT_EQ(ingot_run(open.session, kInit, nullptr), INGOT_OK);
-  ASSERT_EQ(train_and_save(), INGOT_OK);
   int calls = 0;
-  for (bool is_killed = true; is_killed; calls += is_killed) {
-    SCOPED_TRACE(calls);
-    const std::string old_state = bytes();
-    ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
-    const std::string new_state = bytes();
-    is_killed = is_killed_before_call(calls);
-    ASSERT_EQ(load(path), INGOT_OK) << error.text;
-    EXPECT_TRUE(bytes() == old_state || bytes() == new_state);
-    if (fs::exists(path + ".previous")) EXPECT_EQ(load(path + ".previous"), INGOT_OK) << error.text;
-    ASSERT_EQ(load(path), INGOT_OK);
-    ASSERT_EQ(train_and_save(), INGOT_OK) << error.text;  // what the killed one left does not stand in the way
+  for (const Before before :
+       {Before::kNothing, Before::kAFile, Before::kTwoGenerations, Before::kALink, Before::kWhatAKilledSaverLeft}) {
+    int number = 0;
+    for (bool is_killed = true; is_killed; number += is_killed) {
+      SCOPED_TRACE(number);
+      for (const std::string& file : {path, previous, target, target + ".previous"}) fs::remove(file);
+      if (before == Before::kALink) {
+        ASSERT_EQ(ingot_save_state(open.session, target.c_str(), &error), INGOT_OK) << error.text;
+        fs::create_symlink("elsewhere", path);
+      }
+      if (before != Before::kNothing) ASSERT_EQ(train_and_save(), INGOT_OK) << error.text;
+      if (before == Before::kTwoGenerations) ASSERT_EQ(train_and_save(), INGOT_OK) << error.text;
+      if (before == Before::kWhatAKilledSaverLeft) fs::copy_file(path, path + ".partial0");
+      const std::string old_state = bytes();
+      ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
+      const std::string new_state = bytes();
+      is_killed = is_killed_before_call(number);
+      if (before != Before::kNothing || fs::exists(path)) {
+        ASSERT_EQ(load(), INGOT_OK) << error.text;
+        EXPECT_TRUE(bytes() == new_state || (before != Before::kNothing && bytes() == old_state));
+      }
+      if (fs::exists(previous)) EXPECT_EQ(load_from(previous), INGOT_OK) << error.text;
+      ASSERT_EQ(train_and_save(), INGOT_OK) << error.text;  // what the killed one left does not stand in the way
+    }
+    EXPECT_GT(number, 10);
+    calls += number;
   }
-  EXPECT_GT(calls, 10);
   std::cout << "  killed before each of " << calls << " system calls\n";
 }
 
@@ -115,7 +123,7 @@ TEST_F(EngineKill, TrainingResumesBitForBit) {
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the training ended with " << WEXITSTATUS(status);
-    ASSERT_EQ(load(path), INGOT_OK) << error.text;
+    ASSERT_EQ(load(), INGOT_OK) << error.text;
   }
   int32_t steps = 0;
   ingot_read_state(open.session, kStep, &steps, sizeof steps, nullptr);

@@ -248,7 +248,7 @@ TEST(EngineWriter, ContradictionsAreOurBugs) {
 }
 
 TEST(EngineWriter, AFileThatCannotBeLeavesNothing) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   EXPECT_THROW(bundle::write_bundle_file(fit_spec(), directory.path()), std::exception);
   EXPECT_THROW(bundle::write_bundle_file(fit_spec(), directory.file("no/such/x.ingot")), std::exception);
 }

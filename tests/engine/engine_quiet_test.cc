@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <iostream>
 
 #include "tests/engine/engine_flow.h"
+#include "tests/engine/guarded_session.h"
 
 namespace {
 
@@ -56,7 +58,7 @@ TEST(EngineQuiet, NothingIsAllocatedFromOpenToSave) {
   const std::vector<std::byte> file = bundle::write_bundle(fit_spec());
   const OpenBundle sizes(file);
   const OpenSession blocks(sizes);
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("s.safetensors");
   Block bundle_memory(sizes.needs.bundle_bytes);
   const ingot_memory memory = {blocks.instance.data(), blocks.instance.size(), blocks.arena.data(),
@@ -167,6 +169,32 @@ TEST(EngineQuiet, LoopsOfOneThreadMakeNoSystemCall) {
   const OpenSession open(bundle);
   const FlowPorts ports(open.session, 50);
   expect_no_system_call([&] { return ingot_run(open.session, 0, nullptr); });
+}
+
+// INGOT_BUNDLES names a folder of them.
+TEST(EngineQuiet, BundlesOfWholePrograms) {
+  constexpr int kRuns = 10;
+  int runs = 0;
+  for (const NamedBundle& named : bundles_to_run()) {
+    SCOPED_TRACE(named.path + ", " + named.target);
+    ingot_open_options options = {};
+    options.target = named.target.c_str();
+    const OpenBundle bundle(named.path, &options);
+    GuardedSession session(bundle, 1);
+    for (uint32_t entry = 0; entry < session.entry_count(); ++entry, runs += kRuns) {
+      session.fill(entry, ordinary_values());
+      allocation_count = 0;
+      counting = true;
+      expect_no_system_call([&] {
+        bool has_ended = true;
+        for (int i = 0; i < kRuns && has_ended; ++i) has_ended = session.run(entry);
+        return has_ended && allocation_count == 0 ? INGOT_OK : INGOT_BAD_PLAN;
+      });
+      counting = false;
+    }
+  }
+  std::cout << "  " << runs << " runs\n";
+  EXPECT_GT(runs, 0);
 }
 
 }  // namespace

@@ -1,20 +1,13 @@
 // Bundles that are cut, changed, too new or hostile: each is refused with its own status, or stays within its memory.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
-#include <iostream>
 
-#include "aot/base/divide.h"
 #include "aot/base/error.h"
 #include "aot/bundle/read_bundle.h"
 #include "schema/kernel_abi.h"
 #include "tests/engine/engine_fixture.h"
-#include "tests/engine/engine_flow.h"
 #include "tests/engine/engine_kernels.h"
-#include "tests/support/environment.h"
 
 namespace ingot::test {
 namespace {
@@ -308,152 +301,6 @@ TEST(EngineReject, BadPlans) {
     EXPECT_STREQ(bundle.error.text, bad.text) << bad.name;
     if (bundle.status == INGOT_OK) ADD_FAILURE() << bad.name << " was accepted";
   }
-}
-
-// Memory that ends at a page which nothing may touch.
-class GuardedBlock {
- public:
-  explicit GuardedBlock(uint64_t byte_count) {
-    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    const uint64_t needed = (byte_count + 63) / 64 * 64;
-    map_bytes_ = round_up(needed, page) + 2 * page;
-    map_ =
-        static_cast<std::byte*>(mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (map_ == MAP_FAILED) std::abort();
-    mprotect(map_, page, PROT_NONE);
-    mprotect(map_ + map_bytes_ - page, page, PROT_NONE);
-    data_ = map_ + map_bytes_ - page - needed;
-    size_ = needed;
-  }
-  ~GuardedBlock() { munmap(map_, map_bytes_); }
-  GuardedBlock(const GuardedBlock&) = delete;
-  GuardedBlock& operator=(const GuardedBlock&) = delete;
-
-  void* data() const { return data_; }
-  uint64_t size() const { return size_; }
-
- private:
-  std::byte* map_;
-  std::byte* data_;
-  uint64_t map_bytes_;
-  uint64_t size_;
-};
-
-// Blocks for the largest that a changed bundle may ask for; made once, since making them is slow.
-constexpr uint64_t kMostBytes = 1 << 16;
-
-struct GuardedMemory {
-  GuardedBlock file{kMostBytes}, bundle{kMostBytes}, session{kMostBytes}, arena{kMostBytes}, state{kMostBytes},
-      scratch{kMostBytes}, ports[8] = {GuardedBlock(kMostBytes), GuardedBlock(kMostBytes), GuardedBlock(kMostBytes),
-                                       GuardedBlock(kMostBytes), GuardedBlock(kMostBytes), GuardedBlock(kMostBytes),
-                                       GuardedBlock(kMostBytes), GuardedBlock(kMostBytes)};
-};
-
-// The last `byte_count` bytes of a block, from a multiple of 64 on: one more would be the guard.
-void* tail(const GuardedBlock& block, uint64_t byte_count) {
-  return static_cast<std::byte*>(block.data()) + block.size() - (byte_count + 63) / 64 * 64;
-}
-
-// Opens and runs everything that the bundle in `file` lets be run, in memory of just the size it asks for. A kernel
-// that left it would fault. Returns whether the bundle was accepted.
-bool run_all(const GuardedMemory& memory, const void* file, uint64_t file_bytes) {
-  ingot_requirements needs;
-  if (ingot_probe_memory(file, file_bytes, &needs, nullptr) != INGOT_OK) return false;
-  const uint64_t most =
-      std::max({needs.bundle_bytes, needs.session_bytes + needs.session_bytes_per_thread, needs.arena_bytes,
-                needs.state_bytes, needs.scratch_bytes_per_thread, needs.alignment_bytes});
-  if (most > kMostBytes) return true;  // honest about it: the host may say no
-  ingot_bundle* bundle = nullptr;
-  if (ingot_open_memory(file, file_bytes, nullptr, tail(memory.bundle, needs.bundle_bytes), needs.bundle_bytes, &bundle,
-                        nullptr) != INGOT_OK) {
-    return false;
-  }
-  const auto aligned_tail = [&](const GuardedBlock& block, uint64_t bytes) {
-    auto address = reinterpret_cast<uintptr_t>(tail(block, bytes));
-    return reinterpret_cast<void*>(address / needs.alignment_bytes * needs.alignment_bytes);
-  };
-  const uint64_t session_bytes = needs.session_bytes + needs.session_bytes_per_thread;
-  const ingot_memory blocks = {aligned_tail(memory.session, session_bytes),
-                               session_bytes,
-                               aligned_tail(memory.arena, needs.arena_bytes),
-                               needs.arena_bytes,
-                               aligned_tail(memory.state, needs.state_bytes),
-                               needs.state_bytes,
-                               aligned_tail(memory.scratch, needs.scratch_bytes_per_thread),
-                               needs.scratch_bytes_per_thread,
-                               1};
-  ingot_session* session = nullptr;
-  if (ingot_create(bundle, &blocks, &session, nullptr) == INGOT_OK) {
-    ingot_bundle_info info;
-    ingot_get_bundle_info(bundle, &info);
-    for (uint32_t entry = 0; entry < info.entry_count; ++entry) {
-      ingot_entry_info ports;
-      ingot_get_entry_info(bundle, entry, &ports, nullptr);
-      uint32_t block = 0;
-      for (uint32_t i = 0; i < ports.input_count && block < 8; ++i, ++block) {
-        ingot_tensor_info tensor;
-        ingot_get_input_info(bundle, entry, i, &tensor, nullptr);
-        if (tensor.bytes <= kMostBytes) {
-          ingot_bind_input(session, entry, i, tail(memory.ports[block], tensor.bytes), tensor.bytes, nullptr);
-        }
-      }
-      for (uint32_t i = 0; i < ports.output_count && block < 8; ++i, ++block) {
-        ingot_tensor_info tensor;
-        ingot_get_output_info(bundle, entry, i, &tensor, nullptr);
-        if (tensor.bytes <= kMostBytes) {
-          ingot_bind_output(session, entry, i, tail(memory.ports[block], tensor.bytes), tensor.bytes, nullptr);
-        }
-      }
-      int32_t finished = 0;  // in a slice, since a changed loop may be endless
-      ingot_run_slice(session, entry, 500, 0, &finished, nullptr);
-      ingot_abandon_run(session);
-    }
-    ingot_destroy(session);
-  }
-  ingot_close(bundle);
-  return true;
-}
-
-// Every byte of the metadata takes other values, with the checksums put right, so that only verification stands between
-// the change and the kernels.
-// INGOT_CHANGES says in how many ways each byte is changed.
-void expect_harmless_changes(const Bytes& good) {
-  static constexpr int kChanges[] = {0x01, 0x02, 0x08, 0x40, 0x80, 0xff};
-  const int64_t change_count = number_from_environment("INGOT_CHANGES", std::size(kChanges));
-  const ingot_bundle_header header = header_of(good);
-  const GuardedMemory memory;
-  void* file = tail(memory.file, good.size());
-  int accepted = 0, refused = 0;
-  for (uint64_t i = 0; i < header.metadata_bytes; ++i) {
-    for (int64_t j = 0; j < change_count; ++j) {
-      const int change = change_count == std::size(kChanges) ? kChanges[j] : static_cast<int>(j) + 1;
-      Bytes bad = good;
-      bad[header.metadata_offset + i] ^= std::byte(change);
-      bad = resealed(bad);
-      std::memcpy(file, bad.data(), bad.size());
-      (run_all(memory, file, bad.size()) ? accepted : refused) += 1;
-    }
-  }
-  std::cout << "  " << accepted + refused << " changes: " << refused << " refused, " << accepted << " ran\n";
-  EXPECT_GT(refused, accepted);
-  std::memcpy(file, good.data(), good.size());
-  EXPECT_TRUE(run_all(memory, file, good.size()));
-}
-
-TEST(EngineReject, EveryMetadataByteMayLie) { expect_harmless_changes(bundle::write_bundle(fit_spec())); }
-
-TEST(EngineReject, EveryMetadataByteOfLoopsAndBranchesMayLie) {
-  FlowBuilder b;
-  const bundle::Operand v = b.vector(), index = b.word(), odd = b.flag();
-  b.step(kMixTogether, {b.x(), b.x(), v});
-  b.count_to(b.constant(3), [&] {
-    b.step(kPick, {v, index});
-    b.choose(index, {[&] { b.step(kMixAlone, {v, b.x(), v}); }, [&] {}, [&] { b.step(kMixTogether, {v, v, v}); }});
-    b.step(kIsOdd, {v, odd});
-    b.choose_by_flag(odd, [&] { b.count_to(b.n(), [&] { b.step(kMixAlone, {v, v, v}); }); }, [&] {});
-  });
-  for (uint32_t row = 0; row < 4; ++row) b.step(kMixTogether, {v, b.x(), b.y(row)});
-  expect_harmless_changes(bundle::write_bundle(b.finish()));
 }
 
 }  // namespace

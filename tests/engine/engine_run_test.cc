@@ -79,7 +79,7 @@ void expect_trains(const OpenBundle& bundle, uint32_t threads) {
 TEST(EngineRun, TrainsFromMemory) { expect_trains(OpenBundle(bundle::write_bundle(fit_spec())), 1); }
 
 TEST(EngineRun, TrainsFromAFile) {
-  TemporaryDirectory directory;
+  TemporaryFolder directory;
   bundle::write_bundle_file(fit_spec(), directory.file("fit.ingot"));
   expect_trains(OpenBundle(directory.file("fit.ingot")), 1);
   expect_trains(OpenBundle(directory.file("fit.ingot")), 2);
@@ -96,7 +96,7 @@ std::vector<std::string> mappings_with(const std::string& text) {
 }
 
 TEST(EngineRun, CodeIsMappedFromTheFileAndNeverWritable) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   bundle::write_bundle_file(fit_spec(), directory.file("fit.ingot"));
   const OpenBundle from_file(directory.file("fit.ingot"));
   ASSERT_EQ(from_file.status, INGOT_OK) << from_file.error.text;

@@ -17,7 +17,7 @@ struct Ending {
 
 // Runs engine_sandbox on a bundle. A shell that is the program itself passes on its signal.
 Ending run_in_sandbox(const bundle::BundleSpec& spec) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("net.ingot");
   bundle::write_bundle_file(spec, path);
   FILE* pipe = popen(("exec " INGOT_SANDBOX_PROGRAM " " + path).c_str(), "r");

@@ -77,7 +77,7 @@ class EngineSave : public testing::Test {
 
   OpenBundle bundle{bundle::write_bundle(fit_spec())};
   Saver saver{bundle};
-  TemporaryDirectory directory;
+  TemporaryFolder directory;
   std::string path = directory.file("s"), previous = path + ".previous";
 };
 

@@ -151,7 +151,7 @@ TEST_F(EngineSignature, TheEngineRefusesBeforeItReadsAnything) {
   ingot_requirements needs;
   EXPECT_EQ(ingot_probe_memory_with(memory.data(), memory.size(), &options, &needs, nullptr), INGOT_BAD_SIGNATURE);
 
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("hostile.ingot");
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(hostile.data()), static_cast<std::streamsize>(hostile.size()));
@@ -160,7 +160,7 @@ TEST_F(EngineSignature, TheEngineRefusesBeforeItReadsAnything) {
 }
 
 TEST_F(EngineSignature, WhatWasCheckedIsWhatRuns) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("signed.ingot");
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(signed_by_1.data()), static_cast<std::streamsize>(signed_by_1.size()));

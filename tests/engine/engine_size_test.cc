@@ -64,7 +64,7 @@ TEST(EngineLink, NeedsLibcAndLibzAlone) {
 }
 
 TEST(EngineLink, ACProgramTrains) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("fit.ingot");
   bundle::write_bundle_file(fit_spec(), path);
   const std::string output = output_of(INGOT_EMBED_PROGRAM " " + path);

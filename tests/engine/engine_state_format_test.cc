@@ -52,7 +52,7 @@ class EngineStateFormat : public testing::Test {
 
   OpenBundle bundle{bundle::write_bundle(moments_spec())};
   OpenSession open{bundle};
-  TemporaryDirectory directory;
+  TemporaryFolder directory;
   std::string path = directory.file("s.safetensors");
   ingot_error error = {};
 };

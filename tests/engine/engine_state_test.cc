@@ -23,32 +23,12 @@ std::string safetensors(const std::string& header, const std::string& data) {
   return std::string(reinterpret_cast<const char*>(&header_bytes), 8) + header + data;
 }
 
-class EngineState : public testing::Test {
+class EngineState : public FitTest {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
-    ASSERT_EQ(open.status, INGOT_OK) << open.error.text;
-  }
-
-  void init_and_train(int steps) {
-    ASSERT_EQ(ingot_run(open.session, kInit, nullptr), INGOT_OK);
-    for (int i = 0; i < steps; ++i) ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
-  }
-
-  std::string bytes() const { return std::string(open.state.as<char>(), open.state.size()); }
-
-  ingot_status load(uint32_t flags = 0) { return ingot_load_state(open.session, path.c_str(), flags, &error); }
   ingot_status load_text(const std::string& header, const std::string& data, uint32_t flags = 0) {
     write_file(path, safetensors(header, data));
     return load(flags);
   }
-
-  OpenBundle bundle{bundle::write_bundle(fit_spec())};
-  OpenSession open{bundle};
-  FitPorts ports{open.session};
-  TemporaryDirectory directory;
-  std::string path = directory.file("fit.safetensors");
-  ingot_error error = {};
 };
 
 TEST_F(EngineState, LoadsWhatItSaved) {

@@ -65,7 +65,7 @@ TEST_F(EngineWrapper, TrainsSavesAndPredicts) {
   predict.run();
   EXPECT_NEAR(predicted[4], 1.0f, 1e-3f);
 
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   session.save(directory.file("s.safetensors"));
   const AlignedBytes snapshot = session.snapshot();
   session.write<int32_t>("step", std::vector<int32_t>{7});
@@ -112,7 +112,7 @@ TEST_F(EngineWrapper, ABundleIsCheckedOnce) {
     int count = 0;
     ingot_status status = INGOT_OK;
   };
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   Checked checked{directory.file("fit.ingot")};
   std::ofstream(checked.path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

@@ -11,12 +11,15 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(testing::TempDir()) / "install_test";
+const TemporaryFolder kTemporary;
+const fs::path kFolder = kTemporary.path();
 const fs::path kPrefix = kFolder / "prefix";
 const fs::path kEmbed = fs::path(INGOT_SOURCE_DIR) / "examples/embed";
 
@@ -50,11 +53,8 @@ std::string configure(const fs::path& source, const std::string& build, const st
 class InstalledPackage : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fs::remove_all(kFolder);
-    fs::create_directories(kFolder);
     done(fmt::format("{} --install {} --prefix {}", INGOT_CMAKE, INGOT_BUILD_DIR, kPrefix.string()));
   }
-  static void TearDownTestSuite() { fs::remove_all(kFolder); }
 
   // A project of one CMakeLists.txt with `lines` behind find_package(ingot), configured.
   static Outcome project(const std::string& name, const std::string& lines, const std::string& more = "") {

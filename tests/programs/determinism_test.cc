@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 #include <ingot/ingot.h>
 
-#include <filesystem>
-
 #include "tests/support/device_run.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot {
 namespace {
@@ -45,7 +44,8 @@ TEST(Determinism, SameProgramSameBundleSameBits) {
   const Compiled compiled = compile(program);
   EXPECT_EQ(bundle::write_bundle(compiled.spec), bundle::write_bundle(compile(program).spec));
 
-  const std::string path = (std::filesystem::path(testing::TempDir()) / "determinism.ingot").string();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("net.ingot");
   compiled.write(path);
   const DeviceRun first = train_on_device(path, "", 5, 1);
   EXPECT_LT(first.scalars[4].at("loss"), first.scalars[0].at("loss"));

@@ -1,5 +1,6 @@
 // Files that users give the tool: what they are, what they become, and that none is lost.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -175,9 +176,12 @@ TEST_F(CliTest, KeysThatAreMeantAreNamed) {
   const std::vector<float> xs(5 * 8 * 4), ys(5 * 8);
   write_safetensors(path("typo.safetensors"),
                     {{"batch.X", array("F32", {5, 8, 4}, xs)}, {"batch.y", array("F32", {5, 8}, ys)}});
-  EXPECT_NE(refused("train net.ingot --entry train_step --data typo.safetensors --set lr=1 --state zeros")
-                .find("did you mean 'batch.X'?"),
-            std::string::npos);
+  const std::string train = "train net.ingot --entry train_step --set lr=1 --state zeros --data ";
+  EXPECT_NE(refused(train + "typo.safetensors").find("did you mean 'batch.X'?"), std::string::npos);
+  write_safetensors(path("other.safetensors"),
+                    {{"images", array("F32", {5, 8, 4}, xs)}, {"batch.y", array("F32", {5, 8}, ys)}});
+  EXPECT_NE(refused(train + "other.safetensors").find("there are: batch.y, images"), std::string::npos)
+      << "batch.y is another input";
   const std::vector<float> w(4);
   write_safetensors(path("W.safetensors"), {{"W", array("F32", {4}, w)}});
   const std::string says = refused("run net.ingot predict --input x=1 --state W.safetensors");
@@ -264,11 +268,40 @@ TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
   }
 }
 
+// Also while the libraries of the tool are loaded; the loader's own errors have the code 127.
+TEST_F(CliTest, TooLittleMemoryIsAnError) {
+  int refused = 0;
+  for (int mebibytes = 150; mebibytes < 300; mebibytes += 5) {
+    const std::string line = fmt::format("cd {} && ulimit -c 0 && ulimit -v {} && {} --version >out 2>said",
+                                         folder_.path().string(), 1024 * mebibytes, INGOT_TOOL);
+    const int status = std::system(line.c_str());
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const std::string said = read_text(path("said"));
+    EXPECT_TRUE(code == kSuccess || code == 127 || code == kUserError) << mebibytes << ": " << code << " " << said;
+    if (code == kUserError) EXPECT_EQ(said, "error: out of memory\n");
+    refused += code != kSuccess;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(CliTest, PipesThatNobodyWritesAreNotWaitedFor) {
+  compile_both();
+  done("keygen key");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const char* arguments :
+       {"inspect pipe", "header pipe -o net.h", "verify pipe --trust key.pub", "sign pipe --key key.key", "run pipe",
+        "train net.ingot --entry train_step --set lr=1 --data pipe --state zeros",
+        "run net.ingot predict --input x=1 --state pipe"}) {
+    EXPECT_NE(refused(arguments).find("pipe"), std::string::npos) << arguments;
+  }
+}
+
 TEST_F(CliTest, FullDisksAreNoticed) {
   compile_both();
   for (const char* arguments : {"inspect net.ingot", "inspect net.ingot --json", "opt step.mlir", "manual", "--version",
                                 "run net.ingot predict --state zeros --input x=1"}) {
-    const std::string line = fmt::format("cd {} && {} {} >/dev/full 2>said", folder_.string(), INGOT_TOOL, arguments);
+    const std::string line =
+        fmt::format("cd {} && {} {} >/dev/full 2>said", folder_.path().string(), INGOT_TOOL, arguments);
     EXPECT_NE(std::system(line.c_str()), 0) << arguments;
     EXPECT_NE(read_text(path("said")).find("No space left"), std::string::npos) << arguments;
   }

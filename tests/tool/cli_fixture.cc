@@ -58,8 +58,6 @@ std::vector<float> make_targets(const std::vector<float>& inputs) {
 }  // namespace
 
 CliTest::CliTest() {
-  fs::remove_all(folder_);
-  fs::create_directories(folder_);
   write("step.mlir", kTrainStep);
   write("predict.mlir", kPredict);
   write("check.mlir", kCheck);
@@ -72,8 +70,9 @@ CliTest::CliTest() {
 }
 
 Outcome CliTest::ingot(const std::string& arguments) const {
-  const std::string out = path("..out." + name_), err = path("..err." + name_);
-  const std::string line = fmt::format("cd {} && {} {} >{} 2>{}", folder_.string(), INGOT_TOOL, arguments, out, err);
+  const std::string out = path("..out"), err = path("..err");
+  const std::string line =
+      fmt::format("cd {} && {} {} >{} 2>{}", folder_.path().string(), INGOT_TOOL, arguments, out, err);
   const int status = std::system(line.c_str());
   Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   fs::remove(out);
@@ -95,7 +94,7 @@ std::string CliTest::refused(const std::string& arguments) const {
 
 std::set<std::string> CliTest::files() const {
   std::set<std::string> names;
-  for (const auto& item : fs::directory_iterator(folder_)) names.insert(item.path().filename().string());
+  for (const auto& item : fs::directory_iterator(folder_.path())) names.insert(item.path().filename().string());
   return names;
 }
 

@@ -10,6 +10,7 @@
 #include "aot/base/safetensors.h"
 #include "apps/ingot/command_line.h"
 #include "gtest/gtest.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot {
 
@@ -27,9 +28,8 @@ struct Outcome {
 class CliTest : public testing::Test {
  protected:
   CliTest();
-  ~CliTest() override { std::filesystem::remove_all(folder_); }
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.file(name); }
   void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
 
   // Runs `ingot ARGUMENTS` in the folder, by the shell.
@@ -47,8 +47,7 @@ class CliTest : public testing::Test {
 
   static SafeTensor tensor(std::vector<int64_t> shape, const std::vector<float>& values);
 
-  const std::string name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("cli_test." + name_);
+  const TemporaryFolder folder_;
 };
 
 }  // namespace ingot

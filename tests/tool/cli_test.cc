@@ -433,7 +433,7 @@ TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {
 // In a folder of its own, as the tool would run there.
 class BugTest : public CliTest {
  protected:
-  BugTest() { fs::current_path(folder_); }
+  BugTest() { fs::current_path(folder_.path()); }
   ~BugTest() override { fs::current_path(old_); }
 
  private:

@@ -36,7 +36,7 @@ class CliTrainTest : public CliTest {
   int stop_by(int signal, const std::string& arguments) const {
     const pid_t child = fork();
     if (child == 0) {
-      if (chdir(folder_.c_str()) != 0) _exit(99);
+      if (chdir(folder_.path().c_str()) != 0) _exit(99);
       dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
       const std::string line = fmt::format("exec {} {}", INGOT_TOOL, arguments);
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);

@@ -3,31 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "tests/support/file_text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ingot {
 namespace {
 
-namespace fs = std::filesystem;
-
 class Completion : public testing::Test {
  protected:
-  Completion() : folder_(fs::path(testing::TempDir()) / "completion_test") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~Completion() override { fs::remove_all(folder_); }
-
   // What a shell prints of a script, which finds ingot's completion in the file _ingot of the current folder.
   std::string said(const std::string& shell, const std::string& script) {
-    EXPECT_EQ(std::system(fmt::format("{} completion {} >{}/_ingot", INGOT_TOOL, shell, folder_.string()).c_str()), 0);
-    std::ofstream(folder_ / "script") << script;
-    const std::string command = fmt::format("cd {} && timeout 60 {} script >out 2>&1", folder_.string(), shell);
-    EXPECT_EQ(std::system(command.c_str()), 0) << file_text((folder_ / "out").string());
-    return file_text((folder_ / "out").string());
+    EXPECT_EQ(std::system(fmt::format("{} completion {} >{}", INGOT_TOOL, shell, folder_.file("_ingot")).c_str()), 0);
+    std::ofstream(folder_.file("script")) << script;
+    const std::string command = fmt::format("cd {} && timeout 60 {} script >out 2>&1", folder_.path().string(), shell);
+    EXPECT_EQ(std::system(command.c_str()), 0) << file_text(folder_.file("out"));
+    return file_text(folder_.file("out"));
   }
 
   static bool has(const std::string& shell) {
@@ -35,7 +27,7 @@ class Completion : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Completion, OfBash) {

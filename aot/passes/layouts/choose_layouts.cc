@@ -5,6 +5,7 @@
 // is spent.
 #include "aot/passes/layouts/choose_layouts.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "aot/analysis/min_cut.h"
