@@ -170,8 +170,10 @@ void Trace::write(const std::shared_ptr<Variable>& variable, Value* value) {
     fail(fmt::format("'{}' is {} and cannot become {}", variable->name(), to_string(variable->type),
                      to_string(value->type)));
   }
-  constants_.insert(value);
-  store(variable, value);
+  // Gradients stop at state, but not at other uses of what is written there: that gets a name of its own.
+  Value* stored = b.make(kReshape, {value}, {}, {value->type});
+  stop_gradient(stored);
+  store(variable, stored);
 }
 
 std::span<const std::byte> Trace::bytes(const Tensor& tensor) {
