@@ -30,6 +30,7 @@ Recorder::Recorder(Programs& programs, int64_t seed, std::unique_ptr<Module> rec
 // --- tensors and their values ----------------------------------------------------------------------------------------
 
 Tensor Recorder::tensor(const TensorType& type, MemoryRef memory) {
+  if (held_.size() >= 2 * alive_ + kForgetMin) forget_dead();
   auto variable = std::make_shared<Variable>(Variable{[] { return std::string(); }, type, "", {}, false});
   held_[variable->number] = {variable, nullptr, std::move(memory), false};
   return tensor_of(std::move(variable));
@@ -117,11 +118,11 @@ std::span<const std::byte> Recorder::bytes(const Tensor& tensor) {
   const auto variable = variable_of(tensor);
   if (!variable)
     fail("this tensor was made inside of a scan, cond or while_loop, and has a value only when that has run");
-  if (held(variable).value && !known_.contains(held(variable).value)) {
+  const Held& held = this->held(variable);
+  if (held.value && !known_.contains(held.value)) {
     check_outside_of_regions("a value that is not computed yet cannot be asked for");
     run();
   }
-  const Held& held = this->held(variable);
   return (held.value ? known_.at(held.value) : held.memory)->bytes();
 }
 
@@ -173,6 +174,7 @@ void Recorder::forget_dead() {
     return leaf != held_.end() && is_dead(*leaf);
   });
   std::erase_if(held_, is_dead);
+  alive_ = held_.size();
   std::erase_if(names_, [](const auto& entry) { return entry.second.expired(); });
 }
 
@@ -196,13 +198,8 @@ ValueSet Recorder::flowing() const {
 // What no gradient may flow through when this function has run: a backward() went through it, or it depends on such.
 ValueSet Recorder::spent(const ValueSet& flowing) const {
   const ValueSet leaves = trained();
-  const Values losses = [&] {
-    Values all;
-    for (const Value* loss : losses_) all.push_back(const_cast<Value*>(loss));
-    return all;
-  }();
   const auto behind =
-      ops_behind(losses, [&](const Value* value) { return !flowing.contains(value) || leaves.contains(value); });
+      ops_behind(losses_, [&](const Value* value) { return !flowing.contains(value) || leaves.contains(value); });
   ValueSet spent = spent_;
   spent.insert(derived_.begin(), derived_.end());
   for (const auto& op : function_->body.ops) {
@@ -240,11 +237,11 @@ void Recorder::backward(const Tensor& loss, const Tensor& seed) {
 // that are known.
 void Recorder::carry_over() {
   const ValueSet flowing = this->flowing(), spent = this->spent(flowing), leaves = trained();
-  Values roots;
+  ValueSet roots;
   for (auto& [number, held] : held_) {
     if (!held.value || !flowing.contains(held.value) || leaves.contains(held.value)) continue;
     held.is_spent = spent.contains(held.value);
-    if (!held.is_spent) roots.push_back(held.value);
+    if (!held.is_spent) roots.insert(held.value);
   }
   const auto is_end = [&](const Value* value) {
     return known_.contains(value) && (!flowing.contains(value) || leaves.contains(value));

@@ -46,9 +46,12 @@ class Recorder : public Trace {
   ValueSet spent(const ValueSet& flowing) const;
   void carry_over();
 
+  static constexpr size_t kForgetMin = 1024;
+
   Programs& programs_;
   std::unique_ptr<Module> recorded_;  // one function
   std::map<uint64_t, Held> held_;     // by the variable's number
+  size_t alive_ = 0;                  // of those, when the dead were last forgotten
   std::map<std::string, std::weak_ptr<Variable>> names_;
   std::map<const Memory*, Value*> arguments_;
   KnownValues known_;

@@ -4,7 +4,6 @@
 
 #include "aot/graph/attributes.h"
 #include "aot/ops/support/build.h"
-#include "aot/passes/gradients/differentiate.h"
 
 namespace ingot::lazy {
 namespace {
@@ -54,14 +53,14 @@ Value* add_input(Function& function, const TensorType& type) {
 std::string input_name(size_t index) { return fmt::format("input{}", index); }
 std::string output_name(size_t index) { return fmt::format("output{}", index); }
 
-std::set<const Op*> ops_behind(const Values& roots, const std::function<bool(const Value*)>& is_end) {
+std::set<const Op*> ops_behind(const ValueSet& roots, const std::function<bool(const Value*)>& is_end) {
   std::set<const Op*> found;
-  Values open = roots;
+  std::vector<const Value*> open(roots.begin(), roots.end());
   while (!open.empty()) {
     const Value* value = open.back();
     open.pop_back();
     if (is_end(value) || !value->op || !found.insert(value->op).second) continue;
-    for (Value* read : read_by(*value->op)) open.push_back(read);
+    for (const Value* read : read_by(*value->op)) open.push_back(read);
   }
   return found;
 }
@@ -78,7 +77,8 @@ Recording cut_out(const Function& recorded, const Values& roots, const KnownValu
     map[value] = add_input(function, value->type);
     cut.inputs.push_back(found->second);
   };
-  const auto needed = ops_behind(roots, [&](const Value* value) { return known.contains(value); });
+  const auto needed =
+      ops_behind({roots.begin(), roots.end()}, [&](const Value* value) { return known.contains(value); });
   for (const auto& op : recorded.body.ops) {
     if (!needed.contains(op.get())) continue;
     for (Value* read : read_by(*op)) take(read);

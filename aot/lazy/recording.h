@@ -3,11 +3,11 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "aot/graph/graph.h"
 #include "aot/lazy/memory.h"
+#include "aot/passes/gradients/differentiate.h"
 
 namespace ingot::lazy {
 
@@ -34,6 +34,6 @@ std::string input_name(size_t index);
 std::string output_name(size_t index);
 
 // The ops on the way back from `roots`, where `is_end` says of no value that it goes no further.
-std::set<const Op*> ops_behind(const Values& roots, const std::function<bool(const Value*)>& is_end);
+std::set<const Op*> ops_behind(const ValueSet& roots, const std::function<bool(const Value*)>& is_end);
 
 }  // namespace ingot::lazy
