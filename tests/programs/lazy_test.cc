@@ -157,7 +157,7 @@ void expect_same_training(double p, int steps, const MakeOptimizer& make) {
     const Tensor loss = cross_entropy(net(device.tensor(kX, batch.x)), device.tensor(kY, batch.y));
     loss.backward();
     optimizer.step();
-    ASSERT_NEAR(loss.item(), expected[step], 1e-5 * std::max(1.0, expected[step])) << "in step " << step;
+    ASSERT_NEAR(loss.item(), expected[step], 1e-6 * std::max(1.0, expected[step])) << "in step " << step;
   }
   EXPECT_EQ(device.samples("ExecuteTime"), steps);
   EXPECT_LE(device.samples("CompileTime"), 2);
