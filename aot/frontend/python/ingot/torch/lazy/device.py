@@ -12,6 +12,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.host import copy_into
 from ingot.torch.lazy.ops import call
+from ingot.torch.lazy.raised import Engine, Guard
 from ingot.torch.lazy.tensor import DEVICE
 
 
@@ -59,7 +60,8 @@ def device() -> torch.device:
 @functools.cache
 def _registered() -> list[torch.library.Library]:
     """Makes PyTorch know the device, and the ops that it calls before there is a tensor of the device."""
-    _setup_privateuseone_for_python_backend(DEVICE, Module())
+    _setup_privateuseone_for_python_backend(DEVICE, Module(), device_guard=Guard())
+    torch.autograd.Variable._execution_engine = Engine()
     library = torch.library.Library("aten", "IMPL")
     for op in _factories():
         library.impl(op, functools.partial(_make, op), "PrivateUse1")
