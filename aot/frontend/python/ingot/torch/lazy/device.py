@@ -9,6 +9,7 @@ import torch
 from torch._ops import OpOverload
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.host import copy_into
 from ingot.torch.lazy.ops import call
@@ -39,8 +40,8 @@ class Module:
         """Random numbers are those of PyTorch's generator for the processor, which has the seed already."""
 
     def get_amp_supported_dtype(self) -> list[torch.dtype]:
-        """None: torch.autocast says that it does nothing here."""
-        return []
+        """What torch.autocast may compute in."""
+        return autocast.DTYPES
 
     def _is_in_bad_fork(self) -> bool:
         return False
@@ -68,7 +69,7 @@ def _registered() -> list[torch.library.Library]:
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     for op, made in DIFFERENTIATED.items():
         library.impl(op, made, "AutogradPrivateUse1")
-    return [library]
+    return [library, *autocast.registered()]
 
 
 def _factories() -> list[OpOverload]:
