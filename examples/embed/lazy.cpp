@@ -20,7 +20,7 @@ int main() try {
     adam.zero_grad();
     loss = mse_loss(net(x), y);
     loss.backward();
-    adam.step();
+    adam.step();  // runs what was recorded
   }
   std::cout << "loss " << loss.item() << "\n"
             << device.samples("ExecuteTime") << " steps, " << device.samples("CompileTime") << " compilations\n";
