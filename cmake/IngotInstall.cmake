@@ -2,7 +2,7 @@
 #   tool         the compiler `ingot`, its manual page and completions
 #   runtime      the engine as a shared library
 #   development  the engine's headers, the static library, and what find_package(ingot) reads
-#   model        the compiler as a library, with its headers: for models that are described in C++
+#   model        the compiler as a library, with its headers: for models that are described in C++; tensors that hold values
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # tests and measurements need not be built for it
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -62,7 +62,7 @@ install(FILES ${PROJECT_BINARY_DIR}/ingot-engine.pc DESTINATION ${pkgconfig_dir}
 
 if(TARGET ingot_model_shared)
   set(model_headers ${CMAKE_INSTALL_INCLUDEDIR}/ingot-model)  # they include "aot/..." and "schema/..."
-  install(TARGETS ingot_model_shared EXPORT ingot-model-targets
+  install(TARGETS ingot_model_shared ingot_lazy_shared EXPORT ingot-model-targets
           LIBRARY COMPONENT model INCLUDES DESTINATION ${model_headers})
   install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(destination \"${model_headers}\")" COMPONENT model)
   install(SCRIPT cmake/IngotModelHeaders.cmake COMPONENT model)

@@ -1,4 +1,4 @@
-# Installs <ingot/ingot.h> and every header that it includes, from `source` into `destination` of the prefix.
+# Installs <ingot/ingot.h>, <ingot/lazy.h> and every header that they include, from `source` into `destination` of the prefix.
 
 # Adds a header of the source tree to `headers`, and those that it includes, unless they are there.
 function(add_header path)
@@ -15,10 +15,11 @@ function(add_header path)
 endfunction()
 
 set(headers)
-set(front aot/include/ingot/ingot.h)
-add_header(${front})
-list(REMOVE_ITEM headers ${front})
-file(INSTALL ${source}/${front} DESTINATION ${CMAKE_INSTALL_PREFIX}/${destination}/ingot)
+foreach(front aot/include/ingot/ingot.h aot/include/ingot/lazy.h)
+  add_header(${front})
+  list(REMOVE_ITEM headers ${front})
+  file(INSTALL ${source}/${front} DESTINATION ${CMAKE_INSTALL_PREFIX}/${destination}/ingot)
+endforeach()
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)
   file(INSTALL ${source}/${header} DESTINATION ${CMAKE_INSTALL_PREFIX}/${destination}/${folder})

@@ -12,6 +12,7 @@ set(CPACK_COMPONENTS_ALL tool runtime development model)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/aot ${PROJECT_BINARY_DIR}/engine)
 get_target_property(engine_version ingot_engine_shared SOVERSION)
 set(engine_package libingot-engine${engine_version})
 
@@ -41,5 +42,6 @@ set(CPACK_DEBIAN_MODEL_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_MODEL_PACKAGE_DEPENDS "libingot-engine-dev (= ${PROJECT_VERSION}), ingot (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_MODEL_DESCRIPTION "compiler for machine learning that trains as well as infers: library
  For programs that describe models in C++ and compile them to bundles:
- tensors, modules and optimizers, with their headers.")
+ tensors, modules and optimizers, with their headers. Or for those whose
+ tensors hold values, and are compiled as they run.")
 include(CPack)

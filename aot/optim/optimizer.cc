@@ -25,6 +25,7 @@ void Optimizer::step(const Tensor& lr, Where at) {
     const Tensor gradient = parameter.grad();
     if (gradient.defined()) update(parameter, gradient, lr);
   }
+  Trace::current().end_step();
 }
 
 void Optimizer::zero_grad(Where at) {

@@ -66,7 +66,7 @@ class InstalledPackage : public testing::Test {
   }
 };
 
-TEST_F(InstalledPackage, TrainsInFourKindsOfPrograms) {
+TEST_F(InstalledPackage, TrainsInFiveKindsOfPrograms) {
   done(configure(kEmbed, "embed"));
   done(fmt::format("{} --build {}", INGOT_CMAKE, (kFolder / "embed").string()));
   const auto run = [](const std::string& line) {
@@ -77,6 +77,7 @@ TEST_F(InstalledPackage, TrainsInFourKindsOfPrograms) {
   EXPECT_TRUE(run("./train_static").starts_with("loss "));
   EXPECT_NE(run("readelf -d train_static").find("no dynamic section"), std::string::npos);
   EXPECT_TRUE(run("./train_curve curve.ingot").starts_with("loss "));
+  EXPECT_TRUE(std::regex_match(run("./train_lazy"), std::regex("loss [0-9.e-]+\n1000 steps, 2 compilations\n")));
   EXPECT_TRUE(fs::exists(kFolder / "embed/line.safetensors"));
 }
 

@@ -199,6 +199,24 @@ TEST(Programs, WrittenStateReplacesItsArgument) {
   EXPECT_EQ(state.at("counter").i[0], 6);
 }
 
+TEST(Programs, GradientsFlowThroughWhatStateKeeps) {
+  Tensor w = parameter("w", {DType::kF32, {}}, init::constant(3)),
+         last = buffer("last", {DType::kF32, {}}, init::zeros());
+  Program program;
+  program.add("f", [&] {
+    const Tensor hidden = w * w;
+    last.copy_(hidden);
+    (hidden * hidden + last * w).backward();
+    return w.grad();
+  });
+  NamedTensors state;
+  ReferenceExecutor executor;
+  executor.run(program.module(), "init", state, {{"seed", RefTensor({DType::kI64, {}})}});
+  const NamedTensors outputs = executor.run(program.module(), "f", state, {});
+  EXPECT_EQ(outputs.at("output").f[0], 4 * 27 + 9);  // of w^4, and of last w, where last is a constant
+  EXPECT_EQ(state.at("last").f[0], 9);
+}
+
 TEST(Programs, ReadLikePyTorch) {
   nn::Sequential net{nn::Conv2d(1, 16, 3), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(16 * 13 * 13, 10)};
   optim::AdamW adam(net.parameters());

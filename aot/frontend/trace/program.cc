@@ -4,22 +4,15 @@
 
 #include <algorithm>
 
+#include "aot/frontend/trace/entry_trace.h"
 #include "aot/frontend/trace/functions.h"
-#include "aot/frontend/trace/trace.h"
 
 namespace ingot {
 namespace {
 
 constexpr const char* kInit = "init";
 
-// FNV-1a, 64 bits (Fowler, Noll & Vo): a name's stream of random numbers.
-uint64_t hash(std::string_view text) {
-  uint64_t value = 0xCBF29CE484222325;
-  for (unsigned char c : text) value = (value ^ c) * 0x100000001B3;
-  return value;
-}
-
-void name_outputs(Outputs& outputs, const Trace& trace) {
+void name_outputs(Outputs& outputs, EntryTrace& trace) {
   std::set<std::string> seen;
   for (auto& [name, tensor] : outputs.tensors) {
     if (name.empty()) name = trace.is_loss(tensor) ? "loss" : "output";
@@ -73,12 +66,11 @@ struct Program::Data {
     std::erase_if(module.functions, [](const auto& f) { return f->name == kInit; });
     if (variables.empty()) return;
     FunctionGuard guard(module, kInit);
-    Trace trace(guard.function());
+    EntryTrace trace(guard.function());
     const Tensor seed = trace.add_input({DType::kI64, {}}, "seed");
     for (const auto& variable : variables) {
-      const std::string name = variable->name();
-      const Scope scope(named_location(name));
-      trace.write(variable, trace.value(variable->initializer({variable->type, seed, hash(name)})));
+      const Scope scope(named_location(variable->name()));
+      trace.write(variable, trace.value(first_value(*variable, seed)));
     }
     trace.finish({});
     guard.keep();
@@ -100,7 +92,7 @@ void Program::trace(std::string name, std::vector<Spec> specs, const Body& body)
     data_->has_own_init = true;
   }
   FunctionGuard guard(module, name);
-  Trace trace(guard.function());
+  EntryTrace trace(guard.function());
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     inputs.push_back(trace.add_input(specs[i].type, specs[i].name.empty() ? fmt::format("arg{}", i) : specs[i].name));

@@ -1,6 +1,8 @@
 // Random functions of an entry point, and how variables start.
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "aot/frontend/trace/functions.h"
 #include "aot/frontend/trace/philox.h"
 #include "aot/frontend/trace/trace.h"
@@ -14,7 +16,23 @@ std::shared_ptr<Variable> named_variable(std::string name, TensorType type, std:
                                              std::move(role), std::move(initializer), requires_grad});
 }
 
+// FNV-1a, 64 bits (Fowler, Noll & Vo): a name's stream of random numbers.
+uint64_t hash(std::string_view text) {
+  uint64_t value = 0xCBF29CE484222325;
+  for (unsigned char c : text) value = (value ^ c) * 0x100000001B3;
+  return value;
+}
+
 }  // namespace
+
+uint64_t Variable::next_number() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+Tensor first_value(const Variable& variable, const Tensor& seed) {
+  return variable.initializer({variable.type, seed, hash(variable.name())});
+}
 
 namespace init {
 

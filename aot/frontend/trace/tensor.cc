@@ -59,7 +59,7 @@ Tensor Tensor::detach(Where at) const { return ingot::detach({*this, at}); }
 
 void Tensor::copy_(const Tensor& value, Where at) {
   const Scope scope(at);
-  if (kind_ != Kind::kVariable)
+  if (kind_ != Kind::kVariable || !variable_->is_state())
     fail("copy_: only parameters and buffers can be written; a traced tensor never changes");
   Trace& trace = Trace::current();
   trace.write(variable_, trace.value(value, variable_->type.dtype));

@@ -1,5 +1,6 @@
 // A Tensor is a handle to a value of the entry point that is being traced, with PyTorch's names, broadcasting and type
-// promotion. Copying a handle is cheap and copies no data; there is no data while a program is traced.
+// promotion. Copying a handle is cheap and copies no data; there is no data while a program is traced. (A lazy::Device
+// records what is done with tensors outside of entry points: those hold data.)
 //
 // Four things are tensors: a traced value; a parameter or buffer (state that outlives the trace; reading one gives its
 // latest value); a number (`x + 1`, without a type of its own, like Python's); and nothing (`Tensor t;`).
@@ -8,6 +9,7 @@
 #pragma once
 
 #include <concepts>
+#include <iosfwd>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -32,6 +34,21 @@ struct Dims : std::vector<int64_t> {
   template <std::integral T>
   Dims(T value) : std::vector<int64_t>{static_cast<int64_t>(value)} {}
 };
+
+// The C++ types that are an element type.
+template <typename T>
+concept Element = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double>;
+
+template <Element T>
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<T, float>) return DType::kF32;
+  if constexpr (std::same_as<T, double>) return DType::kF64;
+  constexpr bool kSigned = std::signed_integral<T>;
+  if constexpr (sizeof(T) == 1) return kSigned ? DType::kI8 : DType::kUI8;
+  if constexpr (sizeof(T) == 2) return kSigned ? DType::kI16 : DType::kUI16;
+  if constexpr (sizeof(T) == 4) return kSigned ? DType::kI32 : DType::kUI32;
+  if constexpr (sizeof(T) == 8) return kSigned ? DType::kI64 : DType::kUI64;
+}
 
 class Tensor {
  public:
@@ -66,6 +83,16 @@ class Tensor {
   // The type must fit.
   void copy_(const Tensor& value, Where at = Where::current());
   std::string name() const;  // of a parameter or buffer: "0.weight"; else ""
+
+  // --- values, of tensors that a lazy::Device records: to ask for one computes it ---------------------------------------
+  double item(Where at = Where::current()) const;  // of one element
+  // Row-major, of the tensor's own element type; i1 as uint8_t.
+  template <Element T>
+  std::vector<T> to_vector(Where at = Where::current()) const {
+    std::vector<T> values(numel(at));
+    copy_values(dtype_of<T>(), values.data(), at);
+    return values;
+  }
 
   // --- methods; each is the function of its name in functions.h ------------------------------------------------------
   Tensor to(DType dtype, Where at = Where::current()) const;
@@ -108,6 +135,8 @@ class Tensor {
   Tensor& operator/=(const In& other);
 
  private:
+  void copy_values(DType dtype, void* out, const Where& at) const;
+
   friend class Trace;
   friend Tensor tensor_of(std::shared_ptr<Variable> variable);
   enum class Kind : uint8_t { kNothing, kTraced, kVariable, kNumber };
@@ -119,6 +148,9 @@ class Tensor {
   Value* value_ = nullptr;
   std::shared_ptr<Variable> variable_;
 };
+
+// The value, as PyTorch prints it, where tensors hold values; else the type. Long ones are cut.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 // The first argument of a traced function: a tensor, and the line where the function was called.
 struct In {

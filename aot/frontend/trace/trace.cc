@@ -6,7 +6,6 @@
 
 #include "aot/base/contains.h"
 #include "aot/base/join.h"
-#include "aot/graph/attributes.h"
 #include "aot/passes/gradients/gradients.h"
 
 namespace ingot {
@@ -77,28 +76,37 @@ Dims axes_of(const Dims& dims, int64_t rank, const char* function) {
 
 // --- the trace -------------------------------------------------------------------------------------------------------
 
-Trace::Trace(Function& function) : function_(function), id_(++last_trace_id) {
-  if (current_trace) throw_error(nullptr, "an entry point cannot be added while another is being traced");
+Trace::Trace(Function& function, bool holds_values) : holds_values_(holds_values), outer_(current_trace) {
+  if (outer_ && !outer_->holds_values()) {
+    throw_error(nullptr, "an entry point is being traced: neither another nor a lazy::Device can begin in it");
+  }
+  if (outer_ && holds_values) throw_error(nullptr, "this thread has a lazy::Device already");
   current_trace = this;
+  continue_in(function);
+}
+
+Trace::~Trace() { current_trace = outer_; }
+
+void Trace::continue_in(Function& function) {
+  function_ = &function;
+  id_ = ++last_trace_id;
+  constants_.clear();
+  losses_.clear();
+  leaves_.clear();
+  random_stream_ = 0;
   b.at_end(function.body);
 }
 
-Trace::~Trace() { current_trace = nullptr; }
-
-bool Trace::active() { return current_trace != nullptr; }
-
 Trace& Trace::current() {
-  if (!current_trace) fail("tensors can be computed with only inside of an entry point: Program::add(name, function)");
+  if (!current_trace) {
+    fail(
+        "tensors can be computed with only inside of an entry point, Program::add(name, function), or while a "
+        "lazy::Device records them");
+  }
   return *current_trace;
 }
 
-Tensor Trace::add_input(const TensorType& type, const std::string& name) {
-  Value* argument = function_.body.add_argument(type, name, named_location(name));
-  inputs_.emplace_back(argument, name);
-  return wrap(argument);
-}
-
-Tensor Trace::wrap(Value* value) const {
+Tensor Trace::wrap(Value* value) {
   Tensor tensor;
   tensor.kind_ = Tensor::Kind::kTraced;
   tensor.trace_id_ = id_;
@@ -112,7 +120,7 @@ void Trace::check_alive(const Tensor& tensor) const {
   }
   const Value* value = tensor.value_;
   const Block* block = value->op ? value->op->block : value->block;
-  if (block != &function_.body && !contains(regions_, block)) {
+  if (block != &function_->body && !contains(regions_, block)) {
     fail("this tensor was made inside of a scan, cond or while_loop; return it from there to use it outside");
   }
 }
@@ -156,35 +164,28 @@ Value* Trace::value(const Tensor& tensor, DType number_type) {
   return tensor.value_;
 }
 
-// --- state -----------------------------------------------------------------------------------------------------------
-
-Trace::Slot& Trace::slot(const std::shared_ptr<Variable>& variable) {
-  const auto [found, is_new] = slots_.try_emplace(variable.get());
-  if (is_new) {
-    variables_.push_back(variable);
-    found->second.argument = function_.body.add_argument(variable->type, "");
-    found->second.latest = found->second.argument;
-  }
-  return found->second;
-}
-
-Value* Trace::read(const std::shared_ptr<Variable>& variable) { return slot(variable).latest; }
-
 void Trace::write(const std::shared_ptr<Variable>& variable, Value* value) {
   check_outside_of_regions("state cannot be written");
   if (value->type != variable->type) {
     fail(fmt::format("'{}' is {} and cannot become {}", variable->name(), to_string(variable->type),
                      to_string(value->type)));
   }
-  Slot& written = slot(variable);
-  written.is_written = true;
-  written.latest = value;
-  constants_.insert(value);
+  // Gradients stop at state, but not at other uses of what is written there: that gets a name of its own.
+  Value* stored = b.make(kReshape, {value}, {}, {value->type});
+  stop_gradient(stored);
+  store(variable, stored);
+}
+
+std::span<const std::byte> Trace::bytes(const Tensor& tensor) {
+  fail(fmt::format("{} has no value while an entry point is traced; return it from there, as an output",
+                   tensor.is_number() ? "a number" : to_string(value(tensor)->type)));
 }
 
 // --- gradients -------------------------------------------------------------------------------------------------------
 
-Trace::Leaf Trace::leaf_of(const Tensor& tensor) { return {tensor.variable_.get(), tensor.value_}; }
+Trace::Leaf Trace::leaf_of(const Tensor& tensor) {
+  return {tensor.variable_ ? tensor.variable_->number : 0, tensor.value_};
+}
 
 void Trace::mark_leaf(const Tensor& tensor, bool is_leaf) {
   check_alive(tensor);
@@ -198,7 +199,7 @@ void Trace::backward(const Tensor& loss, const Tensor& seed) {
   check_outside_of_regions("backward() cannot be called");
   Values wrt;
   std::vector<Tensor> leaves;
-  for (const auto& variable : variables_) {
+  for (const auto& variable : variables()) {
     if (!variable->requires_grad) continue;
     wrt.push_back(read(variable));
     leaves.push_back(tensor_of(variable));
@@ -217,7 +218,7 @@ void Trace::backward(const Tensor& loss, const Tensor& seed) {
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) continue;
     Tensor& grad = grads_[leaf_of(leaves[i])];
-    grad = wrap(grad.defined() ? ops::add(b, grad.value_, found[i]) : found[i]);
+    grad = wrap(grad.defined() ? ops::add(b, value(grad), found[i]) : found[i]);
   }
 }
 
@@ -240,40 +241,6 @@ void Trace::set_grad(const Tensor& leaf, const Tensor& gradient) {
 uint64_t Trace::next_random_stream() {
   check_outside_of_regions("random numbers would be the same in every iteration and are not drawn");
   return ++random_stream_;
-}
-
-// --- the end ---------------------------------------------------------------------------------------------------------
-
-void Trace::finish(const std::vector<std::pair<std::string, Tensor>>& outputs) {
-  Values results;
-  for (const auto& variable : variables_) {
-    const Slot& state = slots_.at(variable.get());
-    if (!state.is_written) continue;
-    results.push_back(state.latest);
-    function_.results.push_back(
-        {variable->type, {{attributes::kState, variable->name()}, {attributes::kRole, variable->role}}});
-  }
-  for (const auto& [name, tensor] : outputs) {
-    results.push_back(value(tensor));
-    function_.results.push_back({results.back()->type, {{attributes::kName, name}}});
-  }
-  b.create(kFuncReturn, results);
-
-  std::vector<std::pair<const Value*, AttrMap>> order;
-  for (const auto& variable : variables_) {
-    Value* argument = slots_.at(variable.get()).argument;
-    argument->name = variable->name();
-    argument->location = named_location(argument->name);
-    order.emplace_back(argument, AttrMap{{attributes::kState, argument->name}, {attributes::kRole, variable->role}});
-  }
-  for (const auto& [argument, name] : inputs_) order.emplace_back(argument, AttrMap{{attributes::kName, name}});
-  std::vector<std::unique_ptr<Value>> sorted;
-  for (auto& [argument, attrs] : order) {
-    sorted.push_back(std::move(function_.body.arguments[argument->index]));
-    function_.argument_attrs.push_back(std::move(attrs));
-  }
-  for (size_t i = 0; i < sorted.size(); ++i) sorted[i]->index = static_cast<int>(i);
-  function_.body.arguments = std::move(sorted);
 }
 
 }  // namespace ingot

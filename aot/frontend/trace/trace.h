@@ -1,4 +1,4 @@
-// The function that is being recorded. Internal to the tracer, nn and optim: users see Tensor and Program.
+// What is being recorded. Internal to the tracer, nn, optim and lazy: users see Tensor, Program and lazy::Device.
 #pragma once
 
 #include <map>
@@ -9,29 +9,25 @@
 
 namespace ingot {
 
-// Records into one function, from construction to destruction, on this thread. Traces do not nest.
+// Records into a function, from construction to destruction, on this thread: an entry point (entry_trace.h), or what is
+// done with tensors that hold values (aot/lazy). An entry point may be traced while such tensors are recorded.
 class Trace {
  public:
-  explicit Trace(Function& function);
-  ~Trace();
+  virtual ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  static Trace& current();  // an error where nothing is being traced
-  static bool active();
+  static Trace& current();  // an error where nothing is being recorded
 
   GraphBuilder b;
 
-  // A new input of the entry point.
-  Tensor add_input(const TensorType& type, const std::string& name);
-  Tensor wrap(Value* value) const;
+  virtual Tensor wrap(Value* value);
   // The graph value behind a tensor, read now. Numbers become constants of `number_type`.
   Value* value(const Tensor& tensor, DType number_type = DType::kF32);
 
-  // State. A variable becomes an argument when it is first touched.
-  Value* read(const std::shared_ptr<Variable>& variable);
+  // A variable's latest value.
+  virtual Value* read(const std::shared_ptr<Variable>& variable) = 0;
   void write(const std::shared_ptr<Variable>& variable, Value* value);
-  const std::vector<std::shared_ptr<Variable>>& variables() const { return variables_; }
 
   // Records into a region instead, which becomes that of a loop or a branch; `arguments` are the types of its
   // arguments, `record` gives what it returns. Nothing made in it can be used outside, and state stays as it is.
@@ -42,41 +38,47 @@ class Trace {
   void mark_leaf(const Tensor& tensor, bool is_leaf);
   bool is_leaf(const Tensor& tensor) const;
   void stop_gradient(const Value* value) { constants_.insert(value); }
-  void backward(const Tensor& loss, const Tensor& seed);
+  virtual void backward(const Tensor& loss, const Tensor& seed);
   Tensor grad(const Tensor& leaf) const;
   void set_grad(const Tensor& leaf, const Tensor& gradient);
-  void clear_grads() { grads_.clear(); }
-  bool is_loss(const Tensor& tensor) const { return tensor.value_ && losses_.contains(tensor.value_); }
-
-  // Ends the function: results are the written state, then the outputs. Arguments: state, then inputs.
-  void finish(const std::vector<std::pair<std::string, Tensor>>& outputs);
 
   uint64_t next_random_stream();
-  bool drew_random_numbers() const { return random_stream_ > 0; }
 
- private:
-  struct Slot {
-    Value* argument = nullptr;
-    Value* latest = nullptr;
-    bool is_written = false;
-  };
-  using Leaf = std::pair<const Variable*, const Value*>;  // one of the two
-  static Leaf leaf_of(const Tensor& tensor);
-  Slot& slot(const std::shared_ptr<Variable>& variable);
-  void check_alive(const Tensor& tensor) const;
+  // Tensors that hold values: whether these are, the bytes of one, and the end of an optimizer's step.
+  bool holds_values() const { return holds_values_; }
+  virtual std::span<const std::byte> bytes(const Tensor& tensor);
+  virtual void end_step() {}
+
+ protected:
+  using Leaf = std::pair<uint64_t, const Value*>;  // a variable's number, or a value
+
+  Trace(Function& function, bool holds_values);
+
+  // The variables that were read or written so far, in a fixed order.
+  virtual std::vector<std::shared_ptr<Variable>> variables() const = 0;
+  virtual void store(const std::shared_ptr<Variable>& variable, Value* value) = 0;
+
+  // From here on this function is recorded into, in which nothing is a leaf or a loss yet.
+  void continue_in(Function& function);
+  static std::shared_ptr<Variable> variable_of(const Tensor& tensor) { return tensor.variable_; }  // null: it is none
+  bool is_in_region() const { return !regions_.empty(); }
   void check_outside_of_regions(const char* what) const;
 
-  Function& function_;
-  std::vector<const Block*> regions_;  // being recorded, outermost first
-  uint64_t id_;
-  uint64_t random_stream_ = 0;
-  std::vector<std::shared_ptr<Variable>> variables_;  // in the order of first touch
-  std::map<const Variable*, Slot> slots_;
-  std::vector<std::pair<Value*, std::string>> inputs_;
-  std::vector<Value*> leaves_;
-  std::set<const Value*> constants_;
-  std::set<const Value*> losses_;
+  Function* function_;
+  std::set<const Value*> constants_;  // where gradients stop
+  std::set<const Value*> losses_;     // of which there was a backward()
   std::map<Leaf, Tensor> grads_;
+  uint64_t random_stream_ = 0;
+
+ private:
+  static Leaf leaf_of(const Tensor& tensor);
+  void check_alive(const Tensor& tensor) const;
+
+  bool holds_values_;
+  Trace* outer_;                       // what is recorded again after this
+  std::vector<const Block*> regions_;  // being recorded, outermost first
+  uint64_t id_ = 0;
+  std::vector<Value*> leaves_;
 };
 
 // For its lifetime, ops are made at the line `at`; within another scope it does nothing, so that the outermost call,

@@ -31,7 +31,14 @@ struct Variable {
   std::string role;  // "param", "buffer", "optimizer", "rng", "step"
   Initializer initializer;
   bool requires_grad = false;
+  uint64_t number = next_number();  // no other variable's
+
+  bool is_state() const { return !role.empty(); }  // else it stands for a tensor that holds a value
+  static uint64_t next_number();
 };
+
+// What the initializer gives for this seed.
+Tensor first_value(const Variable& variable, const Tensor& seed);
 
 // A tensor that reads and writes a variable.
 Tensor tensor_of(std::shared_ptr<Variable> variable);

@@ -30,13 +30,26 @@ def run_shell(source: str) -> str:
     return done.stdout
 
 
+def unindented(text: str) -> str:
+    return "".join(f"{line.strip()}\n" for line in text.splitlines())
+
+
+def test_what_is_cpp_is_of_an_example_that_is_built() -> None:
+    blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "docs/lazy_tensors.md").read_text(), re.DOTALL | re.MULTILINE)
+    example = unindented((ROOT / "examples/embed/lazy.cpp").read_text())
+    assert blocks
+    for block in blocks:
+        assert unindented(block) in example
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_cells_run_and_print_what_is_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
     page = (ROOT / "docs" / name).read_text()
     cells = CELL.findall(page)
-    assert len(cells) + sum(1 for cell in cells if cell[2]) == page.count("```") // 2, "a block that is no cell"
+    blocks = page.count("```") // 2 - page.count("```cpp")
+    assert len(cells) + sum(1 for cell in cells if cell[2]) == blocks, "a block that is no cell"
     names: dict[str, object] = {"__name__": "cell"}
     for language, source, shown in cells:
         printed = run_python(source, names) if language == "python" else run_shell(source)

@@ -15,7 +15,7 @@ from ingot.stablehlo import TensorType
 from ingot.torch.decompositions import decompositions
 from ingot.torch.dtypes import TORCH_DTYPES, type_of
 from ingot.torch.errors import TraceError
-from ingot.torch.lazy.tape import Op, Ref, frozen, mapped
+from ingot.torch.lazy.tape import Op, Ref, frozen, mapped, ref
 from ingot.torch.lowering import TABLE, overload_name
 
 # Ops as they were called, with the types of their tensors, that turned out to have no row.
@@ -54,10 +54,10 @@ def refuse(op: Op, types: Sequence[TensorType], lower: Callable[[Op, list[torch.
     """Whether an op of a tape, alone, cannot be lowered; then it is noted."""
     tensors: list[torch.Tensor] = []
 
-    def stand_in(ref: Ref) -> Ref:
-        type_ = types[ref.number]
+    def stand_in(value: Ref) -> Ref:
+        type_ = types[value.number]
         tensors.append(torch.empty(type_.shape, dtype=TORCH_DTYPES[type_.dtype]))
-        return Ref(len(tensors) - 1)
+        return ref(len(tensors) - 1)
 
     args, kwargs = mapped((op.args, op.kwargs), stand_in, Ref)
     first = len(tensors)

@@ -9,9 +9,11 @@ import torch
 from torch._ops import OpOverload
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.host import copy_into
 from ingot.torch.lazy.ops import call
+from ingot.torch.lazy.raised import Engine, Guard
 from ingot.torch.lazy.tensor import DEVICE
 
 
@@ -38,8 +40,8 @@ class Module:
         """Random numbers are those of PyTorch's generator for the processor, which has the seed already."""
 
     def get_amp_supported_dtype(self) -> list[torch.dtype]:
-        """None: torch.autocast says that it does nothing here."""
-        return []
+        """What torch.autocast may compute in."""
+        return autocast.DTYPES
 
     def _is_in_bad_fork(self) -> bool:
         return False
@@ -59,14 +61,15 @@ def device() -> torch.device:
 @functools.cache
 def _registered() -> list[torch.library.Library]:
     """Makes PyTorch know the device, and the ops that it calls before there is a tensor of the device."""
-    _setup_privateuseone_for_python_backend(DEVICE, Module())
+    _setup_privateuseone_for_python_backend(DEVICE, Module(), device_guard=Guard())
+    torch.autograd.Variable._execution_engine = Engine()
     library = torch.library.Library("aten", "IMPL")
     for op in _factories():
         library.impl(op, functools.partial(_make, op), "PrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     for op, made in DIFFERENTIATED.items():
         library.impl(op, made, "AutogradPrivateUse1")
-    return [library]
+    return [library, *autocast.registered()]
 
 
 def _factories() -> list[OpOverload]:

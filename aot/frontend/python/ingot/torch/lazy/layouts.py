@@ -8,26 +8,29 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
+from ingot.torch.lazy.memory import Layout, layout_of, packed
 from ingot.torch.lazy.tape import frozen, mapped
-from ingot.torch.lazy.tensor import LazyTensor
+from ingot.torch.lazy.tensor import LazyTensor, of_memory
 
 MOST = 100_000
 
-Layout = tuple[Any, ...]
-KNOWN: dict[Any, tuple[Any, ...]] = {}  # for a call, each result: the number of an operand, a layout, or None
+# For a call, each result: the number of an operand, the layout of a new tensor, or None.
+KNOWN: dict[Any, tuple[Any, ...]] = {}
 
 
-def results_of(op: OpOverload, args: Any, kwargs: Any, operands: list[LazyTensor]) -> list[torch.Tensor | None]:
-    """What stands for an op's results on PyTorch's device meta."""
+def results_of(op: OpOverload, args: Any, kwargs: Any, operands: list[LazyTensor]) -> list[LazyTensor | None]:
+    """An op's results: operands, views of them, or new tensors."""
     if _makes_views(op):
-        return _computed(op, args, kwargs)
-    key = (op, frozen(mapped((args, kwargs), _layout, LazyTensor)))
-    if key in KNOWN:
-        return [_made(result, operands) for result in KNOWN[key]]
-    made = _computed(op, args, kwargs)
+        return [_wrapped(x, operands) for x in _computed(op, args, kwargs)]
+    key = (op, frozen(mapped(args, _layout, LazyTensor)), frozen(mapped(kwargs, _layout, LazyTensor)))
+    known = KNOWN.get(key)
+    if known is not None:
+        return [_made(result, operands) for result in known]
+    computed = _computed(op, args, kwargs)
+    made = [_wrapped(x, operands) for x in computed]
     if len(KNOWN) == MOST:
         KNOWN.clear()
-    if not any(_is_view(x, operands) for x in made):
+    if all(_is_told_by_layout(x, operands) for x in made):
         KNOWN[key] = tuple(_described(x, operands) for x in made)
     return made
 
@@ -46,36 +49,43 @@ def is_of_many(op: OpOverload) -> bool:
 
 
 def _computed(op: OpOverload, args: Any, kwargs: Any) -> list[torch.Tensor | None]:
+    """What stands for the results on PyTorch's device meta."""
     seen = op(*mapped(args, _seen, LazyTensor), **mapped(kwargs, _seen, LazyTensor))
     return list(seen) if is_of_many(op) else [seen]
 
 
-def _seen(tensor: LazyTensor) -> torch.Tensor:
-    return tensor.seen
+def _wrapped(seen: torch.Tensor | None, operands: list[LazyTensor]) -> LazyTensor | None:
+    """The tensor that a result is: an operand, a view of one, or new."""
+    if seen is None:
+        return None
+    memory = seen.untyped_storage()._cdata
+    for operand in operands:
+        if operand.seen is seen:
+            return operand
+        if operand.seen.untyped_storage()._cdata == memory:
+            return LazyTensor(operand.memory, seen)
+    return of_memory(packed(seen))
+
+
+def _is_told_by_layout(made: LazyTensor | None, operands: list[LazyTensor]) -> bool:
+    """Whether a result is no other view of an operand's memory: not every schema says where one is."""
+    return made is None or all(made is x or made.memory is not x.memory for x in operands)
+
+
+def _described(made: LazyTensor | None, operands: list[LazyTensor]) -> Any:
+    number = next((i for i, operand in enumerate(operands) if operand is made), None)
+    return number if made is None or number is not None else layout_of(made.seen)
+
+
+def _made(result: int | Layout | None, operands: list[LazyTensor]) -> LazyTensor | None:
+    if isinstance(result, Layout):
+        return of_memory(torch.empty_strided(result.shape, result.stride, dtype=result.dtype, device="meta"))
+    return None if result is None else operands[result]
 
 
 def _layout(tensor: LazyTensor) -> Layout:
-    seen = tensor.seen
-    return seen.shape, seen.stride(), seen.dtype, seen.is_conj(), seen.is_neg()
+    return layout_of(tensor.seen)
 
 
-def _is_view(made: torch.Tensor | None, operands: list[LazyTensor]) -> bool:
-    """Whether a result is another view of an operand's memory, which not every schema says."""
-    if made is None or any(operand.seen is made for operand in operands):
-        return False
-    memory = made.untyped_storage()._cdata
-    return any(operand.seen.untyped_storage()._cdata == memory for operand in operands)
-
-
-def _described(made: torch.Tensor | None, operands: list[LazyTensor]) -> Any:
-    number = next((i for i, operand in enumerate(operands) if operand.seen is made), None)
-    if made is None or number is not None:
-        return number
-    return made.shape, made.stride(), made.dtype
-
-
-def _made(result: Any, operands: list[LazyTensor]) -> torch.Tensor | None:
-    if result is None or isinstance(result, int):
-        return None if result is None else operands[result].seen
-    shape, stride, dtype = result
-    return torch.empty_strided(shape, stride, dtype=dtype, device="meta")
+def _seen(tensor: LazyTensor) -> torch.Tensor:
+    return tensor.seen

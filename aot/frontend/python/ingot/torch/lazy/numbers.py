@@ -12,7 +12,7 @@ import torch
 from torch._ops import OpOverload
 
 from ingot.torch.lazy.record import Args, Kwargs, aten
-from ingot.torch.lazy.tensor import LazyTensor, on_device
+from ingot.torch.lazy.tensor import LazyTensor, of_memory
 
 Call = tuple[OpOverload, Args, Kwargs]
 COMPUTED_IN = {torch.float32, torch.float64, torch.int32, torch.int64}
@@ -30,7 +30,9 @@ def _input(number: Any, *operands: Any) -> LazyTensor | None:
         return None
     typed = [x.seen if isinstance(x, LazyTensor) else x for x in operands]
     dtype = torch.result_type(*typed) if len(typed) == 2 else typed[0].dtype
-    return on_device(torch.tensor(number, dtype=dtype)) if dtype in COMPUTED_IN else None
+    if dtype not in COMPUTED_IN:
+        return None
+    return of_memory(torch.empty((), dtype=dtype, device="meta"), torch.tensor(number, dtype=dtype))
 
 
 def _of_tensors(op: OpOverload) -> OpOverload:

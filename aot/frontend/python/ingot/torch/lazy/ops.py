@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch._ops import OpOverload
@@ -15,6 +16,8 @@ from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run
 from ingot.torch.lazy.numbers import numbers_apart
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record
 from ingot.torch.lazy.tensor import LazyTensor, on_device
+
+Way: TypeAlias = Callable[[OpOverload, Args, Kwargs], Any]
 
 EMPTY = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
 UNSUPPORTED = {"resize_", "resize_as_", "set_"}
@@ -33,24 +36,38 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
 
 def call(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Does an op."""
+    return _way(op)(op, args, kwargs)
+
+
+@functools.cache
+def _way(op: OpOverload) -> Way:
+    """How an op is done."""
     if op in SPECIAL:
-        return SPECIAL[op](*args, **kwargs)
+        return lambda op, args, kwargs: SPECIAL[op](*args, **kwargs)
     if is_composite(op):
-        return op.decompose(*args, **kwargs)
+        return lambda op, args, kwargs: op.decompose(*args, **kwargs)
     if op._opname in EMPTY:
-        return empty(op, args, kwargs)
+        return empty
     if op._opname in UNSUPPORTED:
-        raise NotImplementedError(f"{op._opname} of a tensor of {args[0].device} is not supported: make a new tensor")
+        return _unsupported
     if op._opname.startswith("_foreach_"):
-        return _each(op, args, kwargs)
+        return _each
     if torch.Tag.nondeterministic_seeded in op.tags:
-        return draw(op, args, kwargs)
-    if not has_row(op) or is_refused(op, args, kwargs):
+        return draw
+    return _recorded if has_row(op) else run_by_torch
+
+
+def _recorded(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    if is_refused(op, args, kwargs):
         return run_by_torch(op, args, kwargs)
     try:
         return record(*numbers_apart(op, args, kwargs))
     except NotImplementedError:
         return run_by_torch(op, args, kwargs)
+
+
+def _unsupported(op: OpOverload, args: Args, _: Kwargs) -> Any:
+    raise NotImplementedError(f"{op._opname} of a tensor of {args[0].device} is not supported: make a new tensor")
 
 
 def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -11,9 +12,8 @@ from torch.utils._mode_utils import no_dispatch
 
 from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.layouts import is_of_many, results_of
-from ingot.torch.lazy.memory import Memory, packed
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import Ref, mapped
+from ingot.torch.lazy.tape import Ref, mapped, ref
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 
 Args: TypeAlias = tuple[Any, ...]
@@ -29,11 +29,16 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
 
     Raises NotImplementedError where their shapes depend on values.
     """
-    args, kwargs = mapped((args, kwargs), lambda tensor: _taken(op, tensor))
+    operands: list[LazyTensor] = []
+
+    def take(tensor: torch.Tensor) -> LazyTensor:
+        operands.append(_taken(op, tensor))
+        return operands[-1]
+
+    args, kwargs = mapped(args, take), mapped(kwargs, take)
     if torch.Tag.inplace_view in op.tags:
         return _turn(op, args, kwargs)
-    operands = tensors_in((args, kwargs))
-    results = [_wrapped(x, operands) for x in results_of(op, args, placed(kwargs, "meta"), operands)]
+    results = results_of(op, args, placed(kwargs, "meta"), operands)
     new = [None if any(x is operand for operand in operands) else x for x in results]
     _note(op, args, placed(kwargs, "cpu"), new, is_of_many(op))
     if not is_of_many(op):
@@ -41,24 +46,10 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return tuple(results) if len(op._schema.returns) > 1 else results
 
 
-def _wrapped(seen: torch.Tensor | None, operands: list[LazyTensor]) -> LazyTensor | None:
-    """The tensor that a result is: an operand, a view of one, or new."""
-    if seen is None:
-        return None
-    memory = seen.untyped_storage()._cdata
-    for operand in operands:
-        if operand.seen is seen:
-            return operand
-        if operand.seen.untyped_storage()._cdata == memory:
-            return LazyTensor(operand.memory, seen)
-    whole = packed(seen)
-    return LazyTensor(Memory(whole.detach()), whole)
-
-
 def _note(op: OpOverload, args: Args, kwargs: Kwargs, new: list[LazyTensor | None], is_tuple: bool) -> None:
     """Writes an op onto the tape, with what it makes and what it writes."""
     tape = RECORDER.tape
-    named_args, named_kwargs = mapped((args, kwargs), lambda tensor: Ref(number_of(tensor)))
+    named_args, named_kwargs = mapped(args, _ref), mapped(kwargs, _ref)
     roots = [x.memory.number if x is not None and x.memory.tape is tape else None for x in new]
     made = [None if x is None else x.seen for x in new]
     numbers = tape.add(op, named_args, named_kwargs, made, roots, is_tuple=is_tuple)
@@ -69,6 +60,10 @@ def _note(op: OpOverload, args: Args, kwargs: Kwargs, new: list[LazyTensor | Non
             tape.writes(x.memory)
     for x in _written(op, args, kwargs):
         tape.writes(x.memory)
+
+
+def _ref(tensor: LazyTensor) -> Ref:
+    return ref(number_of(tensor))
 
 
 def _turn(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
@@ -95,10 +90,15 @@ def _taken(op: OpOverload, tensor: torch.Tensor) -> LazyTensor:
 
 def _written(op: OpOverload, args: Args, kwargs: Kwargs) -> Iterator[LazyTensor]:
     """The operands that an op changes."""
-    if op._schema.is_mutable:
-        for i, argument in enumerate(op._schema.arguments):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                yield from tensors_in(args[i] if i < len(args) else kwargs.get(argument.name))
+    for i, name in _written_arguments(op):
+        yield from tensors_in(args[i] if i < len(args) else kwargs.get(name))
+
+
+@functools.cache
+def _written_arguments(op: OpOverload) -> list[tuple[int, str]]:
+    """The places and names of the arguments that an op changes."""
+    arguments = enumerate(op._schema.arguments)
+    return [(i, a.name) for i, a in arguments if a.alias_info is not None and a.alias_info.is_write]
 
 
 def number_of(tensor: LazyTensor) -> int:
@@ -123,5 +123,7 @@ def tensors_in(tree: Any) -> list[LazyTensor]:
 
 def placed(kwargs: Kwargs, device: str) -> Kwargs:
     """An op's arguments for another device, where they name one."""
+    if not kwargs:
+        return kwargs
     rest = {name: value for name, value in kwargs.items() if name != "pin_memory"}
     return rest | {"device": torch.device(device)} if rest.get("device") is not None else rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,17 +11,22 @@ from typing import Any
 import torch
 
 from ingot.stablehlo import TensorType
-from ingot.torch.dtypes import type_of
-from ingot.torch.lazy.memory import Memory, lies_alike
+from ingot.torch.dtypes import dtype_name
+from ingot.torch.lazy.memory import Layout, Memory, lies_alike
 
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """A value of a tape, by its number."""
+    """A value of a tape, by its number; `ref` gives the only one of each."""
 
     number: int
+
+
+ref = functools.cache(Ref)
+FROZEN = {int, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, Ref, Layout}
+LEAVES = {bool, float, complex, *FROZEN} - {Ref}  # types of arguments in which there is nothing to find
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Tape:
                 "make the view again"
             )
         where = (tuple(seen.shape), seen.stride(), seen.storage_offset())
-        (made,) = self.add(torch.ops.aten.as_strided.default, (Ref(number), *where), {}, [seen], [number])
+        (made,) = self.add(torch.ops.aten.as_strided.default, (ref(number), *where), {}, [seen], [number])
         return made
 
     def add(
@@ -119,7 +125,7 @@ class Tape:
         self.roots.append(number if root is None else root)
         if root is None:
             self.strides[number] = like.stride()
-        self.types.append(type_of(like))
+        self.types.append(TensorType(dtype_name(like.dtype), tuple(like.shape)))
         return number
 
 
@@ -128,9 +134,11 @@ def mapped(tree: Any, function: Callable[[Any], Any], of: type | tuple[type, ...
     if isinstance(tree, of):
         return function(tree)
     if isinstance(tree, (list, tuple)):
-        return type(tree)(mapped(item, function, of) for item in tree)
+        return type(tree)(
+            [function(x) if isinstance(x, of) else x if type(x) in LEAVES else mapped(x, function, of) for x in tree]
+        )
     if isinstance(tree, dict):
-        return {key: mapped(value, function, of) for key, value in tree.items()}
+        return {key: mapped(value, function, of) for key, value in tree.items()} if tree else tree
     return tree
 
 
@@ -143,8 +151,10 @@ def refs(tree: Any) -> list[Ref]:
 
 def frozen(tree: Any) -> Any:
     """Arguments so that equal ones mean the same op: 1 is not 1.0 or True, and 0.0 is not -0.0."""
+    if type(tree) in FROZEN:
+        return tree
     if isinstance(tree, (list, tuple)):
-        return tuple(frozen(item) for item in tree)
+        return tuple([item if type(item) in FROZEN else frozen(item) for item in tree])
     if isinstance(tree, dict):
-        return tuple((key, frozen(value)) for key, value in tree.items())
+        return tuple([(key, frozen(value)) for key, value in tree.items()])
     return (type(tree), repr(tree)) if isinstance(tree, (bool, float, complex)) else tree

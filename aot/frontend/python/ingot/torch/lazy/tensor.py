@@ -113,8 +113,12 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         return _rebuild_device_tensor_from_cpu_tensor, parts
 
 
+def of_memory(whole: torch.Tensor, data: torch.Tensor | None = None) -> LazyTensor:
+    """A tensor that covers memory of its own, which `whole` stands for on PyTorch's device meta; its bytes."""
+    return LazyTensor(Memory(whole, data), whole)
+
+
 def on_device(data: torch.Tensor) -> LazyTensor:
     """A tensor of the device over the bytes of one of the processor's, which must not change any more."""
     whole = packed(data.resolve_conj().resolve_neg())
-    memory = Memory(bare(whole), whole)
-    return LazyTensor(memory, view_like(memory.whole, whole))
+    return of_memory(bare(whole), whole)
