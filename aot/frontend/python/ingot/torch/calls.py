@@ -27,7 +27,7 @@ from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.schedules import Schedule
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, counter_name, gradient_name
-from ingot.torch.torch_internals import hooks_of, without_functions
+from ingot.torch.torch_internals import hooks_of, hooks_of_all, without_functions
 
 Tensors = list[torch.Tensor]
 Named = dict[str, Any]
@@ -46,7 +46,7 @@ class Subject:
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
-        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state)]
+        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
 
     def places(self) -> Snapshot:
         """Everything in Python by its path, from models and optimizers where they hold it."""

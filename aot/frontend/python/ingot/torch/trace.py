@@ -74,7 +74,7 @@ def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
         if len(ways) + len(waiting) > MOST_WAYS:
             raise ValueAsked(f"Python chooses between more than {MOST_WAYS} ways by numbers that it carries")
         given = waiting.pop()
-        with restored(Snapshot(subject.roots(), {}).reached()), same_hook_numbers():
+        with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             ways.append(_trace(subject, training, capture, given))
         waiting += others(given, ways[-1].choices)
     return ways
@@ -95,7 +95,7 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
     if carried.leaf is None:
         return carried
     watch = Watch(carried)
-    with restored(Snapshot(subject.roots(), {}).reached()), suppress(TraceError):
+    with restored(Snapshot(subject.roots(), {})), suppress(TraceError):
         _trace(subject, training, capture, (), watch)
     return carried.at(watch.place)
 

@@ -170,7 +170,7 @@ def undone(subject: Subject) -> Iterator[None]:
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
     try:
-        with restored(Snapshot(subject.roots(), {}).reached()):
+        with restored(Snapshot(subject.roots(), {})):
             yield
     finally:
         for tensor, flag in zip(tensors, trained, strict=True):
