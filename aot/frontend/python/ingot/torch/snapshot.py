@@ -181,7 +181,7 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (random.Random, lambda r: r.getstate()),
     (np.random.Generator, lambda r: pickle.dumps(r.bit_generator.state)),
     (np.random.RandomState, lambda r: pickle.dumps(r.get_state())),
-    (torch.Generator, lambda r: r.get_state().numpy().tobytes()),
+    (torch.Generator, lambda r: None),  # a program draws by itself
     ((bytearray, array.array, memoryview, *C_VALUES), bytes),
     (io.IOBase, lambda f: place_in_file(f)),
     (np.memmap, lambda a: a.shape),
