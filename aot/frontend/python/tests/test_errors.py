@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 import torch
 from torch import distributed, nn
+from torch._higher_order_ops import while_loop
 
 import ingot.torch
 
 elsewhere = torch.ones(3)
 
 
-def chooses(x: torch.Tensor) -> torch.Tensor:
-    return x if x.sum() > 0 else -x
+def converts(x: torch.Tensor) -> torch.Tensor:
+    return x * float(x.sum())
 
 
 def selects(x: torch.Tensor) -> torch.Tensor:
@@ -71,8 +72,8 @@ def multiplies_other_shapes(x: torch.Tensor) -> torch.Tensor:
     return x @ torch.ones(4)
 
 
-def branches(x: torch.Tensor) -> torch.Tensor:
-    return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+def loops(x: torch.Tensor) -> torch.Tensor:
+    return while_loop(lambda y: y.norm() > 1, lambda y: (y / 2,), (x,))[0]
 
 
 def seeds(x: torch.Tensor) -> torch.Tensor:
@@ -85,7 +86,7 @@ def narrows(x: torch.Tensor) -> torch.Tensor:
 
 
 CASES: list[tuple[Callable[[torch.Tensor], Any], str]] = [
-    (chooses, r"test_errors.py:\d+.*asks for the value of a tensor.*torch.where"),
+    (converts, r"test_errors.py:\d+.*asks for the value of a tensor.*torch.where"),
     (selects, r"test_errors.py:\d+.*shape.*depends on the values.*torch.where"),
     (writes_rows, r"test_errors.py:\d+.*no shape fits.*torch.where\(mask, values, x\)"),
     (counts, r"test_errors.py:\d+.*bincount.*scatter_add"),
@@ -98,7 +99,7 @@ CASES: list[tuple[Callable[[torch.Tensor], Any], str]] = [
     (writes_a_number, r"test_errors.py:\d+.*no value that could be printed"),
     (raises, r"test_errors.py:\d+.*KeyError: 'scale'"),
     (multiplies_other_shapes, r"test_errors.py:\d+.*RuntimeError"),
-    (branches, r"test_errors.py:\d+.*torch.cond.*torch.where"),
+    (loops, r"test_errors.py:\d+.*while_loop.*unrolled"),
     (seeds, r"test_errors.py:\d+.*draw the same numbers.*Program\(..., seed="),
     (narrows, r"test_errors.py:\d+.*torch.float8_e4m3fn is not supported"),
 ]

@@ -114,6 +114,40 @@ def test_the_first_op_that_differs_is_named(name: str, monkeypatch: pytest.Monke
     assert re.search(rf"; {re.escape(overload)} \({name}\w*\) at .*test_verify\.py:\d+ .*is off by", str(found)), found
 
 
+def branching_program(last: Callable[[torch.Tensor], torch.Tensor]) -> ingot.torch.Program:
+    """Goes several ways, by what it draws, by values, and by what Python counts."""
+    torch.manual_seed(0)
+    model, optimizer = linear()
+    calls = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        x = F.dropout(x, 0.2)
+        if calls % 2:
+            x = x + torch.randn(3)
+        if torch.rand([]) < 0.5:
+            x = F.dropout(last(x), 0.5)
+        return usual_step(model, optimizer, x)
+
+    program = ingot.torch.Program(model, optimizer, seed=3)
+    program.add("train_step", step, (BATCHES["x"][0],))
+    return program
+
+
+def test_pytorch_is_given_what_was_drawn_on_the_way_that_was_taken() -> None:
+    program = branching_program(torch.tanh)
+    assert len(program.graphs["train_step"]) == 4
+    found = program.verify(BATCHES)
+    assert found.holds, found
+
+
+def test_the_first_op_that_differs_is_named_where_it_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
+    found = branching_program(torch.tanh).verify(BATCHES)
+    assert re.search(r"differs; .*; tanh\.default \(tanh\w*\) at .*test_verify\.py:\d+ .*is off by", str(found)), found
+
+
 def test_outputs_that_are_no_losses_are_compared() -> None:
     model = nn.Linear(3, 2)
     program = ingot.torch.Program(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -15,24 +15,53 @@ import torch
 from ingot.torch.choices import Choices
 
 COMPUTED = torch.SymInt | torch.SymFloat
+PYTHONS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0, torch.SymBool: False}  # a number of the same type
 
 # Functions of `math`, and what computes them of f64 scalars.
 OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
     name: getattr(torch, name)
-    for name in ("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "tanh", "fabs")
-    if hasattr(torch, name)
-}
+    for name in (
+        *("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        *("asin", "acos", "atan", "atan2", "hypot", "erf", "isfinite", "isnan", "isinf"),
+    )
+} | {"fabs": torch.abs}
 
 
 @contextmanager
-def computed_arithmetic(choices: Choices) -> Iterator[None]:
-    """Python's functions take numbers of the program's: those of `math`, `min` and `max`."""
+def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -> Iterator[None]:
+    """Python's functions take numbers of the program's: those of `math`, `min` and `max`.
+
+    And `isinstance` and `type`, where they are looked up among `variables` first: the user's modules.
+    """
     with ExitStack() as undo:
         for name, op in OF_MATH.items():
             undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
             undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
+        for names in variables:
+            undo.enter_context(patch.dict(names, {**ASKING, **names}))
         yield
+
+
+class _TypeAsking(type):
+    """Answers ``type(number)`` as for Python's numbers; in all else it is `type` itself."""
+
+    def __call__(cls, *given: Any, **more: Any) -> Any:
+        return type(PYTHONS.get(type(given[0]), given[0])) if len(given) == 1 else type(*given, **more)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, type)
+
+
+class _Type(type, metaclass=_TypeAsking):
+    pass
+
+
+def _is_of(value: Any, types: Any) -> bool:
+    return isinstance(PYTHONS.get(type(value), value), types) or isinstance(value, types)
+
+
+ASKING = {"isinstance": _is_of, "type": _Type}
 
 
 def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], choices: Choices) -> Callable[..., Any]:

@@ -23,11 +23,12 @@ from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
+from ingot.torch.reach import is_users
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.schedules import Schedule
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, counter_name, gradient_name
-from ingot.torch.torch_internals import hooks_of, without_functions
+from ingot.torch.torch_internals import hooks_of, hooks_of_all, without_functions
 
 Tensors = list[torch.Tensor]
 Named = dict[str, Any]
@@ -46,7 +47,13 @@ class Subject:
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
-        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state)]
+        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
+
+    def modules(self) -> list[dict[str, Any]]:
+        """The global variables of the user's functions that it can reach, of each module once."""
+        functions = [f for f in Snapshot(self.roots(), {}).reached() if isinstance(f, types.FunctionType)]
+        found = {id(f.__globals__): f.__globals__ for f in functions if is_users(f.__code__.co_filename)}
+        return [*found.values()]
 
     def places(self) -> Snapshot:
         """Everything in Python by its path, from models and optimizers where they hold it."""
@@ -125,6 +132,7 @@ class Calls:
                 for call in range(2):
                     numbers_lent = Lent(state.numbers, found)
                     self._choices.begin(numbers_lent.symbols.values())
+                    self._places.begin_call()
                     outputs = self._call(inputs)
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
@@ -137,6 +145,7 @@ class Calls:
                         self.outputs = outputs
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)
+        self._places.refuse_repeated_draws()
         return results
 
     def _call(self, inputs: Tensors) -> Any:
@@ -159,6 +168,7 @@ class Calls:
         shape_env = self._fakes.shape_env
         assert shape_env is not None
         shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
+        self._choices.take(number)
         return number
 
 

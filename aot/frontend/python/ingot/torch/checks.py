@@ -8,6 +8,7 @@ ask whose layers drop out with probability 0.
 from __future__ import annotations
 
 import dis
+import os
 import sys
 from contextlib import AbstractContextManager
 from types import FrameType
@@ -20,6 +21,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 aten = torch.ops.aten
+OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 
@@ -32,11 +34,19 @@ def _truth(tensor: torch.Tensor) -> bool:
     try:
         return torch.Tensor.__bool__(tensor)  # type: ignore[no-any-return]
     except (GuardOnDataDependentSymNode, DataDependentOutputException):
-        answers = (passing_answer(sys._getframe(1)), answer_of_range(tensor))
+        answers = (passing_answer(asking_frame()), answer_of_range(tensor))
         known = next((answer for answer in answers if answer is not None), None)
         if known is None:
             raise
         return known
+
+
+def asking_frame() -> FrameType:
+    """The innermost frame that is not of this package."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(OWN_FILES) and frame.f_back:
+        frame = frame.f_back
+    return frame
 
 
 def answer_of_range(tensor: torch.Tensor) -> bool | None:
@@ -53,10 +63,10 @@ def passing_answer(frame: FrameType) -> bool | None:
     """The answer to the test that a frame is at whose opposite always comes to a ``raise``; None if there is none."""
     code = {instruction.offset: instruction for instruction in dis.get_instructions(frame.f_code)}
     following = dict(zip(code, list(code)[1:], strict=False))
-    test = code[frame.f_lasti]
-    if test.opname == "TO_BOOL":
+    test = code.get(frame.f_lasti)
+    if test and test.opname == "TO_BOOL":
         test = code[following[test.offset]]
-    if not is_choice(test):
+    if not test or not is_choice(test):
         return None
     jumps_if = test.opname.endswith("IF_TRUE")
     if raises(code, following, test.argval):

@@ -1,14 +1,24 @@
-"""What Python chooses by numbers that it carries: every way is traced, and a program goes the one that they say."""
+"""What Python chooses by numbers that a program computes: every way is traced, and it goes the one that they say.
+
+They are numbers that it carries from call to call, its inputs, and the values of tensors.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from ingot.stablehlo import Place
+from ingot.torch.checks import asking_frame, passing_answer
+from ingot.torch.errors import ValueAsked
+from ingot.torch.places import is_users_code, user_place
 
 MOST_WAYS = 8
 
@@ -16,14 +26,17 @@ MOST_WAYS = 8
 class Choices:
     """The answers to Python's questions in a call, in order: those that are given, then true.
 
-    Only questions about numbers that are carried, and what is computed of them alone, are answered.
+    Answered are questions about numbers that are carried, and what is computed of them alone, whoever asks; and those
+    that the user's code asks about others.
     """
 
     def __init__(self, given: Sequence[bool]) -> None:
         self.made = [*given]
         self.predicates: list[torch.SymBool] = []  # of the call that runs
+        self.place: Place | None = None  # of the last question
         self._answers: dict[Any, bool] = {}
         self._symbols: set[Any] = set()
+        self._inputs: set[Any] = set()
 
     def begin(self, numbers: Iterable[Any]) -> None:
         """A call begins, with numbers that are carried."""
@@ -36,35 +49,73 @@ class Choices:
         if all(self._is_carried(operand) for operand in operands):
             self._symbols.add(number.node.expr)
 
+    def take(self, number: Any) -> None:
+        """Says that a number is an input, which questions are answered about as it is now where torch asks them."""
+        self._inputs.add(number.node.expr)
+
     @contextmanager
     def asked(self) -> Iterator[None]:
         """Answers Python's questions."""
         answer: Callable[[torch.SymBool], bool] = torch.SymBool.__bool__
+        truth: Callable[[torch.Tensor], bool] = FakeTensor.__bool__
 
         def choose(predicate: torch.SymBool) -> bool:
+            frame = asking_frame()
+            if is_users_code(frame) and self._is_of_inputs(predicate):
+                return self._choose(predicate)
             try:
                 return answer(predicate)
             except GuardOnDataDependentSymNode:
-                if not self._is_carried(predicate):
+                if self._is_carried(predicate):
+                    return self._choose(predicate)
+                if not is_users_code(frame):
                     raise
-            return self._choose(predicate)
+                return self._choose_or_pass(predicate, frame)
 
-        with patch.object(torch.SymBool, "__bool__", choose):
+        def choose_by_tensor(tensor: torch.Tensor) -> bool:
+            try:
+                return truth(tensor)
+            except (GuardOnDataDependentSymNode, DataDependentOutputException):
+                frame = asking_frame()
+                if not is_users_code(frame) or tensor.numel() != 1:
+                    raise
+                value = tensor.item()
+                return self._choose_or_pass(value if isinstance(value, torch.SymBool) else value != 0, frame)
+
+        with patch.object(torch.SymBool, "__bool__", choose), patch.object(FakeTensor, "__bool__", choose_by_tensor):
             yield
+
+    def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
+        passing = passing_answer(frame)
+        return self._choose(predicate) if passing is None else passing
 
     def _choose(self, predicate: torch.SymBool) -> bool:
         asked = predicate.node.expr
         if asked not in self._answers:
             if len(self.predicates) == len(self.made):
                 self.made.append(True)
+            if len(self.made) >= MOST_WAYS:  # each question has a way that leaves there
+                raise too_many_ways(user_place())
             self._answers[asked] = self.made[len(self.predicates)]
             self.predicates.append(predicate)
+            self.place = user_place() or self.place
         return self._answers[asked]
 
     def _is_carried(self, number: Any) -> bool:
         if not isinstance(number, torch.SymInt | torch.SymFloat | torch.SymBool):
             return True
         return bool(self._symbols) and number.node.expr.free_symbols <= self._symbols
+
+    def _is_of_inputs(self, predicate: torch.SymBool) -> bool:
+        """Whether inputs decide; not by their sign, which optimizers ask for to leave out what a 0 would do."""
+        asked = predicate.node.expr
+        return bool(asked.free_symbols & self._inputs) and not any(side.is_zero for side in asked.args)
+
+
+def too_many_ways(place: Place | None) -> ValueAsked:
+    """The error where a function asks too often."""
+    what = f"Python chooses between more than {MOST_WAYS} ways by numbers that the program computes"
+    return ValueAsked(what, place, "use torch.where, or choose by what is fixed when the function is traced")
 
 
 def others(given: Sequence[bool], made: Sequence[bool]) -> list[tuple[bool, ...]]:

@@ -19,8 +19,10 @@ def attributes(state: State) -> set[int]:
     return {id(value) for value in values if isinstance(value, torch.Tensor)}
 
 
-def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, Any]]) -> None:
-    """Raises TraceError where a function writes what a program would keep as it is."""
+def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, Any]], inputs: int) -> None:
+    """Raises TraceError where a function writes what a program would keep as it is: also its last `inputs`."""
+    placeholders = graph.graph.find_nodes(op="placeholder")
+    given = placeholders[len(placeholders) - inputs :]
     for node in graph.graph.nodes:
         for written in _written(node):
             root = _viewed(written)
@@ -28,6 +30,9 @@ def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, A
                 path, _ = paths.get(id(getattr(graph, str(root.target))), ("a tensor", None))
                 what = f"writes `{path}`, which is neither an argument nor state"
                 raise TraceError(what, place_of(node), "register it as a buffer of the model")
+            if root in given:
+                what = "writes one of its arguments, which the caller would see in PyTorch and not of a program"
+                raise TraceError(what, place_of(node), "write a copy: x = x.clone(), or make a new tensor of it")
 
 
 def _written(node: torch.fx.Node) -> Iterator[torch.fx.Node]:

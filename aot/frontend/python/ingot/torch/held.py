@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -113,6 +114,20 @@ class Variable:
     def place(self) -> tuple[int, Any]:
         """The same for every function that closes over it."""
         return id(self.container), ""
+
+
+class Context(Entry):
+    """The value of a context variable."""
+
+    container: contextvars.ContextVar[Any]
+
+    def __call__(self) -> Any:
+        """The value that it has now."""
+        return self.container.get(ABSENT)
+
+    def write(self, value: Any) -> None:
+        """Gives it a value."""
+        self.container.set(value)
 
 
 Written = Entry | Attribute | Variable

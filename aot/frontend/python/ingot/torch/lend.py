@@ -46,6 +46,9 @@ class Slots(collections.UserDict[torch.Tensor, dict[str, Any]]):
     def __setitem__(self, key: torch.Tensor, slots: dict[str, Any]) -> None:
         self.data[self._parameters.get(key, key)] = slots
 
+    def __delitem__(self, key: torch.Tensor) -> None:
+        del self.data[self._parameters.get(key, key)]
+
     def __iter__(self) -> Iterator[torch.Tensor]:
         return (self._stand_ins.get(parameter, parameter) for parameter in self.data)
 

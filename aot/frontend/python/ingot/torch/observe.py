@@ -18,20 +18,25 @@ from ingot.torch.emit import Way, emit
 from ingot.torch.places import COMPOSITE, draw_of
 
 ENTRY = "observed"
-NUMBERS = (torch.SymFloat, torch.SymInt)  # that a program computes
+NUMBERS = (torch.SymFloat, torch.SymInt, torch.SymBool)  # that a program computes
 
 
 @dataclass(frozen=True)
 class Graph:
-    """What an entry point was written of: a graph of ATen ops, what its placeholders are called, and the mode.
+    """What a way of an entry point was written of: a graph of ATen ops, and what its placeholders are called.
 
-    Where Python's numbers choose a branch it is one of several, whose values cannot be told apart from outside.
+    A program goes this way where `predicates` are as in `choices`.
     """
 
     module: torch.fx.GraphModule
     takes: Sequence[Port]
-    training: bool
-    has_branches: bool = False
+    choices: Sequence[bool] = ()
+
+    @property
+    def predicates(self) -> list[torch.fx.Node]:
+        """What the choices are made by."""
+        (returned,) = self.module.graph.output_node().args
+        return list(returned)[len(returned) - len(self.choices) :]
 
     @property
     def ops(self) -> list[torch.fx.Node]:
@@ -48,7 +53,8 @@ class Observer:
     """A bundle whose outputs are values inside a graph, from the state and inputs that a step starts from."""
 
     def __init__(self, graph: Graph, nodes: Iterable[torch.fx.Node]) -> None:
-        self._nodes = [node for node in nodes if isinstance(node.meta.get("val"), (torch.Tensor, *NUMBERS))]
+        made = [node for node in nodes if isinstance(node.meta.get("val"), (torch.Tensor, *NUMBERS))]
+        self._nodes = list(dict.fromkeys(made))
         copied = torch.fx.Graph()
         copies: dict[torch.fx.Node, torch.fx.Node] = {}
         copied.graph_copy(graph.module.graph, copies)
@@ -68,6 +74,27 @@ class Observer:
         given = {name: value for name, value in inputs.items() if name in self._inputs}
         outputs = [*self._session.entries[ENTRY](**given).values()]
         return {node: _as_in_graph(node, output) for node, output in zip(self._nodes, outputs, strict=True)}
+
+
+class Draws:
+    """Which way a program goes from a state and inputs, and what it draws there."""
+
+    def __init__(self, ways: Sequence[Graph]) -> None:
+        self._ways = [(way, way.draws(), _observer_of(way)) for way in ways]
+
+    def __call__(self, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Graph, list[list[torch.Tensor]]]:
+        """The way, and for each random op in it tensors among which is what it drew."""
+        for way, draws, observer in self._ways:
+            values = observer(state, inputs) if observer else {}
+            if all(bool(values[node]) is choice for node, choice in zip(way.predicates, way.choices, strict=True)):
+                return way, [[values[node] for node in nodes if node in values] for nodes in draws]
+        raise Undecided("none of the ways that were traced is the program's")
+
+
+def _observer_of(way: Graph) -> Observer | None:
+    """What observes what a way is chosen by and what it draws, if there is any of that."""
+    seen = [*way.predicates, *(node for nodes in way.draws() for node in nodes)]
+    return Observer(way, seen) if seen else None
 
 
 def _as_in_graph(node: torch.fx.Node, output: Any) -> Any:

@@ -31,6 +31,7 @@ FRAMEWORK_FILES = (
     "<",
 )
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
+BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
 STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
@@ -46,6 +47,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.modules: list[str] = []
         self.last: Place | None = None
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
+        self.drawn: list[list[tuple[int, Place | None]]] = []  # by each call: where generators were
         self._capture = capture
         self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
@@ -79,13 +81,35 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 f"{func.name()} is of several processes, and a program of one", place, "train in one process"
             )
         is_random = torch.Tag.nondeterministic_seeded in func.tags
-        self._note((next_stream(), next(self._draws)) if is_random else None)
+        kwargs = kwargs or {}
+        self._note(self._draw(kwargs.get("generator")) if is_random else None)
+        if "generator" in kwargs:
+            func = getattr(func._overloadpacket, BY_GENERATOR.get(func._overloadname, func._overloadname))
+            kwargs = {name: value for name, value in kwargs.items() if name != "generator"}
         if not self._capture and func.name() != "aten::lift_fresh":
-            for value in torch.utils._pytree.arg_tree_leaves(*args, **(kwargs or {})):
+            for value in torch.utils._pytree.arg_tree_leaves(*args, **kwargs):
                 is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
                 if is_real and id(value) not in self._constants:
                     raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
+
+    def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:
+        """Which random numbers an op draws; each call must draw others."""
+        stream, seed = next_stream(generator)
+        self.drawn[-1].append((seed, self.last))
+        return stream, next(self._draws)
+
+    def begin_call(self) -> None:
+        """Says that a call begins."""
+        self.drawn.append([])
+
+    def refuse_repeated_draws(self) -> None:
+        """Raises TraceError where both calls drew the same random numbers."""
+        for (first, place), (second, _) in zip(*self.drawn, strict=False):
+            if first == second:
+                what = "each call draws the same random numbers, as a generator is seeded or put back, or made anew"
+                fix = "draw without that: a program's seed is Program(..., seed=...); or draw before, and pass it"
+                raise TraceError(what, place, fix)
 
     def _place(self) -> Place | None:
         node = torch._C._current_autograd_node()

@@ -113,7 +113,7 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
-        self.graphs: dict[str, Graph] = {}
+        self.graphs: dict[str, list[Graph]] = {}
         self._added: dict[str, Added] = {}
 
     @property
@@ -166,7 +166,7 @@ class Program(EntryPoints):
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         written = [Way(way.graph, way.choices) for way in ways]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
-        self.graphs[name] = Graph(traced.graph, takes, added.training, has_branches=len(ways) > 1)
+        self.graphs[name] = [Graph(way.graph, takes, way.choices) for way in ways]
         self.is_random |= is_random
         self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
@@ -247,9 +247,9 @@ class Program(EntryPoints):
         """
 
         def named(outputs: Any) -> dict[str, Any]:
-            return {output_name(path, _only(graph.training)): leaf for path, leaf in _leaves(outputs)}
+            return {output_name(path, _only(training)): leaf for path, leaf in _leaves(outputs)}
 
-        graph = self.graphs[entry]
+        training = self._added[entry].training
         session = session or Session(compile(self, skip=ROUNDS))
         unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
@@ -258,13 +258,13 @@ class Program(EntryPoints):
             session,
             entry,
             self.subjects[entry],
-            graph,
+            self.graphs[entry],
+            training,
             lambda: self.state,
             named,
             batches,
             given,
             steps,
-            self.is_random,
         )
         return verify(case, unit, every=every)
 

@@ -5,10 +5,14 @@ Code of libraries is followed into its closures, which may hold the user's funct
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
+import contextvars
 import dis
 import functools
+import gc
+import importlib.util
 import itertools
 import logging
 import os
@@ -23,7 +27,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Element, Entry, Held, Variable
+from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Context, Element, Entry, Held, Variable
 from ingot.torch.places import FRAMEWORK_FILES
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
@@ -39,20 +43,21 @@ OPAQUE = (
     threading.Thread,
     types.CodeType,
     types.FrameType,
-    weakref.ref,
     torch.Tensor,
     torch.dtype,
     torch.fx.Node,
     torch.utils.hooks.RemovableHandle,
 )
-ITERATORS = (
-    *map(type, (iter([]), iter(()), iter(range(0)), iter({}), reversed([]))),
-    *(enumerate, zip, map, filter, itertools.cycle, itertools.islice, itertools.chain, itertools.repeat),
-)
+# By these names code reads and writes variables that it does not name itself.
+BY_TEXT = {"globals", "eval", "exec", "vars", "modules"}
+VALUES = (bool, int, float, complex, str, dict, list, set, collections.deque, collections.UserDict, os._Environ)
 
 
 def edges(value: Any, path: str, names: Names) -> Edges:
     """What a value holds itself."""
+    if is_own_iterator(value):
+        yield from _iterator(value, path, names)
+        return
     for types_, follow in FOLLOWED:
         if isinstance(value, types_):
             yield from follow(value, path, names)
@@ -92,32 +97,67 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _globals(function: Any, code: types.CodeType) -> Edges:
-    """Globals that code names; of the user's modules, the attributes that it names."""
+    """Globals that code names, also in texts; of modules, the attributes that it names."""
+    variables = function.__globals__
     for name in _global_names(code):
-        value = function.__globals__.get(name, ABSENT)
+        value = variables.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
-        else:
-            yield from _one(name, Entry(function.__globals__, name))
+        elif value is not ABSENT:
+            yield Held(name, value, Entry(variables, name))
+        elif isinstance(vars(builtins).get(name), VALUES):
+            yield from _one(name, Entry(vars(builtins), name))
+    for name in _imported_names(code):
+        with contextlib.suppress(ImportError):
+            path = importlib.util.resolve_name(name, variables.get("__package__"))
+            yield from _of_imported(path, code.co_names)
+    if BY_TEXT & {*code.co_names}:
+        texts = [text for text in code.co_consts if isinstance(text, str)]
+        yield from itertools.chain.from_iterable(_one(text, Entry(variables, text)) for text in texts)
+        for path in (variables.get("__name__"), *texts):
+            yield from _of_imported(str(path), code.co_names)
 
 
 @functools.cache
 def _global_names(code: types.CodeType) -> list[str]:
     """The names of globals that code reads or writes, without those of attributes."""
     ops = (op for op in dis.get_instructions(code) if "GLOBAL" in op.opname or op.opname.endswith("_NAME"))
-    return [*dict.fromkeys(op.argval for op in ops)]
+    return [*dict.fromkeys(op.argval for op in ops if op.opname != "IMPORT_NAME")]
+
+
+@functools.cache
+def _imported_names(code: types.CodeType) -> list[str]:
+    """The names of modules that code imports where it runs, with dots before those that are relative."""
+    found, ops = [], [*dis.get_instructions(code)]
+    for i, op in enumerate(ops):
+        if op.opname == "IMPORT_NAME":
+            found.append("." * ops[i - 2].argval + op.argval)
+    return found
+
+
+def _of_imported(path: str, names: Sequence[str]) -> Edges:
+    module = sys.modules.get(path)
+    if module:
+        yield from _of_module(module, path, names)
 
 
 def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edges:
-    """The attributes of a module of the user's, and of modules in it, that are named."""
-    if not is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0]):
-        return
+    """The attributes of a module, and of modules in it, that are named; of a library's those that are plain values."""
+    is_library = not is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0])
     for name in names:
-        value = vars(module).get(name, ABSENT)
+        value, others = vars(module).get(name, ABSENT), [other for other in names if other != name]
         if isinstance(value, types.ModuleType):
-            yield from _of_module(value, f"{path}.{name}", [other for other in names if other != name])
-        else:
+            yield from _of_module(value, f"{path}.{name}", others)
+        elif not is_library or (isinstance(value, VALUES) and value is not sys.modules):
             yield from _one(f"{path}.{name}", Entry(vars(module), name))
+        elif isinstance(value, type):
+            yield from _of_library_class(value, f"{path}.{name}", others)
+
+
+def _of_library_class(class_: type, path: str, names: Sequence[str]) -> Edges:
+    for name in names:
+        if isinstance(vars(class_).get(name), VALUES):
+            yield from _one(f"{path}.{name}", ClassAttribute(class_, name))
 
 
 def _one(path: str, read: Callable[[], Any]) -> Edges:
@@ -142,8 +182,10 @@ def _partial(partial: functools.partial[Any], path: str, names: Names) -> Edges:
 
 
 def _items(mapping: Any, path: str, names: Names) -> Edges:
-    for key, value in list(mapping.items()):
+    for i, (key, value) in enumerate(list(mapping.items())):
         yield Held(f"{path}[{_key(key, names)}]", value, Entry(mapping, key))
+        if not isinstance(key, (str, int, float, torch.Tensor)):
+            yield Held(f"{path}'s key {i}", key, lambda key=key: key)  # type: ignore[misc]
 
 
 def _attributes(held: dict[str, Any], before: str) -> Edges:
@@ -203,9 +245,10 @@ def _class_of(value: Any) -> Edges:
 
 
 def _class(class_: type, path: str, names: Names) -> Edges:
-    """Attributes and methods of a user's class."""
+    """Attributes and methods of a user's class, and the class that it is of."""
     if not is_users(_file_of(class_)):
         return
+    yield Held(f"type({path})", type(class_), lambda: type(class_))
     for name, value in list(vars(class_).items()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
         if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
@@ -217,7 +260,7 @@ def _file_of(class_: type) -> str:
 
 
 def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: Names) -> Edges:
-    """How far a generator is, and its variables."""
+    """How far a generator is, its variables, and the iterators that its loops go through."""
 
     def variables() -> dict[str, Any]:
         frame = generator.gi_frame
@@ -225,19 +268,42 @@ def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: 
 
     for name in variables():
         yield from _one(f"{path}: {name}", functools.partial(lambda name: variables().get(name, ABSENT), name))
+    for i, inner in enumerate(filter(is_own_iterator, gc.get_referents(generator))):
+        yield Held(f"{path}: its loop {i}", inner, lambda inner=inner: inner)  # type: ignore[misc]
+
+
+def is_own_iterator(value: Any) -> bool:
+    """Whether a value is an iterator of Python's own, such as those of lists and of `itertools`."""
+    module = type(value).__module__
+    is_builtin = module == "builtins" and isinstance(value, Iterator) and not isinstance(value, types.GeneratorType)
+    return is_builtin or module == "itertools"
 
 
 def _iterator(iterator: Any, path: str, names: Names) -> Edges:
-    """What an iterator of Python's own is made of, and how far it is."""
+    """What an iterator of Python's own is made of, and how far it is where that can be read."""
 
     def parts() -> tuple[Any, ...]:
         with warnings.catch_warnings(), contextlib.suppress(TypeError):  # from Python 3.12 on it is deprecated
             warnings.simplefilter("ignore")
             return tuple(iterator.__reduce__()[1:])
-        return ()
+        return tuple(gc.get_referents(iterator))
 
     for i, part in enumerate(parts()):
         yield Held(f"{path}'s part {i}", part, functools.partial(lambda i: parts()[i], i))
+
+
+def _of_builtin(method: Any, path: str, names: Names) -> Edges:
+    """The object whose method is held by itself: ``append = losses.append``."""
+    if not isinstance(method.__self__, types.ModuleType):
+        yield Held(f"{path}.__self__", method.__self__, lambda: method.__self__)
+
+
+def _weak(reference: weakref.ref[Any], path: str, names: Names) -> Edges:
+    yield Held(f"{path}()", reference(), reference)
+
+
+def _context(variable: contextvars.ContextVar[Any], path: str, names: Names) -> Edges:
+    yield from _one(f"{path}.get()", Context(variable, ""))
 
 
 Follow = Callable[[Any, str, Names], Edges]
@@ -250,6 +316,9 @@ FOLLOWED: tuple[tuple[Any, Follow], ...] = (
     ((set, frozenset), _set),
     (tuple, _sequence),
     (types.GeneratorType, _generator),
-    (ITERATORS, _iterator),
+    ((types.BuiltinMethodType, types.MethodWrapperType), _of_builtin),
+    (types.MappingProxyType, lambda proxy, path, names: _items(gc.get_referents(proxy)[0], path, names)),
+    (weakref.ref, _weak),
+    (contextvars.ContextVar, _context),
     (types.ModuleType, lambda *_: iter(())),
 )

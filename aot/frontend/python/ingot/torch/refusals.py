@@ -30,6 +30,10 @@ REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
         "DistributedDataParallel trains in several processes, and a program in one",
         "give the program its module, and train in one process",
     ),
+    (torch, "save"): (
+        "torch.save has nothing to write while it is traced, and a program would not write it again",
+        "save between steps",
+    ),
     (torch, "manual_seed"): (
         "torch.manual_seed makes every call draw the same numbers, and each step of a program draws others",
         "seed before it is traced: Program(..., seed=...)",

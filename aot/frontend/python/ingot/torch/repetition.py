@@ -29,7 +29,7 @@ CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
 CHANGED = "the second call changes `{path}` from {before} to {after}, and a program repeats the first"
-CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by a number that it carries"
+CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by numbers that the program computes"
 Kinds = dict[tuple[int, Any], type]  # whether what is at a place is an int or a float
 
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import functools
+import io
 import random
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 
-from ingot.torch.held import ABSENT
+from ingot.torch.held import ABSENT, Element, Written
 from ingot.torch.reach import codes
+from ingot.torch.snapshot import C_VALUES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
 MOST_RESTORED = 1 << 20  # elements of an array
 
 
 @contextmanager
-def restored(objects: Iterable[Any]) -> Iterator[None]:
-    """What the objects hold is as before afterwards."""
-    undo = [undo for value in objects for undo in _undos(value)]
+def restored(snapshot: Snapshot) -> Iterator[None]:
+    """What was reached, and what it holds, is as before afterwards."""
+    undo = [undo for value in snapshot.reached() for undo in _undos(value)]
+    places = [leaf.read for leaf in snapshot.leaves.values() if isinstance(leaf.read, Written)]
+    undo += [functools.partial(_write, place, place()) for place in places]
     try:
         yield
     finally:
@@ -70,6 +75,11 @@ def _refill_array(array: np.ndarray[Any, Any], was: np.ndarray[Any, Any] | None)
         array[...] = was
 
 
+def _write(place: Written, was: Any) -> None:
+    if place() is not was and was is not ABSENT and not isinstance(place, Element):
+        place.write(was)
+
+
 def _set(value: Any, name: str, was: Any) -> None:
     if getattr(value, name, ABSENT) is not was:
         setattr(value, name, was)
@@ -100,6 +110,15 @@ def _set_in_class(class_: type, name: str, was: Any) -> None:
         setattr(class_, name, was)
 
 
+def _refill_memory(value: Any, was: bytes) -> None:
+    ctypes.memmove(ctypes.addressof(value), was, len(was))
+
+
+def _clear_new(cached: Any, size: int) -> None:
+    if cached.cache_info().currsize != size:
+        cached.cache_clear()
+
+
 # What is read of objects of a type before, and how it is written back.
 WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...] = (
     ((dict, collections.UserDict), dict, _refill),
@@ -109,5 +128,8 @@ WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...
     (random.Random, lambda r: r.getstate(), lambda r, was: r.setstate(was)),
     (np.random.RandomState, lambda r: r.get_state(), lambda r, was: r.set_state(was)),
     (np.random.Generator, lambda r: r.bit_generator.state, lambda r, was: setattr(r.bit_generator, "state", was)),
+    (io.IOBase, place_in_file, lambda f, was: None if was is None else f.seek(was)),
+    (C_VALUES, bytes, _refill_memory),
+    (functools._lru_cache_wrapper, lambda f: f.cache_info().currsize, _clear_new),
     (torch.Generator, lambda g: g.get_state(), lambda g, was: g.set_state(was)),
 )

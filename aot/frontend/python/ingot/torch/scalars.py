@@ -48,8 +48,15 @@ def _comparison(direction: str) -> Callable[[Lowering, Operand, Operand], Value]
     return lambda e, x, y: e.compare(direction, *_numbers(e, x, y))
 
 
-def _logic(name: str) -> Callable[[Lowering, Operand, Operand], Value]:
-    return lambda e, x, y: e.binary(name, e.tensor(x, TRUTH), e.tensor(y, TRUTH))
+def _bitwise(name: str) -> Callable[[Lowering, Operand, Operand], Value]:
+    """Of integers bit by bit, of truths as logic."""
+
+    def write(e: Lowering, x: Operand, y: Operand) -> Value:
+        are_truths = all(isinstance(v, bool) or (isinstance(v, Value) and v.type == TRUTH) for v in (x, y))
+        type_ = TRUTH if are_truths else INTEGER
+        return e.binary(name, e.tensor(x, type_), e.tensor(y, type_))
+
+    return write
 
 
 def _divide(e: Lowering, x: Operand, y: Operand) -> Value:
@@ -98,8 +105,11 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     operator.le: _comparison("LE"),
     operator.gt: _comparison("GT"),
     operator.ge: _comparison("GE"),
-    operator.and_: _logic("and"),
-    operator.or_: _logic("or"),
+    operator.and_: _bitwise("and"),
+    operator.or_: _bitwise("or"),
+    operator.xor: _bitwise("xor"),
+    operator.lshift: _bitwise("shift_left"),
+    operator.rshift: _bitwise("shift_right_arithmetic"),
     torch.sym_not: lambda e, x: e.unary("not", x),
     round: _whole("round_nearest_even"),
     math.floor: _whole("floor"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import array
 import collections
+import ctypes
 import datetime
 import decimal
 import enum
 import fractions
+import io
 import itertools
 import pathlib
 import pickle
@@ -162,7 +164,8 @@ def shown(value: Any, names: Names) -> Shown:
     if isinstance(value, SIZED):
         return Shown((type(value), repr(value) if _is_long(value) else ""), kind)
     state = _state_of(value)
-    return Shown((type(value), state), np.array_repr(value) if isinstance(value, np.ndarray) else kind)
+    text = next((text(value) for types_, text in TEXTS if isinstance(value, types_)), kind)
+    return Shown((type(value), state), text)
 
 
 def _is_long(values: Any) -> bool:
@@ -171,17 +174,33 @@ def _is_long(values: Any) -> bool:
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
-# How the state of what draws random numbers, and of arrays, is read; an array that is a file's is not.
+C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
+
+# How the state of what draws random numbers, of arrays and of files is read; an array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (random.Random, lambda r: r.getstate()),
     (np.random.Generator, lambda r: pickle.dumps(r.bit_generator.state)),
     (np.random.RandomState, lambda r: pickle.dumps(r.get_state())),
-    (torch.Generator, lambda r: r.get_state().numpy().tobytes()),
-    ((bytearray, array.array), bytes),
+    (torch.Generator, lambda r: None),  # a program draws by itself
+    ((bytearray, array.array, memoryview, *C_VALUES), bytes),
+    (io.IOBase, lambda f: place_in_file(f)),
     (np.memmap, lambda a: a.shape),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )
+TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (np.ndarray, np.array_repr),
+    (io.IOBase, lambda f: f"a file at {place_in_file(f)}"),
+    ((bytearray, array.array, *C_VALUES), repr),
+)
 STATEFUL = tuple(type_ for type_, _ in STATES)
+
+
+def place_in_file(file: Any) -> int | None:
+    """How far a file is; None where that cannot be seen."""
+    try:
+        return int(file.tell()) if not file.closed and file.seekable() else None
+    except OSError:  # a file that is iterated over
+        return None
 
 
 def _state_of(value: Any) -> Any:

@@ -19,8 +19,13 @@ def counted_streams() -> Iterator[None]:
         yield
 
 
-def next_stream() -> int:
-    """The stream of the next random op, below 2^32."""
-    seed = torch.default_generator.initial_seed()
-    torch.default_generator.manual_seed(seed + 1)
-    return int(seed % 2**32)
+def next_stream(generator: torch.Generator | None = None) -> tuple[int, int]:
+    """The stream of the next random op, below 2^32, and where its generator was before it."""
+    own = _next_seed(torch.default_generator)
+    return int(own % 2**32), own if generator is None else _next_seed(generator)
+
+
+def _next_seed(generator: torch.Generator) -> int:
+    seed: int = generator.initial_seed()
+    generator.manual_seed((seed + 1) % 2**63)
+    return seed

@@ -73,6 +73,16 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
+def cond(
+    predicate: torch.Tensor | bool,
+    if_true: Callable[..., Any],
+    if_false: Callable[..., Any],
+    operands: Sequence[Any] = (),
+) -> Any:
+    """One function or the other: both are traced, as of Python's ``if``."""
+    return if_true(*operands) if predicate else if_false(*operands)
+
+
 run_script = torch.jit.ScriptFunction.__call__
 
 
@@ -84,6 +94,7 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
 
 # Where torch's own modules look functions up, and what they find.
 SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
+    (torch, "cond"): cond,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "grid_sampler"): grid_sampler,
     (torch.jit.ScriptFunction, "__call__"): run_source,

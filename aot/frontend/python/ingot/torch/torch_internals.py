@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
@@ -10,6 +12,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.utils.hooks import RemovableHandle
 
+HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
 
 
@@ -34,6 +37,12 @@ def hooks_of(tensor: torch.Tensor) -> list[Any]:
     """The hooks on a tensor's gradient."""
     with without_functions():
         return [*(tensor._backward_hooks or {}).values(), *(tensor._post_accumulate_grad_hooks or {}).values()]
+
+
+def hooks_of_all() -> dict[str, Any]:
+    """The hooks on every module, and on every optimizer, by what they are called where they are kept."""
+    modules = (sys.modules["torch.nn.modules.module"], sys.modules["torch.optim.optimizer"])
+    return {name: hooks for m in modules for name, hooks in vars(m).items() if HOOKS_OF_ALL.fullmatch(name)}
 
 
 def same_hook_numbers() -> AbstractContextManager[int]:

@@ -16,11 +16,12 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.stablehlo import Place
 from ingot.torch.arithmetic import computed_arithmetic
 from ingot.torch.averaging import traceable_averages
 from ingot.torch.calls import Calls, Subject
 from ingot.torch.checkpoints import computed_again
-from ingot.torch.choices import MOST_WAYS, Choices, others
+from ingot.torch.choices import MOST_WAYS, Choices, others, too_many_ways
 from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, refuse_written
 from ingot.torch.decompositions import decompositions, first_decompositions
@@ -31,6 +32,7 @@ from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differe
 from ingot.torch.restore import restored
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
+from ingot.torch.swallowed import not_swallowed
 from ingot.torch.torch_internals import same_hook_numbers
 
 # What to do instead of ops whose shapes depend on values.
@@ -50,13 +52,14 @@ class Trace:
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
     results are the outputs' tensors, then the state afterwards, then what each of its choices was made by. Its
     constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
-    said by kind, and what else Python holds afterwards.
+    said by kind, and what else Python holds afterwards; and where it was chosen last.
     """
 
     graph: torch.fx.GraphModule
     outputs: Any
     constants: list[torch.Tensor]
     choices: tuple[bool, ...]
+    asked: Place | None
     computed: Kinds
     left: Snapshot
 
@@ -64,7 +67,7 @@ class Trace:
 def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
-    There is a trace for every way that it goes by the numbers that it carries. What objects in Python hold is as before
+    There is a trace for every way that it goes by numbers that it computes. What objects in Python hold is as before
     afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are neither
     argument nor state, and Carried for what Python carries from call to call.
     """
@@ -72,9 +75,9 @@ def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
         if len(ways) + len(waiting) > MOST_WAYS:
-            raise ValueAsked(f"Python chooses between more than {MOST_WAYS} ways by numbers that it carries")
+            raise too_many_ways(ways[-1].asked)
         given = waiting.pop()
-        with restored(Snapshot(subject.roots(), {}).reached()), same_hook_numbers():
+        with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             ways.append(_trace(subject, training, capture, given))
         waiting += others(given, ways[-1].choices)
     return ways
@@ -95,7 +98,7 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
     if carried.leaf is None:
         return carried
     watch = Watch(carried)
-    with restored(Snapshot(subject.roots(), {}).reached()), suppress(TraceError):
+    with restored(Snapshot(subject.roots(), {})), suppress(TraceError):
         _trace(subject, training, capture, (), watch)
     return carried.at(watch.place)
 
@@ -115,21 +118,22 @@ def _trace(
         refused(),
         traceable_averages(),
         computed_again(),
-        computed_arithmetic(choices),
+        computed_arithmetic(choices, subject.modules()),
         composites(subject.state.optimizers, places.composite),
         module_paths(subject.state.models, places.modules),
         explained(places),
+        not_swallowed(places),
         choices.asked(),
     ):
         graph = make_fx(calls, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
-    refuse_written(graph, places.paths)
+    refuse_written(graph, places.paths, inputs=len(arguments[2]))
     calls.repetition.check(graph.graph)
     calls.repetition.drop_second(graph.graph)
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments))
     left = calls.repetition.snapshots[1]
-    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
+    return Trace(pure, calls.outputs, constants, tuple(choices.made), choices.place, calls.repetition.computed, left)
 
 
 def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
@@ -179,17 +183,18 @@ def explained(places: Places) -> Iterator[None]:
         yield
     except GuardOnDataDependentSymNode as error:
         raise ValueAsked(
-            "Python asks for the value of a tensor to choose what to do",
+            "Python asks for the value of a tensor, which is known only when the program runs",
             places.last,
-            "use torch.where, or pass what decides as a number that is fixed when the function is traced",
+            "compute with tensors, torch.where, or pass a number that is fixed when the function is traced",
         ) from error
     except DataDependentOutputException as error:
         raise ValueAsked(f"{error.func} gives Python the value of a tensor", places.last, "use torch.where") from error
     except NotImplementedError as error:
         if "HigherOrderOperator" not in str(error):
             raise
-        what = "control flow that is traced (torch.cond, while_loop) is not supported"
-        raise TraceError(what, user_line(error), "use torch.where, or a loop of Python's, which is unrolled") from error
+        what = "control flow that torch itself traces (while_loop, map, scan) is not supported"
+        fix = "use a loop of Python's, which is unrolled; torch.cond by that name, or Python's if"
+        raise TraceError(what, user_line(error), fix) from error
     except DynamicOutputShapeException as error:
         raise TraceError(
             f"the shape of what {error.func} gives depends on the values in a tensor",

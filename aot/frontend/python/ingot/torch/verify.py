@@ -13,10 +13,10 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
+from ingot.judge import SHAKES, Agreement, Run, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
-from ingot.torch.observe import Drawn, Graph, Observer
+from ingot.torch.observe import Drawn, Draws, Graph, Observer
 from ingot.torch.part import first_parting
 from ingot.torch.restore import restored
 from ingot.torch.settings import in_mode
@@ -24,41 +24,40 @@ from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
 
 Tensors = Mapping[str, torch.Tensor]
-Draws = list[list[torch.Tensor]]  # for each random op of a step, tensors among which is what it drew
 Shake = Callable[[torch.Tensor], torch.Tensor]
 
 NOWHERE = "each op by itself does what PyTorch's does"
-BRANCHED = "the program branches on numbers of Python's, and was not searched"
 
 
 @dataclass(frozen=True)
 class Case:
     """An entry point's function, and a session of its bundle that starts from the state as it is.
 
-    `state` gives the state as it is, `named` the leaves of what the function returns. `batches` has a tensor for each
-    input with the step as first dimension; PyTorch reads `given`.
+    `ways` are those that the entry point goes, `state` gives the state as it is, `named` the leaves of what the
+    function returns. `batches` has a tensor for each input with the step as first dimension; PyTorch reads `given`.
     """
 
     session: Session
     entry: str
     subject: Subject
-    graph: Graph
+    ways: Sequence[Graph]
+    training: bool
     state: Callable[[], State]
     named: Callable[[Any], dict[str, Any]]
     batches: Tensors
     given: Tensors
     steps: int
-    is_random: bool
 
 
 @dataclass
 class Step:
-    """What a step of the session started from, what it drew, and its outputs."""
+    """What a step of the session started from, what it drew, its outputs, and the way that it went."""
 
     state: Tensors
     inputs: Tensors
-    draws: Draws
+    draws: list[list[torch.Tensor]]  # for each random op, tensors among which is what it drew
     outputs: dict[str, Any]
+    way: Graph
 
 
 def verify(case: Case, unit: float, *, every: bool) -> Agreement:
@@ -70,7 +69,7 @@ def verify(case: Case, unit: float, *, every: bool) -> Agreement:
     mine = _run_of([step.outputs for step in steps], _state_of(case.session))
 
     def run(seed: int | None) -> Run:
-        mode = in_mode(case.subject.state, case.graph.training)
+        mode = in_mode(case.subject.state, case.training)
         with undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
             outputs = _run_eager(case, steps, shaken(seed, unit))
             last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
@@ -90,18 +89,14 @@ def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
 
 
 def _run_session(case: Case) -> list[Step]:
-    draws = case.graph.draws()
-    if case.is_random and case.graph.has_branches:
-        raise Undecided("PyTorch cannot be given what a program draws that branches on numbers of Python's")
-    observer = Observer(case.graph, [node for nodes in draws for node in nodes]) if draws else None
+    draws = Draws(case.ways)
     steps = []
     for i in range(case.steps):
         inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
         state = _state_of(case.session)
-        values = observer(state, inputs) if observer else {}
+        way, drawn = draws(state, inputs)
         outputs = case.session.entries[case.entry](**inputs)
-        drawn = [[values[node] for node in nodes if node in values] for nodes in draws]
-        steps.append(Step(state, inputs, drawn, outputs))
+        steps.append(Step(state, inputs, drawn, outputs, way))
     return steps
 
 
@@ -150,14 +145,14 @@ def _kept(leaf: Any) -> Any:
 
 def _parting(case: Case, steps: Sequence[Step]) -> str:
     """Where a step's ops part from PyTorch's first."""
-    if case.graph.has_branches:
-        return BRANCHED
-    observer = Observer(case.graph, case.graph.ops)
+    observers: dict[int, Observer] = {}
     defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
     for step in steps:
         given = {**defaults, **step.state, **step.inputs}
+        observer = observers.get(id(step.way)) or Observer(step.way, step.way.ops)
+        observers[id(step.way)] = observer
         made = observer(step.state, step.inputs)
-        found = first_parting(case.graph, [given.get(port.name) for port in case.graph.takes], made)
+        found = first_parting(step.way, [given.get(port.name) for port in step.way.takes], made)
         if found:
             return found
     return ""
@@ -170,7 +165,7 @@ def undone(subject: Subject) -> Iterator[None]:
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
     try:
-        with restored(Snapshot(subject.roots(), {}).reached()):
+        with restored(Snapshot(subject.roots(), {})):
             yield
     finally:
         for tensor, flag in zip(tensors, trained, strict=True):
