@@ -25,21 +25,16 @@ bool fill(PyObject* module) {
   const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
   types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
   PyObject* session = nullptr;
+  PyObject* watch = nullptr;
   return types.error && PyModule_AddStringConstant(module, "__version__", INGOT_VERSION) == 0 &&
          PyModule_AddObjectRef(module, "EngineError", types.error) == 0 &&
          add_type(module, "Block", &block_spec, &types.block) &&
          add_type(module, "Bundle", &bundle_spec, &types.bundle) &&
-         add_type(module, "Session", &session_spec, &session);
+         add_type(module, "Session", &session_spec, &session) && add_type(module, "Watch", &watch_spec, &watch);
 }
 
-PyMethodDef functions[] = {
-    {"hold_same", hold_same, METH_VARARGS,
-     "hold_same(containers, were): whether dicts, lists and sets have the same objects."},
-    {nullptr, nullptr, 0, nullptr},
-};
-
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, functions, nullptr, nullptr, nullptr, nullptr};
+    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace ingot::python

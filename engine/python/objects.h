@@ -20,9 +20,10 @@ extern Types types;
 extern PyType_Spec block_spec;
 extern PyType_Spec bundle_spec;
 extern PyType_Spec session_spec;
+extern PyType_Spec watch_spec;
 
-// hold_same(containers, were): whether each dict, list or set has the objects of a tuple; keys lie before their values.
-PyObject* hold_same(PyObject*, PyObject* args);
+// The memory of another framework's tensor that lies row by row; false, with an exception, for others.
+bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
 
 // Raises EngineError with the engine's own text and, as `status`, its code. Returns null.
 PyObject* raise(const ingot_error& error);

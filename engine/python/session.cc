@@ -101,30 +101,34 @@ class Port {
 
   bool bind_input(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
     if (object == Py_None) return bind_default(self, entry, index);
-    if (!buffer_.take(object, false)) return false;
-    if (buffer_.size() == 0) return true;  // needs no binding
-    const void* data = buffer_.data();
-    if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0 || is_state(self, data)) {
-      copy_ = allocate(buffer_.size(), kAlignment);
+    if (!take(object, false)) return false;
+    if (byte_count_ == 0) return true;  // needs no binding
+    if (reinterpret_cast<uintptr_t>(data_) % kAlignment != 0 || is_state(self, data_)) {
+      copy_ = allocate(byte_count_, kAlignment);
       if (!copy_) return false;
-      data = std::memcpy(copy_, data, buffer_.size());
+      data_ = std::memcpy(copy_, data_, byte_count_);
     }
-    return bind(self, entry, index, data);
+    ingot_error error = {};
+    return ingot_bind_input(self->session, entry, index, data_, byte_count_, &error) == INGOT_OK ||
+           raise(error) != nullptr;
   }
 
   bool bind_output(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
-    if (!buffer_.take(object, true)) return false;
-    if (buffer_.size() == 0) return true;  // needs no binding
+    if (!take(object, true)) return false;
+    if (byte_count_ == 0) return true;  // needs no binding
     ingot_error error = {};
-    return ingot_bind_output(self->session, entry, index, buffer_.data(), buffer_.size(), &error) == INGOT_OK ||
+    return ingot_bind_output(self->session, entry, index, data_, byte_count_, &error) == INGOT_OK ||
            raise(error) != nullptr;
   }
 
  private:
-  bool bind(Session* self, uint32_t entry, uint32_t index, const void* data) {
-    ingot_error error = {};
-    return ingot_bind_input(self->session, entry, index, data, buffer_.size(), &error) == INGOT_OK ||
-           raise(error) != nullptr;
+  // The memory of an object that has a buffer, or is a tensor.
+  bool take(PyObject* object, bool is_written) {
+    if (!PyObject_CheckBuffer(object)) return read_tensor(object, &data_, &byte_count_);
+    if (!buffer_.take(object, is_written)) return false;
+    data_ = buffer_.data();
+    byte_count_ = buffer_.size();
+    return true;
   }
 
   static bool is_state(const Session* self, const void* data) {
@@ -146,6 +150,8 @@ class Port {
   }
 
   Buffer buffer_;
+  void* data_ = nullptr;
+  uint64_t byte_count_ = 0;
   void* copy_ = nullptr;
 };
 

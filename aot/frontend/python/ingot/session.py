@@ -56,8 +56,8 @@ class Session:
             for i, (name, inputs, defaults, outputs) in enumerate(self.bundle.native.entries())
         }
 
-    def run(self, entry: int, inputs: tuple[Buffer | None, ...], outputs: tuple[Buffer, ...]) -> None:
-        """Runs an entry point, by its number, on memory."""
+    def run(self, entry: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Runs an entry point, by its number, on memory: objects that give it, and PyTorch's tensors row by row."""
         self._native.run(entry, inputs, outputs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -131,7 +131,8 @@ class Entry:
         self.name = name
         self.inputs = [Port(*port) for port in inputs]
         self.outputs = [Port(*port) for port in outputs]
-        self._session, self._index, self._defaults = session, index, defaults
+        self.index = index
+        self._session, self._defaults = session, defaults
         self._places = {port.name: i for i, port in enumerate(self.inputs)}
 
     def __call__(self, *args: Any, **named: Any) -> dict[str, Any]:
@@ -152,7 +153,7 @@ class Entry:
     def run(self, inputs: tuple[Buffer | None, ...]) -> tuple[Buffer, ...]:
         """Runs once on memory, of as many bytes as the inputs have; gives the outputs' memory."""
         blocks = tuple([_engine.Block(port.byte_count) for port in self.outputs])
-        self._session.run(self._index, inputs, blocks)
+        self._session.run(self.index, inputs, blocks)
         return blocks
 
     def __repr__(self) -> str:
@@ -173,7 +174,7 @@ class Entry:
 
     def _find(self, name: str) -> int:
         try:
-            return self._session.bundle.native.find_input(self._index, name)
+            return self._session.bundle.native.find_input(self.index, name)
         except _engine.EngineError as error:
             raise TypeError(f"{self.name}(): {error}") from None
 

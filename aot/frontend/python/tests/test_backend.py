@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-import ingot.torch  # noqa: F401  (the backend has a name from here on)
+import ingot.torch
+from ingot import cache
 
 XS = torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))
 
@@ -40,6 +45,20 @@ def test_trains_as_eager_does() -> None:
     assert losses == pytest.approx(expected, rel=1e-4)
     for name, tensor in reference.state_dict().items():
         torch.testing.assert_close(mine.state_dict()[name], tensor, rtol=1e-4, atol=1e-5)
+
+
+def test_forward_and_backward_are_of_one_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, bundles = cache.compiled, []
+
+    def noted(texts: Mapping[str, str], **options: Any) -> ingot.Bundle:
+        bundles.append(sorted(texts))
+        return compiled(texts, **options)
+
+    monkeypatch.setattr(cache, "compiled", noted)
+    training(True)
+    assert bundles == [["backward", "forward"]]
+    torch.compile(torch.tanh, backend="ingot", dynamic=False)(XS[0])
+    assert bundles[1:] == [["forward"]]
 
 
 def test_several_graphs_of_one_function() -> None:
@@ -85,3 +104,8 @@ def test_random_ops_are_refused() -> None:
     function = torch.compile(lambda x: F.dropout(x, 0.5), backend="ingot", dynamic=False)
     with pytest.raises(Exception, match=r"draws random numbers; ingot\.torch\.compile"):
         function(XS[0])
+
+
+def test_what_only_the_backend_needs_is_not_imported_before() -> None:
+    code = "import sys, ingot.torch; print('torch._functorch.aot_autograd' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]

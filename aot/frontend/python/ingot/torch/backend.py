@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
-from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.registry import register_backend
-from torch._functorch.aot_autograd import make_boxed_func
-from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
-from ingot.session import Session
+from ingot.session import Entry, Session
 from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
 from ingot.torch.emit import Way, emit
@@ -21,46 +19,72 @@ from ingot.torch.errors import TraceError
 from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
 
-ENTRY = "graph"
-
 
 @register_backend(name="ingot")  # type: ignore[untyped-decorator]
 def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """What torch.compile calls for each graph of a function. State is among its arguments, and stays PyTorch's."""
+    # Not needed before, and half of what importing ingot.torch would take.
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch import config
+    from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+    graphs = Graphs()
     compile_graph = aot_autograd(
-        fw_compiler=_compiled,
+        fw_compiler=partial(graphs.add, "forward"),
+        bw_compiler=partial(graphs.add, "backward"),
         partition_fn=min_cut_rematerialization_partition,
         decompositions=decompositions(),
     )
-    function: Callable[..., Any] = compile_graph(graph, inputs)
+    with config.patch(force_non_lazy_backward_lowering=True):  # backward comes before forward runs
+        function: Callable[..., Any] = compile_graph(graph, inputs)
     return function
 
 
-def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """A graph of ATen ops as a function of its arguments.
+class Graphs:
+    """Forward and backward of one function: entry points of one bundle, which is compiled when one of them runs.
 
-    Raises TraceError for sizes that are left open and for random ops.
+    What forward saves for backward is a result of the one and an argument of the other, in PyTorch's hands.
     """
-    if not all(isinstance(value, torch.Tensor) for value in inputs):
-        raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
-    results = _keep_tensors(graph.graph)
-    made = [name for name in results if name]
-    ports = [Port(f"x{i}") for i in range(len(inputs))]
-    text, is_random = emit([Way(graph)], ENTRY, ports, [Port(name) for name in made])
-    if is_random:
-        raise TraceError("the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them")
-    entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
-    complex_results = {name for name, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
-    def run(*arguments: torch.Tensor) -> list[torch.Tensor | None]:
-        outputs = entry(*map(stored, arguments))
-        tensors: dict[str, torch.Tensor] = {name: torch.as_tensor(value) for name, value in outputs.items()}
-        for name in complex_results:
-            tensors[name] = torch.view_as_complex(tensors[name])
-        return [tensors[name] if name else None for name in results]
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}  # of entry points that no bundle has yet
+        self._entries: dict[str, Entry] = {}
 
-    boxed: Callable[..., Any] = make_boxed_func(run)
-    return boxed
+    def add(self, name: str, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        """A graph of ATen ops as a function of its arguments.
+
+        Raises TraceError for sizes that are left open and for random ops.
+        """
+        from torch._functorch.aot_autograd import make_boxed_func
+
+        if not all(isinstance(value, torch.Tensor) for value in inputs):
+            raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
+        results = _keep_tensors(graph.graph)
+        made = [result for result in results if result]
+        ports = [Port(f"x{i}") for i in range(len(inputs))]
+        text, is_random = emit([Way(graph)], name, ports, [Port(result) for result in made])
+        if is_random:
+            raise TraceError(
+                "the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them"
+            )
+        self._texts[name] = text
+        complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
+
+        def run(*arguments: torch.Tensor) -> list[torch.Tensor | None]:
+            outputs = self._entry(name)(*map(stored, arguments))
+            tensors: dict[str, torch.Tensor] = {key: torch.as_tensor(value) for key, value in outputs.items()}
+            for key in complex_results:
+                tensors[key] = torch.view_as_complex(tensors[key])
+            return [tensors[key] if key else None for key in results]
+
+        boxed: Callable[..., Any] = make_boxed_func(run)
+        return boxed
+
+    def _entry(self, name: str) -> Entry:
+        if name in self._texts:
+            texts, self._texts = self._texts, {}
+            self._entries |= Session(cache.compiled(texts, skip=ROUNDS)).entries
+        return self._entries[name]
 
 
 def _returned(graph: torch.fx.Graph) -> list[torch.fx.Node]:

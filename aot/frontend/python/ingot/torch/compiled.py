@@ -31,6 +31,7 @@ ENTRY = "step"
 VERIFIED_STEPS = 3
 MOST_PROGRAMS = 8
 Step = Callable[..., Any]
+Shapes = list[torch.Size]
 
 
 class DisagreementError(RuntimeError):
@@ -69,9 +70,10 @@ class CompiledStep(Substituted):
         """
         latest = self._latest
         if latest and not kwargs and latest.takes(args) and latest.guard.holds():
-            return latest(args)
+            return latest(args, are_taken=True)
         if kwargs:
             args = self._positional(args, kwargs)
+        args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         given, unpadded = _tensors(args), args
         if self._options.buckets:
             args = self._options.buckets.padded(self._signature, args)
@@ -83,7 +85,7 @@ class CompiledStep(Substituted):
                 run = self._trace(args, key)
             except FirstStepDiffers:  # from the state that it makes on, steps are alike
                 return self.function(*unpadded)
-        if self._options.verify and (shapes := [tensor.shape for tensor in given]) not in run.verified:
+        if self._options.verify and (shapes := _shapes(given)) not in run.verified:
             run.verify(self._name, _tensors(args), given)
             run.verified.append(shapes)
         if all(run is not known for known in self._runs):
@@ -133,7 +135,7 @@ class Run:
 
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
-        self.verified: list[list[torch.Size]] = []  # shapes of arguments as they were given
+        self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self._is_padded = options.buckets is not None
         self._program, self._subject = program, program.subjects[ENTRY]
         self._bundle = cache.compiled(program.texts, options.target)
@@ -141,8 +143,10 @@ class Run:
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
-        self._feed = Feed(self._live.session.entries[ENTRY], given, numbers)
-        self._types = _types(self._subject.example_args)
+        examples = _tensors(self._subject.example_args)
+        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers)
+        self._is_flat = len(examples) == len(self._subject.example_args)
+        self._shapes = _shapes(examples)
         self._schedulers = [
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
@@ -151,16 +155,20 @@ class Run:
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
 
     def takes(self, args: tuple[Any, ...]) -> bool:
-        """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types."""
-        return self._types is not None and self._types == _types(args) and _settings() == self.key[1]
+        """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types.
 
-    def __call__(self, arguments: Sequence[torch.Tensor]) -> Any:
-        """Runs on the live state."""
+        With buckets a batch that fills one is compared first, as others are.
+        """
+        is_compared = not self._is_padded or self._shapes in self.verified
+        return self._is_flat and is_compared and self._feed.takes(args) and _settings() == self.key[1]
+
+    def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
+        """Runs on the live state; `are_taken` says that these are tensors that it takes."""
         self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()
         self._live.take_in()
-        outputs = self._feed(arguments)
+        outputs = self._feed(arguments, are_taken)
         self._live.written()
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
@@ -175,7 +183,7 @@ class Run:
         for scheduler, count in self._schedulers:
             count.fill_(counter(scheduler))
 
-    def verify(self, name: str, arguments: list[torch.Tensor], given: list[torch.Tensor]) -> None:
+    def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
 
         Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
@@ -271,18 +279,16 @@ def _kind(leaf: Any) -> Any:
     )
 
 
-def _tensors(tree: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+def _tensors(tree: Any) -> tuple[torch.Tensor, ...]:
+    return tuple(leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor))
 
 
 def _repeated(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().expand(VERIFIED_STEPS, *tensor.shape)
 
 
-def _types(args: Sequence[Any]) -> list[Any] | None:
-    """The types of arguments that are tensors alone; None for others."""
-    types = [(value.shape, value.dtype) for value in args if type(value) is torch.Tensor]
-    return types if len(types) == len(args) else None
+def _shapes(tensors: Sequence[torch.Tensor]) -> Shapes:
+    return [tensor.shape for tensor in tensors]
 
 
 def _settings() -> tuple[Any, ...]:

@@ -8,49 +8,68 @@ from typing import Any
 import numpy as np
 import torch
 
-from ingot.arrays import BEYOND_NUMPY, Port, torch_tensor
-from ingot.session import Entry
+from ingot.session import Session
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.state import stored
+from ingot.torch.torch_internals import likeness
 
-Source = Callable[[Sequence[torch.Tensor]], Any]  # an input's memory, of a call's tensors
+Tensors = tuple[torch.Tensor, ...]
+Source = Callable[[Tensors], Any]  # an input, of a call's tensors
 
 
 class Feed:
     """An entry point as a function of tensors of the types that it was traced with."""
 
-    def __init__(self, entry: Entry, names: Sequence[str], numbers: Mapping[str, Hyperparameter]) -> None:
-        """`names` are of the tensors; `numbers` are read where optimizers have them."""
-        self._entry = entry
+    def __init__(
+        self,
+        session: Session,
+        entry: str,
+        names: Sequence[str],
+        tensors: Sequence[torch.Tensor],
+        numbers: Mapping[str, Hyperparameter],
+    ) -> None:
+        """`names` are of the `tensors`, which are examples; `numbers` are read where optimizers have them."""
+        self._session, self._entry = session, session.entries[entry]
+        self._count, self._are_alike = len(tensors), likeness(tensors)
+        self._are_plain = all(_plain(tensor) is tensor for tensor in tensors)
         self._sources = [
-            _number(numbers[port.name]) if port.name in numbers else _tensor(port, names.index(port.name))
-            for port in entry.inputs
+            _number(numbers[port.name]) if port.name in numbers else _tensor(names.index(port.name))
+            for port in self._entry.inputs
+        ]
+        # Made like these, which is faster than of what they are; nobody writes to them, so that they take no memory.
+        self._outputs = [
+            (port.name, torch.empty(port.shape, dtype=getattr(torch, port.element_name)))
+            for port in self._entry.outputs
         ]
 
-    def __call__(self, tensors: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Runs once."""
-        blocks = self._entry.run(tuple([source(tensors) for source in self._sources]))
-        return {port.name: torch_tensor(block, port) for port, block in zip(self._entry.outputs, blocks, strict=True)}
+    def takes(self, tensors: tuple[Any, ...]) -> bool:
+        """Whether these are seen at once to be tensors as the examples were."""
+        return len(tensors) == self._count and self._are_alike(*tensors)
+
+    def __call__(self, tensors: Tensors, are_taken: bool = False) -> dict[str, torch.Tensor]:
+        """Runs once; `are_taken` says that these are tensors that it takes."""
+        if not (are_taken and self._are_plain):
+            tensors = tuple(map(_plain, tensors))
+        outputs = {name: torch.empty_like(like) for name, like in self._outputs}
+        inputs = tuple([source(tensors) for source in self._sources])
+        self._session.run(self._entry.index, inputs, tuple(outputs.values()))
+        return outputs
 
 
-def _tensor(port: Port, place: int) -> Source:
-    carrier = BEYOND_NUMPY.get(port.element_name)
-    seen_as = getattr(torch, carrier) if carrier else None
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor that lies row by row with the bytes that a program reads: the tensor itself, if it does."""
+    tensor = tensor.resolve_conj().resolve_neg().contiguous()
+    return stored(tensor.detach()) if tensor.is_complex() else tensor
 
-    def source(tensors: Sequence[torch.Tensor]) -> Any:
-        tensor = tensors[place]
-        if tensor.requires_grad:
-            tensor = tensor.detach()
-        tensor = stored(tensor).contiguous()
-        return (tensor.view(seen_as) if seen_as else tensor).numpy()
 
-    return source
+def _tensor(place: int) -> Source:
+    return lambda tensors: tensors[place]
 
 
 def _number(number: Hyperparameter) -> Source:
     memory = np.empty((), np.float64)
 
-    def source(_: Sequence[torch.Tensor]) -> Any:
+    def source(_: Tensors) -> Any:
         memory[()] = number.get(number.optimizer.param_groups)
         return memory
 

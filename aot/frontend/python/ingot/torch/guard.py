@@ -5,25 +5,23 @@ from __future__ import annotations
 import functools
 import operator
 import types
-from collections.abc import Callable
-from itertools import chain
 from typing import Any
 
 import torch
 
-from ingot._engine import hold_same
 from ingot.torch.calls import Subject
 from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.reach import codes, edges, is_users
-from ingot.torch.snapshot import PLAIN, STATES, Snapshot
-from ingot.torch.torch_internals import without_functions
+from ingot.torch.snapshot import STATEFUL, STATES, Snapshot
+from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
+from ingot.torch.watched import Read, Watched, all_same
 
 DRAWN_FROM = tuple(type_ for type_, _ in STATES[:4])  # the user may draw from them elsewhere
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
-BY_VALUE = (*CONTAINERS, tuple, *PLAIN)
-FLAGS = operator.attrgetter("requires_grad", "_backward_hooks")  # of a tensor
+TRAINED = "requires_grad"
+FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
 COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
 
 
@@ -37,39 +35,40 @@ class Guard:
         self._subject, self._constants = subject, constants
         self._carried = {number.place for number in subject.state.numbers.values()}
         self._snapshot = self._taken()
-        self._reads: list[tuple[Callable[[], Any], Any]] = []
         self._tensors = [*subject.state.tensors.values()]
-        held: list[Any] = [tensor._backward_hooks for tensor in self._tensors if tensor._backward_hooks]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
-        readers = [self._fixed(group) for group in settings]
-        settings_read = [(read, read()) for read in readers]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
+        reached = [value for value in self._snapshot.reached() if id(value) not in apart]
         self._named = _names_in(self._snapshot.reached())
-        for value in self._snapshot.reached():
-            if id(value) not in apart and not isinstance(value, DRAWN_FROM):
-                held += self._containers(value)
+        objects = [value for value in reached if _is_object(value)]
+        held = [part for value in reached for part in _containers(value)]
+        held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
         copies = [container.copy() for container in held]
         self._moved = self._carried_entries(held, copies)
-        self._held = (
-            _Containers(held, lambda: all(map(operator.eq, held, copies))),
-            _Containers(
-                [part for group in settings for part in (group, group["params"])],
-                lambda: all(_same(read(), value) for read, value in settings_read),
-            ),
-        )
-        self._flags, self._versions = self._now()
+        reads = [read for value in reached for read in self._reads(value)]
+        flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
+        are_equal = all_same([*reads, self._flags])
+        self._watched = [
+            Watched(lambda: all(map(operator.eq, held, copies)) and are_equal(), held, reads, flags),
+            Watched(all_same(map(self._fixed, settings)), [p for group in settings for p in (group, group["params"])]),
+        ]
+        if objects:
+            self._watched.append(Watched(all_same(map(self._named_in, objects)), map(vars, objects)))
+        self._numbers = [*subject.state.numbers.values()]
+        self._versions = self._versions_now()
 
     def holds(self) -> bool:
         """Whether all is as it was."""
         try:
             for copy, container, key in self._moved:
                 copy[key] = container[key]
-            return (
-                all(number.is_held for number in self._subject.state.numbers.values())
-                and all([held.hold_same() for held in self._held])
-                and (self._flags, self._versions) == self._now()
-                and all(_same(read(), value) for read, value in self._reads)
-            )
+            for number in self._numbers:
+                if not number.is_held:
+                    return False
+            for watched in self._watched:
+                if not watched.holds():
+                    return False
+            return not self._constants or self._versions == self._versions_now()
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
@@ -96,27 +95,19 @@ class Guard:
     def _taken(self) -> Snapshot:
         return Snapshot(self._subject.roots(), {id(t): name for name, t in self._subject.state.tensors.items()})
 
-    def _containers(self, value: Any) -> list[Any]:
-        """What holds the values of an object, to be compared at once; notes those that are read one by one."""
-        for type_, read in STATES[4:]:
+    def _reads(self, value: Any) -> list[Read]:
+        """How the values of an object are read one by one, where no container holds them."""
+        for type_, read in STATES[len(DRAWN_FROM) :]:
             if isinstance(value, type_):
-                self._reads.append((functools.partial(read, value), read(value)))
-                return []
-        if isinstance(value, torch.nn.Module):
-            return [vars(value), value._parameters, value._buffers, value._modules]
-        if isinstance(value, CONTAINERS):
-            return [value]
-        if isinstance(value, torch.optim.Optimizer):
-            return [vars(value)]
-        if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.FunctionType):
-            carried = {key for container, key in self._carried if container == id(vars(value))}
-            read_named = functools.partial(_attributes, vars(value), self._named, carried)
-            self._reads.append((read_named, read_named()))
+                return [functools.partial(read, value)]
+        if _is_object(value) or _containers(value) or isinstance(value, (*IMMUTABLE, *DRAWN_FROM)):
             return []
-        if not isinstance(value, IMMUTABLE):
-            inner = edges(value, "", {})
-            self._reads += [(held.read, held.value) for held in inner if not self._is_carried(held.read)]
-        return []
+        return [held.read for held in edges(value, "", {}) if not self._is_carried(held.read)]
+
+    def _named_in(self, value: Any) -> Read:
+        """Reads what the user's code can read of an object."""
+        carried = {key for container, key in self._carried if container == id(vars(value))}
+        return functools.partial(_attributes, vars(value), self._named, carried)
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
@@ -131,7 +122,7 @@ class Guard:
         moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
         return [*self._subject.changeable, *moved]
 
-    def _fixed(self, group: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    def _fixed(self, group: dict[str, Any]) -> Read:
         """Reads the settings of an optimizer's group that no input of the program is."""
         mine = [n for n in self._movable() if n.optimizer.param_groups[n.group] is group]
         whole = {number.key for number in mine if number.index is None}
@@ -147,10 +138,30 @@ class Guard:
 
         return read
 
-    def _now(self) -> tuple[list[tuple[bool, Any]], list[int]]:
-        """Tensors' own settings, and how often constants were written."""
+    def _flags(self) -> list[Any]:
+        """Tensors' own settings."""
         with without_functions():
-            return [*map(FLAGS, self._tensors)], [tensor._version for tensor in self._constants]
+            return [*map(FLAGS, self._tensors)]
+
+    def _versions_now(self) -> list[int]:
+        """How often constants were written."""
+        with without_functions():
+            return [tensor._version for tensor in self._constants]
+
+
+def _containers(value: Any) -> list[Any]:
+    """What holds the values of an object, to be compared at once."""
+    if isinstance(value, torch.nn.Module):
+        return [vars(value), value._parameters, value._buffers, value._modules]
+    if isinstance(value, torch.optim.Optimizer):
+        return [vars(value)]
+    return [value] if isinstance(value, CONTAINERS) else []
+
+
+def _is_object(value: Any) -> bool:
+    """Whether it is an object with attributes that is not compared in another way."""
+    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType)
+    return not isinstance(value, others) and isinstance(getattr(value, "__dict__", None), dict)
 
 
 def _names_in(reached: list[Any]) -> set[str] | None:
@@ -161,37 +172,6 @@ def _names_in(reached: list[Any]) -> set[str] | None:
     return None if named & COMPUTED_NAMES else named
 
 
-class _Containers:
-    """Containers that hold what they held: the same objects, which is seen fast, or equal ones."""
-
-    def __init__(self, containers: list[Any], are_equal: Callable[[], bool]) -> None:
-        self._containers, self._are_equal = tuple(containers), are_equal
-        self._contents = tuple(map(_contents, containers))
-
-    def hold_same(self) -> bool:
-        """Whether they do."""
-        if hold_same(self._containers, self._contents):
-            return True
-        if not self._are_equal():
-            return False
-        now = tuple(map(_contents, self._containers))
-        changes = zip(chain(*now), chain(*self._contents), strict=True)
-        if all(value is before or isinstance(value, PLAIN) for value, before in changes):
-            self._contents = now  # what could change itself stays to be compared by value
-        return True
-
-
-def _contents(container: Any) -> tuple[Any, ...]:
-    """What a container holds, as `hold_same` compares it."""
-    return tuple(chain.from_iterable(dict.items(container)) if isinstance(container, dict) else container)
-
-
 def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
     """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
     return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}
-
-
-def _same(now: Any, before: Any) -> bool:
-    if now is before:
-        return True
-    return type(now) is type(before) and isinstance(now, BY_VALUE) and bool(now == before)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch._C._dynamo.guards import TensorGuards
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.utils.hooks import RemovableHandle
 
 HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
+HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")  # of a tensor: dicts, or None
+HOOKS_MADE = (RemovableHandle, "next_id")  # what counts them; the dicts alone say which are gone
 
 
 def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
@@ -23,6 +27,15 @@ def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
     proxy = mode and get_proxy_slot(value, mode.tracer, None)
     if proxy is not None:
         set_proxy_slot(tensor, mode.tracer, proxy)
+
+
+def likeness(examples: Sequence[torch.Tensor]) -> Callable[..., bool]:
+    """A function that tells whether as many tensors are of the types, shapes, layouts and flags of examples."""
+    if not examples:
+        return lambda *values: not values
+    sizes: list[Any] = [[*tensor.shape] for tensor in examples]
+    strides: list[Any] = [[*tensor.stride()] for tensor in examples]
+    return TensorGuards(*examples, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
 
 
 def copy_hooks(tensor: torch.Tensor, stand_in: torch.Tensor) -> None:

@@ -1,0 +1,226 @@
+"""Calls of a compiled step after the first: what they notice, what they read, and what they leave behind."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import ingot.torch
+from ingot.torch.compiled import Run
+
+XS = torch.randn(8, 6, 3, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
+
+
+class Described(nn.Module):
+    """A model of a class with everything but plain methods."""
+
+    SCALE = 2.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.register_buffer("prompt", torch.zeros(2))
+
+    @property
+    def factor(self) -> float:
+        return 0.5
+
+    @classmethod
+    def scaled(cls, x: torch.Tensor) -> torch.Tensor:
+        return cls.SCALE * x
+
+    @staticmethod
+    def bent(x: torch.Tensor) -> torch.Tensor:
+        return x.tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.factor * self.scaled(self.bent(self.fc(x))) + self.prompt
+
+
+def training(compiled: bool) -> tuple[nn.Module, Callable[..., torch.Tensor]]:
+    torch.manual_seed(0)
+    model = Described()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean() + model.prompt.sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+
+
+def losses(change: Callable[[nn.Module], Any], prepare: Callable[[nn.Module], Any], compiled: bool) -> list[float]:
+    model, step = training(compiled)
+    prepare(model)
+    seen = [step(x).item() for x in XS[:3]]
+    change(model)
+    return seen + [step(x).item() for x in XS[3:6]]
+
+
+def double(gradient: torch.Tensor) -> torch.Tensor:
+    return 2 * gradient
+
+
+def stop(parameter: torch.Tensor) -> None:
+    parameter.grad.zero_()
+
+
+def hook_that_goes(model: nn.Module) -> None:
+    model.fc.weight.register_hook(double).remove()
+
+
+def no_longer_trained(model: nn.Module) -> None:
+    model.fc.weight.requires_grad_(False)
+
+
+CHANGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "a hook": (lambda model: model.fc.weight.register_hook(double), lambda model: None),
+    "a hook where one was": (lambda model: model.fc.weight.register_hook(double), hook_that_goes),
+    "a hook after accumulation": (
+        lambda model: model.fc.weight.register_post_accumulate_grad_hook(stop),
+        lambda model: None,
+    ),
+    "a frozen parameter": (no_longer_trained, lambda model: None),
+    "a parameter that is trained again": (lambda model: model.fc.weight.requires_grad_(), no_longer_trained),
+    "an attribute of the class": (lambda model: setattr(Described, "SCALE", 3.0), lambda model: None),
+    "a method of the class": (lambda model: setattr(Described, "bent", staticmethod(F.relu)), lambda model: None),
+    "a property": (lambda model: setattr(Described, "factor", property(lambda self: 1.5)), lambda model: None),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_between_calls_are_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for compiled in (True, False):
+        with monkeypatch.context() as undo, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for attribute in ("SCALE", "bent", "factor"):  # put back afterwards
+                undo.setattr(Described, attribute, vars(Described)[attribute])
+            seen.append(losses(*CHANGES[name], compiled))
+    assert seen[0] == pytest.approx(seen[1], rel=1e-5)
+
+
+def test_classes_with_all_kinds_of_methods_are_traced_once() -> None:
+    _, step = training(True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in XS[:4]:
+            step(x)
+    assert step.programs == 1
+
+
+ARGUMENTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "columns": lambda x: x.t().contiguous().t(),
+    "every second row": lambda x: torch.stack([x, x], 1).flatten(0, 1)[::2],
+    "memory at any place": lambda x: torch.cat([torch.zeros(1), x.flatten()])[1:].view(6, 3),
+    "a read-only array": lambda x: torch.from_numpy(np.broadcast_to(x.numpy(), (2, 6, 3)))[0],
+    "gradients": lambda x: x.clone().requires_grad_(),
+    "a tensor that is computed": lambda x: x.clone().requires_grad_() * 1,
+    "negated": lambda x: torch._neg_view(-x),
+    "an imaginary part": lambda x: torch.complex(x, -x).conj().imag,
+    "the state": lambda x: nn.Parameter(x),
+}
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_arguments_are_read_as_they_are(name: str, first: bool) -> None:
+    """`first`: the program is traced with one that is laid out so."""
+    _, step = training(True)
+    _, reference = training(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for i, x in enumerate(XS[:4]):
+            laid_out = ARGUMENTS[name](x) if (i % 2 == 0) == first else x
+            assert step(laid_out).item() == pytest.approx(reference(x).item(), rel=1e-5)
+    assert step.programs == 1
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_complex_arguments_may_be_conjugated(first: bool) -> None:
+    model = nn.Linear(3, 2)
+    predict = ingot.torch.compile(lambda z: model(z.real) * model(z.imag), model, training=False, verify=False)
+    z = torch.complex(XS[0], XS[1])
+    for i in range(3):
+        given = z.conj() if (i % 2 == 0) == first else z
+        torch.testing.assert_close(predict(given), (model(given.real) * model(given.imag)).detach())
+    assert predict.programs == 1
+
+
+def test_other_types_are_traced_again() -> None:
+    linear = nn.Linear(3, 2)
+    predict = ingot.torch.compile(lambda x: linear(x.float()), linear, training=False, verify=False)
+    predict(XS[0])
+    with pytest.warns(UserWarning, match="of other shapes or types"):
+        torch.testing.assert_close(predict(XS[0].double()), linear(XS[0]).detach())
+    with pytest.raises(ingot.torch.TraceError, match="takes 1 positional argument"):
+        predict(XS[0], XS[0])
+    assert predict.programs == 2
+
+
+def test_calls_leave_nothing_to_collect() -> None:
+    _, step = training(True)
+    step(XS[0])
+    started: list[int] = []
+    gc.callbacks.append(lambda phase, info: started.append(info["generation"]))
+    try:
+        gc.collect()
+        started.clear()
+        for i in range(2000):
+            step(XS[i % 8])
+    finally:
+        gc.callbacks.pop()
+    assert not started
+
+
+def test_steps_that_nobody_has_are_collected() -> None:
+    model, step = training(True)
+    model.step = step  # which the step's guard holds
+    step(XS[0])
+    gone = weakref.ref(step._latest.guard)
+    del model, step
+    gc.collect()
+    assert gone() is None
+
+
+def test_full_buckets_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    compared: list[int] = []
+    verify = Run.verify
+
+    def noted(run: Run, name: str, arguments: Any, given: Any) -> None:
+        compared.append(len(given[0]))
+        verify(run, name, arguments, given)
+
+    def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (w * model(x).square().sum(1)).sum() / w.sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    monkeypatch.setattr(Run, "verify", noted)
+    step = ingot.torch.compile(step, model, optimizer, buckets=ingot.torch.Buckets(["x"], "w", least=4))
+    for rows in (3, 4, 4, 3):
+        step(XS[0, :rows], torch.ones(rows))
+    assert compared == [3, 4]
