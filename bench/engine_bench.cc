@@ -60,7 +60,7 @@ BENCHMARK(parallel_step)->Arg(1)->Arg(2)->UseRealTime();
 
 // Probe, verify a plan of 1000 steps, map the code of a bundle file.
 void open_file(benchmark::State& state) {
-  const test::TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("count.ingot");
   bundle::write_bundle_file(counting_spec(), path);
   for (auto _ : state) benchmark::DoNotOptimize(engine::Bundle(path));
@@ -86,7 +86,7 @@ void save_state(benchmark::State& state) {
   const engine::AlignedBytes bytes = aligned(bundle::write_bundle(large_state_spec()));
   const engine::Bundle bundle(std::span<const std::byte>(bytes.data(), bytes.size()));
   const engine::Session session(bundle);
-  const test::TemporaryDirectory directory;
+  const TemporaryFolder directory;
   for (auto _ : state) session.save(directory.file("large.safetensors"));
   state.SetBytesProcessed(state.iterations() * (64 << 20));
 }
@@ -96,7 +96,7 @@ void load_state(benchmark::State& state) {
   const engine::AlignedBytes bytes = aligned(bundle::write_bundle(large_state_spec()));
   const engine::Bundle bundle(std::span<const std::byte>(bytes.data(), bytes.size()));
   engine::Session session(bundle);
-  const test::TemporaryDirectory directory;
+  const TemporaryFolder directory;
   session.save(directory.file("large.safetensors"));
   for (auto _ : state) session.load(directory.file("large.safetensors"));
   state.SetBytesProcessed(state.iterations() * (64 << 20));
