@@ -18,8 +18,23 @@ namespace {
 
 enum Ending : int { kRan, kRefused, kTooLarge, kDiffered };
 
-constexpr uint64_t kMostBytes = 64 << 20;
+constexpr double kMostBytes = 64 << 20;
 constexpr uint32_t kSeconds = 20;  // of processor time; some texts ask for much
+
+// What a caller has to give for the inputs and outputs, and states.
+double given_bytes(const bundle::BundleSpec& spec) {
+  double total = static_cast<double>(spec.state_bytes);
+  for (const bundle::Entry& entry : spec.entries) {
+    for (const std::vector<bundle::Tensor>* ports : {&entry.inputs, &entry.outputs}) {
+      for (const bundle::Tensor& tensor : *ports) {
+        double bytes = static_cast<double>(ingot_dtype_bytes(tensor.dtype));
+        for (const uint64_t dim : tensor.dims) bytes *= static_cast<double>(dim);
+        total += bytes;
+      }
+    }
+  }
+  return total;
+}
 
 Ending compile_and_run(const std::string& text) {
   bundle::BundleSpec spec;
@@ -35,7 +50,7 @@ Ending compile_and_run(const std::string& text) {
   }
   const test::OpenBundle bundle(bundle::write_bundle(spec));
   if (bundle.status != INGOT_OK) throw std::logic_error(bundle.error.text);
-  if (bundle.needs.arena_bytes + bundle.needs.state_bytes > kMostBytes) return kTooLarge;
+  if (given_bytes(spec) + static_cast<double>(bundle.needs.arena_bytes) > kMostBytes) return kTooLarge;
   test::GuardedSession alone(bundle, 1), together(bundle, 3);
   for (uint32_t entry = 0; entry < alone.entry_count(); ++entry) {
     for (test::GuardedSession* session : {&alone, &together}) {
