@@ -131,6 +131,35 @@ def written_to_out(device: Any) -> Any:
     return out
 
 
+def resized_for_out(device: Any) -> Any:
+    x, made = tensor(device, 2, 3), []
+    for _ in range(2):  # the second time, PyTorch is not asked again what is made of such tensors
+        made += [torch.empty(0, device=device), torch.empty(0, device=device)]
+        torch.add(x, x, out=made[-2])
+        torch.stack([x, x], out=made[-1])
+    where = torch.empty(0, dtype=torch.int64, device=device)
+    made.append(torch.nonzero(x > 0, out=where))
+    return made, where, torch.tensor([size for y in made for size in y.shape])
+
+
+def resized(device: Any) -> Any:
+    x = tensor(device, 6)
+    part = x[2:4]
+    x.resize_(2, 5)  # moves to more memory, with its views
+    x.view(-1)[6:] = 7
+    part.add_(10)
+    turned = tensor(device, 2, 3).t().resize_(4)
+    like = torch.empty(0, device=device).resize_as_(x).copy_(x)
+    return x, part, turned, like, part.resize_(3), torch.tensor([*x.stride(), *part.shape])
+
+
+def set_to_another(device: Any) -> Any:
+    x, whole, some, nothing = tensor(device, 3, 4), tensor(device, 2), tensor(device, 2), tensor(device, 2)
+    whole.set_(x).mul_(2)
+    some.set_(x.t().as_strided((2, 2), (1, 3), 1)).add_(100)
+    return x, whole, some, nothing.set_(), torch.tensor([*whole.shape, *some.stride(), *nothing.shape])
+
+
 def data_exchanged(device: Any) -> Any:
     x = tensor(device, 4).requires_grad_()
     x.data = tensor(device, 4) * 2
@@ -221,7 +250,17 @@ def values_that_decide_shapes(device: Any) -> Any:
 SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
-    *(written_to_out, data_exchanged, written_before_backward, gradients_of_gradients, computed_again, recurrent),
+    *(
+        written_to_out,
+        resized_for_out,
+        resized,
+        set_to_another,
+        data_exchanged,
+        written_before_backward,
+        gradients_of_gradients,
+        computed_again,
+        recurrent,
+    ),
     without_autograd,
     *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, values_that_decide_shapes),
 ]
@@ -421,6 +460,12 @@ def test_tensors_of_the_processor_are_refused() -> None:
         tensor(DEVICE, 3) + tensor("cpu", 3)
     with pytest.raises(TypeError, match=r"use Tensor\.cpu\(\)"):
         tensor(DEVICE, 3).numpy()
+
+
+def test_what_cannot_be_set_is_refused() -> None:
+    x, y = tensor(DEVICE, 3), tensor(DEVICE, 4)
+    with pytest.raises(NotImplementedError, match=r"use x\.set_\(source\.as_strided"):
+        x.set_(y, 1, (2,), (1,))
 
 
 def test_random_numbers_are_pytorchs(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tool import ROOT, TOOL
 
+from ingot.torch import lazy
+
 PAGES = ["from_pytorch.md", "lazy_tensors.md"]
 CELL = re.compile(r"^```(python|sh)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
@@ -46,6 +48,8 @@ def test_what_is_cpp_is_of_an_example_that_is_built() -> None:
 def test_cells_run_and_print_what_is_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
+    lazy.mark_step()  # what other tests left
+    lazy.clear()
     page = (ROOT / "docs" / name).read_text()
     cells = CELL.findall(page)
     blocks = page.count("```") // 2 - page.count("```cpp")

@@ -47,6 +47,9 @@ def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     host = {key: x.bytes for key, x in operands.items()}
     host_args, host_kwargs = mapped((args, placed(kwargs, "cpu")), lambda x: host.get(id(x), x))
     made = op(*host_args, **host_kwargs)
+    for key, x in operands.items():
+        if host[key].shape != x.shape:  # as PyTorch resizes what it is told to write to
+            x.become(on_device(host[key]))
 
     def wrapped(x: torch.Tensor) -> LazyTensor:
         for key, seen in host.items():

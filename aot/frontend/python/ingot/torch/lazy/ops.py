@@ -14,13 +14,13 @@ from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same
 from ingot.torch.lazy.numbers import numbers_apart
-from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record
+from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, strided
+from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 
 Way: TypeAlias = Callable[[OpOverload, Args, Kwargs], Any]
 
 EMPTY = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
-UNSUPPORTED = {"resize_", "resize_as_", "set_"}
 SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.detach.default: same,
     aten.alias.default: same,
@@ -29,6 +29,14 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten._to_copy.default: converted,
     aten.copy_.default: copy_into,
     aten.scalar_tensor.default: lambda value, **kwargs: on_device(torch.scalar_tensor(value, **placed(kwargs, "cpu"))),
+    aten.as_strided.default: strided,
+    aten.resize_.default: resize,
+    aten.resize_as_.default: resize_as,
+    aten.set_.default: emptied,
+    aten.set_.source_Tensor: set_to,
+    aten.set_.source_Tensor_storage_offset: set_to,
+    aten.set_.source_Storage: set_to,
+    aten.set_.source_Storage_storage_offset: set_to,
     aten._has_compatible_shallow_copy_type.default: lambda tensor, other: False,
     **COMPOSED,
 }
@@ -48,13 +56,13 @@ def _way(op: OpOverload) -> Way:
         return lambda op, args, kwargs: op.decompose(*args, **kwargs)
     if op._opname in EMPTY:
         return empty
-    if op._opname in UNSUPPORTED:
-        return _unsupported
     if op._opname.startswith("_foreach_"):
         return _each
     if torch.Tag.nondeterministic_seeded in op.tags:
         return draw
-    return _recorded if has_row(op) else run_by_torch
+    if not has_row(op):
+        return run_by_torch
+    return _recorded_into if any(argument.is_out for argument in op._schema.arguments) else _recorded
 
 
 def _recorded(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
@@ -66,8 +74,12 @@ def _recorded(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
         return run_by_torch(op, args, kwargs)
 
 
-def _unsupported(op: OpOverload, args: Args, _: Kwargs) -> Any:
-    raise NotImplementedError(f"{op._opname} of a tensor of {args[0].device} is not supported: make a new tensor")
+def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    try:
+        fit_outputs(op, args, kwargs)
+    except NotImplementedError:  # shapes depend on values
+        return run_by_torch(op, args, kwargs)
+    return _recorded(op, args, kwargs)
 
 
 def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import torch
 from torch._ops import OpOverload
-from torch.utils._mode_utils import no_dispatch
 
 from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.layouts import is_of_many, results_of
@@ -69,11 +68,15 @@ def _ref(tensor: LazyTensor) -> Ref:
 def _turn(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
     """An op that makes its operand another view, as ``t_()``: the view is recorded, and the tensor becomes it."""
     tensor: LazyTensor = args[0]
-    view = record(pure_form(op), args, kwargs)
-    tensor.seen, tensor.value = view.seen, view.value
-    with no_dispatch():  # PyTorch's own account of the tensor's shape
-        op(*args, **kwargs)
-    return tensor
+    return tensor.become(record(pure_form(op), args, kwargs))
+
+
+def strided(tensor: LazyTensor, *place: Any) -> Any:
+    """``as_strided``, which says where in the memory its result lies, whatever view of it the tensor is."""
+    seen = tensor.seen
+    if seen.dtype != tensor.memory.whole.dtype or seen.is_conj() or seen.is_neg():
+        return record(aten.as_strided.default, (tensor, *place), {})
+    return LazyTensor(tensor.memory, seen.as_strided(*place))
 
 
 def _taken(op: OpOverload, tensor: torch.Tensor) -> LazyTensor:

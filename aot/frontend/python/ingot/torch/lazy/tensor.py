@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch._utils import _rebuild_device_tensor_from_cpu_tensor, _rebuild_parameter
+from torch.utils._mode_utils import no_dispatch
 
 from ingot.torch.lazy.memory import Memory, bare, packed, view_like
 from ingot.torch.lazy.recorder import run
@@ -48,6 +49,13 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Every op that PyTorch would run, after autograd has seen it."""
         return cls.dispatch(func, args, kwargs or {})
+
+    def become(self, other: LazyTensor) -> LazyTensor:
+        """Is from now on what another tensor is."""
+        with no_dispatch():  # PyTorch's own account of shape and strides
+            torch.Tensor.data.__set__(self, other)
+        self.memory, self.seen, self.value = other.memory, other.seen, other.value
+        return self
 
     @property
     def bytes(self) -> torch.Tensor:
@@ -93,8 +101,7 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
             raise TypeError(
                 f".data of a tensor of {self.device} is set to one of {new.device}; use new.to('{self.device}')"
             )
-        torch.Tensor.data.__set__(self, new)
-        self.memory, self.seen, self.value = new.memory, new.seen, new.value
+        self.become(new)
 
     def __tensor_flatten__(self) -> tuple[list[str], None]:
         """What PyTorch asks for where it exchanges parameters, so that ``module.to(device)`` keeps their identity."""

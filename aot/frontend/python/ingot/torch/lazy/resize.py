@@ -1,0 +1,79 @@
+"""Tensors that become others in place: ``resize_``, ``set_``, and results given as ``out``, which PyTorch resizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+from ingot.torch.lazy.memory import Memory
+from ingot.torch.lazy.record import Args, Kwargs, seen_of, tensors_in
+from ingot.torch.lazy.recorder import run
+from ingot.torch.lazy.tape import mapped
+from ingot.torch.lazy.tensor import LazyTensor, of_memory
+
+
+def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memory_format | None = None) -> LazyTensor:
+    """``tensor.resize_(size)``; what memory gains is zero."""
+    if tuple(size) == tuple(tensor.shape):
+        return tensor
+    like = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format)
+    offset = tensor.seen.storage_offset()
+    if offset + like.numel() > tensor.memory.whole.numel():
+        _grow(tensor.memory, offset + like.numel())
+    whole = tensor.memory.whole
+    seen = torch.empty(0, dtype=whole.dtype, device="meta").set_(whole.untyped_storage(), offset, size, like.stride())
+    return tensor.become(LazyTensor(tensor.memory, seen))
+
+
+def resize_as(tensor: LazyTensor, other: torch.Tensor, **options: Any) -> LazyTensor:
+    """``tensor.resize_as_(other)``."""
+    return resize(tensor, other.shape, **options)
+
+
+def set_to(tensor: LazyTensor, source: Any, *place: Any) -> LazyTensor:
+    """``tensor.set_(source)``."""
+    if place or not isinstance(source, LazyTensor):
+        raise NotImplementedError(
+            f"set_ of a tensor of {tensor.device} takes a tensor of the device and nothing else; "
+            "use x.set_(source.as_strided(size, stride, offset))"
+        )
+    return tensor.become(source)
+
+
+def emptied(tensor: LazyTensor) -> LazyTensor:
+    """``tensor.set_()``."""
+    nothing = torch.empty(0, dtype=tensor.dtype)
+    return tensor.become(of_memory(nothing.to("meta"), nothing))
+
+
+def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
+    """Gives the tensors that an op is told to write to its results' shapes."""
+    names = [argument.name for argument in op._schema.arguments if argument.is_out]
+    outputs = tensors_in([kwargs.get(name) for name in names])
+    if not outputs:
+        return
+    shaped: list[torch.Tensor] = []
+
+    def like(tensor: LazyTensor) -> torch.Tensor:
+        shaped.append(torch.empty_like(tensor.seen))
+        return shaped[-1]
+
+    stand_ins = {name: mapped(kwargs[name], like, LazyTensor) for name in names if name in kwargs}
+    op(*mapped(args, seen_of, LazyTensor), **mapped(kwargs, seen_of, LazyTensor) | stand_ins)
+    for output, shape in zip(outputs, (x.shape for x in shaped), strict=True):
+        resize(output, shape)
+
+
+def _grow(memory: Memory, count: int) -> None:
+    """Makes a memory, with all views of it, one of so many elements."""
+    run()
+    whole, data = memory.whole, memory.known()
+    longer = torch.zeros(count, dtype=whole.dtype)
+    longer[: data.numel()] = data.as_strided((data.numel(),), (1,), 0)
+    storage = whole.untyped_storage()
+    storage.resize_(count * whole.dtype.itemsize)
+    memory.data = longer
+    memory.whole = torch.empty(0, dtype=whole.dtype, device="meta").set_(storage, 0, (count,), (1,))
