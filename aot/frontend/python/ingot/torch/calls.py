@@ -26,6 +26,7 @@ from ingot.torch.places import Places
 from ingot.torch.reach import is_users
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.schedules import Schedule
+from ingot.torch.selected import Selected, refusal
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, counter_name, gradient_name
 from ingot.torch.torch_internals import hooks_of, hooks_of_all, without_functions
@@ -153,6 +154,8 @@ class Calls:
         for i, value in zip(self._positions, inputs, strict=True):
             flat[i] = value
         returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
+        if any(isinstance(leaf, Selected) for leaf in pytree.tree_leaves(returned)):
+            raise refusal("who gets it")
         return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
 
     def _counters(self) -> Named:

@@ -190,9 +190,11 @@ class Ways:
         if len(ways) == 1:
             emitter.run()
             return [emitter.values[returned[i]] for i in kept]
+        sides = [[way for way in ways if way.choices[depth : depth + 1] == (side,)] for side in (False, True)]
+        if not all(sides):  # the other way only raises
+            return self._write(ways, depth + 1, kept)
         predicate = returned[len(self._results) + depth]
         emitter.run([predicate])
-        sides = [[way for way in ways if way.choices[depth] is side] for side in (False, True)]
         branches = [functools.partial(self._write, side, depth + 1, kept) for side in sides]
         types = [type_of(returned[i].meta["val"]) for i in kept]
         return self.lowering.case(self.lowering.convert(emitter.values[predicate], "i32"), types, branches)

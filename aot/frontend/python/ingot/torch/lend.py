@@ -25,6 +25,8 @@ SINGLE_TENSOR = {"foreach": False, "fused": False}
 COUNTS_IN_TENSORS = (torch.optim.RAdam, torch.optim.ASGD)
 
 
+STEPPED = "_opt_called"  # an optimizer's attribute, where a scheduler asks for it
+
 Reader = Callable[[], torch.Tensor]
 
 
@@ -109,10 +111,20 @@ def _lend_optimizer(
                 record[slot] = by_id[id(value)]
                 readers[state.name_of(value)] = functools.partial(lambda p, slot: slots[p][slot], parameter, slot)
     optimizer.state = slots
+    undo.callback(_say_stepped, optimizer, getattr(optimizer, STEPPED, None))
+    _say_stepped(optimizer, True)
     for group in optimizer.param_groups:
         undo.callback(_refill, group, dict(group))
         group.update(_settings(optimizer, group), params=[by_id[id(p)] for p in group["params"]])
     return readers
+
+
+def _say_stepped(optimizer: torch.optim.Optimizer, answer: bool | None) -> None:
+    """Tells schedulers whether an optimizer has made a step: one that has made none does not know."""
+    if answer is None:
+        vars(optimizer).pop(STEPPED, None)
+    else:
+        setattr(optimizer, STEPPED, answer)
 
 
 def _refill(record: dict[str, Any], was: dict[str, Any]) -> None:

@@ -16,7 +16,6 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
-from ingot.stablehlo import Place
 from ingot.torch.arithmetic import computed_arithmetic
 from ingot.torch.averaging import traceable_averages
 from ingot.torch.calls import Calls, Subject
@@ -30,6 +29,7 @@ from ingot.torch.places import Places, module_paths, user_line
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
+from ingot.torch.selected import Selecting
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.swallowed import not_swallowed
@@ -45,6 +45,9 @@ OF_FIXED_SHAPE: dict[Any, str] = {
 }
 
 
+WITHOUT_GRADIENT = "does not require grad and does not have a grad_fn"
+
+
 @dataclass(frozen=True)
 class Trace:
     """A functional graph of ATen ops.
@@ -52,14 +55,13 @@ class Trace:
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
     results are the outputs' tensors, then the state afterwards, then what each of its choices was made by. Its
     constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
-    said by kind, and what else Python holds afterwards; and where it was chosen last.
+    said by kind, and what else Python holds afterwards.
     """
 
     graph: torch.fx.GraphModule
     outputs: Any
     constants: list[torch.Tensor]
     choices: tuple[bool, ...]
-    asked: Place | None
     computed: Kinds
     left: Snapshot
 
@@ -67,19 +69,29 @@ class Trace:
 def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
-    There is a trace for every way that it goes by numbers that it computes. What objects in Python hold is as before
-    afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are neither
-    argument nor state, and Carried for what Python carries from call to call.
+    There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
+    what has none: there PyTorch raises, and a program, which does not, is taken not to come. What objects in Python hold
+    is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
+    neither argument nor state, and Carried for what Python carries from call to call.
     """
     ways: list[Trace] = []
+    raised: list[RuntimeError] = []
     waiting: list[tuple[bool, ...]] = [()]
+    choices = Choices(())
     while waiting:
         if len(ways) + len(waiting) > MOST_WAYS:
-            raise too_many_ways(ways[-1].asked)
-        given = waiting.pop()
+            raise too_many_ways(choices.place)
+        choices = Choices(given := waiting.pop())
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
-            ways.append(_trace(subject, training, capture, given))
-        waiting += others(given, ways[-1].choices)
+            try:
+                ways.append(_trace(subject, training, capture, choices))
+            except RuntimeError as error:
+                if WITHOUT_GRADIENT not in str(error):
+                    raise
+                raised.append(error)
+        waiting += others(given, choices.made)
+    if not ways:
+        raise raised[0]
     return ways
 
 
@@ -99,18 +111,15 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
         return carried
     watch = Watch(carried)
     with restored(Snapshot(subject.roots(), {})), suppress(TraceError):
-        _trace(subject, training, capture, (), watch)
+        _trace(subject, training, capture, Choices(()), watch)
     return carried.at(watch.place)
 
 
-def _trace(
-    subject: Subject, training: bool, capture: bool, given: tuple[bool, ...], watch: Watch | None = None
-) -> Trace:
+def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
     fakes = FakeTensorMode(
         shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
     )
     places = Places(capture, attributes(subject.state))
-    choices = Choices(given)
     calls = Calls(subject, fakes, places, choices, watch)
     arguments = calls.arguments()
     with (
@@ -124,6 +133,7 @@ def _trace(
         explained(places),
         not_swallowed(places),
         choices.asked(),
+        Selecting(),
     ):
         graph = make_fx(calls, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
     refuse_written(graph, places.paths, inputs=len(arguments[2]))
@@ -133,7 +143,7 @@ def _trace(
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments))
     left = calls.repetition.snapshots[1]
-    return Trace(pure, calls.outputs, constants, tuple(choices.made), choices.place, calls.repetition.computed, left)
+    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
 
 
 def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
