@@ -12,7 +12,7 @@ from torch._functorch.eager_transforms import _wrap_all_tensors_to_functional
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
@@ -31,7 +31,7 @@ from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differe
 from ingot.torch.restore import restored
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
-from ingot.torch.torch_internals import same_hook_numbers
+from ingot.torch.torch_internals import Symbols, same_hook_numbers
 
 # What to do instead of ops whose shapes depend on values.
 BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
@@ -103,9 +103,7 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
 def _trace(
     subject: Subject, training: bool, capture: bool, given: tuple[bool, ...], watch: Watch | None = None
 ) -> Trace:
-    fakes = FakeTensorMode(
-        shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
-    )
+    fakes = _fakes(allow_dynamic_output_shape_ops=False)
     places = Places(capture, attributes(subject.state))
     choices = Choices(given)
     calls = Calls(subject, fakes, places, choices, watch)
@@ -132,6 +130,11 @@ def _trace(
     return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
 
 
+def _fakes(**settings: Any) -> FakeTensorMode:
+    """In which tensors have no values."""
+    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
+
+
 def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The same without ops that change their operands, and with large ops in terms of small ones."""
     _drop_profiling(graph.graph)
@@ -139,7 +142,8 @@ def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> to
     def clean(*flat: torch.Tensor) -> Any:
         return _Functional(graph).run(*(tensor.clone() for tensor in flat))
 
-    fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
+    with _fakes():
+        fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
     functional = make_fx(
         torch.func.functionalize(clean, remove="mutations"),
         decomposition_table=decompositions(),
