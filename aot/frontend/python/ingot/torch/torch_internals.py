@@ -25,8 +25,8 @@ HOOKS_MADE = (RemovableHandle, "next_id")  # what counts them; the dicts alone s
 class Symbols(ShapeEnv):  # type: ignore[misc]  # torch is not checked
     """The numbers that a function computes while it is traced.
 
-    PyTorch asks for the user's line that makes each. To tell which lines are its own it would import its exporter, in as
-    much time as it takes to trace a small model.
+    PyTorch asks for the user's line that makes each. To tell which lines are its own it would import its exporter,
+    for as long as it takes to trace a small model.
     """
 
     def _get_user_frame(self) -> FrameType:
