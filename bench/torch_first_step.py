@@ -1,9 +1,9 @@
 """How long the first call of a function takes that `ingot.torch.compile` is given, and where the time goes.
 
 Seconds are of the processor, of this process and of the compiler that it starts: other work on the machine changes them
-less than the time that passes. Each row is of two processes: one that finds no bundle on disk, and the next, which does.
-A call traces the function, compiles what it traced (or finds the bundle), compares three steps with PyTorch's and makes
-one; importing PyTorch and making the model come before. The models are those of the package's tests.
+less than the time that passes. Each row is of two processes: one that finds no bundle on disk, and the next, which has
+one. A call traces the function, compiles what it traced (or finds the bundle), compares three steps with PyTorch's and
+makes one; importing PyTorch and making the model come before. The models are those of the package's tests.
 
 Rows of models that are not measured stay in the table as they are.
 """

@@ -24,10 +24,12 @@ bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyObject** 
 bool fill(PyObject* module) {
   const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
   types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
+  types.anything = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   PyObject* session = nullptr;
   PyObject* watch = nullptr;
   return types.error && PyModule_AddStringConstant(module, "__version__", INGOT_VERSION) == 0 &&
-         PyModule_AddObjectRef(module, "EngineError", types.error) == 0 &&
+         PyModule_AddObjectRef(module, "EngineError", types.error) == 0 && types.anything &&
+         PyModule_AddObjectRef(module, "ANYTHING", types.anything) == 0 &&
          add_type(module, "Block", &block_spec, &types.block) &&
          add_type(module, "Bundle", &bundle_spec, &types.bundle) &&
          add_type(module, "Session", &session_spec, &session) && add_type(module, "Watch", &watch_spec, &watch);

@@ -9,11 +9,12 @@
 
 namespace ingot::python {
 
-// The types and the exception of the module.
+// The types and the exception of the module, and what stands for values of which any will do.
 struct Types {
   PyObject* block;
   PyObject* bundle;
   PyObject* error;
+  PyObject* anything;
 };
 extern Types types;
 

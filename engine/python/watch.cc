@@ -35,7 +35,7 @@ bool is_same_dict(PyObject* dict, PyObject** was, Py_ssize_t size) {
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   for (; size > 0 && PyDict_Next(dict, &position, &key, &value); was += 2) {
-    if (was[0] != key || was[1] != value) return false;
+    if (was[0] != key || (was[1] != value && was[1] != types.anything)) return false;
   }
   return true;
 }

@@ -6,6 +6,8 @@ Tensor = tuple[str, str, tuple[int, ...], int, str, int]
 
 __version__: str
 
+ANYTHING: object
+
 class EngineError(RuntimeError):
     status: int
 

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 import ingot.torch
 from ingot.torch.compiled import Run
+from ingot.torch.watched import Watched
 
 XS = torch.randn(8, 6, 3, generator=torch.Generator().manual_seed(0))
 
@@ -190,6 +191,39 @@ def test_calls_leave_nothing_to_collect() -> None:
     finally:
         gc.callbacks.pop()
     assert not started
+
+
+def test_numbers_that_are_inputs_may_move_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schedule is not looked at in Python, and what is no input still is."""
+    runs = []
+    for compiled in (True, False):
+        torch.manual_seed(0)
+        model = Described()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
+
+        def step(x: torch.Tensor, model: nn.Module = model, optimizer: Any = optimizer) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+        group = optimizer.param_groups[0]
+        seen = [step(XS[0]).item()]
+        with monkeypatch.context() as undo:
+            if compiled:
+                undo.setattr(Watched, "_arm", None)  # which a comparison by value would call
+            for i in range(1, 4):
+                group.update(lr=0.1 / i, momentum=0.5 / i)
+                seen.append(step(XS[i]).item())
+        group["nesterov"] = True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seen.append(step(XS[4]).item())
+        assert not compiled or step.programs == 2
+        runs.append(seen)
+    assert runs[0] == pytest.approx(runs[1], rel=1e-5)
 
 
 def test_steps_that_nobody_has_are_collected() -> None:

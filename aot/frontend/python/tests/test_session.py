@@ -235,6 +235,28 @@ def test_torch(net: ingot.Session) -> None:
 
 
 @pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
+def test_tensors_are_memory_where_they_lie_row_by_row(bundles: dict[str, Path]) -> None:
+    import torch
+
+    session = ingot.Session(bundles["narrow"])
+    entry, none = session.entries["twice"].index, torch.empty(0, 2)
+    x, y = torch.arange(10, dtype=torch.bfloat16), torch.empty(5, dtype=torch.bfloat16)
+    session.run(entry, (x[:5], none), (y, none))
+    assert torch.equal(y, 2 * x[:5])
+    session.run(entry, (x[5:], none), (y, none))  # which is copied to where the engine can read it
+    assert torch.equal(y, 2 * x[5:])
+    for wrong, error, what in (
+        (x[::2], BufferError, "row by row"),
+        (torch.empty(5, dtype=torch.bfloat16, device="meta"), RuntimeError, "meta"),
+        (x, ingot.EngineError, "has 10 bytes and was given 20"),
+        (object(), TypeError, "neither an object with memory nor a tensor"),
+    ):
+        with pytest.raises(error, match=what):
+            session.run(entry, (wrong, none), (y, none))
+    assert torch.equal(y, 2 * x[5:])
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
 def test_torch_has_types_that_numpy_lacks(bundles: dict[str, Path]) -> None:
     import torch
 

@@ -44,24 +44,31 @@ class Guard:
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
         copies = [container.copy() for container in held]
-        self._moved = self._carried_entries(held, copies)
+        carried = self._carried_entries(held, copies)
         reads = [read for value in reached for read in self._reads(value)]
         flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
-        are_equal = all_same([*reads, self._flags])
+        others_are_equal = all_same([*reads, self._flags])
+
+        def are_equal() -> bool:
+            for copy, container, key in carried:
+                copy[key] = container[key]
+            return all(map(operator.eq, held, copies)) and others_are_equal()
+
+        parts = [part for group in settings for part in (group, group["params"])]
+        inputs = {number.place for number in self._movable() if number.index is None}
         self._watched = [
-            Watched(lambda: all(map(operator.eq, held, copies)) and are_equal(), held, reads, flags),
-            Watched(all_same(map(self._fixed, settings)), [p for group in settings for p in (group, group["params"])]),
+            Watched(are_equal, held, reads, flags, free=self._carried),
+            Watched(all_same(map(self._fixed, settings)), parts, free=self._carried | inputs),
         ]
         if objects:
-            self._watched.append(Watched(all_same(map(self._named_in, objects)), map(vars, objects)))
+            named = all_same(map(self._named_in, objects))
+            self._watched.append(Watched(named, map(vars, objects), free=self._carried))
         self._numbers = [*subject.state.numbers.values()]
         self._versions = self._versions_now()
 
     def holds(self) -> bool:
         """Whether all is as it was."""
         try:
-            for copy, container, key in self._moved:
-                copy[key] = container[key]
             for number in self._numbers:
                 if not number.is_held:
                     return False

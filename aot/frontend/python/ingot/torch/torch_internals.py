@@ -6,18 +6,34 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch._C._dynamo.guards import TensorGuards
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
+
+from ingot.torch.places import user_frame
 
 HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
 HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")  # of a tensor: dicts, or None
 HOOKS_MADE = (RemovableHandle, "next_id")  # what counts them; the dicts alone say which are gone
+
+
+class Symbols(ShapeEnv):  # type: ignore[misc]  # torch is not checked
+    """The numbers that a function computes while it is traced.
+
+    PyTorch asks for the user's line that makes each. To tell which lines are its own it would import its exporter,
+    for as long as it takes to trace a small model.
+    """
+
+    def _get_user_frame(self) -> FrameType:
+        here = sys._getframe(1)
+        return user_frame(here) or here
 
 
 def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:

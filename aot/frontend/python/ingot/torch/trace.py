@@ -12,7 +12,7 @@ from torch._functorch.eager_transforms import _wrap_all_tensors_to_functional
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
@@ -33,7 +33,7 @@ from ingot.torch.selected import Selecting
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.swallowed import not_swallowed
-from ingot.torch.torch_internals import same_hook_numbers
+from ingot.torch.torch_internals import Symbols, same_hook_numbers
 
 # What to do instead of ops whose shapes depend on values.
 BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
@@ -69,10 +69,10 @@ class Trace:
 def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
-    There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
-    what has none: there PyTorch raises, and a program, which does not, is taken not to come. What objects in Python hold
-    is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
-    neither argument nor state, and Carried for what Python carries from call to call.
+    There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients
+    of what has none: there PyTorch raises, and a program, which does not, is taken not to come. What objects in Python
+    hold is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors
+    that are neither argument nor state, and Carried for what Python carries from call to call.
     """
     ways: list[Trace] = []
     raised: list[RuntimeError] = []
@@ -116,9 +116,7 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
 
 
 def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
-    fakes = FakeTensorMode(
-        shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False), static_shapes=True, allow_non_fake_inputs=True
-    )
+    fakes = _fakes(allow_dynamic_output_shape_ops=False)
     places = Places(capture, attributes(subject.state))
     calls = Calls(subject, fakes, places, choices, watch)
     arguments = calls.arguments()
@@ -146,6 +144,11 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
 
 
+def _fakes(**settings: Any) -> FakeTensorMode:
+    """In which tensors have no values."""
+    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
+
+
 def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The same without ops that change their operands, and with large ops in terms of small ones."""
     _drop_profiling(graph.graph)
@@ -153,7 +156,8 @@ def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> to
     def clean(*flat: torch.Tensor) -> Any:
         return _Functional(graph).run(*(tensor.clone() for tensor in flat))
 
-    fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
+    with _fakes():
+        fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
     functional = make_fx(
         torch.func.functionalize(clean, remove="mutations"),
         decomposition_table=decompositions(),

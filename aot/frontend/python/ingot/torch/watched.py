@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any
 
-from ingot._engine import Watch
+from ingot._engine import ANYTHING, Watch
 from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Entry, Variable
 from ingot.torch.snapshot import PLAIN
 
@@ -18,7 +19,7 @@ BY_VALUE = (dict, list, set, tuple, *PLAIN)
 class Watched:
     """Containers, places and attributes of objects; `are_equal` compares what they hold, where it is not the same.
 
-    What is read in other ways is compared each time.
+    What is read in other ways is compared each time; what dicts hold in `free` entries may be anything.
     """
 
     def __init__(
@@ -27,8 +28,10 @@ class Watched:
         containers: Iterable[Any] = (),
         reads: Sequence[Read] = (),
         attributes: Sequence[Place] = (),
+        free: AbstractSet[tuple[int, Any]] = frozenset(),
     ) -> None:
-        self._are_equal, self._containers = are_equal, tuple(containers)
+        """`free` has the identity of a dict, and a key."""
+        self._are_equal, self._containers, self._free = are_equal, tuple(containers), free
         self._entries = [place for read in reads if (place := _entry(read))]
         self._attributes = [*attributes, *(place for read in reads if (place := _attribute(read)))]
         others = [read for read in reads if not _entry(read) and not _attribute(read)]
@@ -50,7 +53,15 @@ class Watched:
         """What each container holds, then what is in the entries, then attributes."""
         in_entries = tuple(container.get(key, ABSENT) for container, key in self._entries)
         in_attributes = tuple(getattr(value, name, ABSENT) for value, name in self._attributes)
-        return *map(_contents, self._containers), in_entries, in_attributes
+        return *map(self._contents, self._containers), in_entries, in_attributes
+
+    def _contents(self, container: Any) -> tuple[Any, ...]:
+        """What a container holds, as `Watch` compares it."""
+        if not isinstance(container, dict):
+            return tuple(container)
+        here = id(container)
+        pairs = [(key, ANYTHING if (here, key) in self._free else value) for key, value in dict.items(container)]
+        return tuple(chain.from_iterable(pairs))
 
     def _arm(self, now: tuple[tuple[Any, ...], ...]) -> None:
         self._before = now
@@ -73,11 +84,6 @@ def _same(now: Any, before: Any) -> bool:
     if now is before:
         return True
     return type(now) is type(before) and isinstance(now, BY_VALUE) and bool(now == before)
-
-
-def _contents(container: Any) -> tuple[Any, ...]:
-    """What a container holds, as `Watch` compares it."""
-    return tuple(chain.from_iterable(dict.items(container)) if isinstance(container, dict) else container)
 
 
 def _entry(read: Read) -> Place | None:
