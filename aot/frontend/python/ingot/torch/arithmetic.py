@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -38,8 +39,10 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
             undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
             undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
-        for names in variables:
-            undo.enter_context(patch.dict(names, {**ASKING, **names}))
+        for names, (name, asking) in itertools.product(variables, ASKING.items()):
+            if name not in names:
+                names[name] = asking
+                undo.callback(names.pop, name, None)
         yield
 
 

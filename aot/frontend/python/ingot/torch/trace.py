@@ -69,10 +69,10 @@ class Trace:
 def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
-    There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients
-    of what has none: there PyTorch raises, and a program, which does not, is taken not to come. What objects in Python
-    hold is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors
-    that are neither argument nor state, and Carried for what Python carries from call to call.
+    There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
+    what has none: there PyTorch raises, and a program, which does not, is taken not to come. What Python's objects hold
+    is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
+    neither argument nor state, and Carried for what Python carries from call to call.
     """
     ways: list[Trace] = []
     raised: list[RuntimeError] = []
