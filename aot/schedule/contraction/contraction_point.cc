@@ -102,7 +102,8 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
 
 void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& depth) {
   const auto is_dilated = [](const AxisMap& access) { return access.divisor > 1; };
-  if (depth.dims.empty() || !step_.draft().is_made(side.value) || std::ranges::any_of(side.accesses, is_dilated)) return;
+  if (depth.dims.empty() || !step_.draft().is_made(side.value) || std::ranges::any_of(side.accesses, is_dilated))
+    return;
   const int64_t step = side.stride(depth.dims.back());
   const int64_t step_bytes = std::abs(step) * info(side.value->type.dtype).bytes;
   if (step_bytes < step_.draft().target().machine.line_bytes) return;

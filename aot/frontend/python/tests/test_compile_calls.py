@@ -226,6 +226,33 @@ def test_numbers_that_are_inputs_may_move_at_each_call(monkeypatch: pytest.Monke
     assert runs[0] == pytest.approx(runs[1], rel=1e-5)
 
 
+def test_groups_may_be_other_objects() -> None:
+    runs = []
+    for compiled in (True, False):
+        torch.manual_seed(0)
+        model = Described()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1, betas=(0.8, 0.9))
+
+        def step(x: torch.Tensor, model: nn.Module = model, optimizer: Any = optimizer) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+        seen = [step(XS[0]).item()]
+        optimizer.param_groups[0] = dict(optimizer.param_groups[0])  # an equal one
+        seen.append(step(XS[1]).item())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for change in ({"lr": 0.01}, {"betas": (0.5, 0.9)}, {"weight_decay": 0.1}):
+                optimizer.param_groups[0].update(change)
+                seen += [step(x).item() for x in XS[2:4]]
+        runs.append(seen)
+    assert runs[0] == pytest.approx(runs[1], rel=1e-5)
+
+
 def test_steps_that_nobody_has_are_collected() -> None:
     model, step = training(True)
     model.step = step  # which the step's guard holds

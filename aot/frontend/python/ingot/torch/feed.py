@@ -67,10 +67,13 @@ def _tensor(place: int) -> Source:
 
 
 def _number(number: Hyperparameter) -> Source:
+    """Reads a number in the group that it was traced with, which the guard sees to."""
     memory = np.empty((), np.float64)
+    group, key, index = number.optimizer.param_groups[number.group], number.key, number.index
 
     def source(_: Tensors) -> Any:
-        memory[()] = number.get(number.optimizer.param_groups)
+        held = group[key]
+        memory[()] = float(held if index is None else held[index])
         return memory
 
     return source
