@@ -468,6 +468,16 @@ def test_what_cannot_be_set_is_refused() -> None:
         x.set_(y, 1, (2,), (1,))
 
 
+def test_random_numbers_are_forked_as_pytorchs() -> None:
+    torch.manual_seed(6)
+    with torch.random.fork_rng():
+        inside = torch.randn(3, device=DEVICE).cpu()
+    outside = torch.randn(3, device=DEVICE).cpu()
+    torch.manual_seed(6)
+    assert torch.equal(inside, outside)
+    assert torch.equal(inside, torch.randn(3))
+
+
 def test_random_numbers_are_pytorchs(tmp_path: Path) -> None:
     torch.manual_seed(5)
     mine = [torch.randn(2, 3, device=DEVICE), torch.rand(2, device=DEVICE), torch.empty(4, device=DEVICE).normal_()]

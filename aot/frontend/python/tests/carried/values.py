@@ -151,11 +151,11 @@ def halves_while_it_is_large() -> Training:
     return changing(change)
 
 
-@case(r"the shape of what aten\.nonzero\.default gives")
-def catches_that_a_mask_is_refused() -> Training:
+@case(r"the shape of what aten\._unique2\.default gives")
+def catches_that_unique_values_are_refused() -> Training:
     def change(x: torch.Tensor) -> torch.Tensor:
         try:
-            return x + x[x > 0].mean()  # here
+            return x + torch.unique(x).mean()  # here
         except Exception:
             return x
 

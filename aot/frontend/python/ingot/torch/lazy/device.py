@@ -39,6 +39,14 @@ class Module:
     def manual_seed_all(self, seed: int) -> None:
         """Random numbers are those of PyTorch's generator for the processor, which has the seed already."""
 
+    def get_rng_state(self, device: int = 0) -> torch.Tensor:
+        """The state of that generator."""
+        return torch.get_rng_state()
+
+    def set_rng_state(self, state: torch.Tensor, device: int = 0) -> None:
+        """Puts that generator into a state."""
+        torch.set_rng_state(state)
+
     def get_amp_supported_dtype(self) -> list[torch.dtype]:
         """What torch.autocast may compute in."""
         return autocast.DTYPES
