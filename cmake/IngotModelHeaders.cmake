@@ -1,5 +1,7 @@
 # Installs <ingot/ingot.h>, <ingot/lazy.h> and every header that they include, from `source` into `destination` of the prefix.
 
+cmake_minimum_required(VERSION 3.25)
+
 # Adds a header of the source tree to `headers`, and those that it includes, unless they are there.
 function(add_header path)
   if(path IN_LIST headers)
