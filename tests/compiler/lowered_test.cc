@@ -8,6 +8,7 @@
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
 #include "aot/schedule/lower_function.h"
+#include "tests/support/error_of.h"
 #include "tests/support/golden_file.h"
 #include "tests/support/random_graph.h"
 
@@ -86,16 +87,6 @@ struct BadText {
   }
 };
 
-template <typename Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(LoweredText, IsPrintedAsItWasRead) { EXPECT_EQ(print(parse_function(kText)), kText); }
 
 TEST(LoweredText, TellsValuesApartThatAreNamedAlike) {
@@ -141,7 +132,7 @@ TEST(LoweredText, MistakesAreToldAtTheirPlace) {
        "59:2: error: expected the end of the text, found '}'"},
   };
   for (const BadText& bad : bad_texts) {
-    const std::string message = message_of([&] { parse_function(bad.text()); });
+    const std::string message = error_of([&] { parse_function(bad.text()); });
     EXPECT_EQ(message, bad.message.empty() ? "" : "lowered:" + bad.message) << bad.text();
   }
 }
@@ -172,7 +163,7 @@ TEST(VerifyLowered, CatchesWhatIsWrong) {
        "a fill has one result, whose type is that of a literal of one element"},
   };
   for (const BadText& bad : bad_texts) {
-    const std::string message = message_of([&] { parse_function(bad.text()); });
+    const std::string message = error_of([&] { parse_function(bad.text()); });
     EXPECT_EQ(message, bad.message.empty() ? "" : "bug: lowered train: " + bad.message) << bad.text();
   }
 }
@@ -182,7 +173,7 @@ TEST(VerifyLowered, CatchesWhatIsMadeWrong) {
   const auto message = [](void (*change)(Function&)) {
     Function function = parse_function(kText);
     change(function);
-    return message_of([&] { verify(function); });
+    return error_of([&] { verify(function); });
   };
   EXPECT_EQ(message([](Function& f) { f.arguments.pop_back(); }),
             "bug: lowered train: an argument has no port, or a port no argument");
@@ -201,10 +192,10 @@ TEST(VerifyLowered, CatchesWhatIsMadeWrong) {
   const auto body_call = [](Function& f) -> Node& { return f.body.nodes[1].regions[1].nodes[0]; };
   Function function = parse_function(kText);
   body_call(function).hoistable_calls = 3;
-  EXPECT_EQ(message_of([&] { verify(function); }), "bug: lowered train: more calls are hoistable than there are");
+  EXPECT_EQ(error_of([&] { verify(function); }), "bug: lowered train: more calls are hoistable than there are");
   body_call(function).hoistable_calls = 0;
   body_call(function).calls.pop_back();
-  EXPECT_EQ(message_of([&] { verify(function); }), "bug: lowered train: y is written by no call");
+  EXPECT_EQ(error_of([&] { verify(function); }), "bug: lowered train: y is written by no call");
 }
 
 TEST(LowerFunction, MakesTextsForEveryTarget) {
