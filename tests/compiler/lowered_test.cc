@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "aot/base/error.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"

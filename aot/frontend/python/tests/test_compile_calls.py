@@ -193,6 +193,17 @@ def test_calls_leave_nothing_to_collect() -> None:
     assert not started
 
 
+def stepping(model: nn.Module, optimizer: Any, compiled: bool) -> Any:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+
+
 def test_numbers_that_are_inputs_may_move_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """A schedule is not looked at in Python, and what is no input still is."""
     runs = []
@@ -200,15 +211,7 @@ def test_numbers_that_are_inputs_may_move_at_each_call(monkeypatch: pytest.Monke
         torch.manual_seed(0)
         model = Described()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
-
-        def step(x: torch.Tensor, model: nn.Module = model, optimizer: Any = optimizer) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        step = ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+        step = stepping(model, optimizer, compiled)
         group = optimizer.param_groups[0]
         seen = [step(XS[0]).item()]
         with monkeypatch.context() as undo:
@@ -232,15 +235,7 @@ def test_groups_may_be_other_objects() -> None:
         torch.manual_seed(0)
         model = Described()
         optimizer = torch.optim.Adam(model.parameters(), lr=0.1, betas=(0.8, 0.9))
-
-        def step(x: torch.Tensor, model: nn.Module = model, optimizer: Any = optimizer) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        step = ingot.torch.compile(step, model, optimizer, verify=False) if compiled else step
+        step = stepping(model, optimizer, compiled)
         seen = [step(XS[0]).item()]
         optimizer.param_groups[0] = dict(optimizer.param_groups[0])  # an equal one
         seen.append(step(XS[1]).item())
