@@ -35,7 +35,7 @@ bool is_linear(const Draft& draft, const ContractionPlan& plan, const Values& ma
 }
 
 // Whether what follows the contraction is many operations: an optimizer's update, not a bias and an activation.
-bool is_long(const Op& root) {
+bool has_many_ops(const Op& root) {
   const auto computes = [](const auto& op) { return op->def->is_elementwise && op->def->flops > 0; };
   return std::ranges::count_if(root.block->ops, computes) > kFewOps;
 }
@@ -113,7 +113,7 @@ void lower_contraction(Draft& draft, const Op& root) {
     return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
   }
   step.write(makes, read_in_place(draft, makes));
-  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), is_long(root)}, packed);
+  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root)}, packed);
   nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

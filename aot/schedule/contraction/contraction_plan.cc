@@ -34,21 +34,21 @@ std::map<int64_t, ContractionSide> parts_along_depth(const ContractionPlan& plan
   return parts;
 }
 
-std::vector<Stretch> stretches(const ContractionPlan& plan, const Orientation& way) {
+std::vector<DepthSegment> segments(const ContractionPlan& plan, const Orientation& way) {
   const auto rows = parts_along_depth(plan, way.rows), columns = parts_along_depth(plan, way.columns);
   std::set<int64_t> ends{plan.depth.width()};
   for (const auto* parts : {&rows, &columns}) {
     for (const auto& [start, part] : *parts) ends.insert(start);
   }
   ends.erase(0);
-  std::vector<Stretch> stretches;
+  std::vector<DepthSegment> segments;
   int64_t start = 0;
   for (const int64_t end : ends) {
-    stretches.push_back(
+    segments.push_back(
         {start, end, std::prev(rows.upper_bound(start))->second, std::prev(columns.upper_bound(start))->second});
     start = end;
   }
-  return stretches;
+  return segments;
 }
 
 // Whether result elements of a block of columns follow each other.
@@ -68,14 +68,14 @@ bool result_is_linear(const ContractionPlan& plan) {
 void split(ContractionPlan& plan, const Candidate& c) {
   const TaskSplit column_split = split_tasks(plan.columns.count(), c.column_parts);
   plan.column_parts = column_split.tasks;
-  plan.column_blocks_each = column_split.each;
+  plan.column_blocks_per_task = column_split.each;
   const TaskSplit depth_split = split_tasks(plan.depth.count(), c.depth_parts);
   plan.depth_parts = depth_split.tasks;
-  plan.depth_blocks_each = depth_split.each;
+  plan.depth_blocks_per_task = depth_split.each;
   const int64_t unit = !plan.runs ? plan.tile_rows : plan.runs->in_box() ? c.row_block : plan.runs->length;
-  plan.rows_each = round_up(divide_up(plan.row_count(), c.row_parts), unit);
-  plan.row_parts = divide_up(plan.row_count(), plan.rows_each);
-  plan.row_block = std::min(plan.rows_each, plan.runs ? round_up(c.row_block, unit) : c.row_block);
+  plan.rows_per_task = round_up(divide_up(plan.row_count(), c.row_parts), unit);
+  plan.row_parts = divide_up(plan.row_count(), plan.rows_per_task);
+  plan.row_block = std::min(plan.rows_per_task, plan.runs ? round_up(c.row_block, unit) : c.row_block);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.tile_vectors = c.tile_vectors;
   plan.depth = cut_depth(problem, way, c.depth_limit);
   plan.columns = cut_columns(problem, way, plan.tile_columns(), c.column_limit);
-  plan.stretches = stretches(plan, way);
+  plan.segments = segments(plan, way);
   plan.result_is_linear = result_is_linear(plan);
   plan.pack_columns = c.pack_columns;
   plan.columns_are_hoisted = c.pack_columns == Packing::kPrepared && way.columns.can_be_hoisted;
@@ -108,16 +108,16 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
            side.linear(plan.rows, plan.space.dims) && side.linear(plan.depth_dims, plan.space.dims) &&
            !plan.depth.is_ragged();
   };
-  for (Stretch& stretch : plan.stretches) {
-    stretch.rows_in_place = !plan.has_own_rows && c.pack_rows == Packing::kNone && can_stay(stretch.rows_side);
+  for (DepthSegment& segment : plan.segments) {
+    segment.rows_in_place = !plan.has_own_rows && c.pack_rows == Packing::kNone && can_stay(segment.rows_side);
   }
   if (c.pack_rows == Packing::kBox) {
     plan.row_blocks = cut_rows(problem, way, c.row_block);
     plan.runs = runs_in_box(problem, way, plan.row_blocks, plan.depth, plan.columns);
-  } else if (c.pack_rows == Packing::kNone && !plan.stretches[0].rows_in_place && plan.stretches.size() == 1) {
+  } else if (c.pack_rows == Packing::kNone && !plan.segments[0].rows_in_place && plan.segments.size() == 1) {
     plan.runs = runs_in_place(problem, way, plan.depth);
   }
-  const bool all_in_place = std::ranges::all_of(plan.stretches, &Stretch::rows_in_place);
+  const bool all_in_place = std::ranges::all_of(plan.segments, &DepthSegment::rows_in_place);
   plan.pack_rows = plan.runs ? c.pack_rows : all_in_place ? Packing::kNone : std::max(c.pack_rows, Packing::kBlock);
   const auto runs_along_depth = [&](const ContractionSide& side) {
     return plan.lanes > 1 && !plan.depth_dims.empty() && side.stride(plan.depth_dims.back()) == 1;

@@ -9,7 +9,7 @@ namespace ingot::schedule {
 
 // A part of the depth with operands of its own: where the contraction's are concatenated along the depth, which is then
 // one axis in one block, each of theirs. Else there is one, all of the depth.
-struct Stretch {
+struct DepthSegment {
   int64_t start, end;
   ContractionSide rows_side, columns_side;
   bool rows_in_place = false;  // the register tile reads them where they lie
@@ -25,7 +25,7 @@ struct ContractionPlan {
   Blocked columns, depth;
   std::optional<RowRuns> runs;     // rows that are read so, all of them
   Blocked row_blocks;              // ... that have a box each
-  std::vector<Stretch> stretches;  // of a block of the depth, in order
+  std::vector<DepthSegment> segments;  // of a block of the depth, in order
   bool result_is_linear = false;   // over a whole block of columns: result elements follow each other
 
   int lanes = 1;        // of vectors along the columns
@@ -41,9 +41,9 @@ struct ContractionPlan {
   bool columns_are_transposed = false;  // ... and they run along the depth where they lie
 
   // Tasks: batch x row_parts x column_parts x depth_parts.
-  int64_t row_parts = 1, rows_each = 1;
-  int64_t column_parts = 1, column_blocks_each = 1;
-  int64_t depth_parts = 1, depth_blocks_each = 1;
+  int64_t row_parts = 1, rows_per_task = 1;
+  int64_t column_parts = 1, column_blocks_per_task = 1;
+  int64_t depth_parts = 1, depth_blocks_per_task = 1;
   int64_t row_block = 1;  // rows that stay in the second-level cache
 
   int64_t row_count() const { return extent(rows); }

@@ -60,7 +60,7 @@ Index ContractionPoint::place(const AxisMap& access) const {
   return at;
 }
 
-Expr ContractionPoint::exists(const AxisMap& access, int64_t extent) {
+Expr ContractionPoint::in_bounds(const AxisMap& access, int64_t extent) {
   if (access.always) return nullptr;
   Index at = place(access);
   Expr mask = nullptr;
@@ -72,11 +72,11 @@ Expr ContractionPoint::exists(const AxisMap& access, int64_t extent) {
   return b().both(mask, b().in_range(at, 0, extent));
 }
 
-Expr ContractionPoint::exists_beside(const ContractionSide& side, const Axis& along) {
+Expr ContractionPoint::invariant_mask(const ContractionSide& side, const Axis& along) {
   Expr mask = nullptr;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
     if (!depends_on(side.accesses[j], along))
-      mask = b().both(mask, exists(side.accesses[j], side.value->type.shape[j]));
+      mask = b().both(mask, in_bounds(side.accesses[j], side.value->type.shape[j]));
   }
   return mask;
 }
@@ -86,7 +86,7 @@ Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_ma
   Expr mask = outer_mask;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
     const AxisMap& access = side.accesses[j];
-    if (!along || depends_on(access, *along)) mask = b().both(mask, exists(access, side.value->type.shape[j]));
+    if (!along || depends_on(access, *along)) mask = b().both(mask, in_bounds(access, side.value->type.shape[j]));
     index.push_back(access.divisor > 1 ? b().divide(place(access), access.divisor) : place(access));
   }
   return element_at(side, index, mask);

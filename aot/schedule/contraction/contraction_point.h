@@ -33,8 +33,8 @@ class ContractionPoint {
 
   // An operand's place along one of its dimensions, in units of 1 / divisor.
   loops::Index place(const AxisMap& access) const;
-  // Whether the operand has elements here as far as that does not depend on `along`; null when always.
-  loops::Expr exists_beside(const ContractionSide& side, const Axis& along);
+  // Whether the operand has elements here, as far as walking `along` does not change it; null when always.
+  loops::Expr invariant_mask(const ContractionSide& side, const Axis& along);
   // One element (or vector of them) of an operand, in dtype(); 0 where there is none. `along`: the axis that is being
   // walked in vectors; what does not depend on it is known to exist.
   loops::Expr element(const ContractionSide& side, const loops::Expr& mask, const Axis* along = nullptr);
@@ -46,7 +46,7 @@ class ContractionPoint {
   void prefetch_ahead(const ContractionSide& side, const Axis& depth);
 
  private:
-  loops::Expr exists(const AxisMap& access, int64_t extent);
+  loops::Expr in_bounds(const AxisMap& access, int64_t extent);
 
   Step& step_;
   const ContractionPlan& plan_;

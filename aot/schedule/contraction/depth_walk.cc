@@ -5,7 +5,7 @@ namespace ingot::schedule {
 using loops::Expr;
 using loops::Index;
 
-DepthWalk::DepthWalk(ContractionPoint& point, const Stretch& stretch, const BlockAt& block, bool whole)
+DepthWalk::DepthWalk(ContractionPoint& point, const DepthSegment& segment, const BlockAt& block, bool whole)
     : point_(point) {
   const Blocked& depth = point.plan().depth;
   for (size_t k = whole ? 0 : depth.cut; k < depth.axes.size(); ++k) {
@@ -13,9 +13,9 @@ DepthWalk::DepthWalk(ContractionPoint& point, const Stretch& stretch, const Bloc
     const bool is_cut = !whole && static_cast<int>(k) == depth.cut;
     parts_.push_back({axis, is_cut ? block.start : Index(0), is_cut ? depth.chunk : axis.extent, is_cut});
   }
-  const bool is_part = point.plan().stretches.size() > 1;
-  from_ = is_part ? stretch.start : 0;
-  to_ = is_part ? stretch.end : parts_.back().count;
+  const bool is_part = point.plan().segments.size() > 1;
+  from_ = is_part ? segment.start : 0;
+  to_ = is_part ? segment.end : parts_.back().count;
 }
 
 DepthWalk DepthWalk::merged(const ContractionSide& side) const {

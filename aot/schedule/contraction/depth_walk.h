@@ -17,8 +17,8 @@ class DepthWalk {
   // `k`: which place of the block; `mask`: whether it exists, null when always.
   using Body = std::function<void(const loops::Index& k, const loops::Expr& mask)>;
 
-  // `whole`: all of the depth, else one block. Only what belongs to the stretch is walked of the last part.
-  DepthWalk(ContractionPoint& point, const Stretch& stretch, const BlockAt& block, bool whole = false);
+  // `whole`: all of the depth, else one block. Only what belongs to the segment is walked of the last part.
+  DepthWalk(ContractionPoint& point, const DepthSegment& segment, const BlockAt& block, bool whole = false);
 
   // With parts that lie in line in an operand walked as one.
   DepthWalk merged(const ContractionSide& side) const;

@@ -19,8 +19,8 @@ void ContractionNest::declare_scratch() {
   panels_.declare_scratch();
   if (sums_up()) {
     sums_pitch_ = odd_lines(round_up(plan_.columns.width(), plan_.tile_columns()));
-    sums_ = b_.scratch("sums", point_.dtype(), sums_pitch_ * plan_.rows_each);
-  } else if (epilogue_.is_long) {
+    sums_ = b_.scratch("sums", point_.dtype(), sums_pitch_ * plan_.rows_per_task);
+  } else if (epilogue_.is_rolled) {
     tile_ = b_.scratch("tile", point_.dtype(), plan_.tile_rows * plan_.tile_columns());
   }
 }
@@ -33,18 +33,18 @@ void ContractionNest::emit(const Finish& finish) {
   const std::vector<Index> batch = loops::unflatten(b_, part[0], plan_.extents(plan_.batch));
   for (size_t k = 0; k < batch.size(); ++k) point_.set(plan_.batch[k], batch[k]);
   depth_part_ = part[1];
-  first_depth_block_ = part[1] * plan_.depth_blocks_each;
-  first_row_ = part[2] * plan_.rows_each;
-  if (plan_.pack_rows == Packing::kWhole) pack_rows(point_, panels_, first_row_, plan_.rows_each, {0, 0}, true);
-  const Index first_block = part[3] * plan_.column_blocks_each;
-  b_.loop("block", first_block, first_block + plan_.column_blocks_each, 1,
+  first_depth_block_ = part[1] * plan_.depth_blocks_per_task;
+  first_row_ = part[2] * plan_.rows_per_task;
+  if (plan_.pack_rows == Packing::kWhole) pack_rows(point_, panels_, first_row_, plan_.rows_per_task, {0, 0}, true);
+  const Index first_block = part[3] * plan_.column_blocks_per_task;
+  b_.loop("block", first_block, first_block + plan_.column_blocks_per_task, 1,
           [&](Index block) { emit_column_block(block, finish); }, {Index(plan_.columns.count())});
 }
 
 void ContractionNest::emit_column_block(const Index& column_block, const Finish& finish) {
   const BlockAt columns = point_.enter_block(plan_.columns, column_block);
   if (sums_up()) clear_sums();
-  b_.loop("depth", first_depth_block_, first_depth_block_ + plan_.depth_blocks_each, 1,
+  b_.loop("depth", first_depth_block_, first_depth_block_ + plan_.depth_blocks_per_task, 1,
           [&](Index depth_block) {
             const BlockAt depth = point_.enter_block(plan_.depth, depth_block);
             if (panels_.is_prepared()) {
@@ -52,7 +52,7 @@ void ContractionNest::emit_column_block(const Index& column_block, const Finish&
             } else if (plan_.pack_columns != Packing::kNone) {
               pack_columns(point_, panels_, columns, depth);
             }
-            b_.loop("rows", first_row_, first_row_ + plan_.rows_each, plan_.row_block,
+            b_.loop("rows", first_row_, first_row_ + plan_.rows_per_task, plan_.row_block,
                     [&](const Index& first) { emit_row_block(first, columns, depth, finish); },
                     {Index(plan_.row_count())});
           },
@@ -67,8 +67,8 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : first;
   for_each_row_tile(first, [&](const RowTile& rows) {
     std::vector<RowsPanel> a;
-    for (const Stretch& stretch : plan_.stretches)
-      a.push_back(panels_.rows_panel(stretch, rows, packed_first, depth, columns));
+    for (const DepthSegment& segment : plan_.segments)
+      a.push_back(panels_.rows_panel(segment, rows, packed_first, depth, columns));
     for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
       const Tile tile{rows, column, width};
       const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
@@ -109,20 +109,20 @@ void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& 
             b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
             if (rest > 0) tile(Index(runs.length - rest), rest);
           },
-          {Index(plan_.row_count()) - first, first_row_ + plan_.rows_each - first});
+          {Index(plan_.row_count()) - first, first_row_ + plan_.rows_per_task - first});
 }
 
 void ContractionNest::for_each_row_tile(const Index& first, const RowsBody& body) {
   if (plan_.runs) return for_each_tile_of_runs(first, body);
   const int64_t rows = plan_.row_count(), count = plan_.row_block;
   const int most = plan_.tile_rows;
-  const Index end = first_row_ + plan_.rows_each;
+  const Index end = first_row_ + plan_.rows_per_task;
   b_.loop("row", first, first + (count - most + 1), most, [&](Index row) { body({row, most}); },
           {Index(rows - most + 1), end - (most - 1)});
   const int64_t rest = rows % most;
   if (rest == 0) return;
   const Index last = rows - rest;
-  b_.if_then(b_.both(b_.in_range(last - first, 0, count), b_.in_range(last - first_row_, 0, plan_.rows_each)),
+  b_.if_then(b_.both(b_.in_range(last - first, 0, count), b_.in_range(last - first_row_, 0, plan_.rows_per_task)),
              [&] { body({last, static_cast<int>(rest)}); });
 }
 
@@ -131,7 +131,7 @@ Index ContractionNest::sum_at(const Index& row, const Index& column) const {
 }
 
 void ContractionNest::clear_sums() {
-  b_.loop("row", 0, plan_.rows_each, 1, [&](Index row) {
+  b_.loop("row", 0, plan_.rows_per_task, 1, [&](Index row) {
     b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
       b_.store(sums_, row * sums_pitch_ + column + point_.column_lane(), b_.constant_int(point_.dtype(), 0));
     });
@@ -150,7 +150,7 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
       b_.store(sums_, at, b_.apply(ScalarOp::kAdd, {b_.load(sums_, at), b_.read(sums, {r, v})}));
     });
   }
-  if (!epilogue_.is_long) {
+  if (!epilogue_.is_rolled) {
     return each([&](Index r, Index v) { finish_element(tile, r, v, columns, b_.read(sums, {r, v}), finish); });
   }
   const auto place = [&](const Index& r, const Index& v) {
@@ -164,7 +164,7 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
 }
 
 void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) {
-  b_.loop("row", first_row_, first_row_ + plan_.rows_each, 1,
+  b_.loop("row", first_row_, first_row_ + plan_.rows_per_task, 1,
           [&](Index row) {
             for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
               const Tile tile{{row, 1}, column, width};

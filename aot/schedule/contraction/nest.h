@@ -12,10 +12,10 @@ class ContractionNest {
       std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
 
   // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
-  // `is_long`: so much code that a loop over a tile's rows beats spelling each of them out.
+  // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code.
   struct Epilogue {
     bool is_linear = false;
-    bool is_long = false;
+    bool is_rolled = false;
   };
 
   // `prepared`: a buffer with all columns packed (-1: none).

@@ -17,14 +17,14 @@ class ColumnPacking {
   ColumnPacking(ContractionPoint& point, const Panels& panels, const BlockAt& columns, const BlockAt& depth)
       : point_(point), b_(point.b()), plan_(point.plan()), panels_(panels), block_(columns), depth_(depth) {}
 
-  void pack(const Stretch& stretch) {
-    const DepthWalk walk(point_, stretch, depth_);
+  void pack(const DepthSegment& segment) {
+    const DepthWalk walk(point_, segment, depth_);
     if (plan_.columns_are_transposed) {
-      transpose(walk, stretch.columns_side);
+      transpose(walk, segment.columns_side);
     } else if (plan_.columns_in_panels) {
-      pack_panels(walk, stretch.columns_side);
+      pack_panels(walk, segment.columns_side);
     } else {
-      pack_rows(walk, stretch.columns_side);
+      pack_rows(walk, segment.columns_side);
     }
   }
 
@@ -45,7 +45,7 @@ class ColumnPacking {
       point_.set_axis(along, at);
       store(to, point_.element(side, mask, &along));
     };
-    if (const Expr condition = point_.exists_beside(side, along)) {
+    if (const Expr condition = point_.invariant_mask(side, along)) {
       b_.if_then(condition, [&] { walk(copies); }, [&] { walk(zeros); });
     } else {
       walk(copies);
@@ -149,7 +149,7 @@ class ColumnPacking {
 
 void pack_columns(ContractionPoint& point, const Panels& panels, const BlockAt& columns, const BlockAt& depth) {
   ColumnPacking packing(point, panels, columns, depth);
-  for (const Stretch& stretch : point.plan().stretches) packing.pack(stretch);
+  for (const DepthSegment& segment : point.plan().segments) packing.pack(segment);
 }
 
 void emit_preparation(Step& step, const ContractionPlan& plan, loops::BufferId prepared) {

@@ -114,8 +114,8 @@ class RowPacking {
 void pack_rows(ContractionPoint& point, const Panels& panels, const Index& first, int64_t count, const BlockAt& depth,
                bool whole) {
   RowPacking packing(point, panels, first, count);
-  for (const Stretch& stretch : point.plan().stretches) {
-    if (!stretch.rows_in_place) packing.pack(DepthWalk(point, stretch, depth, whole), stretch.rows_side);
+  for (const DepthSegment& segment : point.plan().segments) {
+    if (!segment.rows_in_place) packing.pack(DepthWalk(point, segment, depth, whole), segment.rows_side);
   }
 }
 

@@ -51,7 +51,7 @@ void Panels::declare_scratch() {
   } else if (plan_.pack_rows != Packing::kNone) {
     const bool is_whole = plan_.pack_rows == Packing::kWhole;
     const int64_t element_bytes = info(point_.dtype()).bytes;
-    int64_t rows = is_whole ? plan_.rows_each : plan_.row_block;
+    int64_t rows = is_whole ? plan_.rows_per_task : plan_.row_block;
     const int64_t depth = is_whole ? plan_.depth.total() : plan_.depth.width();
     if (plan_.rows_k_major) {
       // Vectors run past the rows of a tile.
@@ -100,17 +100,17 @@ RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const Bl
   return {point_.step().input(plan_.rows_side.value), start, runs.step, ranges, /*is_far=*/!plan_.has_own_rows};
 }
 
-RowsPanel Panels::rows_panel(const Stretch& stretch, const RowTile& tile, const Index& packed_first,
+RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, const Index& packed_first,
                              const BlockAt& depth, const BlockAt& columns) const {
   if (plan_.runs) return runs_panel(tile, depth, columns);
   const int64_t width = plan_.depth.width();
-  if (!stretch.rows_in_place) {
+  if (!segment.rows_in_place) {
     const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
     const int64_t row_step = plan_.rows_k_major ? 1 : rows_pitch_,
                   depth_step = plan_.rows_k_major ? plan_.tile_rows : 1;
     return {rows_, start, row_step, {{width, depth_step}}};
   }
-  const ContractionSide& side = stretch.rows_side;
+  const ContractionSide& side = segment.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   const Index start = side.constant() + tile.row * row_step + depth.position * depth_step +

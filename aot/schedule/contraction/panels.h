@@ -54,7 +54,7 @@ class Panels {
   loops::Index column_at(const loops::Index& column, const loops::Index& k) const;
 
   // `packed_first`: the first row that is packed.
-  RowsPanel rows_panel(const Stretch& stretch, const RowTile& tile, const loops::Index& packed_first,
+  RowsPanel rows_panel(const DepthSegment& segment, const RowTile& tile, const loops::Index& packed_first,
                        const BlockAt& depth, const BlockAt& columns) const;
   ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
 

@@ -34,7 +34,7 @@ class RegisterTile {
     b_.unrolled("r", tile_.rows.count, [&](Index r) {
       b_.unrolled("v", vectors_, [&](Index v) { b_.set(sum_, {r, v}, b_.constant_int(dtype_, 0)); });
     });
-    for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.stretches[s].start, plan_.stretches[s].end);
+    for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.segments[s].start, plan_.segments[s].end);
     return sum_;
   }
 

@@ -15,7 +15,7 @@ struct Tile {
   loops::Expr mask(ContractionPoint& point, const loops::Index& v) const;
 };
 
-// Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each stretch of the depth.
+// Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each segment of the depth.
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
                                  const ColumnsPanel& columns);
 
