@@ -32,6 +32,9 @@ struct Machine {
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;
+  // Critical strides: addresses that are multiples of one apart fall into few of the cache's sets.
+  int64_t l1_critical_stride = 4096, l2_critical_stride = 1024;
+  int64_t packed_rows = 96;               // of a contraction, that are packed and then multiplied at a time
   int64_t kept_row_bytes = 128 << 10;     // of a row that a kernel reads again: stays in the second-level cache
   int64_t small_stream_bytes = 16 << 10;  // of one of several tensors: stays in the first-level cache
   int streams_max = 8;                    // large tensors that are written side by side without delay

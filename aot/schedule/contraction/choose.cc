@@ -17,7 +17,6 @@ constexpr int64_t kFewRows = 64;  // for which columns that lie in line are read
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
-constexpr int64_t kRowBlock = 96;
 constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
 
 class Search {
@@ -189,7 +188,7 @@ class Search {
   }
 
   void try_packing(Candidate c) {
-    c.row_block = round_up(std::min<int64_t>(kRowBlock, p_.extent(way(c).rows.dims)), c.tile_rows);
+    c.row_block = round_up(std::min(target_.machine.packed_rows, p_.extent(way(c).rows.dims)), c.tile_rows);
     const bool can_pack = way(c).depth_lanes == 1;
     std::vector<Packing> rows, columns;
     if (can_pack) rows.push_back(Packing::kBox);

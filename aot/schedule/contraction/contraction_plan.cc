@@ -17,6 +17,10 @@ Shape ContractionPlan::extents(const std::vector<int>& dims) const {
   return shape;
 }
 
+int64_t ContractionPlan::odd_lines(int64_t elements) const {
+  return (divide_up(elements, line_elements) | 1) * line_elements;
+}
+
 namespace {
 
 // An operand's parts, by where on the depth they begin: pieces that are joined along it, or all of it.
@@ -94,6 +98,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.depth_dims = way.depth;
   plan.lanes = way.lanes;
   plan.depth_lanes = way.depth_lanes;
+  plan.line_elements = draft.target().machine.line_bytes / problem.accumulator_bytes();
   plan.tile_rows = c.tile_rows;
   plan.tile_vectors = c.tile_vectors;
   plan.depth = cut_depth(problem, way, c.depth_limit);

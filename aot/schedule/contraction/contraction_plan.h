@@ -23,14 +23,15 @@ struct ContractionPlan {
   std::vector<int> batch, rows, depth_dims;  // iteration dimensions longer than 1, outermost first
   bool has_own_rows = false;                 // the columns are a batch dimension: rows have an element for each
   Blocked columns, depth;
-  std::optional<RowRuns> runs;     // rows that are read so, all of them
-  Blocked row_blocks;              // ... that have a box each
+  std::optional<RowRuns> runs;         // rows that are read so, all of them
+  Blocked row_blocks;                  // ... that have a box each
   std::vector<DepthSegment> segments;  // of a block of the depth, in order
-  bool result_is_linear = false;   // over a whole block of columns: result elements follow each other
+  bool result_is_linear = false;       // over a whole block of columns: result elements follow each other
 
-  int lanes = 1;        // of vectors along the columns
-  int depth_lanes = 1;  // ... or along the depth
-  int tile_rows = 1;    // of the register tile
+  int lanes = 1;              // of vectors along the columns
+  int depth_lanes = 1;        // ... or along the depth
+  int64_t line_elements = 1;  // of a cache line, of sums and what is packed
+  int tile_rows = 1;          // of the register tile
   int tile_vectors = 1;
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
   bool rows_k_major = false;           // packed as tiles of [depth][tile rows]; else row after row
@@ -52,6 +53,8 @@ struct ContractionPlan {
   Shape extents(const std::vector<int>& dims) const;
   // The rows' dimensions that a box has more than one place of.
   std::vector<int> rows_of_box() const { return {rows.begin() + row_blocks.cut, rows.end()}; }
+  // A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
+  int64_t odd_lines(int64_t elements) const;
   int tile_columns() const { return tile_vectors * lanes; }
   int vector_lanes() const { return std::max(lanes, depth_lanes); }
 };

@@ -92,7 +92,7 @@ class Model {
   }
 
   // What a block of columns takes of the first-level cache while tiles of rows read it one after the other. Columns that
-  // are read where they lie, apart by a large part of a page, share a few of its sets.
+  // are read where they lie, apart by a large part of its critical stride, share a few of its sets.
   double cached_bytes() const {
     const bool is_strided = c_.pack_columns == Packing::kNone && !is_along_depth() && way_.columns.depth_stride;
     if (!is_strided || columns_are_foreseen() || rows_ <= c_.tile_rows) return block_bytes();
@@ -100,11 +100,11 @@ class Model {
   }
 
   // What the steps of a block of the depth take of the first-level cache, each so many lines, counted as if all sets were
-  // as full as the fullest: steps that are a large part of a page apart share a few of them.
+  // as full as the fullest: steps that are a large part of the critical stride apart share a few of them.
   double crowded_bytes(const OperandSide& it, int64_t lines) const {
     const int64_t step_bytes = std::abs(*it.depth_stride) * p_.accumulator_bytes();
-    const int64_t sets = m_.page_bytes / m_.line_bytes;
-    const int64_t steps_apart = std::min(sets, m_.page_bytes / std::gcd(step_bytes, m_.page_bytes));
+    const int64_t stride = m_.l1_critical_stride, sets = stride / m_.line_bytes;
+    const int64_t steps_apart = std::min(sets, stride / std::gcd(step_bytes, stride));
     const double crowding = std::max(1.0, static_cast<double>(sets) / static_cast<double>(steps_apart * lines));
     return static_cast<double>(depth_.width() * lines * m_.line_bytes) * crowding;
   }
@@ -235,12 +235,12 @@ class Model {
     return prepare_ns + elements * bytes_ / m_.l3_bytes_per_ns * kHiddenShare * static_cast<double>(c_.row_parts);
   }
 
-  // Columns that are read where they lie, a quarter of a page or a multiple of it apart: of the second-level cache they
-  // use as many lines as there are such steps in it.
+  // Columns that are read where they lie, the critical stride of the second-level cache or a multiple of it apart: of that
+  // cache they use as many lines as there are such steps in it.
   bool columns_share_sets() const {
     if (c_.pack_columns != Packing::kNone || !way_.columns.depth_stride) return false;
     const int64_t step_bytes = std::abs(*way_.columns.depth_stride) * p_.accumulator_bytes();
-    return step_bytes % (m_.page_bytes / 4) == 0 && depth_.width() * step_bytes > m_.l2_bytes;
+    return step_bytes % m_.l2_critical_stride == 0 && depth_.width() * step_bytes > m_.l2_bytes;
   }
 
   // Rows that lie across are read a piece of a line at each step of the depth. Before the next tile reads the rest, the

@@ -18,7 +18,7 @@ ContractionNest::ContractionNest(Step& step, const ContractionPlan& plan, Epilog
 void ContractionNest::declare_scratch() {
   panels_.declare_scratch();
   if (sums_up()) {
-    sums_pitch_ = odd_lines(round_up(plan_.columns.width(), plan_.tile_columns()));
+    sums_pitch_ = plan_.odd_lines(round_up(plan_.columns.width(), plan_.tile_columns()));
     sums_ = b_.scratch("sums", point_.dtype(), sums_pitch_ * plan_.rows_per_task);
   } else if (epilogue_.is_rolled) {
     tile_ = b_.scratch("tile", point_.dtype(), plan_.tile_rows * plan_.tile_columns());

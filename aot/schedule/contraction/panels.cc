@@ -10,31 +10,26 @@ using loops::BufferId;
 using loops::Expr;
 using loops::Index;
 
-int64_t odd_lines(int64_t elements) {
-  constexpr int64_t kLineElements = 16;  // of the longest line there is
-  return (divide_up(elements, kLineElements) | 1) * kLineElements;
-}
-
 namespace {
 
-// Whether streams that are so far apart fall into a few cache sets: within some lines of whole pages.
+// Whether streams that are so far apart share a few sets of the first-level cache: by some lines about its critical stride.
 bool share_sets(int64_t apart_bytes, const loops::Machine& machine) {
-  const int64_t past_page = apart_bytes % machine.page_bytes;
-  return std::min(past_page, machine.page_bytes - past_page) < 3 * machine.line_bytes;
+  const int64_t past = apart_bytes % machine.l1_critical_stride;
+  return std::min(past, machine.l1_critical_stride - past) < 3 * machine.line_bytes;
 }
 
 int64_t padded_width(const ContractionPlan& plan) { return round_up(plan.columns.width(), plan.tile_columns()); }
 
 int64_t block_elements(const ContractionPlan& plan) {
   const int64_t padded = padded_width(plan);
-  return (plan.columns_in_panels ? padded : odd_lines(padded + plan.lanes)) * plan.depth.width();
+  return (plan.columns_in_panels ? padded : plan.odd_lines(padded + plan.lanes)) * plan.depth.width();
 }
 
 }  // namespace
 
 Panels::Panels(ContractionPoint& point, BufferId prepared)
     : point_(point), plan_(point.plan()), columns_(prepared), is_prepared_(prepared >= 0) {
-  columns_pitch_ = plan_.columns_in_panels ? plan_.tile_columns() : odd_lines(padded_width(plan_) + plan_.lanes);
+  columns_pitch_ = plan_.columns_in_panels ? plan_.tile_columns() : plan_.odd_lines(padded_width(plan_) + plan_.lanes);
 }
 
 int64_t Panels::prepared_elements(const ContractionPlan& plan) {
@@ -62,7 +57,7 @@ void Panels::declare_scratch() {
       }
       rows += plan_.tile_rows;
     } else {
-      rows_pitch_ = odd_lines(depth + plan_.lanes);
+      rows_pitch_ = plan_.odd_lines(depth + plan_.lanes);
     }
     rows_ = b.scratch("rows", point_.dtype(), rows * rows_pitch_ + 2 * plan_.lanes);
   }

@@ -71,9 +71,6 @@ class Panels {
   int64_t rows_pitch_ = 0, columns_pitch_ = 0;
 };
 
-// A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
-int64_t odd_lines(int64_t elements);
-
 // A block of columns in widths of the register tile, the last as wide as is left.
 void for_each_panel(ContractionPoint& point, const BlockAt& block,
                     const std::function<void(const loops::Index& column, int64_t columns)>& body);
