@@ -183,6 +183,44 @@ Value* emit_load(const Indexing& at, loops::BufferId buffer, const Index& index,
   return gather(at, buffer, index, lanes, mask);
 }
 
+namespace {
+
+constexpr unsigned kMaskRegisterBits = 512;  // vectors of processors with registers for masks
+
+// How many lanes a mask leaves that is known, where these are the first; else -1.
+int known_first_lanes(const Value* mask) {
+  const auto* const known = llvm::dyn_cast<llvm::Constant>(mask);
+  if (!known) return -1;
+  const auto lanes = static_cast<int>(llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements());
+  int count = 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const auto* const is_left = llvm::dyn_cast_or_null<llvm::ConstantInt>(known->getAggregateElement(lane));
+    if (!is_left || (is_left->isOne() && count < lane)) return -1;
+    count += is_left->isOne() ? 1 : 0;
+  }
+  return count;
+}
+
+// The first `count` lanes, in pieces of which each is a power of two: without registers for masks, a masked store takes
+// as long as ten others, or is a branch for each lane.
+void store_first_lanes(const Indexing& at, loops::BufferId buffer, Value* vector, Value* address, int count) {
+  Builder& b = at.b;
+  auto* const type = llvm::cast<llvm::FixedVectorType>(vector->getType());
+  int lane = 0;
+  for (auto size = static_cast<int>(type->getNumElements()); size > 0; size /= 2) {
+    if ((count & size) == 0) continue;
+    std::vector<int> lanes(size);
+    std::iota(lanes.begin(), lanes.end(), lane);
+    Value* const piece = size == 1 ? b.CreateExtractElement(vector, lane) : b.CreateShuffleVector(vector, lanes);
+    Value* const to = b.CreateConstGEP1_64(type->getElementType(), address, lane);
+    const llvm::Align align(type->getScalarSizeInBits() / 8);
+    with_scopes(at, buffer, b.CreateAlignedStore(piece, to, align));
+    lane += size;
+  }
+}
+
+}  // namespace
+
 void emit_store(const Indexing& at, loops::BufferId buffer, const Index& index, Value* value, Value* mask) {
   Builder& b = at.b;
   const DType dtype = at.kernel.buffers[buffer].dtype;
@@ -202,6 +240,8 @@ void emit_store(const Indexing& at, loops::BufferId buffer, const Index& index, 
     const Index first = index.without(kLaneVar) - Index(reversed ? lanes - 1 : 0);
     if (reversed) stored = reverse(b, stored), mask = reverse(b, mask);
     Value* const address = at.address(buffer, first);
+    const int count = mask && vector->getPrimitiveSizeInBits() < kMaskRegisterBits ? known_first_lanes(mask) : -1;
+    if (count >= 0) return store_first_lanes(at, buffer, stored, address, count);
     llvm::Instruction* store = nullptr;
     if (mask) {
       store = b.CreateMaskedStore(stored, address, align, mask);

@@ -72,6 +72,33 @@ TEST(Codegen, SaysHowMuchStackAKernelUses) {
   EXPECT_GT(largest, 1000u) << "no kernel has a frame to speak of";
 }
 
+// Stores the first `count` lanes of what it loads.
+Kernel kernel_of_first_lanes(DType dtype, int lanes, int64_t count) {
+  KernelBuilder b("first_lanes", lanes);
+  const BufferId x = b.input("x", dtype, lanes), y = b.output("y", dtype, count);
+  b.store(y, b.lane(), b.load(x, b.lane()), b.in_range(b.lane(), 0, count));
+  return b.finish();
+}
+
+// Without registers for masks a masked store is slow, or a branch for each lane.
+TEST(Codegen, FirstLanesAreStoredInPieces) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kI1}) {
+    for (const int lanes : {4, 8, 16}) {
+      for (int64_t count = 1; count <= lanes; ++count) kernels.push_back(kernel_of_first_lanes(dtype, lanes, count));
+    }
+  }
+  expect_same(kernels);
+  const Kernel six = kernel_of_first_lanes(DType::kF32, 8, 6);
+  std::string assembly;
+  CodegenOptions options;
+  options.dump = [&](std::string_view stage, std::string_view text) {
+    if (stage == "asm") assembly = text;
+  };
+  compile(std::span(&six, 1), find_target("x86-64-v3"), options);
+  EXPECT_EQ(assembly.find("vmaskmov"), std::string::npos) << assembly;
+}
+
 TEST(Codegen, WithoutMemoryItEndsWithAMessage) {
   const Kernel kernel = spilling_kernel();
   CodegenOptions options;
