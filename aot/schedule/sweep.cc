@@ -1,7 +1,6 @@
 #include "aot/schedule/sweep.h"
 
 #include <algorithm>
-#include <map>
 
 #include "aot/base/contains.h"
 #include "aot/base/divide.h"
@@ -97,6 +96,55 @@ void find_joint(const Draft& draft, const Value* value, const Values& provided, 
   }
 }
 
+// How a dimension of what is read on the way counts in the space: as `step` places of `dim` (-1: of none alone).
+struct Digit {
+  int dim = -1;
+  int64_t step = 0;
+};
+
+// The digits of a reshape's operand, where those of its result are `digits`.
+std::vector<Digit> digits_of_reshaped(const std::vector<Digit>& digits, const Shape& result, const Shape& operand) {
+  std::vector<Digit> of_operand(operand.size());
+  size_t i = result.size();
+  int64_t left = 1;  // places of result dimension i that operand dimensions have not yet
+  Digit digit;
+  for (size_t j = operand.size(); j-- > 0;) {
+    if (operand[j] == 1) continue;
+    while (left == 1 && i > 0) {
+      digit = digits[--i];
+      left = result[i];
+    }
+    if (left % operand[j] != 0) return of_operand;
+    of_operand[j] = digit;
+    left /= operand[j];
+    digit.step *= operand[j];
+  }
+  return of_operand;
+}
+
+// Finds the dimensions of the space in which pieces of `value` take turns, through elementwise ops and reshapes.
+void find_turns(const Draft& draft, const Value* value, const Values& provided, const std::vector<Digit>& digits,
+                std::set<const Value*>& seen, SweepSpace& space) {
+  constexpr int64_t kTurnsMax = 4;
+  if (draft.is_made(value) || contains(provided, value) || !seen.insert(value).second) return;
+  if (value->type.elements() == 0) return;
+  const Op& op = *value->op;
+  if (op.def->is_elementwise) {
+    for (const Value* operand : op.operands) find_turns(draft, operand, provided, digits, seen, space);
+  } else if (access_map(op).is_flat) {
+    const Value* operand = op.operand(0);
+    find_turns(draft, operand, provided, digits_of_reshaped(digits, value->type.shape, operand->type.shape), seen,
+               space);
+  } else if (const std::optional<Joint> joint = joint_of(op)) {
+    const int64_t count = value->type.shape[joint->dim];
+    const Digit digit = digits[joint->dim];
+    const bool take_turns = digit.dim >= 0 && digit.step == 1 && count <= kTurnsMax && count < space.shape[digit.dim] &&
+                            space.shape[digit.dim] % count == 0;
+    if (take_turns) space.turns.emplace(digit.dim, count);
+    for (const Value* operand : op.operands) find_turns(draft, operand, provided, digits, seen, space);
+  }
+}
+
 // merged_dims of each value once, however many read it.
 class MergedDims {
  public:
@@ -173,7 +221,8 @@ std::set<int64_t> in_vectors(const std::set<int64_t>& bounds, int64_t run, int64
 // The order in which a space is walked: outer dimensions, blocks of the strided one, the run, the elements of a block.
 struct Walk {
   std::vector<int> outer;  // dimensions walked one by one, outermost first
-  Shape outer_shape;
+  Shape outer_shape;       // of those whose pieces take turns: rounds
+  Shape turns;             // in each of them
   int strided_dim = -1;
   int64_t strided = 1;  // its extent
   int64_t block = 1;    // elements of the strided dimension that are walked at a time: a cache line
@@ -207,7 +256,12 @@ Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machi
   const auto joint = std::ranges::find(walk.outer, space.joint_dim);
   const bool joint_is_outer = joint != walk.outer.end();
   if (joint_is_outer) std::rotate(walk.outer.begin(), joint, joint + 1);
-  for (const int d : walk.outer) walk.outer_shape.push_back(shape[d]);
+  for (const int d : walk.outer) {
+    const auto turns = space.turns.find(d);
+    const bool take_turns = turns != space.turns.end() && d != space.joint_dim;
+    walk.turns.push_back(take_turns ? turns->second : 1);
+    walk.outer_shape.push_back(shape[d] / walk.turns.back());
+  }
   if (joint_is_outer) {
     const int64_t units_each = walk.units() / shape[space.joint_dim];
     for (const int64_t bound : space.joint_bounds) walk.unit_bounds.insert(bound * units_each);
@@ -216,6 +270,8 @@ Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machi
   }
   return walk;
 }
+
+constexpr int64_t kShortRun = 4;  // elements that are copied one by one, where pieces take turns
 
 // Writes the loops of a walk.
 class Sweep {
@@ -241,10 +297,7 @@ class Sweep {
     const int64_t units = walk_.units();
     const TaskPart part = part_of_task(b_, units, wanted);
     between(b_, walk_.unit_bounds, part.first, units, [&](const Index& from, int64_t to) {
-      const auto unit_at = [&](Index unit) {
-        Pull::Scope scope(step_.pull());
-        emit_run(unit, 0, walk_.run, nullptr);
-      };
+      const auto unit_at = [&](Index unit) { emit_runs(unit, 0, walk_.run, nullptr); };
       b_.loop("unit", from, part.end, 1, unit_at, {Index(to)});
     });
   }
@@ -257,19 +310,38 @@ class Sweep {
     const Index piece = b_.modulo(b_.task(), split.tasks);
     const Expr owns_end = split.tasks == 1 ? nullptr : is_equal(piece, split.tasks - 1);
     const Index first = piece * split.each;
-    emit_run(b_.divide(b_.task(), split.tasks), first, first + split.each, owns_end);
+    emit_runs(b_.divide(b_.task(), split.tasks), first, first + split.each, owns_end);
   }
 
   Expr is_equal(const Index& index, int64_t value) {
     return b_.apply(loops::ScalarOp::kEqual, {b_.index_value(index), b_.constant_int(DType::kI64, value)});
   }
 
-  // The run of a unit from `lower` to `upper`; whoever owns its end does the rest that fills no vector.
-  void emit_run(const Index& unit, const Index& lower, const Index& upper, const Expr& owns_end) {
-    const std::vector<Index> outer = loops::unflatten(b_, b_.divide(unit, walk_.blocks), walk_.outer_shape);
+  // The runs of a unit, one of each turn.
+  void emit_runs(const Index& unit, const Index& lower, const Index& upper, const Expr& owns_end) {
+    const std::vector<Index> rounds = loops::unflatten(b_, b_.divide(unit, walk_.blocks), walk_.outer_shape);
     const Index block = b_.modulo(unit, walk_.blocks);
-    if (walk_.run == 1) return emit_vector(outer, block, 0, nullptr);
+    for (int64_t turn = 0; turn < element_count(walk_.turns); ++turn) {
+      std::vector<Index> outer;
+      int64_t rest = turn;
+      for (size_t d = 0; d < rounds.size(); ++d) {
+        outer.push_back(rounds[d] * walk_.turns[d] + rest % walk_.turns[d]);
+        rest /= walk_.turns[d];
+      }
+      Pull::Scope scope(step_.pull());
+      emit_run(outer, block, lower, upper, owns_end);
+    }
+  }
+
+  // A run from `lower` to `upper`; whoever owns its end does the rest that fills no vector.
+  void emit_run(const std::vector<Index>& outer, const Index& block, const Index& lower, const Index& upper,
+                const Expr& owns_end) {
     const int64_t lanes = b_.vector_lanes();
+    const bool is_short = element_count(walk_.turns) > 1 && walk_.run <= kShortRun && !owns_end;
+    if (walk_.run == 1 || is_short) {
+      for (int64_t i = 0; i < walk_.run; ++i) emit_vector(outer, block, i, nullptr);
+      return;
+    }
     const int64_t whole = walk_.run / lanes * lanes;
     const int64_t scale = walk_.run_bounds.empty() ? 1 : lanes;  // of the loop's variable: bounds are then in its range
     between(b_, walk_.run_bounds, b_.divide(lower, scale), whole / scale, [&](const Index& from, int64_t to) {
@@ -314,8 +386,11 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& p
   const Shape& shape = draft.source(values[0])->type.shape;
   SweepSpace space{shape, static_cast<int>(shape.size())};
   MergedDims merged(draft, provided);
-  std::set<const Value*> seen, seen_bounds;
+  std::set<const Value*> seen, seen_bounds, seen_turns;
+  std::vector<Digit> digits;
+  for (size_t d = 0; d < shape.size(); ++d) digits.push_back({static_cast<int>(d), 1});
   for (const Value* value : values) {
+    find_turns(draft, draft.source(value), provided, digits, seen_turns, space);
     find_joint(draft, draft.source(value), provided, -1, seen_bounds, space);
     space.merged = std::min(space.merged, merged.of(value));
     space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), provided, seen));

@@ -1,6 +1,7 @@
 // A sweep: every element of a shape once, a vector at a time along the innermost dimension, split into tasks.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "aot/schedule/step.h"
@@ -20,6 +21,9 @@ struct SweepSpace {
   // piece, so that none is asked which it is. Or the dimension has elements of all, in order.
   int joint_dim = -1;
   std::set<int64_t> joint_bounds = {};
+  // Dimensions in which pieces take turns, and how many: neighbours are walked one after the other, each by itself, so
+  // that none is asked whose turn it is.
+  std::map<int, int64_t> turns = {};
 };
 
 // The space in which `values`, all of one shape, can be made. `provided` values answer at any index.
