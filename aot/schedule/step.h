@@ -19,6 +19,7 @@ class Step {
   void read(const Values& values, const Values& provided = {});
   loops::BufferId read_temporary(int temporary);
   loops::BufferId input(const Value* value) const { return inputs_.at(value); }  // of a value that `read` declared
+  const std::map<const Value*, loops::BufferId>& inputs() const { return inputs_; }
   // The results that `value` is, or a new temporary when it is none. An output takes the memory of an input of
   // `in_place` where sizes agree.
   void write(const Values& values, const std::set<const Value*>& in_place = {});

@@ -40,6 +40,17 @@ bool has_many_ops(const Op& root) {
   return std::ranges::count_if(root.block->ops, computes) > kFewOps;
 }
 
+// Buffers with an element for each of the contraction's result, which what follows reads.
+std::vector<loops::BufferId> read_beside(const Step& step, const Op& root) {
+  std::vector<loops::BufferId> buffers;
+  for (const auto& [value, buffer] : step.inputs()) {
+    const bool is_operand = std::ranges::find(root.operands, value) != root.operands.end();
+    if (!is_operand && value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
+  }
+  std::ranges::sort(buffers);
+  return buffers;
+}
+
 // The partial sums of the parts of the depth, added in order (0 where there are none), then what follows.
 void add_parts(Draft& draft, const Value* result, const Values& makes, const Values& roots, int temporary,
                int64_t parts, DType held) {
@@ -113,7 +124,8 @@ void lower_contraction(Draft& draft, const Op& root) {
     return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
   }
   step.write(makes, read_in_place(draft, makes));
-  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root)}, packed);
+  const std::vector<loops::BufferId> reads = read_beside(step, root);
+  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root), reads}, packed);
   nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

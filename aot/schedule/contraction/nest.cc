@@ -72,6 +72,7 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
     for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
       const Tile tile{rows, column, width};
       const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
+      prefetch_epilogue(tile, columns);
       emit_sums(tile, emit_register_tile(point_, tile, a, b), columns, finish);
     });
   });
@@ -135,6 +136,23 @@ void ContractionNest::clear_sums() {
     b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
       b_.store(sums_, row * sums_pitch_ + column + point_.column_lane(), b_.constant_int(point_.dtype(), 0));
     });
+  });
+}
+
+void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns) {
+  const TensorType& result = plan_.op->result()->type;
+  const loops::Machine& machine = point_.step().draft().target().machine;
+  const int64_t line = machine.line_bytes / info(result.dtype).bytes;
+  const int64_t bytes = result.elements() * info(result.dtype).bytes;
+  if (sums_up() || !plan_.result_is_linear || bytes < machine.l2_bytes || tile.columns < line) return;
+  Pull::Scope scope(point_.step().pull());
+  b_.unrolled("r", tile.rows.count, [&](const Index& r) {
+    enter_result_row(tile.rows, r);
+    for (int64_t i = 0; i < tile.columns; i += line) {
+      enter_columns(columns, tile.column + i);
+      const Index at = loops::flatten(point_.result_index(), result.shape);
+      for (const BufferId buffer : epilogue_.reads) b_.prefetch(buffer, at);
+    }
   });
 }
 

@@ -12,10 +12,12 @@ class ContractionNest {
       std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
 
   // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
-  // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code.
+  // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code. `reads`: buffers with an element for each of
+  // the contraction's result.
   struct Epilogue {
     bool is_linear = false;
     bool is_rolled = false;
+    std::vector<loops::BufferId> reads = {};
   };
 
   // `prepared`: a buffer with all columns packed (-1: none).
@@ -38,6 +40,9 @@ class ContractionNest {
   loops::Index run_start(const loops::Index& run);
 
   void clear_sums();
+  // Fetches what the epilogue of a tile reads, while its sums are made: many rows of many buffers are nothing that
+  // processors foresee.
+  void prefetch_epilogue(const Tile& tile, const BlockAt& columns);
   // What becomes of a register tile's sums.
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
   void finish_sums(const BlockAt& columns, const Finish& finish);
