@@ -57,7 +57,7 @@ class BoxFilling {
 
   // A line of the box, from `to` on: what the operand has from `index` on; zeros where nothing of it exists.
   void fill_line(const Indices& index, const Index& to, bool exists) {
-    const int64_t inner = elements_after(shape_, line_), lanes = point_.plan().lanes;
+    const int64_t inner = elements_after(shape_, line_), lanes = point_.plan().vector_lanes();
     const int64_t count = runs_.box[line_] * inner, extent = shape_[line_] * inner;
     const auto vector_at = [&](const Index& i, bool is_edge) {
       Pull::Scope scope(point_.step().pull());

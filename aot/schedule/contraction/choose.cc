@@ -61,9 +61,9 @@ class Search {
   // Columns that are read where they lie follow each other, and whole tiles of depth too.
   bool columns_can_stay(const Candidate& c) {
     const OperandSide& it = way(c).columns;
-    if (way(c).depth_lanes > 1) return columns(c).axes.size() == 1 && !depth(c).is_ragged();
-    return it.is_plain && it.depth_stride && columns(c).axes.size() == 1 && !depth(c).is_ragged() &&
-           (it.dims.empty() || it.side.stride(it.dims.back()) == 1);
+    if (!it.is_plain || !it.depth_stride || columns(c).axes.size() > 1 || depth(c).is_ragged()) return false;
+    if (way(c).is_along_depth()) return it.depth_stride == 1 && it.stride;
+    return it.dims.empty() || it.side.stride(it.dims.back()) == 1;
   }
 
   bool rows_can_stay(const Candidate& c) {
@@ -100,14 +100,14 @@ class Search {
   // Boxes of so many rows as stay in the cache beside the columns, and as every part has.
   bool fit_box(Candidate& c) {
     const bool gains = way(c).has_own_rows || has_windows(way(c));
-    if (way(c).rows.is_joined || !gains || way(c).lanes == 1) return false;
+    if (way(c).rows.is_joined || !gains || way(c).vector_lanes() == 1) return false;
     const int64_t rows = p_.extent(way(c).rows.dims);
     for (int64_t limit = rows / c.row_parts; limit > 0; limit = c.row_block / 2) {
       c.row_block = cut_rows(p_, way(c), limit).width();
       const RowRuns* box = runs(c);
       if (!box) return false;
       const int64_t bytes = element_count(box->box) * p_.accumulator_bytes();
-      if (4 * bytes <= target_.machine.l2_bytes) return rows / c.row_block % c.row_parts == 0;
+      if (2 * bytes <= target_.machine.l2_bytes) return rows / c.row_block % c.row_parts == 0;
     }
     return false;
   }
@@ -189,15 +189,16 @@ class Search {
 
   void try_packing(Candidate c) {
     c.row_block = round_up(std::min(target_.machine.packed_rows, p_.extent(way(c).rows.dims)), c.tile_rows);
-    const bool can_pack = way(c).depth_lanes == 1;
+    const bool is_along_depth = way(c).is_along_depth();
+    const bool packs_columns = !is_along_depth || !columns_can_stay(c);
     std::vector<Packing> rows, columns;
-    if (can_pack) rows.push_back(Packing::kBox);
-    if (can_pack && !way(c).has_own_rows) rows.push_back(Packing::kBlock);
+    if (packs_columns) rows.push_back(Packing::kBox);
+    if (!is_along_depth && !way(c).has_own_rows) rows.push_back(Packing::kBlock);
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
-    if (can_pack && way(c).columns.can_be_hoisted) {
+    if (packs_columns && way(c).columns.can_be_hoisted) {
       columns = {Packing::kPrepared};
     } else {
-      if (can_pack) columns.push_back(Packing::kBlock);
+      if (packs_columns) columns.push_back(Packing::kBlock);
       if (columns_can_stay(c)) columns.push_back(Packing::kNone);
     }
     for (const Packing pack_rows : rows) {

@@ -57,6 +57,7 @@ struct ContractionPlan {
   int64_t odd_lines(int64_t elements) const;
   int tile_columns() const { return tile_vectors * lanes; }
   int vector_lanes() const { return std::max(lanes, depth_lanes); }
+  bool is_along_depth() const { return depth_lanes > 1; }
 };
 
 ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, const Candidate& candidate);

@@ -57,7 +57,7 @@ class Model {
   }
 
  private:
-  bool is_along_depth() const { return way_.depth_lanes > 1; }
+  bool is_along_depth() const { return way_.is_along_depth(); }
   double depth() const { return static_cast<double>(depth_.total()); }
   double row_count() const { return static_cast<double>(rows_); }
   double column_count() const { return static_cast<double>(columns_.total()); }
@@ -72,22 +72,29 @@ class Model {
     const double stream_ns = streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
-    const double steps = static_cast<double>(divide_up(depth_.width(), way_.depth_lanes) * depth_.count());
+    const double steps = static_cast<double>(steps_of_block() * depth_.count());
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
   }
 
+  // Of a block of the depth; a vector along it ends where the range does that lies in line.
+  int64_t steps_of_block() const {
+    if (!is_along_depth()) return depth_.width();
+    const int64_t in_line = runs_ ? depth_ranges(*runs_, depth_).back().count : depth_.width();
+    return depth_.width() / in_line * divide_up(in_line, way_.depth_lanes);
+  }
+
   // What a step reads from the second-level cache: columns, unless all columns of the block stay in the first, and rows.
-  // A step along the depth reads whole lines of rows: those of a task that do not stay.
+  // A step along the depth reads whole lines of rows: those of a task that do not stay; windows read them again.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
     const bool columns_stay = cached_bytes() <= l1;
-    const double lanes = way_.lanes * way_.depth_lanes;
+    const double lanes = way_.vector_lanes();
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
     if (!is_along_depth()) return bytes + row_bytes();
     const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
     const double kept_bytes =
         kept_rows * static_cast<double>(depth_.width()) * bytes_ + (columns_stay ? block_bytes() : 0);
-    if (kept_bytes > l1) bytes += rows * lanes * bytes_;
+    if (kept_bytes > l1 && !runs_) bytes += rows * lanes * bytes_;
     return bytes;
   }
 
@@ -191,7 +198,7 @@ class Model {
   }
 
   double element_ns(const OperandSide& it, bool is_transposed) const {
-    const bool is_gathered = it.lie == Lie::kScattered || way_.lanes == 1;
+    const bool is_gathered = it.lie == Lie::kScattered || way_.vector_lanes() == 1;
     const double copy_ns = is_gathered ? kGatherNs : is_transposed ? kTransposeNs : m_.packed_element_ns;
     return copy_ns + (it.side.is_affine() ? 0 : kMaskedNs);
   }

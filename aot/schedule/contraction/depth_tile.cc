@@ -25,12 +25,9 @@ class DepthTile {
 
   loops::TileId emit() {
     for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(dtype_, 0)); });
-    const int64_t lanes = plan_.depth_lanes, depth = plan_.depth.width(), step = kUnroll * lanes;
-    const int64_t unrolled = depth / step * step, filled = depth / lanes * lanes;
-    b_.loop("k", 0, unrolled, step,
-            [&](Index k) { b_.unrolled("u", kUnroll, [&](Index u) { multiply(k + u * lanes, nullptr); }); });
-    if (unrolled < filled) multiply(unrolled, nullptr);
-    if (filled < depth) multiply(filled, b_.in_range(Index(filled) + b_.lane(), 0, depth));
+    for_each_range(b_, rows_.depth, [&](const Index& offset, const Index& position) {
+      multiply_range(offset, position, rows_.depth.back().count);
+    });
     const loops::TileId sums = b_.tile("sum", dtype_, 1, {row_count_, column_count_});
     for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, b_.read(partial_, {r, c}))); });
     return sums;
@@ -45,13 +42,24 @@ class DepthTile {
     return b_.convert(dtype_, b_.load(buffer, start + b_.lane(), mask));
   }
 
-  // A vector of the depth from `k` on; `mask`: which of its places there are.
-  void multiply(const Index& k, const Expr& mask) {
+  // Of the innermost range, whose rows begin at `offset` and whose first place is `position`.
+  void multiply_range(const Index& offset, const Index& position, int64_t count) {
+    const int64_t lanes = plan_.depth_lanes, step = kUnroll * lanes;
+    const int64_t unrolled = count / step * step, filled = count / lanes * lanes;
+    const auto vector_at = [&](const Index& k, const Expr& mask) { multiply(offset + k, position + k, mask); };
+    b_.loop("k", 0, unrolled, step,
+            [&](Index k) { b_.unrolled("u", kUnroll, [&](Index u) { vector_at(k + u * lanes, nullptr); }); });
+    if (unrolled < filled) vector_at(unrolled, nullptr);
+    if (filled < count) vector_at(filled, b_.in_range(Index(filled) + b_.lane(), 0, count));
+  }
+
+  // A vector of the depth: of rows from `offset` on, of columns from `k` on; `mask`: which of its places there are.
+  void multiply(const Index& offset, const Index& k, const Expr& mask) {
     b_.unrolled("c", column_count_, [&](Index c) {
       b_.set(column_, {c}, vector(columns_.buffer, columns_.start + c * columns_.column_step + k, mask));
     });
     b_.unrolled("r", row_count_, [&](Index r) {
-      const Expr row = b_.let("row", vector(rows_.buffer, rows_.start + r * rows_.row_step + k, mask));
+      const Expr row = b_.let("row", vector(rows_.buffer, rows_.start + r * rows_.row_step + offset, mask));
       b_.unrolled("c", column_count_, [&](Index c) {
         const Expr old = b_.read(partial_, {r, c}), column = b_.read(column_, {c});
         b_.set(partial_, {r, c},

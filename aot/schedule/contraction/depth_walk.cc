@@ -67,7 +67,7 @@ void DepthWalk::for_each_last(const Index& position, const Expr& mask, const Bod
 void DepthWalk::for_each_last_vector(const Index& position, const Expr& mask, const Body& body) const {
   loops::KernelBuilder& b = point_.b();
   const DepthPart& part = parts_.back();
-  const int64_t lanes = point_.plan().lanes;
+  const int64_t lanes = point_.plan().vector_lanes();
   const auto vector = [&](const Index& i, const Expr& edge) {
     const Expr more = b.both(edge, enter(part, i));
     body(position * part.count + i, b.both(mask, more));

@@ -19,7 +19,9 @@ class ColumnPacking {
 
   void pack(const DepthSegment& segment) {
     const DepthWalk walk(point_, segment, depth_);
-    if (plan_.columns_are_transposed) {
+    if (plan_.is_along_depth()) {
+      pack_along_depth(walk.merged(segment.columns_side), segment.columns_side);
+    } else if (plan_.columns_are_transposed) {
       transpose(walk, segment.columns_side);
     } else if (plan_.columns_in_panels) {
       pack_panels(walk, segment.columns_side);
@@ -50,6 +52,21 @@ class ColumnPacking {
     } else {
       walk(copies);
     }
+  }
+
+  // Column after column; each is [depth].
+  void pack_along_depth(const DepthWalk& walk, const ContractionSide& side) {
+    b_.loop("column", 0, plan_.columns.width(), 1,
+            [&](Index column) {
+              point_.set_axis(plan_.columns.axes.back(), block_.start + column);
+              walk.for_each_outer([&](const Index& position, const Expr& outer) {
+                walk.for_each_last_vector(position, outer, [&](const Index& k, const Expr& mask) {
+                  Pull::Scope scope(point_.step().pull());
+                  store(panels_.column_at(column, k), point_.element(side, mask));
+                });
+              });
+            },
+            {Index(plan_.columns.extent()) - block_.start});
   }
 
   // Panel after panel; each is [depth][tile columns].

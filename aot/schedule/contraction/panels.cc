@@ -20,29 +20,37 @@ bool share_sets(int64_t apart_bytes, const loops::Machine& machine) {
 
 int64_t padded_width(const ContractionPlan& plan) { return round_up(plan.columns.width(), plan.tile_columns()); }
 
+// Elements between the packed columns of one place of the depth and the next; along the depth, from column to column.
+int64_t columns_pitch(const ContractionPlan& plan) {
+  if (plan.is_along_depth()) return plan.odd_lines(plan.depth.width());
+  return plan.columns_in_panels ? plan.tile_columns() : plan.odd_lines(padded_width(plan) + plan.lanes);
+}
+
 int64_t block_elements(const ContractionPlan& plan) {
-  const int64_t padded = padded_width(plan);
-  return (plan.columns_in_panels ? padded : plan.odd_lines(padded + plan.lanes)) * plan.depth.width();
+  if (plan.is_along_depth()) return plan.columns.width() * columns_pitch(plan);
+  return (plan.columns_in_panels ? padded_width(plan) : columns_pitch(plan)) * plan.depth.width();
 }
 
 }  // namespace
 
 Panels::Panels(ContractionPoint& point, BufferId prepared)
-    : point_(point), plan_(point.plan()), columns_(prepared), is_prepared_(prepared >= 0) {
-  columns_pitch_ = plan_.columns_in_panels ? plan_.tile_columns() : plan_.odd_lines(padded_width(plan_) + plan_.lanes);
-}
+    : point_(point),
+      plan_(point.plan()),
+      columns_(prepared),
+      is_prepared_(prepared >= 0),
+      columns_pitch_(schedule::columns_pitch(plan_)) {}
 
 int64_t Panels::prepared_elements(const ContractionPlan& plan) {
-  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.lanes;
+  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.vector_lanes();
 }
 
 void Panels::declare_scratch() {
   loops::KernelBuilder& b = point_.b();
   if (plan_.pack_columns != Packing::kNone && !is_prepared_) {
-    columns_ = b.scratch("columns", point_.dtype(), block_elements(plan_) + plan_.lanes);
+    columns_ = b.scratch("columns", point_.dtype(), block_elements(plan_) + plan_.vector_lanes());
   }
   if (plan_.runs && plan_.runs->in_box()) {
-    rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.lanes);
+    rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.vector_lanes());
   } else if (plan_.pack_rows != Packing::kNone) {
     const bool is_whole = plan_.pack_rows == Packing::kWhole;
     const int64_t element_bytes = info(point_.dtype()).bytes;
@@ -72,6 +80,7 @@ Index Panels::row_at(const Index& row, const Index& k) const {
 }
 
 Index Panels::column_at(const Index& column, const Index& k) const {
+  if (plan_.is_along_depth()) return columns_start_ + column * columns_pitch_ + k;
   return columns_start_ + (plan_.columns_in_panels ? column * plan_.depth.width() : column) + k * columns_pitch_;
 }
 
@@ -114,13 +123,28 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
 }
 
 ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
-  if (plan_.pack_columns != Packing::kNone) return {columns_, column_at(column, 0), columns_pitch_};
+  if (plan_.pack_columns != Packing::kNone) {
+    const Index start = column_at(column, 0);
+    if (plan_.is_along_depth()) return {columns_, start, 1, columns_pitch_};
+    return {columns_, start, columns_pitch_};
+  }
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   const int64_t column_step = *side.linear(plan_.columns.axes.back().dims, plan_.space.dims);
   const Index start = side.constant() + (columns.start + column) * column_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
   return {point_.step().input(side.value), start, depth_step, column_step};
+}
+
+void for_each_range(loops::KernelBuilder& b, const std::vector<DepthRange>& depth,
+                    const std::function<void(const Index&, const Index&)>& body) {
+  const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
+    const DepthRange& range = depth[at];
+    if (at + 1 == depth.size()) return body(offset, position * range.count);
+    b.loop("k", 0, range.count, 1,
+           [&](const Index& i) { self(self, at + 1, offset + i * range.step, position * range.count + i); });
+  };
+  enter(enter, 0, 0, 0);
 }
 
 void for_each_panel(ContractionPoint& point, const BlockAt& block,

@@ -71,6 +71,11 @@ class Panels {
   int64_t rows_pitch_ = 0, columns_pitch_ = 0;
 };
 
+// The outer ranges of the depth, by loops; `body` has the innermost, whose first place lies `offset` elements after the
+// block's first and is its place `position`.
+void for_each_range(loops::KernelBuilder& b, const std::vector<DepthRange>& depth,
+                    const std::function<void(const loops::Index& offset, const loops::Index& position)>& body);
+
 // A block of columns in widths of the register tile, the last as wide as is left.
 void for_each_panel(ContractionPoint& point, const BlockAt& block,
                     const std::function<void(const loops::Index& column, int64_t columns)>& body);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "aot/analysis/joined_depth.h"
 #include "aot/base/divide.h"
@@ -36,7 +37,7 @@ class Reader {
     problem_.ways = {way(m, 0, n, 1), way(n, 1, m, 0)};
     if (n.empty()) add_way_along_batch(m, 0, 1);
     if (m.empty()) add_way_along_batch(n, 1, 0);
-    add_way_along_depth();
+    if (!add_way_along_depth()) add_way_of_few_columns();
     return std::move(problem_);
   }
 
@@ -101,6 +102,21 @@ class Reader {
            merged_dims(draft_, value) < std::ssize(long_dims(value->type.shape));
   }
 
+  // So many elements of a value that is moved on the way, from each multiple of that many on, follow each other in the
+  // buffer from which they are read.
+  int64_t run_in_buffer(const Value* value) const {
+    if (draft_.is_made(value)) return value->type.elements();
+    if (!value->op->def->only_moves()) return 1;
+    const Op& op = *value->op;
+    const AccessMap map = access_map(op);
+    if (map.is_flat) return run_in_buffer(op.operand(0));
+    const std::vector<int> from = long_dims(op.operand(0)->type.shape), to = long_dims(value->type.shape);
+    if (map.pieces.size() != 1 || from.empty() || to.empty()) return 1;
+    const AxisMap& last = map.pieces[0].axes[from.back()];
+    if (!follows(last, to.back()) || last.constant != 0 || last.start >= 0) return 1;
+    return std::gcd(value->type.shape[to.back()], run_in_buffer(op.operand(0)));
+  }
+
   Orientation way(std::vector<int> rows, int rows_operand, std::vector<int> columns, int columns_operand) const {
     Orientation way;
     way.batch = batch_;
@@ -114,8 +130,11 @@ class Reader {
     const auto runs_along_dims = [&](const OperandSide& it) {
       return !it.dims.empty() && it.side.stride(it.dims.back()) == 1;
     };
+    const auto runs_in_vectors = [&](const OperandSide& it) {
+      return run_in_buffer(it.side.value) % draft_.target().lanes(problem_.accumulator) == 0;
+    };
     const auto lie = [&](const OperandSide& it, bool in_line, bool across) {
-      if (it.is_moved) return Lie::kScattered;
+      if (it.is_moved && !(&it == &way.columns && in_line && runs_in_vectors(it))) return Lie::kScattered;
       return in_line ? Lie::kInLine : across ? Lie::kAcross : Lie::kScattered;
     };
     way.rows.lie = lie(way.rows, runs_along_depth(way.rows) || way.rows.dims.empty(),
@@ -147,13 +166,33 @@ class Reader {
   }
 
   // Its columns are the operand with more of them, which is read once.
-  void add_way_along_depth() {
+  bool add_way_along_depth() {
     const auto count = [&](const Orientation& way) { return problem_.extent(way.columns.dims); };
     Orientation way = count(problem_.ways[0]) >= count(problem_.ways[1]) ? problem_.ways[0] : problem_.ways[1];
     const auto lies_along = [](const OperandSide& it) {
       return it.is_plain && !it.is_joined && it.stride && it.depth_stride == 1;
     };
-    if (way.depth.empty() || !lies_along(way.rows) || !lies_along(way.columns)) return;
+    if (way.depth.empty() || !lies_along(way.rows) || !lies_along(way.columns)) return false;
+    turn_along_depth(way);
+    return true;
+  }
+
+  // Fewer columns than lanes: packed one after the other, each along the depth, as the rows lie.
+  void add_way_of_few_columns() {
+    const int lanes = draft_.target().lanes(problem_.accumulator);
+    for (size_t k = 0; k < 2; ++k) {
+      Orientation way = problem_.ways[k];
+      const int64_t columns = problem_.extent(way.columns.dims);
+      const bool lies_along = !way.depth.empty() && way.rows.side.stride(way.depth.back()) == 1 && !way.rows.is_moved &&
+                              !way.rows.is_joined;
+      if (!lies_along || way.columns.is_joined || way.columns.dims.size() > 1) continue;
+      if (columns >= lanes || problem_.extent(way.depth) < lanes || columns > problem_.extent(way.rows.dims)) continue;
+      way.columns.lie = way.columns.side.stride(way.depth.back()) == 1 ? Lie::kInLine : Lie::kScattered;
+      return turn_along_depth(way);
+    }
+  }
+
+  void turn_along_depth(Orientation& way) {
     way.lanes = 1;
     way.depth_lanes = draft_.target().lanes(problem_.accumulator);
     problem_.ways.push_back(std::move(way));

@@ -2,6 +2,8 @@
 // op once; nothing here depends on tiles, blocks or tasks.
 #pragma once
 
+#include <algorithm>
+
 #include "aot/schedule/contraction/geometry.h"
 #include "aot/schedule/draft.h"
 
@@ -37,11 +39,15 @@ struct Orientation {
   // The columns are a batch dimension along which both operands lie in line (channels that are convolved apart): rows
   // have an element for each column, and vectors of them are multiplied.
   bool has_own_rows = false;
-  // Both operands lie in line along the depth, and vectors run along it: each result is the total of one.
+  // Vectors run along the depth, and each result is the total of one: both operands lie in line along it, or there are
+  // fewer columns than lanes and rows do.
   int depth_lanes = 1;
   std::vector<int> depth;     // iteration dimensions longer than 1, as the rows' operand has them: longest stride first
   int lanes = 1;              // 1 where there are no columns
   int64_t result_stride = 0;  // result elements between neighbouring columns
+
+  int vector_lanes() const { return std::max(lanes, depth_lanes); }
+  bool is_along_depth() const { return depth_lanes > 1; }
 };
 
 struct ContractionProblem {

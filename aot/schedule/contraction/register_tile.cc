@@ -44,16 +44,10 @@ class RegisterTile {
 
   // Steps `from` to `to` of the depth: of its one range, or all of several.
   void multiply(const RowsPanel& rows, int64_t from, int64_t to) {
-    const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
-      const DepthRange& range = rows.depth[at];
-      if (at + 1 == rows.depth.size()) {
-        const bool is_only = rows.depth.size() == 1;
-        return multiply_range(rows, offset, position * range.count, is_only ? from : 0, is_only ? to : range.count);
-      }
-      b_.loop("k", 0, range.count, 1,
-              [&](const Index& i) { self(self, at + 1, offset + i * range.step, position * range.count + i); });
-    };
-    enter(enter, 0, 0, 0);
+    const bool is_only = rows.depth.size() == 1;
+    for_each_range(b_, rows.depth, [&](const Index& offset, const Index& position) {
+      multiply_range(rows, offset, position, is_only ? from : 0, is_only ? to : rows.depth.back().count);
+    });
   }
 
   // Of the innermost range, whose rows begin at `offset` and whose first step is `position`.
@@ -146,7 +140,7 @@ Expr Tile::mask(ContractionPoint& point, const Index& v) const {
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
                                  const ColumnsPanel& columns) {
-  if (point.plan().depth_lanes > 1) return emit_depth_tile(point, tile, rows[0], columns);
+  if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
   return RegisterTile(point, tile, columns).emit(rows);
 }
 
