@@ -43,6 +43,7 @@ def composites(optimizers: Optimizers, mark: Mark, asked: Callable[[], int]) -> 
     functions = [getattr(functional, name) for name in FUNCTIONS]
     marked = {f: _marked(f, f"torch.nn.functional.{f.__name__}", mark) for f in functions}
     stepping = ""
+    traced: dict[Any, Any] = {}
 
     def note(optimizer: torch.optim.Optimizer, *_: Any) -> None:
         nonlocal stepping
@@ -50,7 +51,7 @@ def composites(optimizers: Optimizers, mark: Mark, asked: Callable[[], int]) -> 
 
     def one_by_one(update: Function) -> Function:
         def updates(*lists: Any, **settings: Any) -> None:
-            alike = Updates(update, settings, asked)
+            alike = Updates(update, settings, asked, traced)
             for i in range(len(lists[0])):
                 ones = [x[i : i + 1] if isinstance(x, list) else x for x in lists]
                 with mark(stepping):

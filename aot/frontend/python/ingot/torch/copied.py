@@ -52,7 +52,7 @@ class Piece:
     def copied(self, reads: Sequence[Node], composite: Any) -> dict[Node, Node]:
         """The same of other reads, in another composite, at the end of the graph; gives what stands for what."""
         copies = dict(zip(self.reads, reads, strict=True))
-        for node in [node for node in self.nodes if node.op == "call_function"]:
+        for node in self.nodes:
             copy = node.graph.node_copy(node, lambda n: copies.get(n, n))
             copy.meta = {PLACE: {**node.meta.get(PLACE, {}), COMPOSITE: composite}}
             if isinstance(node.meta.get("val"), torch.Tensor):

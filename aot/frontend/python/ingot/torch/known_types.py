@@ -11,7 +11,8 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_
 
 from ingot.torch.torch_internals import fake_mode
 
-NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)  # which a program computes
+# Numbers that a program computes, and others of the same type.
+NUMBERS: dict[type, Any] = {torch.SymInt: 2, torch.SymFloat: 0.5, torch.SymBool: True}
 CPU = torch.device("cpu")
 IN_PLACE = object()  # the op gives its first operand
 
@@ -46,7 +47,7 @@ def made_of(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return args[0]
     if known is not None:
         return empty(mode, *known)
-    made = func(*args, **kwargs)
+    made = _by_kernel(func, args, kwargs, mode) if _has_kernel(func) else func(*args, **kwargs)
     if made is args[0]:
         KNOWN[key] = IN_PLACE
     elif type(made) is FakeTensor and made.storage_offset() == 0 and not made.requires_grad:
@@ -59,6 +60,24 @@ def empty(mode: FakeTensorMode, shape: tuple[int, ...], strides: tuple[int, ...]
     with in_kernel_invocation_manager(mode):
         memory = torch.empty_strided(shape, strides, dtype=dtype, device="meta")
     return FakeTensor(mode, memory, CPU)
+
+
+@functools.cache
+def _has_kernel(func: Any) -> bool:
+    """Whether PyTorch's own kernel can be asked, which is faster than what its tracer takes for it."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "Meta"))
+
+
+def _by_kernel(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: FakeTensorMode) -> Any:
+    """The same by PyTorch's own kernel for tensors without values; what that refuses is refused in the other way."""
+    plain = [NUMBERS.get(type(value), value) for value in args]
+    named = {name: NUMBERS.get(type(value), value) for name, value in kwargs.items()}
+    try:
+        with in_kernel_invocation_manager(mode):
+            made = func(*plain, **named)
+    except (RuntimeError, TypeError, NotImplementedError):
+        return func(*args, **kwargs)
+    return made if made is args[0] else FakeTensor(mode, made, CPU)
 
 
 def _note(key: Hashable, made: Any, mode: FakeTensorMode) -> None:

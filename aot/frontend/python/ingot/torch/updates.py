@@ -23,6 +23,7 @@ from ingot.torch.torch_internals import node_of, track, without_functions
 
 Update = Callable[..., None]
 PYTORCHS = "torch.optim."
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,22 @@ class Traced:
 
 
 class Updates:
-    """The updates of one call of an optimizer; `asked` counts what Python asked so far about numbers."""
+    """The updates of one call of an optimizer; `asked` counts what Python asked so far about numbers.
 
-    def __init__(self, update: Update, settings: dict[str, Any], asked: Callable[[], int]) -> None:
-        self._update, self._settings, self._asked = update, settings, asked
-        self._given = {node_of(leaf) for leaf in pytree.tree_leaves(settings)}
-        self._traced: dict[Hashable, Traced | None] = {}
+    `traced` has those of calls before, and gets these.
+    """
+
+    def __init__(
+        self,
+        update: Update,
+        settings: dict[str, Any],
+        asked: Callable[[], int],
+        traced: dict[Hashable, Traced | None],
+    ) -> None:
+        self._update, self._settings, self._asked, self._traced = update, settings, asked, traced
+        leaves, structure = pytree.tree_flatten(settings)
+        self._given = {node for leaf in leaves if (node := node_of(leaf))}
+        self._of_all = (update, str(structure), *[node_of(leaf) or (type(leaf), repr(leaf)) for leaf in leaves])
 
     def run(self, lists: Sequence[Any]) -> None:
         """Updates a parameter; of it and what belongs to it there are lists of one element."""
@@ -67,7 +78,7 @@ class Updates:
         if not is_own or torch.is_grad_enabled() or len({*map(id, tensors)}) < len(tensors):
             return None
         with without_functions():
-            return tuple(map(_type, tensors)) if all(map(_is_plain, tensors)) else None
+            return (self._of_all, *map(_type, tensors)) if all(map(_is_plain, tensors)) else None
 
     def _trace(self, lists: Sequence[Any], tensors: Sequence[torch.Tensor]) -> Traced | None:
         mode = get_proxy_mode()
@@ -77,16 +88,33 @@ class Updates:
         versions = [tensor._version for tensor in tensors]
         self._update(*lists, **self._settings)
         after = [element for one in lists if isinstance(one, list) for element in one]
-        nodes = nodes_after(graph, last)
+        nodes = _read_ones(nodes_after(graph, last))
         inside = {*nodes}
         now = {i: _known(node_of(tensor)) for i, tensor in enumerate(tensors)}
         piece = Piece(nodes, reads, {i: node for i, node in now.items() if node in inside})
-        is_alike = piece.others <= self._given and all(node in inside or node is reads[i] for i, node in now.items())
+        is_alike = piece.others <= self._given and all(node.op == "call_function" for node in nodes)
+        is_alike = is_alike and all(node in inside or node is reads[i] for i, node in now.items())
         if not is_alike or piece.draws or self._asked() != asked or len({*reads}) < len(reads):
             return None
         if [*map(id, after)] != [*map(id, tensors)]:
             return None
         return Traced(piece, [i for i, tensor in enumerate(tensors) if tensor._version != versions[i]])
+
+
+def _read_ones(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes without those that make_fx leaves out: numbers made of numbers, of which nothing is computed."""
+    kept: list[Node] = []
+    seen: set[Node] = set()
+    for node in reversed(nodes):
+        of_numbers = all(_is_number(read) for read in (node, *node.all_input_nodes))
+        if not of_numbers or not seen.isdisjoint(node.users):
+            seen.add(node)
+            kept.append(node)
+    return kept[::-1]
+
+
+def _is_number(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), NUMBERS)
 
 
 def _known(node: Node | None) -> Node:
