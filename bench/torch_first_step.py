@@ -1,11 +1,16 @@
-"""How long the first call of a function takes that `ingot.torch.compile` is given, and where the time goes.
+"""How long the first call of a function takes that `ingot.torch.compile` is given, and where; and later calls.
 
-Seconds are of the processor, of this process and of the compiler that it starts: other work on the machine changes them
-less than the time that passes. Each row is of two processes: one that finds no bundle on disk, and the next, which has
-one. A call traces the function, compiles what it traced (or finds the bundle), compares three steps with PyTorch's and
-makes one; importing PyTorch and making the model come before. The models are those of the package's tests.
+Seconds of first calls are of the processor, of this process and of the compilers that it starts: other work on the
+machine changes them less than the time that passes. Each row is of two processes: one that finds nothing on disk, and
+the next, which finds what that one compiled. A call traces the function, compiles what it traced (or finds the bundle),
+compares three steps with PyTorch's and makes one; importing PyTorch and making the model come before. Beside it stand
+the same first step in eager PyTorch, and with the model and the optimizer's step given to torch.compile. The models are
+those of the package's tests.
 
-Rows of models that are not measured stay in the table as they are.
+Times of later calls are those that pass, on one processor, one by one. A loop that calls nothing and takes as long as
+the median call is timed as often, for what the machine itself does to a call. A quiet machine is wanted here.
+
+Rows, and parts of rows, that are not measured stay in the tables as they are.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -25,16 +31,27 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "aot/frontend/python"
 TABLE = ROOT / "docs/torch_first_step.md"
-HEAD = """# The first step in PyTorch's process
+HEAD = """# The first step in PyTorch's process, and those that follow
 
-Seconds of the processor in a function's first call through `ingot.torch.compile`, made by `bench/torch_first_step.py`,
-which says how: to trace, to compile, to compare three steps with PyTorch's, and all with the step itself, in a process
-that compiles and in the next one, which finds the bundle. The later steps of a program take none of it.
+Made by `bench/torch_first_step.py`, which says how. Seconds of the processor in a function's first call through
+`ingot.torch.compile`: to trace, to compile, to compare three steps with PyTorch's, and all with the step itself, in a
+process that compiles and in the next one, which finds the bundle. The later steps of a program take none of it. Beside
+it, the first step in eager PyTorch, and through `torch.compile` in a process that compiles and in the next one.
 
-| model | trace | compile | compare | all | found: trace | find | compare | all |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 PHASES = ("trace", "compile", "compare", "all")
+COLUMNS = ["model", *PHASES, "found: trace", "find", *PHASES[2:], "eager", "torch.compile", "found"]
+LATER_HEAD = """
+## Later steps
+
+Microseconds that a call takes, one by one after the first: the median, and what one of a hundred exceeds. Beside their
+ratio stands that of a loop that calls nothing and takes as long: what the machine itself does to a call.
+
+"""
+LATER_COLUMNS = ["model", "calls", "median", "99 %", "ratio", "a bare loop's ratio"]
+INGOT, TORCH = "ingot", "torch"
+PLACES = {INGOT: (0, 8), TORCH: (8, 11)}  # of a contestant's numbers in a row
+Rows = dict[str, list[str]]
 
 
 def seconds() -> float:
@@ -43,12 +60,20 @@ def seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def first_call(name: str) -> dict[str, float]:
-    """Seconds of each phase of the first call, in this process."""
+def training_of(name: str) -> Any:
+    """A model of the tests, its step and its batches."""
     warnings.filterwarnings("ignore")
     sys.path[:0] = [str(PACKAGE), str(PACKAGE / "tests")]
     import torch
     from models import MODELS
+
+    torch.set_num_threads(1)
+    return MODELS[name](torch.float32)
+
+
+def first_call(name: str) -> dict[str, float]:
+    """Seconds of each phase of the first call, in this process."""
+    training = training_of(name)
 
     import ingot.torch
     from ingot import cache
@@ -69,55 +94,121 @@ def first_call(name: str) -> dict[str, float]:
 
     for owner, method, phase in ((Program, "add", "trace"), (cache, "compiled", "compile"), (Run, "verify", "compare")):
         setattr(owner, method, timed(phase, getattr(owner, method)))
-    torch.set_num_threads(1)
-    training = MODELS[name](torch.float32)
     step = ingot.torch.compile(training.step, training.model, training.optimizer)
     timed("all", step)(*(rows[0] for rows in training.batches))
     return took
 
 
-def in_a_process(name: str, cache: str) -> dict[str, float]:
-    """The same, in a process of its own that keeps bundles in a folder."""
-    command = [sys.executable, __file__, "--first-call", name]
-    printed = subprocess.run(
-        command, env=os.environ | {"INGOT_CACHE": cache}, capture_output=True, text=True, check=True
-    )
+def first_call_in_torch(name: str, *, is_compiled: bool) -> dict[str, float]:
+    """Seconds of the first call without ingot."""
+    import torch
+
+    training = training_of(name)
+    if is_compiled:
+        training.model.compile()
+        training.optimizer.step = torch.compile(training.optimizer.step)
+    start = seconds()
+    training.step(*(rows[0] for rows in training.batches))
+    return {"all": seconds() - start}
+
+
+def later_calls(name: str, count: int) -> dict[str, float]:
+    """Microseconds of the calls after the first, and of a bare loop."""
+    import ingot.torch
+
+    training = training_of(name)
+    arguments = [rows[0] for rows in training.batches]
+    step = ingot.torch.compile(training.step, training.model, training.optimizer)
+    step(*arguments)
+    calls = one_by_one(lambda: step(*arguments), count)
+    turns = 100_000
+    turns = max(1, round(turns * calls[0] / one_by_one(lambda: bare_loop(turns), 9)[0]))
+    bare = one_by_one(lambda: bare_loop(turns), count)
+    return {"median": calls[0], "most": calls[1], "ratio": calls[1] / calls[0], "bare": bare[1] / bare[0]}
+
+
+def bare_loop(turns: int) -> None:
+    """Takes time and does nothing."""
+    for _ in range(turns):
+        pass
+
+
+def one_by_one(call: Callable[[], Any], count: int) -> tuple[float, float]:
+    """Microseconds of a call: the median, and what one of a hundred exceeds."""
+    times = [0] * count
+    for i in range(count):
+        start = time.perf_counter_ns()
+        call()
+        times[i] = time.perf_counter_ns() - start
+    times.sort()
+    return times[count // 2] / 1e3, times[count * 99 // 100] / 1e3
+
+
+def in_a_process(what: str, name: str, cache: str) -> dict[str, float]:
+    """The same, in a process of its own that keeps what it compiles in a folder."""
+    environment = os.environ | {"INGOT_CACHE": cache, "TORCHINDUCTOR_CACHE_DIR": cache}
+    environment |= {"TORCHINDUCTOR_COMPILE_THREADS": "1"}  # in processes that are waited for
+    command = [sys.executable, __file__, "--in-this-process", what, name]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     took: dict[str, float] = json.loads(printed.stdout.splitlines()[-1])
     return took
 
 
-def measured(name: str, rounds: int) -> list[float]:
-    """Medians of each phase where the program is compiled, then where it is found."""
-    times = []
-    for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as cache:
-            compiled, found = in_a_process(name, cache), in_a_process(name, cache)
-            times.append([*(compiled[phase] for phase in PHASES), *(found[phase] for phase in PHASES)])
-    return [statistics.median(column) for column in zip(*times, strict=True)]
+def measured(contestant: str, name: str) -> list[float]:
+    """What a contestant's part of a row says, of two processes in a row."""
+    with tempfile.TemporaryDirectory() as cache:
+        if contestant == INGOT:
+            processes = [in_a_process(INGOT, name, cache) for _ in range(2)]
+            return [took[phase] for took in processes for phase in PHASES]
+        return [in_a_process(what, name, cache)["all"] for what in ("eager", "compile", "compile")]
 
 
-def write(table: Path, name: str, times: list[float]) -> None:
-    """Puts a model's row into the table, in the place of the one that it had."""
-    old = table.read_text().splitlines() if table.exists() else []
-    rows = {row.split("`")[1]: row for row in old if row.startswith("| `")}
-    rows[name] = f"| `{name}` | {' | '.join(f'{time:.2f}' for time in times)} |"
-    table.write_text(HEAD + "\n".join(rows.values()) + "\n")
+def written(head: str, columns: list[str], rows: Rows) -> str:
+    """A table."""
+    lines = [columns, ["---"] * len(columns), *([f"`{name}`", *cells] for name, cells in rows.items())]
+    return head + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def read(table: Path) -> tuple[Rows, Rows]:
+    """The rows of both tables."""
+    text = table.read_text() if table.exists() else ""
+    found: list[Rows] = []
+    for part in (*text.split("\n## "), "", "")[:2]:
+        lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| `")]
+        found.append({cells[0].strip("`"): cells[1:] for cells in lines})
+    return found[0], found[1]
 
 
 def main() -> None:
-    """Measures, and writes the table after each model."""
+    """Measures, and writes the tables after each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL", help="as docs/torch_models.md calls them")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; 3 by default")
+    parser.add_argument("--contestant", choices=[INGOT, TORCH], default=INGOT, help="which part of the rows; ingot's")
+    parser.add_argument("--later", type=int, metavar="N", help="measures N calls after the first instead")
     parser.add_argument("-o", "--output", type=Path, default=TABLE, help="docs/torch_first_step.md by default")
-    parser.add_argument("--first-call", action="store_true", help="prints the seconds of one model in this process")
+    parser.add_argument("--in-this-process", metavar="WHAT", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.first_call:
-        print(json.dumps(first_call(options.models[0])))
+    if options.in_this_process:
+        name, what = options.models[0], options.in_this_process
+        of_torch = what != INGOT
+        took = first_call_in_torch(name, is_compiled=what == "compile") if of_torch else first_call(name)
+        print(json.dumps(took))
         return
     for name in options.models:
-        write(options.output, name, times := measured(name, options.rounds))
-        print(name, *(f"{time:.2f}" for time in times), flush=True)
+        first, later = read(options.output)
+        if options.later:
+            took = later_calls(name, options.later)
+            cells = [f"{options.later:,}", *(f"{took[k]:.1f}" for k in ("median", "most"))]
+            later[name] = [*cells, *(f"{took[k]:.2f}" for k in ("ratio", "bare"))]
+        else:
+            rounds = [measured(options.contestant, name) for _ in range(options.rounds)]
+            start, end = PLACES[options.contestant]
+            row = first.setdefault(name, [""] * (len(COLUMNS) - 1))
+            row += [""] * (len(COLUMNS) - 1 - len(row))
+            row[start:end] = [f"{statistics.median(column):.2f}" for column in zip(*rounds, strict=True)]
+        options.output.write_text(written(HEAD, COLUMNS, first) + written(LATER_HEAD, LATER_COLUMNS, later))
+        print(name, *(later[name] if options.later else first[name]), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from ingot.torch.state import Optimizers
+from ingot.torch.updates import Updates
 
 # Says that what is traced until it is left belongs to one composite of that name.
 Mark: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -33,25 +34,28 @@ FUNCTIONS = (
 )
 # What begins the names of the functions in torch.optim that update lists of parameters.
 UPDATE = "_single_tensor_"
+OPTIMIZERS = "torch.optim."  # what begins the names of composites that are updates
 
 
 @contextmanager
-def composites(optimizers: Optimizers, mark: Mark) -> Iterator[None]:
-    """Marks FUNCTIONS, whoever calls them, and each parameter's update."""
+def composites(optimizers: Optimizers, mark: Mark, asked: Callable[[], int]) -> Iterator[None]:
+    """Marks FUNCTIONS, whoever calls them, and each parameter's update; `asked` counts Python's questions."""
     functions = [getattr(functional, name) for name in FUNCTIONS]
     marked = {f: _marked(f, f"torch.nn.functional.{f.__name__}", mark) for f in functions}
     stepping = ""
+    traced: dict[Any, Any] = {}
 
     def note(optimizer: torch.optim.Optimizer, *_: Any) -> None:
         nonlocal stepping
-        stepping = f"torch.optim.{type(optimizer).__name__}"
+        stepping = f"{OPTIMIZERS}{type(optimizer).__name__}"
 
     def one_by_one(update: Function) -> Function:
         def updates(*lists: Any, **settings: Any) -> None:
+            alike = Updates(update, settings, asked, traced)
             for i in range(len(lists[0])):
                 ones = [x[i : i + 1] if isinstance(x, list) else x for x in lists]
                 with mark(stepping):
-                    update(*ones, **settings)
+                    alike.run(ones)
                 for every, one in zip(lists, ones, strict=True):
                     if isinstance(every, list):
                         every[i : i + 1] = one

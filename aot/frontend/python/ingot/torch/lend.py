@@ -25,6 +25,9 @@ SINGLE_TENSOR = {"foreach": False, "fused": False}
 COUNTS_IN_TENSORS = (torch.optim.RAdam, torch.optim.ASGD)
 
 
+# What most arguments of functions are that are no tensors.
+PLAIN = {type(None), bool, int, float, str, torch.dtype, torch.device, torch.Size}
+
 STEPPED = "_opt_called"  # an optimizer's attribute, where a scheduler asks for it
 
 Reader = Callable[[], torch.Tensor]
@@ -143,13 +146,20 @@ class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
         self._stand_ins = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        args, kwargs = pytree.tree_map_only(torch.Tensor, self._stand_in, (args, kwargs or {}))
+        args = tuple(map(self._exchanged, args))
         if func == SET_DATA:
             return set_data(*args)
-        return func(*args, **kwargs)
+        return func(*args, **{name: self._exchanged(value) for name, value in kwargs.items()} if kwargs else {})
 
-    def _stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
-        return self._stand_ins.get(id(tensor), tensor)
+    def _exchanged(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in PLAIN:
+            return value
+        if kind is list or kind is tuple:
+            return kind(map(self._exchanged, value))
+        if isinstance(value, torch.Tensor):
+            return self._stand_ins.get(id(value), value)
+        return pytree.tree_map_only(torch.Tensor, lambda t: self._stand_ins.get(id(t), t), value)
 
 
 def _held(optimizer: torch.optim.Optimizer) -> dict[torch.Tensor, set[str]]:

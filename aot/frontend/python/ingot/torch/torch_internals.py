@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import torch
 from torch._C._dynamo.guards import TensorGuards
-from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, set_proxy_slot
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
 
@@ -105,3 +106,37 @@ def traced_nodes() -> list[torch.fx.Node]:
     mode = get_proxy_mode()
     assert mode is not None
     return list(mode.tracer.graph.nodes)
+
+
+def fakes(**settings: Any) -> FakeTensorMode:
+    """In which tensors have no values."""
+    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
+
+
+def fake_mode() -> Any:
+    """What gives tensors without values where a mode of dispatch runs; None where there is none."""
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
+
+
+def track(tensor: torch.Tensor, node: torch.fx.Node, tracer: Any = None) -> None:
+    """Says which node of the graph that is traced gives a tensor."""
+    tracer = tracer or get_proxy_mode().tracer
+    tracer.tensor_tracker[tensor] = _ProxyTensor(torch.fx.Proxy(node, tracer), None)
+
+
+def functional_value(tensor: torch.Tensor) -> torch.Tensor:
+    """What a functional tensor is now."""
+    torch._sync(tensor)
+    return torch._from_functional_tensor(tensor)
+
+
+def is_functional_base(tensor: torch.Tensor) -> bool:
+    """Whether a functional tensor is a view of no other."""
+    return bool(torch._is_functional_tensor_base(tensor))
+
+
+def put_functional(tensor: torch.Tensor, value: torch.Tensor) -> None:
+    """Makes a functional tensor, which is no view, be another from now on."""
+    torch._functionalize_replace(tensor, value)
+    torch._functionalize_commit_update(tensor)
+    torch._functionalize_sync(tensor)

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._functorch.eager_transforms import _wrap_all_tensors_to_functional
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx import traceback as fx_traceback
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
@@ -23,9 +21,11 @@ from ingot.torch.checkpoints import computed_again
 from ingot.torch.choices import MOST_WAYS, Choices, others, too_many_ways
 from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, refuse_written
-from ingot.torch.decompositions import decompositions, first_decompositions
+from ingot.torch.decompositions import first_decompositions
 from ingot.torch.errors import TraceError, ValueAsked
+from ingot.torch.functional import functional
 from ingot.torch.places import Places, module_paths, user_line
+from ingot.torch.recorder import recorded
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
@@ -33,7 +33,7 @@ from ingot.torch.selected import Selecting
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.swallowed import not_swallowed
-from ingot.torch.torch_internals import Symbols, same_hook_numbers
+from ingot.torch.torch_internals import fakes, same_hook_numbers
 
 # What to do instead of ops whose shapes depend on values.
 BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
@@ -116,9 +116,8 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
 
 
 def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
-    fakes = _fakes(allow_dynamic_output_shape_ops=False)
     places = Places(capture, attributes(subject.state))
-    calls = Calls(subject, fakes, places, choices, watch)
+    calls = Calls(subject, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
     with (
         tracing_settings(subject.state, training),
@@ -126,14 +125,14 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         traceable_averages(),
         computed_again(),
         computed_arithmetic(choices, subject.modules()),
-        composites(subject.state.optimizers, places.composite),
+        composites(subject.state.optimizers, places.composite, lambda: len(choices.predicates)),
         module_paths(subject.state.models, places.modules),
         explained(places),
         not_swallowed(places),
         choices.asked(),
         Selecting(),
     ):
-        graph = make_fx(calls, first_decompositions(), "fake", _allow_non_fake_inputs=True)(*arguments)
+        graph = recorded(calls, arguments, first_decompositions(), keep_types=False)
     refuse_written(graph, places.paths, inputs=len(arguments[2]))
     calls.repetition.check(graph.graph)
     calls.repetition.drop_second(graph.graph)
@@ -142,52 +141,6 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         pure = functional(graph, pytree.tree_leaves(arguments))
     left = calls.repetition.snapshots[1]
     return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
-
-
-def _fakes(**settings: Any) -> FakeTensorMode:
-    """In which tensors have no values."""
-    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
-
-
-def functional(graph: torch.fx.GraphModule, arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
-    """The same without ops that change their operands, and with large ops in terms of small ones."""
-    _drop_profiling(graph.graph)
-
-    def clean(*flat: torch.Tensor) -> Any:
-        return _Functional(graph).run(*(tensor.clone() for tensor in flat))
-
-    with _fakes():
-        fresh = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device) for a in arguments]
-    functional = make_fx(
-        torch.func.functionalize(clean, remove="mutations"),
-        decomposition_table=decompositions(),
-        tracing_mode="fake",
-        _allow_non_fake_inputs=True,
-    )(*fresh)
-    _drop_clones(functional.graph)
-    functional.graph.eliminate_dead_code()
-    return functional
-
-
-class _Functional(torch.fx.Interpreter):  # type: ignore[misc]  # torch is not checked
-    """Runs a graph that may change what it makes of constants in place: they are functional, as its arguments are."""
-
-    def get_attr(self, *where: Any) -> Any:
-        level = torch._C._functorch.maybe_current_level()
-        return _wrap_all_tensors_to_functional(super().get_attr(*where), level)
-
-
-def _drop_profiling(graph: torch.fx.Graph) -> None:
-    for node in reversed(list(graph.nodes)):
-        if node.op == "call_function" and "_record_function" in str(node.target):
-            graph.erase_node(node)
-
-
-def _drop_clones(graph: torch.fx.Graph) -> None:
-    for node in list(graph.nodes):
-        if node.op == "call_function" and node.target in (torch.ops.aten.clone.default, torch.ops.aten.detach.default):
-            node.replace_all_uses_with(node.args[0])
-            graph.erase_node(node)
 
 
 @contextmanager

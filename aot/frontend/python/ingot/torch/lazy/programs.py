@@ -14,6 +14,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.emit import Way, emit
 from ingot.torch.errors import TraceError
+from ingot.torch.functional import functional
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.memory import Memory
@@ -21,7 +22,6 @@ from ingot.torch.lazy.tape import Key, Op, Ref, Tape, mapped
 from ingot.torch.places import only_trace_errors
 from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
-from ingot.torch.trace import functional
 
 ENTRY = "graph"
 Tensors = list[torch.Tensor]
