@@ -149,6 +149,23 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
   EXPECT_EQ(pipeline_error(whole, {}), "bug: after pass rename: the module is renamed");
 }
 
+// After what changes the module, and after the last row whatever that says.
+TEST(Pipeline, InvalidModulesNameThePass) {
+  static constexpr auto breaks = [](Module& module, PassContext&) {
+    module.functions[0]->body.ops.front()->result()->type.shape = {5};
+    return true;
+  };
+  constexpr auto breaks_in_silence = [](Module& module, PassContext& context) {
+    breaks(module, context);
+    return false;
+  };
+  constexpr auto idles = [](Module&, PassContext&) { return false; };
+  const PassRow loud[] = {{"break", breaks, nullptr, ""}, {"idle", idles, nullptr, ""}};
+  EXPECT_TRUE(pipeline_error(loud, {}).starts_with("bug: after pass break: @main: func.call: "));
+  const PassRow silent[] = {{"break", breaks_in_silence, nullptr, ""}, {"idle", idles, nullptr, ""}};
+  EXPECT_TRUE(pipeline_error(silent, {}).starts_with("bug: after pass idle: @main: func.call: "));
+}
+
 TEST(Pipeline, RecursionIsTheUsersError) {
   const auto module = tame_graph(1);
   Function* main = module->functions[0].get();
