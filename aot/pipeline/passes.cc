@@ -72,12 +72,15 @@ void check_names(const PipelineOptions& options) {
   for (const std::string& name : options.skip) pass_named(name, "--skip");
 }
 
-void check_promise(const PassRow& row, const Module& module) {
+void verify_after(const PassRow& row, const Module& module) {
   try {
     verify(module);
   } catch (const Error& error) {
     throw_bug(fmt::format("after pass {}: {}", row.name, error.message()));
   }
+}
+
+void check_promise(const PassRow& row, const Module& module) {
   if (!row.holds) return;
   if (const std::string complaint = row.holds(module); !complaint.empty()) {
     throw_bug(fmt::format("after pass {}: {}", row.name, complaint));
@@ -133,6 +136,7 @@ class PassRunner {
       if (!options_.dump_dir.empty()) dump(options_, number, row, module_, changed);
       if (is_stopped_) break;
     }
+    if (unverified_) verify_after(*unverified_, module_);
     if (options_.time_passes && options_.print) options_.print(table_of(times_));
   }
 
@@ -166,7 +170,13 @@ class PassRunner {
     return changed;
   }
 
+  // Whoever says that nothing is changed is believed until the last row. Parts are verified one by one.
   void finish(const PassRow& row, bool changed) {
+    unverified_ = &row;
+    if (changed && !row.parts) {
+      verify_after(row, module_);
+      unverified_ = nullptr;
+    }
     check_promise(row, module_);
     if (!options_.print) return;
     if (contains(options_.print_after, row.name) || contains(options_.print_after, "all")) {
@@ -186,6 +196,7 @@ class PassRunner {
   PassContext& context_;
   const PipelineOptions& options_;
   std::vector<PassTime> times_;
+  const PassRow* unverified_ = nullptr;  // the last row, where the module was not verified after it
   bool is_stopped_ = false;
 };
 

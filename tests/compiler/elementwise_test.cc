@@ -6,6 +6,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/graph/evaluate.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/error_of.h"
 
 namespace ingot {
 namespace {
@@ -215,20 +216,15 @@ TEST(Elementwise, NextAfterStepsByOneNumber) {
 }
 
 TEST(Elementwise, MistakesAreErrorsThatNameTheTypes) {
-  const auto message = [](const OpDef& op, const std::vector<RefTensor>& inputs) -> std::string {
-    try {
-      run(op, inputs);
-    } catch (const Error& error) {
-      return error.message();
-    }
-    return "";
+  const auto message = [](const OpDef& op, const std::vector<RefTensor>& inputs) {
+    return error_of([&] { run(op, inputs); });
   };
   EXPECT_EQ(message(kTanh, {tensor(DType::kI32, {1})}),
-            "stablehlo.tanh: is not defined for tensor<1xi32>; it takes floats, complex numbers");
+            "error: stablehlo.tanh: is not defined for tensor<1xi32>; it takes floats, complex numbers");
   EXPECT_EQ(
       message(kAdd, {tensor(DType::kI32, {1}), tensor(DType::kI32, {1, 2})}),
-      "stablehlo.add: operands must have one type, but operand 0 is tensor<1xi32> and operand 1 is tensor<2xi32>");
-  EXPECT_EQ(message(kAdd, {tensor(DType::kI32, {1})}), "stablehlo.add: takes 2 operands, has 1");
+      "error: stablehlo.add: operands must have one type, but operand 0 is tensor<1xi32> and operand 1 is tensor<2xi32>");
+  EXPECT_EQ(message(kAdd, {tensor(DType::kI32, {1})}), "error: stablehlo.add: takes 2 operands, has 1");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "aot/passes/gradients/gradients.h"
 #include "aot/passes/pass.h"
 #include "tests/support/compiled_cases.h"
+#include "tests/support/error_of.h"
 #include "tests/support/op_agreement.h"
 
 namespace ingot {
@@ -74,12 +75,7 @@ std::string limit_of(const std::string& line) {
                                        " : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n",
                                    "limit.mlir", all_ops());
   PassContext context;
-  try {
-    expand(*module, context);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { expand(*module, context); });
 }
 
 TEST(Expand, WhatOneProcessCannotDoIsALimit) {

@@ -12,6 +12,7 @@
 #include "aot/graph/text/print.h"
 #include "aot/graph/verify.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/error_of.h"
 #include "tests/support/file_text.h"
 
 namespace ingot {
@@ -43,13 +44,11 @@ std::string summary(const Module& module) {
 // A function with these arguments and results; each result is the argument of the same index.
 std::string imported(const std::string& arguments, const std::string& results, const std::string& returned) {
   const std::string text = "func.func @main(" + arguments + ") -> (" + results + ") { return " + returned + " }";
-  try {
+  return text_or_error([&] {
     const auto module = parse_module(text, "test.mlir", all_ops());
     import_stablehlo(*module);
     return summary(*module);
-  } catch (const Error& error) {
-    return error.what();
-  }
+  });
 }
 
 TEST(Import, KeyPathsBecomeDottedNames) {
@@ -195,14 +194,8 @@ func.func public @main(%a: tensor<2x2xf32>) -> tensor<3xi32> {
   return %0#1 : tensor<3xi32>
 })",
                                    "library.mlir", all_ops());
-  try {
-    import_stablehlo(*module);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "library.mlir:3:10: error: custom_call @lapack_sgetrf_ffi: result 1 is tensor<2xi32>, not tensor<3xi32>");
-  }
+  EXPECT_EQ(error_of([&] { import_stablehlo(*module); }),
+            "library.mlir:3:10: error: custom_call @lapack_sgetrf_ffi: result 1 is tensor<2xi32>, not tensor<3xi32>");
 }
 
 TEST(Import, JaxTrainingSteps) {
@@ -224,11 +217,7 @@ TEST(Import, JaxTrainingSteps) {
 }
 
 std::string resolved(const std::vector<std::string>& names, std::string_view query) {
-  try {
-    return resolve_suffix(names, query, "input");
-  } catch (const Error& error) {
-    return error.message();
-  }
+  return text_or_error([&] { return resolve_suffix(names, query, "input"); });
 }
 
 TEST(Import, SuffixesNameThings) {
@@ -238,11 +227,11 @@ TEST(Import, SuffixesNameThings) {
   EXPECT_EQ(resolved(names, "x"), "batch.x");
   EXPECT_EQ(resolved(names, "params.fc1.w"), "state.params.fc1.w");
   EXPECT_EQ(resolved(names, "fc1.w"),
-            "input 'fc1.w' may be any of state.params.fc1.w, state.opt.0.mu.fc1.w; write more of it");
-  EXPECT_EQ(
-      resolved(names, "fc1.v"),
-      "there is no input 'fc1.v'; there are state.params.fc1.w, state.params.fc1.b, state.opt.0.mu.fc1.w, x1, batch.x");
-  EXPECT_EQ(resolved({}, "x"), "there is no input 'x'; there are none");
+            "error: input 'fc1.w' may be any of state.params.fc1.w, state.opt.0.mu.fc1.w; write more of it");
+  EXPECT_EQ(resolved(names, "fc1.v"),
+            "error: there is no input 'fc1.v'; there are state.params.fc1.w, state.params.fc1.b, state.opt.0.mu.fc1.w, "
+            "x1, batch.x");
+  EXPECT_EQ(resolved({}, "x"), "error: there is no input 'x'; there are none");
 }
 
 }  // namespace

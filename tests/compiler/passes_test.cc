@@ -13,6 +13,7 @@
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/support/build.h"
+#include "tests/support/error_of.h"
 #include "tests/support/file_text.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/tame_graph.h"
@@ -76,14 +77,9 @@ std::unique_ptr<Module> two_negations() {
                       "two.mlir", all_ops());
 }
 
-std::string error_of(std::span<const PassRow> rows, const PipelineOptions& options) {
+std::string pipeline_error(std::span<const PassRow> rows, const PipelineOptions& options) {
   PassContext context;
-  try {
-    run_passes(rows, *two_negations(), context, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { run_passes(rows, *two_negations(), context, options); });
 }
 
 TEST(Pipeline, StopsPrintsAndTimesAsAsked) {
@@ -134,14 +130,14 @@ TEST(Pipeline, DumpsOneFileForEachPass) {
 }
 
 TEST(Pipeline, UnknownPassIsTheUsersError) {
-  EXPECT_EQ(error_of(compile_passes(), {.stop_after = "fus"}).substr(0, 48),
+  EXPECT_EQ(pipeline_error(compile_passes(), {.stop_after = "fus"}).substr(0, 48),
             "error: --stop-after: there is no pass 'fus'; the");
 }
 
 TEST(Pipeline, BrokenPromiseNamesThePass) {
   const PassRow rows[] = {{"idle", [](Module&, PassContext&) { return false; },
                            [](const Module&) { return std::string("nothing was inlined"); }, ""}};
-  EXPECT_EQ(error_of(rows, {}), "bug: after pass idle: nothing was inlined");
+  EXPECT_EQ(pipeline_error(rows, {}), "bug: after pass idle: nothing was inlined");
 
   static const PassRow kParts[] = {{"rename",
                                     [](Module& module, PassContext&) {
@@ -150,7 +146,24 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
                                     },
                                     [](const Module& module) { return "the module is " + module.name; }, ""}};
   const PassRow whole[] = {{"whole", nullptr, nullptr, "", [] { return std::span<const PassRow>(kParts); }}};
-  EXPECT_EQ(error_of(whole, {}), "bug: after pass rename: the module is renamed");
+  EXPECT_EQ(pipeline_error(whole, {}), "bug: after pass rename: the module is renamed");
+}
+
+// After what changes the module, and after the last row whatever that says.
+TEST(Pipeline, InvalidModulesNameThePass) {
+  static constexpr auto breaks = [](Module& module, PassContext&) {
+    module.functions[0]->body.ops.front()->result()->type.shape = {5};
+    return true;
+  };
+  constexpr auto breaks_in_silence = [](Module& module, PassContext& context) {
+    breaks(module, context);
+    return false;
+  };
+  constexpr auto idles = [](Module&, PassContext&) { return false; };
+  const PassRow loud[] = {{"break", breaks, nullptr, ""}, {"idle", idles, nullptr, ""}};
+  EXPECT_TRUE(pipeline_error(loud, {}).starts_with("bug: after pass break: @main: func.call: "));
+  const PassRow silent[] = {{"break", breaks_in_silence, nullptr, ""}, {"idle", idles, nullptr, ""}};
+  EXPECT_TRUE(pipeline_error(silent, {}).starts_with("bug: after pass idle: @main: func.call: "));
 }
 
 TEST(Pipeline, RecursionIsTheUsersError) {

@@ -3,11 +3,11 @@
 
 #include <random>
 
-#include "aot/base/error.h"
 #include "aot/plan/check_plan.h"
 #include "aot/plan/order.h"
 #include "aot/plan/parse_plan.h"
 #include "aot/plan/place.h"
+#include "tests/support/error_of.h"
 
 namespace ingot::plan {
 namespace {
@@ -92,20 +92,10 @@ struct BadPlan {
   }
 };
 
-// What the error says that `function` throws, or "".
-std::string message_of(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(CheckPlan, CatchesWhatIsWrong) {
   const auto check = [](const std::string& text) {
     const Plan plan = parse_plan(text);
-    return message_of([&] { check_plan(plan, 256, 256); });
+    return error_of([&] { check_plan(plan, 256, 256); });
   };
   ASSERT_EQ(check(kGoodPlan), "");
   const BadPlan bad_plans[] = {
@@ -166,7 +156,7 @@ TEST(PlanText, MistakesAreToldAtTheirPlace) {
       {{{"}\n", "}}\n"}}, "13:2: error: expected the end of the text, found '}'"},
   };
   for (const BadPlan& bad : bad_plans) {
-    const std::string message = message_of([&] { parse_plan(bad.text()); });
+    const std::string message = error_of([&] { parse_plan(bad.text()); });
     EXPECT_TRUE(message.starts_with("plan:" + bad.message)) << message << "\nof\n" << bad.text();
   }
 }

@@ -12,13 +12,14 @@
 #include "aot/ops/support/build.h"
 #include "aot/passes/checks.h"
 #include "aot/pipeline/compile.h"
+#include "tests/support/error_of.h"
 
 namespace ingot {
 namespace {
 
 // The printed module after the passes up to refine_shapes and what makes its text short; or the error.
 std::string refined(const std::string& text, std::vector<GivenShape> shapes = {}) {
-  try {
+  return text_or_error([&] {
     const auto module = parse_module(text, "test.mlir", all_ops());
     EXPECT_EQ(print(*parse_module(print(*module), "printed", all_ops())), print(*module));
     import_stablehlo(*module);
@@ -32,9 +33,7 @@ std::string refined(const std::string& text, std::vector<GivenShape> shapes = {}
       for (FunctionResult& result : function->results) result.attrs.clear();
     }
     return print(*module);
-  } catch (const Error& error) {
-    return error.what();
-  }
+  });
 }
 
 void expect_contains(const std::string& text, const std::string& part) {
@@ -187,14 +186,10 @@ TEST(RefineShapes, NamesThatNothingHasAreAnError) {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(parse_module(kExported, "test.mlir", all_ops()));
   import_stablehlo(*modules[0]);
-  try {
-    CompileOptions options;
-    options.shapes = {{"batch", {3}}, {"bath", {3}}};
-    compile(std::move(modules), options);
-    FAIL() << "compiled";
-  } catch (const Error& error) {
-    expect_contains(error.what(), "no entry point has an argument or a dimension of the name bath");
-  }
+  CompileOptions options;
+  options.shapes = {{"batch", {3}}, {"bath", {3}}};
+  expect_contains(error_of([&] { compile(std::move(modules), options); }),
+                  "no entry point has an argument or a dimension of the name bath");
 }
 
 TEST(RefineShapes, TokensLeaveNoTrace) {

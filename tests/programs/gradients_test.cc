@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "aot/base/error.h"
 #include "aot/frontend/trace/trace.h"
+#include "tests/support/error_of.h"
 #include "tests/support/program_runner.h"
 #include "tests/support/random_tensor.h"
 
@@ -224,17 +224,12 @@ Tensor opaque(const In& x) {
 TEST(Gradients, AMissingOneNamesTheOpAndTheLine) {
   Tensor w = parameter("w", {DType::kF32, {2}}, init::ones());
   Program p;
-  std::string message;
   const int line = __LINE__ + 2;
   const auto body = [&] {
     const Tensor y = opaque(w);
     erf(y).sum().backward();
   };
-  try {
-    p.add("f", body);
-  } catch (const Error& error) {
-    message = error.what();
-  }
+  const std::string message = error_of([&] { p.add("f", body); });
   EXPECT_NE(message.find("ingot.kernel has no gradient"), message.npos) << message;
   EXPECT_NE(message.find("gradients_test.cc:" + std::to_string(line)), message.npos) << message;
   EXPECT_NO_THROW(p.add("cut", [&] { (w + opaque(w).detach()).sum().backward(); }));

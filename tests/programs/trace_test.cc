@@ -7,6 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/trace/philox.h"
 #include "aot/graph/graph.h"
+#include "tests/support/error_of.h"
 #include "tests/support/program_runner.h"
 #include "tests/support/random_tensor.h"
 
@@ -43,14 +44,8 @@ RefTensor matrix(int64_t rows, int64_t columns, std::vector<double> v, DType dty
 
 // The message of the error that tracing `function` gives.
 template <typename F, typename... S>
-std::string error_of(F&& function, const S&... specs) {
-  try {
-    Program program;
-    program.add("f", function, specs...);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string tracing_error(F&& function, const S&... specs) {
+  return error_of([&] { Program().add("f", function, specs...); });
 }
 
 TEST(Tensors, BroadcastLikePyTorch) {
@@ -137,27 +132,27 @@ TEST(Tensors, IndexRows) {
 
 TEST(Errors, NameTheUsersLine) {
   const int line = __LINE__ + 1;
-  const std::string message = error_of([](Tensor a, Tensor b) { return a + b; }, f32[{2, 3}], f32[{4}]);
+  const std::string message = tracing_error([](Tensor a, Tensor b) { return a + b; }, f32[{2, 3}], f32[{4}]);
   EXPECT_NE(message.find("trace_test.cc:" + std::to_string(line)), message.npos) << message;
   EXPECT_NE(message.find("+: [2, 3] and [4] do not broadcast"), message.npos) << message;
-  EXPECT_NE(error_of([](Tensor a) { return a.matmul(a); }, f32[{2, 3}]).find("inner sizes 3 and 2 differ"),
+  EXPECT_NE(tracing_error([](Tensor a) { return a.matmul(a); }, f32[{2, 3}]).find("inner sizes 3 and 2 differ"),
             std::string::npos);
-  EXPECT_NE(error_of([](Tensor a) { return reshape(a, {4, -1}); }, f32[{2, 3}]).find("does not fit [4, -1]"),
+  EXPECT_NE(tracing_error([](Tensor a) { return reshape(a, {4, -1}); }, f32[{2, 3}]).find("does not fit [4, -1]"),
             std::string::npos);
-  EXPECT_NE(error_of([](Tensor a) { return a.sum(2); }, f32[{2, 3}]).find("dimension 2 is outside of [-2, 1]"),
+  EXPECT_NE(tracing_error([](Tensor a) { return a.sum(2); }, f32[{2, 3}]).find("dimension 2 is outside of [-2, 1]"),
             std::string::npos);
   nn::Linear layer(4, 2);
-  EXPECT_NE(error_of([&](Tensor a) { return layer(a); }, f32[{2, 3}]).find("linear: the last size of the input"),
+  EXPECT_NE(tracing_error([&](Tensor a) { return layer(a); }, f32[{2, 3}]).find("linear: the last size of the input"),
             std::string::npos);
 }
 
 TEST(Errors, SayWhatALossMustBe) {
   nn::Linear layer(3, 2);
-  EXPECT_NE(error_of([&](Tensor x) { layer(x).backward(); }, f32[{2, 3}]).find("the loss must be a scalar"),
+  EXPECT_NE(tracing_error([&](Tensor x) { layer(x).backward(); }, f32[{2, 3}]).find("the loss must be a scalar"),
             std::string::npos);
-  EXPECT_NE(error_of([&](Tensor x) { x.sum().backward(); }, f32[{2, 3}]).find("depends on no parameter"),
+  EXPECT_NE(tracing_error([&](Tensor x) { x.sum().backward(); }, f32[{2, 3}]).find("depends on no parameter"),
             std::string::npos);
-  EXPECT_NE(error_of([&](Tensor x) { argmax(layer(x), 1).sum().backward(); }, f32[{2, 3}]).find("must be a float"),
+  EXPECT_NE(tracing_error([&](Tensor x) { argmax(layer(x), 1).sum().backward(); }, f32[{2, 3}]).find("must be a float"),
             std::string::npos);
 }
 
@@ -165,7 +160,7 @@ TEST(Errors, KeepTracesApart) {
   Tensor leaked;
   Program p;
   p.add("a", [&](Tensor x) { leaked = x + 1; }, f32[{2}]);
-  EXPECT_NE(error_of([&](Tensor x) { return x + leaked; }, f32[{2}]).find("belongs to another entry point"),
+  EXPECT_NE(tracing_error([&](Tensor x) { return x + leaked; }, f32[{2}]).find("belongs to another entry point"),
             std::string::npos);
   EXPECT_THROW(leaked + 1, Error);
   EXPECT_THROW(p.add("a", [](Tensor x) { return x; }, f32[{2}]), Error);
@@ -174,10 +169,10 @@ TEST(Errors, KeepTracesApart) {
 
 TEST(Errors, RefuseTwoVariablesOfOneName) {
   nn::Sequential a{nn::Linear(2, 2)}, b{nn::Linear(2, 2)};
-  EXPECT_NE(error_of([&](Tensor x) { return b(a(x)); }, f32[{1, 2}]).find("two variables are named '0.weight'"),
+  EXPECT_NE(tracing_error([&](Tensor x) { return b(a(x)); }, f32[{1, 2}]).find("two variables are named '0.weight'"),
             std::string::npos);
   b.named("second");
-  EXPECT_EQ(error_of([&](Tensor x) { return b(a(x)); }, f32[{1, 2}]), "");
+  EXPECT_EQ(tracing_error([&](Tensor x) { return b(a(x)); }, f32[{1, 2}]), "");
   EXPECT_EQ(b.parameters()[0].name(), "second.0.weight");
 }
 

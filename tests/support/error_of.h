@@ -18,4 +18,12 @@ std::string error_of(const F& function) {
   return "";
 }
 
+// What `function` returns, or the text of the Error that it throws.
+template <typename F>
+std::string text_or_error(const F& function) {
+  std::string text;
+  const std::string error = error_of([&] { text = function(); });
+  return error.empty() ? text : error;
+}
+
 }  // namespace ingot

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "aot/base/error.h"
 #include "aot/graph/equal.h"
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/ops.h"
+#include "tests/support/error_of.h"
 
 namespace ingot {
 
@@ -25,7 +25,7 @@ inline std::string rejection(std::string_view text) {
 
 // Empty when print and parse are inverse on the module, with and without locations.
 inline std::string round_trip_failure(const Module& module) {
-  try {
+  return text_or_error([&]() -> std::string {
     for (const bool locations : {false, true}) {
       const std::string text = print(module, {.locations = locations});
       const auto again = parse_module(text, "printed.mlir", all_ops());
@@ -33,10 +33,8 @@ inline std::string round_trip_failure(const Module& module) {
       if (!equal(module, *again, &difference)) return difference;
       if (print(*again, {.locations = locations}) != text) return "the second print differs from the first";
     }
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+    return "";
+  });
 }
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 
 #include "aot/base/error.h"
 #include "apps/ingot/npy.h"
+#include "tests/support/error_of.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {
@@ -163,12 +164,8 @@ TEST_F(CliTest, DataThatBecomesShorterIsAnError) {
   std::memcpy(&first, row.data(), sizeof first);
   EXPECT_EQ(first, 1);
   std::filesystem::resize_file(path("big.safetensors"), 100'000);
-  try {
-    reader.read(reader.arrays().at("x"), 4 << 19, row);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(error.message().find("big.safetensors: has become shorter"), std::string::npos) << error.message();
-  }
+  const std::string error = error_of([&] { reader.read(reader.arrays().at("x"), 4 << 19, row); });
+  EXPECT_NE(error.find("big.safetensors: has become shorter"), std::string::npos) << error;
 }
 
 TEST_F(CliTest, KeysThatAreMeantAreNamed) {
@@ -240,12 +237,7 @@ TEST_F(CliTest, SizesInHeadersAreWholeNumbers) {
     const std::string header = R"({"x":{"dtype":"F32",)" + std::string(sizes) + "}}";
     const uint64_t length = header.size();
     write("odd.safetensors", std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + "0123");
-    std::string said;
-    try {
-      SafeTensors::read(path("odd.safetensors"));
-    } catch (const Error& error) {
-      said = error.message();
-    }
+    const std::string said = error_of([&] { SafeTensors::read(path("odd.safetensors")); });
     EXPECT_NE(said.find("tensor 'x': its "), std::string::npos) << sizes << ": " << said;
     EXPECT_THROW(SafeTensorsReader reader(path("odd.safetensors")), Error) << sizes;
   }

@@ -27,6 +27,12 @@ Shape Blocked::block_shape() const {
   return shape;
 }
 
+int64_t Blocked::count() const {
+  int64_t product = chunks();
+  for (int k = 0; k < cut; ++k) product *= axes[k].extent;
+  return product;
+}
+
 bool ContractionSide::is_affine() const {
   return std::ranges::all_of(accesses, [](const AxisMap& access) { return access.always && access.divisor == 1; });
 }

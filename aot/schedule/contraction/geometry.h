@@ -29,7 +29,7 @@ struct Blocked {
   int64_t width_of_cut() const { return extent() * inner(); }
   int64_t chunks() const { return (extent() + chunk - 1) / chunk; }
   Shape block_shape() const;  // how many blocks: the outer axes, then chunks
-  int64_t count() const { return element_count(block_shape()); }
+  int64_t count() const;
   int64_t total() const;                                    // product of all axes
   bool is_ragged() const { return extent() % chunk != 0; }  // the last block of the cut axis is shorter
   bool cuts_last_axis() const { return cut == static_cast<int>(axes.size()) - 1; }

@@ -14,6 +14,12 @@ namespace ingot::schedule {
 
 using loops::ContractionDim;
 
+int64_t ContractionProblem::extent(const std::vector<int>& dims) const {
+  int64_t product = 1;
+  for (const int d : dims) product *= space.dims[d].extent;
+  return product;
+}
+
 Shape ContractionProblem::extents(const std::vector<int>& dims) const {
   Shape shape;
   for (const int d : dims) shape.push_back(space.dims[d].extent);

@@ -56,7 +56,7 @@ struct ContractionProblem {
   DType accumulator;  // a register dtype
   std::vector<Orientation> ways;
 
-  int64_t extent(const std::vector<int>& dims) const { return element_count(extents(dims)); }
+  int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
   int64_t accumulator_bytes() const { return info(accumulator).bytes; }
 };
