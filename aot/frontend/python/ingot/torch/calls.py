@@ -7,7 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,20 @@ class Subject:
     state: State
     changeable: list[Hyperparameter]
     schedules: Mapping[str, Schedule]
+    said: set[str] = field(default_factory=set)  # warnings, each of which is given once
 
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
         return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
 
+    def reached(self) -> list[Any]:
+        """The objects that it can reach, each once."""
+        return Snapshot(self.roots(), {}).reached()
+
     def modules(self) -> list[dict[str, Any]]:
         """The global variables of the user's functions that it can reach, of each module once."""
-        functions = [f for f in Snapshot(self.roots(), {}).reached() if isinstance(f, types.FunctionType)]
+        functions = [f for f in self.reached() if isinstance(f, types.FunctionType)]
         found = {id(f.__globals__): f.__globals__ for f in functions if is_users(f.__code__.co_filename)}
         return [*found.values()]
 

@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.mixed import refuse_mixed_types
 from ingot.torch.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
@@ -91,6 +92,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
                 if is_real and id(value) not in self._constants:
                     raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
+        refuse_mixed_types(func, args, kwargs, place)
         return func(*args, **kwargs)
 
     def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:

@@ -105,6 +105,7 @@ class Program(EntryPoints):
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
+        self._said: set[str] = set()
         state = self.state
         self._numbers = hyperparameters(state.optimizers)
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
@@ -213,7 +214,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        return Subject(added.function, added.example_args, self.state, changeable, self._schedules)
+        return Subject(added.function, added.example_args, self.state, changeable, self._schedules, self._said)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
         """Makes numbers state, if there are any at those places that are none yet."""

@@ -25,6 +25,8 @@ from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, refuse_written
 from ingot.torch.decompositions import decompositions, first_decompositions
 from ingot.torch.errors import TraceError, ValueAsked
+from ingot.torch.identity import asked_identity
+from ingot.torch.outside import watched_outside
 from ingot.torch.places import Places, module_paths, user_line
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
@@ -120,12 +122,15 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     places = Places(capture, attributes(subject.state))
     calls = Calls(subject, fakes, places, choices, watch)
     arguments = calls.arguments()
+    modules = subject.modules()
     with (
         tracing_settings(subject.state, training),
         refused(),
         traceable_averages(),
         computed_again(),
-        computed_arithmetic(choices, subject.modules()),
+        computed_arithmetic(choices, modules),
+        watched_outside(modules, subject.said),
+        asked_identity(subject.reached()),
         composites(subject.state.optimizers, places.composite),
         module_paths(subject.state.models, places.modules),
         explained(places),
