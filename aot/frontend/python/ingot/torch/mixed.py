@@ -18,7 +18,12 @@ KNOWN: dict[tuple[Any, Types], str] = {}  # what PyTorch says to an op of tensor
 
 
 def refuse_mixed_types(func: Any, args: Any, kwargs: Any, place: Place | None) -> None:
-    """Raises TraceError for what PyTorch refuses by the types of its operands: tensors without values do not tell."""
+    """Raises TraceError for what PyTorch refuses by the types of its operands: tensors without values do not tell.
+
+    Ops of a backward pass are of the types that their forward ops were given.
+    """
+    if torch._C._current_autograd_node() is not None:
+        return
     types = tuple(x.dtype for x in pytree.arg_tree_leaves(*args, **kwargs) if isinstance(x, torch.Tensor))
     if len({*types}) < 2:
         return
