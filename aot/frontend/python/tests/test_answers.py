@@ -112,6 +112,10 @@ LOSSES: dict[str, Loss] = {
     "sort": lambda model, x: model(x)[positive(x)].sort(0)[0][0].sum(),
     "masked_select": lambda model, x: model(x).masked_select(positive(x)[:, None]).sort()[0][:2].sum(),
     "column_by_mask": lambda model, x: model(x).T[:, positive(x)].std(),
+    "numbers_in_a_text": lambda model, x: (
+        (model(x) * sum(len(f"{i}") for i in (positive(x).nonzero()[:, 0] * 7).tolist())).square().mean()
+    ),
+    "positions_one_by_one": lambda model, x: sum(model(x)[int(i)].square().sum() for i in positive(x).nonzero()),
     "dropout": lambda model, x: F.dropout(model(x), 0.0)[positive(x)].std(),
     **{
         f.__name__: f

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import SelectionRefused, TraceError
-from ingot.torch.places import user_place
+from ingot.torch.places import is_users_code, user_place
 from ingot.torch.torch_internals import node_of
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -34,10 +35,10 @@ CONVERSIONS = (
 
 @dataclass(frozen=True)
 class Fixed:
-    """What of a call is taken as it is for the example at once, by which of its kind it is: numbers, selections."""
+    """Where numbers, and selections, are taken as they are for the example at once: the user's lines."""
 
-    numbers: frozenset[int] = frozenset()
-    selections: frozenset[int] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    selections: frozenset[str] = frozenset()
 
     def with_those(self, error: BaseException, answers: Answers) -> Fixed:
         """Also what an error is about; the same, where it is about nothing else.
@@ -47,7 +48,7 @@ class Fixed:
         if not isinstance(error, TraceError):
             return Fixed(self.numbers | answers.all_numbers(), self.selections)
         masks = error.masks if isinstance(error, SelectionRefused) else []
-        selections = {which for mask, which in answers.selected if any(mask is other for other in masks)}
+        selections = {line for mask, line in answers.selected if any(mask is other for other in masks)}
         numbers = answers.numbers_in(error) | answers.numbers_of(getattr(error, "sizes", ()))
         return Fixed(self.numbers | numbers, self.selections | selections)
 
@@ -105,18 +106,15 @@ class Answers:
     fixed: Fixed
     conditions: list[Any] = field(default_factory=list)
     places: list[Place | None] = field(default_factory=list)
-    selected: list[tuple[torch.Tensor, int]] = field(default_factory=list)  # by which mask, and which of a call it is
+    selected: list[tuple[torch.Tensor, str]] = field(default_factory=list)  # by which mask, and where
     _given: list[Any] = field(default_factory=list)
-    _numbers: int = 0
-    _selections: int = 0
-    _integers: set[int] = field(default_factory=set)
-    _made: dict[Any, int] = field(default_factory=dict)  # which number of a call each symbol is
+    _integers: set[str] = field(default_factory=set)
+    _made: dict[Any, str] = field(default_factory=dict)  # where each symbol was made
 
     def begin(self) -> None:
         """A call begins."""
         self.conditions = []
         self._made = {}
-        self._numbers = self._selections = 0
 
     def answer(self, number: Any) -> Any:
         """A number as it is for the example."""
@@ -135,42 +133,40 @@ class Answers:
 
     def number(self, made: Any) -> Any:
         """What ``item()`` gives: a number that the program computes, or as it is for the example."""
-        which = self._numbers
-        self._numbers += 1
         if not isinstance(made, NUMBERS):
             return made
+        line = str(user_place())
         for symbol in made.node.expr.free_symbols:
-            self._made[symbol] = which
+            self._made[symbol] = line
         if isinstance(made, torch.SymInt):
-            self._integers.add(which)
-        return self.answer(made) if which in self.fixed.numbers and not self._moves(made) else made
+            self._integers.add(line)
+        return self.answer(made) if line in self.fixed.numbers and not self._moves(made) else made
 
     def is_fixed(self, mask: torch.Tensor) -> bool:
-        """Whether as many rows are selected by a mask, which comes next, as for the example."""
-        which = self._selections
-        self._selections += 1
-        self.selected.append((mask, which))
-        return which in self.fixed.selections
+        """Whether as many rows are selected by a mask as for the example."""
+        line = str(user_place())
+        self.selected.append((mask, line))
+        return line in self.fixed.selections
 
     def count(self, mask: torch.Tensor) -> int:
         """How many elements of a mask are true."""
         return int(self.answer(mask.sum().item()))
 
-    def all_numbers(self) -> frozenset[int]:
-        """Which numbers there are so far."""
+    def all_numbers(self) -> frozenset[str]:
+        """Where there are numbers so far."""
         return frozenset(self._made.values())
 
-    def numbers_in(self, error: BaseException | None) -> frozenset[int]:
-        """Which numbers an error, or one that it comes from, is about."""
-        found: set[int] = set()
+    def numbers_in(self, error: BaseException | None) -> frozenset[str]:
+        """Where the numbers were made that an error, or one that it comes from, is about."""
+        found: set[str] = set()
         while error:
             if isinstance(error, GuardOnDataDependentSymNode):
                 found |= {self._made[symbol] for symbol in error.cond.free_symbols if symbol in self._made}
             error = error.__cause__ or error.__context__
         return frozenset(found)
 
-    def numbers_of(self, sizes: Iterable[torch.SymInt]) -> frozenset[int]:
-        """Which numbers some sizes are computed of; all that are whole, where torch gives sizes symbols of their own."""
+    def numbers_of(self, sizes: Iterable[torch.SymInt]) -> frozenset[str]:
+        """Where numbers were made that sizes are computed of; all whole ones, where torch gives sizes symbols anew."""
         symbols = {symbol for size in sizes for symbol in size.node.expr.free_symbols}
         found = {self._made[symbol] for symbol in symbols if symbol in self._made}
         return frozenset(found or (self._integers if symbols else ()))
@@ -194,10 +190,21 @@ class Answers:
 
             return converted
 
+        def texting(method: Callable[..., Any], of_answer: Callable[..., Any]) -> Callable[..., Any]:
+            def text(number: Any, *args: Any) -> Any:
+                if is_carried(number) or not is_users_code(sys._getframe(1)):
+                    return method(number, *args)
+                return of_answer(self.answer(number), *args)
+
+            return text
+
         with ExitStack() as undo:
             for symbolic, name in CONVERSIONS:
                 kind = float if name == "__float__" else int
                 undo.enter_context(patch.object(symbolic, name, converting(getattr(symbolic, name), kind)))
+            for name in ("__format__", "__str__", "__repr__", "__hash__"):
+                said = texting(getattr(torch.SymInt, name), getattr(int, name))
+                undo.enter_context(patch.object(torch.SymInt, name, said, create=True))
             for name, convert in (("__int__", math.trunc), ("__index__", operator.index)):
                 undo.enter_context(patch.object(FakeTensor, name, _of_tensor(convert), create=True))
             yield

@@ -218,8 +218,8 @@ class Run:
 
     def rounded(self) -> TraceError:
         """The error where values are others in the program as soon as it was traced."""
-        what = f"Python asks for values of tensors at {self._program.asked[0]}, and by rounding they are others in a program"
-        return TraceError(what, fix="compute with tensors, torch.where")
+        what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
+        return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
 
     def change(self) -> str:
         """Why it is not enough."""

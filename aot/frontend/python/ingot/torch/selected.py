@@ -93,6 +93,32 @@ class Selected:
         return torch.where(_beside(self.mask, self.rows), self.rows, value)
 
 
+class Behind:
+    """What is selected, behind dimensions of 1, ``x[None, rows]``: it is reshaped to rows again."""
+
+    def __init__(self, selected: Selected, ahead: int) -> None:
+        self._selected, self._ahead = selected, ahead
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise refusal(func.__name__, *(leaf._selected for leaf in pytree.tree_leaves(args) if isinstance(leaf, cls)))
+
+    def __getattr__(self, name: str) -> Any:
+        raise refusal(name, self._selected)
+
+    def reshape(self, *sizes: Any) -> Selected:
+        """The rows, in other sizes."""
+        return self._selected.reshape(*sizes)  # type: ignore[no-any-return]
+
+    view = reshape
+
+    def squeeze(self, dim: int = 0) -> Any:
+        """The same without the first dimension."""
+        if dim != 0:
+            raise refusal("squeeze", self._selected)
+        return self._selected if self._ahead == 1 else Behind(self._selected, self._ahead - 1)
+
+
 def _beside(mask: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     return mask.reshape(-1, *[1] * (rows.dim() - 1))
 
@@ -250,9 +276,13 @@ def _taken(func: Any, x: Any, index: Any) -> Any:
         if keys[0] is Ellipsis or keys[0] == slice(None):
             return _each(func, x, index)
         raise refusal("an index")
-    if not all(isinstance(key, Selected) and key.rows.dtype is torch.long for key in keys):
+    ahead = next((i for i, key in enumerate(keys) if key is not None), 0)
+    behind = next((i for i, key in enumerate(reversed(keys)) if key is not None), 0)
+    taken = keys[ahead : len(keys) - behind]
+    if not all(isinstance(key, Selected) and key.rows.dtype is torch.long for key in taken):
         raise refusal("an index")
-    return _together("an index", keys).with_rows(func(x, _rows(index)))
+    rows = _together("an index", taken).with_rows(func(x, (*_rows(taken), *[None] * behind)))
+    return Behind(rows, ahead) if ahead else rows
 
 
 def _put(func: Any, x: Any, mask: Any, values: Any) -> None:
