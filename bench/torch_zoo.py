@@ -332,7 +332,7 @@ ROWS: dict[str, Row] = {
         {
             **{**PATCHES, "num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3], "fusion_hidden_size": 16},
             **{"neck_hidden_sizes": [8, 8, 16, 16], "reassemble_factors": [4, 2, 1, 0.5], "is_hybrid": False},
-            **{"use_auxiliary_head": False},
+            **{"use_auxiliary_head": True},
         },
         "DPTForSemanticSegmentation",
         segmented,
@@ -356,13 +356,13 @@ ROWS: dict[str, Row] = {
     "efficientnet": (
         "EfficientNetConfig",
         {
-            **{"image_size": 32, "width_coefficient": 0.25, "depth_coefficient": 0.25, "hidden_dim": 64},
+            **{"image_size": 64, "width_coefficient": 0.25, "depth_coefficient": 0.25, "hidden_dim": 320},
             **{"in_channels": [32, 16], "out_channels": [16, 24], "strides": [1, 2], "num_block_repeats": [1, 2]},
             **{"kernel_sizes": [3, 3], "expand_ratios": [1, 6], "depthwise_padding": [], "num_labels": CLASSES},
             **{"num_hidden_layers": 2},
         },
         "EfficientNetForImageClassification",
-        pictures,
+        lambda: pictures(64),
     ),
     "regnet": (
         "RegNetConfig",

@@ -6,14 +6,18 @@ import builtins
 import functools
 import itertools
 import math
+import numbers
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import torch
 
 from ingot.torch.choices import Choices
+from ingot.torch.errors import TraceError
+from ingot.torch.places import user_place
 
 COMPUTED = torch.SymInt | torch.SymFloat
 PYTHONS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0, torch.SymBool: False}  # a number of the same type
@@ -39,6 +43,8 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
             undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
             undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
+        for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
+            undo.enter_context(patch.object(symbolic, name, _comparing(getattr(symbolic, name))))
         for names, (name, asking) in itertools.product(variables, ASKING.items()):
             if name not in names:
                 names[name] = asking
@@ -77,6 +83,24 @@ def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], ch
         return number
 
     return call
+
+
+def _comparing(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=`` also with numbers of other types, which Python would take for something else altogether."""
+
+    @functools.wraps(method)
+    def compare(number: Any, other: Any) -> Any:
+        if isinstance(other, np.generic):
+            other = other.item()
+        elif isinstance(other, int | float) and type(other) not in (bool, int, float):
+            other = int(other) if isinstance(other, int) else float(other)
+        answer = method(number, other)
+        if answer is NotImplemented and isinstance(other, numbers.Number):
+            what = f"a number that the program computes is compared with a {type(other).__name__}"
+            raise TraceError(what, user_place(), "compare it with an int or a float")
+        return answer
+
+    return compare
 
 
 def _extreme(function: Callable[..., Any], combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,20 @@ class Subject:
     state: State
     changeable: list[Hyperparameter]
     schedules: Mapping[str, Schedule]
+    said: set[str] = field(default_factory=set)  # warnings, each of which is given once
 
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
         return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
 
+    def reached(self) -> list[Any]:
+        """The objects that it can reach, each once."""
+        return Snapshot(self.roots(), {}).reached()
+
     def modules(self) -> list[dict[str, Any]]:
         """The global variables of the user's functions that it can reach, of each module once."""
-        functions = [f for f in Snapshot(self.roots(), {}).reached() if isinstance(f, types.FunctionType)]
+        functions = [f for f in self.reached() if isinstance(f, types.FunctionType)]
         found = {id(f.__globals__): f.__globals__ for f in functions if is_users(f.__code__.co_filename)}
         return [*found.values()]
 
@@ -78,6 +83,20 @@ def _roots(values: dict[str, Any]) -> list[Held]:
     return [Held(path, value, Entry(values, path)) for path, value in values.items()]
 
 
+def _examples(subject: Subject) -> tuple[Tensors, Tensors, Tensors]:
+    """State, changeable numbers, and the tensors of the example arguments."""
+    return (
+        [*subject.state.tensors.values()],
+        [torch.tensor(h.default, dtype=torch.float64) for h in subject.changeable],
+        [x.detach() for x in pytree.tree_leaves(tuple(subject.example_args)) if isinstance(x, torch.Tensor)],
+    )
+
+
+def examples(subject: Subject) -> Tensors:
+    """What the placeholders of a trace stand for."""
+    return [tensor for tensors in _examples(subject) for tensor in tensors]
+
+
 class Calls:
     """Two calls of a function in a row, to be traced; the results of the first."""
 
@@ -87,6 +106,7 @@ class Calls:
         self.subject = subject
         self.repetition = Repetition()
         self.outputs: Any = None
+        self.is_guarded = False
         self._choices = choices
         self._fakes = fakes
         self._places = places
@@ -102,11 +122,8 @@ class Calls:
         def fake(tensor: torch.Tensor) -> torch.Tensor:
             return self._fakes.from_tensor(tensor, static_shapes=True)
 
-        return (
-            [fake(tensor) for tensor in self.subject.state.tensors.values()],
-            [fake(torch.tensor(h.default, dtype=torch.float64)) for h in self.subject.changeable],
-            [fake(self._leaves[i].detach()) for i in self._positions],
-        )
+        state, numbers, given = _examples(self.subject)
+        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)]
 
     def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors) -> Tensors:
         """Both calls; the outputs of each, the state after it, and what was chosen by."""
@@ -139,6 +156,8 @@ class Calls:
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
                     results += self._choices.predicates
+                    results += (held := self._choices.held())
+                    self.is_guarded = bool(held)
                     scheduled = self._scheduled()
                     own = [*numbers.values(), *scheduled.values()]
                     self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given | scheduled, own)
@@ -154,8 +173,8 @@ class Calls:
         for i, value in zip(self._positions, inputs, strict=True):
             flat[i] = value
         returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
-        if any(isinstance(leaf, Selected) for leaf in pytree.tree_leaves(returned)):
-            raise refusal("who gets it")
+        if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
+            raise refusal("who gets it", *selected)
         return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
 
     def _counters(self) -> Named:

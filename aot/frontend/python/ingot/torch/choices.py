@@ -6,7 +6,7 @@ They are numbers that it carries from call to call, its inputs, and the values o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
+from ingot.torch.answers import Answers
 from ingot.torch.checks import asking_frame, passing_answer
 from ingot.torch.errors import ValueAsked
 from ingot.torch.places import is_users_code, user_place
@@ -30,23 +31,36 @@ class Choices:
     that the user's code asks about others.
     """
 
-    def __init__(self, given: Sequence[bool]) -> None:
+    def __init__(self, given: Sequence[bool], answers: Answers | None = None) -> None:
+        """With `answers`, all other questions are answered as they say."""
         self.made = [*given]
+        self.answers = answers
         self.predicates: list[torch.SymBool] = []  # of the call that runs
         self.place: Place | None = None  # of the last question
         self._answers: dict[Any, bool] = {}
         self._symbols: set[Any] = set()
         self._inputs: set[Any] = set()
 
+    def count(self) -> int:
+        """How many questions the call asked so far."""
+        return len(self.predicates) + (len(self.answers.places) if self.answers else 0)
+
     def begin(self, numbers: Iterable[Any]) -> None:
         """A call begins, with numbers that are carried."""
         self.predicates = []
         self._answers = {}
         self._symbols = {number.node.expr for number in numbers}
+        if self.answers:
+            self.answers.begin()
+
+    def held(self) -> list[torch.Tensor]:
+        """Whether the answers of the call were the program's too, where it asked any."""
+        truth = self.answers.all_hold() if self.answers else None
+        return [] if truth is None else [truth]
 
     def derive(self, number: Any, operands: Iterable[Any]) -> None:
         """Says that a number is computed of others."""
-        if all(self._is_carried(operand) for operand in operands):
+        if all(self.is_carried(operand) for operand in operands):
             self._symbols.add(number.node.expr)
 
     def take(self, number: Any) -> None:
@@ -66,9 +80,9 @@ class Choices:
             try:
                 return answer(predicate)
             except GuardOnDataDependentSymNode:
-                if self._is_carried(predicate):
+                if self.is_carried(predicate):
                     return self._choose(predicate)
-                if not is_users_code(frame):
+                if not is_users_code(frame) and not self.answers:
                     raise
                 return self._choose_or_pass(predicate, frame)
 
@@ -77,17 +91,23 @@ class Choices:
                 return truth(tensor)
             except (GuardOnDataDependentSymNode, DataDependentOutputException):
                 frame = asking_frame()
-                if not is_users_code(frame) or tensor.numel() != 1:
+                if not (is_users_code(frame) or self.answers) or tensor.numel() != 1:
                     raise
                 value = tensor.item()
                 return self._choose_or_pass(value if isinstance(value, torch.SymBool) else value != 0, frame)
 
-        with patch.object(torch.SymBool, "__bool__", choose), patch.object(FakeTensor, "__bool__", choose_by_tensor):
+        with ExitStack() as undo:
+            undo.enter_context(patch.object(torch.SymBool, "__bool__", choose))
+            undo.enter_context(patch.object(FakeTensor, "__bool__", choose_by_tensor))
+            if self.answers:
+                undo.enter_context(self.answers.asked(self.is_carried))
             yield
 
     def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
         passing = passing_answer(frame)
-        return self._choose(predicate) if passing is None else passing
+        if passing is not None:
+            return passing
+        return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
 
     def _choose(self, predicate: torch.SymBool) -> bool:
         asked = predicate.node.expr
@@ -101,7 +121,8 @@ class Choices:
             self.place = user_place() or self.place
         return self._answers[asked]
 
-    def _is_carried(self, number: Any) -> bool:
+    def is_carried(self, number: Any) -> bool:
+        """Whether a number is one that is carried, or computed of those alone."""
         if not isinstance(number, torch.SymInt | torch.SymFloat | torch.SymBool):
             return True
         return bool(self._symbols) and number.node.expr.free_symbols <= self._symbols

@@ -17,12 +17,13 @@ from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.buckets import Buckets
-from ingot.torch.emit import SEED, STEP
+from ingot.torch.emit import HELD, SEED, STEP
 from ingot.torch.errors import FirstStepDiffers, TraceError
 from ingot.torch.feed import Feed
 from ingot.torch.guard import Guard
 from ingot.torch.live import Live
 from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.repetition import Carried
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
@@ -59,6 +60,7 @@ class CompiledStep(Substituted):
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
+        self._has_said = self._has_begun = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._signature = inspect.signature(called)
@@ -68,9 +70,12 @@ class CompiledStep(Substituted):
 
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else.
         """
-        latest = self._latest
+        latest, departed = self._latest, []
         if latest and not kwargs and latest.takes(args) and latest.guard.holds():
-            return latest(args, are_taken=True)
+            try:
+                return latest(args, are_taken=True)
+            except Departed:
+                departed.append(latest)
         if kwargs:
             args = self._positional(args, kwargs)
         args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
@@ -79,12 +84,29 @@ class CompiledStep(Substituted):
             args = self._options.buckets.padded(self._signature, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
-        run = next((run for run in self._runs if run.key == key and run.guard.holds()), None)
-        if run is None:
+        while True:
+            run = next((r for r in self._runs if r not in departed and r.key == key and r.guard.holds()), None)
+            is_new = run is None
+            if run is None:
+                try:
+                    run = self._trace(args, key)
+                except FirstStepDiffers:  # from the state that it makes on, steps are alike
+                    return self.function(*unpadded)
+                except Carried as error:
+                    if not error.is_of_first or self._has_begun or self._options.on_change == "error":
+                        raise
+                    self._has_begun = True  # from what it changed on, calls may be alike
+                    warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=2)
+                    return self.function(*unpadded)
             try:
-                run = self._trace(args, key)
-            except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                return self.function(*unpadded)
+                return self._ran(run, args, given)
+            except Departed:
+                if is_new:
+                    raise run.rounded() from None
+                departed.append(run)
+
+    def _ran(self, run: Run, args: tuple[Any, ...], given: tuple[torch.Tensor, ...]) -> Any:
+        """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
         if self._options.verify and (shapes := _shapes(given)) not in run.verified:
             run.verify(self._name, _tensors(args), given)
             run.verified.append(shapes)
@@ -109,7 +131,10 @@ class CompiledStep(Substituted):
             self._report(key)
         program = self._make_program()
         _say_stepped(program)
-        program.add(ENTRY, self.function, args, training=self._options.training)
+        program.add(ENTRY, self.function, args, training=self._options.training, guards=True)
+        if program.asked and not self._has_said:
+            self._has_said = True
+            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=4)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
@@ -118,7 +143,7 @@ class CompiledStep(Substituted):
     def _report(self, key: Any) -> None:
         """Says once that a program is not enough, and why; refuses one after the other."""
         alike = [run for run in self._runs if run.key == key]
-        why = alike[-1].guard.change() if alike else "its arguments are of other shapes or types, or modes are others"
+        why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
         what = f"{self._name}: {why}; a program has that fixed"
         if self._options.on_change == "error":
             raise TraceError(what, fix="keep it as it is, pass it as a tensor, or allow on_change='retrace'")
@@ -128,6 +153,10 @@ class CompiledStep(Substituted):
             warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=4)
 
 
+class Departed(Exception):
+    """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
+
+
 class Run:
     """One program of a function: what it was traced with, and its bundle over the live state."""
 
@@ -135,6 +164,7 @@ class Run:
 
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
+        self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self._is_padded = options.buckets is not None
         self._program, self._subject = program, program.subjects[ENTRY]
@@ -170,6 +200,9 @@ class Run:
         self._live.take_in()
         outputs = self._feed(arguments, are_taken)
         self._live.written()
+        self.has_departed = not outputs.pop(HELD, True)
+        if self.has_departed:
+            raise Departed
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
@@ -182,6 +215,15 @@ class Run:
             tensor.fill_(number.get())
         for scheduler, count in self._schedulers:
             count.fill_(counter(scheduler))
+
+    def rounded(self) -> TraceError:
+        """The error where values are others in the program as soon as it was traced."""
+        what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
+        return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
+
+    def change(self) -> str:
+        """Why it is not enough."""
+        return "Python would be given other values of tensors" if self.has_departed else self.guard.change()
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
@@ -277,6 +319,12 @@ def _kind(leaf: Any) -> Any:
     raise TypeError(
         f"an argument is a {type(leaf).__name__}; give tensors, numbers, strings, and lists or dicts of them"
     )
+
+
+def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
+    where = f"{', '.join(places[:3])}{' ...' if len(places) > 3 else ''}"
+    what = f"Python asks for values of tensors, which are taken as they are in this call ({where})"
+    return f"{name}: {what}; a call where they are others is traced again"
 
 
 def _tensors(tree: Any) -> tuple[torch.Tensor, ...]:

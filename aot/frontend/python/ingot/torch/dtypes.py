@@ -6,7 +6,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import TensorType
-from ingot.torch.errors import TraceError
+from ingot.torch.errors import TraceError, ValueAsked
 
 DTYPES = {
     torch.float16: "f16",
@@ -38,5 +38,5 @@ def type_of(tensor: torch.Tensor) -> TensorType:
         shape = tuple(int(size) for size in tensor.shape)
     except GuardOnDataDependentSymNode as error:
         fix = "take lengths and ranges from shapes, which are fixed when the function is traced, not from tensors"
-        raise TraceError("a shape depends on the values in a tensor", fix=fix) from error
+        raise ValueAsked("a shape depends on the values in a tensor", fix=fix) from error
     return TensorType(dtype_name(tensor.dtype), shape)

@@ -18,7 +18,9 @@ from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
 from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.places import composite_of, draw_of, only_trace_errors, place_of
-from ingot.torch.scalars import SCALAR_OPS
+from ingot.torch.scalars import SCALAR_OPS, TRUTH
+
+HELD = "guards_hold"  # an output of a program that is guarded: whether what it was traced for is so
 
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
@@ -56,9 +58,11 @@ class Emitter:
         """Writes every op, or those that some results need."""
         nodes = self.graph.graph.nodes if results is None else _needed(results)
         for node in nodes:
-            if node.op == "get_attr":
+            if node.op == "get_attr" and node not in self.values:
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
         for composite, nodes_together in stretches(nodes):
+            if all(node in self.values for node in nodes_together):
+                continue
             if composite:
                 self._write_composite(composite, nodes_together)
             else:
@@ -117,6 +121,9 @@ class Emitter:
         first = next((n.meta.get("val") for n in node.all_input_nodes), None)
         if isinstance(first, torch.Tensor):
             self.lowering.strides, self.lowering.offset = first.stride(), first.storage_offset()
+        result = self.lowering.results[0]
+        if len(self.lowering.results) == 1 and result and 0 in result.shape:
+            return self.lowering.constant(0, result)
         value = rule(self.lowering, *args, **kwargs)
         if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
             raise TraceError(
@@ -134,10 +141,14 @@ class Emitter:
 
 @dataclass(frozen=True)
 class Way:
-    """A graph, and the choices that lead to it; what they are made by follows its results."""
+    """A graph, and the choices that lead to it; what they are made by follows its results.
+
+    Where it is guarded, its last result says whether it is right; where not, the state stays as it is.
+    """
 
     graph: torch.fx.GraphModule
     choices: tuple[bool, ...] = ()
+    is_guarded: bool = False
 
     @property
     def placeholders(self) -> list[torch.fx.Node]:
@@ -160,12 +171,16 @@ class Ways:
         self._emitters = {way: Emitter(way.graph, self.decompositions, self.lowering) for way in ways}
         self._returned = {way: way.returned for way in ways}
         self._arguments, self._results = arguments, results
+        self._are_guarded = any(way.is_guarded for way in ways)
+        self._kept = self._changed()
+        # State that is left as it was where a guard does not hold.
+        self._left = {results[i].name for i in self._kept if results[i].is_state} if self._are_guarded else set()
 
     def arguments(self) -> list[tuple[Value, Port]]:
         """Makes the placeholders arguments, in order; state that nothing reads is none."""
         written = []
         for port, *nodes in zip(self._arguments, *(way.placeholders for way in self._emitters), strict=True):
-            if port.is_state and not any(node.users for node in nodes):
+            if port.is_state and port.name not in self._left and not any(node.users for node in nodes):
                 continue
             value = self.lowering.argument(type_of(nodes[0].meta["val"]))
             for emitter, node in zip(self._emitters.values(), nodes, strict=True):
@@ -173,31 +188,60 @@ class Ways:
             written.append((value, port))
         return written
 
-    def run(self) -> list[tuple[Value, Port]]:
-        """Writes every op; gives the results, without state that stays as it was."""
+    def _changed(self) -> list[int]:
+        """Which results are not state that stays as it was."""
         found = {way: dict(zip(way.placeholders, self._arguments, strict=True)) for way in self._emitters}
-        kept = [
+        return [
             i
             for i, port in enumerate(self._results)
             if any(not port.is_state or found[way].get(nodes[i]) is not port for way, nodes in self._returned.items())
         ]
+
+    def run(self) -> list[tuple[Value, Port]]:
+        """Writes every op; gives the results, without state that stays as it was."""
+        kept = self._kept
         values = self._write([*self._emitters], 0, kept)
-        return list(zip(values, (self._results[i] for i in kept), strict=True))
+        ports = [*(self._results[i] for i in kept), *([Port(HELD)] if self._are_guarded else [])]
+        return list(zip(values, ports, strict=True))
 
     def _write(self, ways: list[Way], depth: int, kept: Sequence[int]) -> Sequence[Value]:
         """Writes ways that made the same choices up to a depth."""
         emitter, returned = self._emitters[ways[0]], self._returned[ways[0]]
         if len(ways) == 1:
-            emitter.run()
-            return [emitter.values[returned[i]] for i in kept]
+            return self._write_guarded(ways[0], kept) if self._are_guarded else self._write_way(ways[0], kept)
         sides = [[way for way in ways if way.choices[depth : depth + 1] == (side,)] for side in (False, True)]
         if not all(sides):  # the other way only raises
             return self._write(ways, depth + 1, kept)
         predicate = returned[len(self._results) + depth]
         emitter.run([predicate])
         branches = [functools.partial(self._write, side, depth + 1, kept) for side in sides]
-        types = [type_of(returned[i].meta["val"]) for i in kept]
+        types = [type_of(returned[i].meta["val"]) for i in kept] + [TRUTH] * self._are_guarded
         return self.lowering.case(self.lowering.convert(emitter.values[predicate], "i32"), types, branches)
+
+    def _write_way(self, way: Way, kept: Sequence[int]) -> list[Value]:
+        emitter = self._emitters[way]
+        emitter.run()
+        return [emitter.values[self._returned[way][i]] for i in kept]
+
+    def _write_guarded(self, way: Way, kept: Sequence[int]) -> Sequence[Value]:
+        """Writes a way that is gone only where its guard holds, and whether it does."""
+        if not way.is_guarded:
+            return [*self._write_way(way, kept), self.lowering.constant(True, TRUTH)]
+        emitter, returned = self._emitters[way], self._returned[way]
+        emitter.run([returned[-1]])
+        held = emitter.values[returned[-1]]
+        found = zip(self._arguments, way.placeholders, strict=True)
+        before = {port.name: emitter.values[node] for port, node in found if node in emitter.values}
+        types = [type_of(returned[i].meta["val"]) for i in kept]
+
+        def stay() -> list[Value]:
+            return [
+                before[self._results[i].name] if self._results[i].is_state else self.lowering.constant(0, type_)
+                for i, type_ in zip(kept, types, strict=True)
+            ]
+
+        branches = [stay, lambda: self._write_way(way, kept)]
+        return [*self.lowering.case(self.lowering.convert(held, "i32"), types, branches), held]
 
 
 def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Sequence[Port]) -> tuple[str, bool]:
@@ -209,8 +253,9 @@ def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Seq
     if lowering.random:
         seed, step = lowering.random
         takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
-        one = lowering.constant(1, step.type)
-        gives.append((lowering.binary("add", step, one), Port(STEP, is_state=True)))
+        held = next((value for value, port in gives if port.name == HELD), None)
+        made = lowering.convert(held, step.type.dtype) if held else lowering.constant(1, step.type)
+        gives.append((lowering.binary("add", step, made), Port(STEP, is_state=True)))
     main = function_text("public @main", takes, lowering, gives)
     return module_text(name, [main, *written.decompositions.texts]), lowering.random is not None
 

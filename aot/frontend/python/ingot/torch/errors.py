@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ingot.stablehlo import Place
 
 
@@ -19,7 +22,17 @@ class TraceError(Exception):
 
 
 class ValueAsked(TraceError):
-    """Python asks for a value that is known only when the program runs."""
+    """Python asks for a value that is known only when the program runs; `sizes` are such as depend on values."""
+
+    sizes: Sequence[Any] = ()
+
+
+class SelectionRefused(TraceError):
+    """The number of rows that masks select would have to be known."""
+
+    def __init__(self, what: str, place: Place | None = None, fix: str = "", masks: Sequence[Any] = ()):
+        super().__init__(what, place, fix)
+        self.masks = [*masks]
 
 
 class SlotsMade(TraceError):

@@ -17,7 +17,7 @@ from ingot.torch.snapshot import STATEFUL, STATES, Snapshot
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.watched import Read, Watched, all_same
 
-DRAWN_FROM = tuple(type_ for type_, _ in STATES[:4])  # the user may draw from them elsewhere
+SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
 TRAINED = "requires_grad"
@@ -52,7 +52,7 @@ class Guard:
         def are_equal() -> bool:
             for copy, container, key in carried:
                 copy[key] = container[key]
-            return all(map(operator.eq, held, copies)) and others_are_equal()
+            return all(map(_are_alike, held, copies)) and others_are_equal()
 
         parts = [part for group in settings for part in (group, group["params"])]
         inputs = {number.place for number in self._movable() if number.index is None}
@@ -104,10 +104,10 @@ class Guard:
 
     def _reads(self, value: Any) -> list[Read]:
         """How the values of an object are read one by one, where no container holds them."""
-        for type_, read in STATES[len(DRAWN_FROM) :]:
+        for type_, read in STATES[len(SHARED) :]:
             if isinstance(value, type_):
                 return [functools.partial(read, value)]
-        if _is_object(value) or _containers(value) or isinstance(value, (*IMMUTABLE, *DRAWN_FROM)):
+        if _is_object(value) or _containers(value) or isinstance(value, (*IMMUTABLE, *SHARED)):
             return []
         return [held.read for held in edges(value, "", {}) if not self._is_carried(held.read)]
 
@@ -154,6 +154,11 @@ class Guard:
         """How often constants were written."""
         with without_functions():
             return [tensor._version for tensor in self._constants]
+
+
+def _are_alike(container: Any, other: Any) -> bool:
+    """Whether two containers hold the same, in the same order."""
+    return bool(container == other) and (not isinstance(container, dict) or [*container] == [*other])
 
 
 def _containers(value: Any) -> list[Any]:

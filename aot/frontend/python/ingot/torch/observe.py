@@ -31,12 +31,14 @@ class Graph:
     module: torch.fx.GraphModule
     takes: Sequence[Port]
     choices: Sequence[bool] = ()
+    is_guarded: bool = False
 
     @property
     def predicates(self) -> list[torch.fx.Node]:
         """What the choices are made by."""
         (returned,) = self.module.graph.output_node().args
-        return list(returned)[len(returned) - len(self.choices) :]
+        end = len(returned) - self.is_guarded
+        return list(returned)[end - len(self.choices) : end]
 
     @property
     def ops(self) -> list[torch.fx.Node]:

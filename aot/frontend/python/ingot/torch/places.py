@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.mixed import refuse_mixed_types
 from ingot.torch.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
@@ -35,6 +36,13 @@ BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, an
 STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
+Run = Callable[[Any, Any, Any], Any]  # an op, its arguments, and those with names
+
+
+def _run(func: Any, args: Any, kwargs: Any) -> Any:
+    return func(*args, **kwargs)
+
+
 class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     """Notes the place of every op for the graph's nodes; those of backward have the place of their forward op.
 
@@ -42,8 +50,10 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     of ops within a composite, its name and which of them it is.
     """
 
-    def __init__(self, capture: bool, constants: Container[int]) -> None:
+    def __init__(self, capture: bool, constants: Container[int], run: Run = _run) -> None:
+        """`run` calls an op."""
         super().__init__()
+        self._run = run
         self.modules: list[str] = []
         self.last: Place | None = None
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
@@ -91,7 +101,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
                 if is_real and id(value) not in self._constants:
                     raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
-        return func(*args, **kwargs)
+        refuse_mixed_types(func, args, kwargs, place)
+        return self._run(func, args, kwargs)
 
     def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:
         """Which random numbers an op draws; each call must draw others."""

@@ -72,6 +72,7 @@ class Added:
     example_args: Sequence[Any]
     training: bool
     capture: bool
+    guards: bool = False
 
 
 class Program(EntryPoints):
@@ -105,6 +106,7 @@ class Program(EntryPoints):
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
+        self._said: set[str] = set()
         state = self.state
         self._numbers = hyperparameters(state.optimizers)
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
@@ -112,6 +114,7 @@ class Program(EntryPoints):
         self.is_random = False
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
+        self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, list[Graph]] = {}
         self._added: dict[str, Added] = {}
@@ -129,6 +132,7 @@ class Program(EntryPoints):
         *,
         training: bool = True,
         capture: bool = False,
+        guards: bool = False,
     ) -> None:
         """Traces `function` into an entry point; it does not run, and state and gradients stay as they are.
 
@@ -137,7 +141,8 @@ class Program(EntryPoints):
         `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
         (or ``output`` where not training), or named by the keys of a dict; objects without tensors are left out, with
         a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
-        ``eval()`` and ``no_grad()``. Plain attributes of modules are constants; `capture` makes other tensors such too.
+        ``eval()`` and ``no_grad()``. With `guards`, values that Python must have are those of `example_args` and of the
+        state as it is; the output ``guards_hold`` says whether they were, and where not nothing is changed. Plain attributes of modules are constants; `capture` makes other tensors such too.
 
         Raises TraceError with the place in the user's source, also for what the function itself raises.
         """
@@ -146,7 +151,7 @@ class Program(EntryPoints):
         carried = self._carried
         try:
             with only_trace_errors(), without_collection():
-                self._add(name, added := Added(function, example_args, training, capture))
+                self._add(name, added := Added(function, example_args, training, capture, guards))
                 if self._carried != carried:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
                         self._add(other, self._added[other])
@@ -164,10 +169,11 @@ class Program(EntryPoints):
         named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
-        written = [Way(way.graph, way.choices) for way in ways]
+        written = [Way(way.graph, way.choices, way.is_guarded) for way in ways]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
-        self.graphs[name] = [Graph(way.graph, takes, way.choices) for way in ways]
+        self.graphs[name] = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
         self.is_random |= is_random
+        self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
         self.returned[name] = pytree.tree_map_only(
@@ -185,7 +191,7 @@ class Program(EntryPoints):
         while True:
             subject = self.subjects[name] = self._subject(added)
             try:
-                ways = trace(subject, training=added.training, capture=added.capture)
+                ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
                 if not self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
                     refuse_other_ends(ways)
                     return ways
@@ -213,7 +219,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        return Subject(added.function, added.example_args, self.state, changeable, self._schedules)
+        return Subject(added.function, added.example_args, self.state, changeable, self._schedules, self._said)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
         """Makes numbers state, if there are any at those places that are none yet."""

@@ -49,12 +49,15 @@ OPAQUE = (
     torch.utils.hooks.RemovableHandle,
 )
 # By these names code reads and writes variables that it does not name itself.
-BY_TEXT = {"globals", "eval", "exec", "vars", "modules"}
+BY_TEXT = {"globals", "f_globals", "eval", "exec", "vars", "modules", "import_module", "__import__"}
 VALUES = (bool, int, float, complex, str, dict, list, set, collections.deque, collections.UserDict, os._Environ)
 
 
 def edges(value: Any, path: str, names: Names) -> Edges:
-    """What a value holds itself."""
+    """What a value holds itself; of a tensor the attributes that it was given."""
+    if isinstance(value, torch.Tensor):
+        yield from _attributes(vars(value), f"{path}.")
+        return
     if is_own_iterator(value):
         yield from _iterator(value, path, names)
         return
@@ -103,6 +106,8 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         value = variables.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
+            if name in _passed_on(code):
+                yield from _values_of(value, name)
         elif value is not ABSENT:
             yield Held(name, value, Entry(variables, name))
         elif isinstance(vars(builtins).get(name), VALUES):
@@ -116,6 +121,9 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         yield from itertools.chain.from_iterable(_one(text, Entry(variables, text)) for text in texts)
         for path in (variables.get("__name__"), *texts):
             yield from _of_imported(str(path), code.co_names)
+        for path in texts:
+            if path in sys.modules:
+                yield from _values_of(sys.modules[path], path)
 
 
 @functools.cache
@@ -123,6 +131,14 @@ def _global_names(code: types.CodeType) -> list[str]:
     """The names of globals that code reads or writes, without those of attributes."""
     ops = (op for op in dis.get_instructions(code) if "GLOBAL" in op.opname or op.opname.endswith("_NAME"))
     return [*dict.fromkeys(op.argval for op in ops if op.opname != "IMPORT_NAME")]
+
+
+@functools.cache
+def _passed_on(code: types.CodeType) -> set[str]:
+    """The globals that code takes as they are, not to read or write an attribute at once."""
+    ops = [op for op in dis.get_instructions(code) if op.opname != "CACHE"]
+    pairs = zip(ops, [*ops[1:], ops[-1]], strict=True)
+    return {op.argval for op, after in pairs if "GLOBAL" in op.opname and not after.opname.endswith(("ATTR", "METHOD"))}
 
 
 @functools.cache
@@ -152,6 +168,14 @@ def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edg
             yield from _one(f"{path}.{name}", Entry(vars(module), name))
         elif isinstance(value, type):
             yield from _of_library_class(value, f"{path}.{name}", others)
+
+
+def _values_of(module: types.ModuleType, path: str) -> Edges:
+    """The plain values in a module of the user's, whoever reads them."""
+    if is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0]):
+        for name, value in list(vars(module).items()):
+            if isinstance(value, VALUES) and not name.startswith("__"):
+                yield from _one(f"{path}.{name}", Entry(vars(module), name))
 
 
 def _of_library_class(class_: type, path: str, names: Sequence[str]) -> Edges:

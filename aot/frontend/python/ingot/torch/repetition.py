@@ -39,6 +39,8 @@ class Carried(TraceError):
     Where all that it carries are numbers that can be written, also what kinds they are, by their places.
     """
 
+    is_of_first = False  # whether it is what the first call changed
+
     def __init__(self, what: str, path: str, leaf: Leaf | None, fix: str, kinds: Kinds, place: Place | None = None):
         super().__init__(what, place, fix)
         self.path, self.leaf, self.kinds = path, leaf, kinds
@@ -122,7 +124,9 @@ class Repetition:
             path = changes[0]
             what += f"; the first changed `{path}` from {before.at(path).text} to {between.at(path).text}"
             fix = "call it once before it is traced, or keep what changes in a buffer of the model"
-        return Carried(what, "", None, fix, self.computed, place_of(node))
+        error = Carried(what, "", None, fix, self.computed, place_of(node))
+        error.is_of_first = bool(changes)
+        return error
 
 
 def refuse_shared_memory(state: Mapping[str, torch.Tensor]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import array
+import builtins
 import collections
 import ctypes
 import functools
 import io
+import mmap
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -16,8 +19,8 @@ import numpy as np
 import torch
 
 from ingot.torch.held import ABSENT, Element, Written
-from ingot.torch.reach import codes
-from ingot.torch.snapshot import C_VALUES, Snapshot, place_in_file
+from ingot.torch.reach import codes, is_users
+from ingot.torch.snapshot import BYTES, C_VALUES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
 MOST_RESTORED = 1 << 20  # elements of an array
@@ -40,6 +43,7 @@ def _undos(value: Any) -> Iterator[Undo]:
     for types_, read, write in WRITTEN:
         if isinstance(value, types_):
             yield functools.partial(write, value, read(value))
+            break
     if isinstance(value, types.FunctionType):
         yield from _of_variables(value)
     elif isinstance(value, type):
@@ -94,6 +98,9 @@ def _of_variables(function: Any) -> Iterator[Undo]:
             continue
         yield functools.partial(_set, cell, "cell_contents", was)
     named = {name for code in codes(function.__code__) for name in code.co_names}
+    if is_users(function.__code__.co_filename):
+        for name in named - {*function.__globals__, *vars(builtins)}:
+            yield functools.partial(function.__globals__.pop, name, None)
     for name, was in function.__globals__.items():
         if name in named:
             yield functools.partial(function.__globals__.__setitem__, name, was)
@@ -114,6 +121,17 @@ def _refill_memory(value: Any, was: bytes) -> None:
     ctypes.memmove(ctypes.addressof(value), was, len(was))
 
 
+def _refill_bytes(value: Any, was: bytes) -> None:
+    if bytes(value) == was:
+        return
+    if isinstance(value, array.array):
+        value[:] = array.array(value.typecode, was)
+    elif isinstance(value, memoryview):
+        value.cast("B")[:] = was
+    else:
+        value[:] = was
+
+
 def _clear_new(cached: Any, size: int) -> None:
     if cached.cache_info().currsize != size:
         cached.cache_clear()
@@ -125,11 +143,13 @@ WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...
     ((list, collections.deque), list, _refill_sequence),
     (set, set, _refill_set),
     (np.ndarray, lambda a: a.copy() if a.size <= MOST_RESTORED else None, _refill_array),
+    (random.SystemRandom, lambda r: None, lambda r, was: None),
     (random.Random, lambda r: r.getstate(), lambda r, was: r.setstate(was)),
     (np.random.RandomState, lambda r: r.get_state(), lambda r, was: r.set_state(was)),
     (np.random.Generator, lambda r: r.bit_generator.state, lambda r, was: setattr(r.bit_generator, "state", was)),
     (io.IOBase, place_in_file, lambda f, was: None if was is None else f.seek(was)),
     (C_VALUES, bytes, _refill_memory),
+    ((*BYTES, mmap.mmap), bytes, _refill_bytes),
     (functools._lru_cache_wrapper, lambda f: f.cache_info().currsize, _clear_new),
     (torch.Generator, lambda g: g.get_state(), lambda g, was: g.set_state(was)),
 )

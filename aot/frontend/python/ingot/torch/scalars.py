@@ -5,9 +5,10 @@ Each is an f64 or i64 scalar, as in Python.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -20,6 +21,8 @@ FLOAT, INTEGER, TRUTH = TensorType("f64"), TensorType("i64"), TensorType("i1")
 
 def _numbers(e: Lowering, *operands: Operand) -> list[Value]:
     """Operands in the type in which Python computes with them."""
+    if any(isinstance(v, int) and not -(2**63) <= v < 2**63 for v in operands):
+        raise e.refuse("an integer has more than 64 bits, and those that a program computes have 64", "use a float")
     whole = all(isinstance(v, int) or (isinstance(v, Value) and v.type.is_integer) for v in operands)
     return [e.tensor(v, INTEGER if whole else FLOAT) for v in operands]
 
@@ -34,6 +37,18 @@ def _function(name: str) -> Callable[[Lowering, Operand], Value]:
 
 def _whole(name: str) -> Callable[[Lowering, Operand], Value]:
     return lambda e, x: e.convert(e.unary(name, e.tensor(x, FLOAT)), "i64")
+
+
+def _round(e: Lowering, x: Operand, digits: int | None = None) -> Value:
+    if digits is not None:
+        raise e.refuse("Python's round() to some digits goes by how a number is written", "round(x * 100) / 100")
+    return _whole("round_nearest_even")(e, x)
+
+
+def _sum(e: Lowering, terms: Sequence[Operand]) -> Value:
+    """The sum, one number after the other."""
+    first, *others = terms
+    return functools.reduce(functools.partial(_arithmetic("add"), e), others, _numbers(e, first)[0])
 
 
 def _truncate(e: Lowering, x: Operand) -> Value:
@@ -111,7 +126,8 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     operator.lshift: _bitwise("shift_left"),
     operator.rshift: _bitwise("shift_right_arithmetic"),
     torch.sym_not: lambda e, x: e.unary("not", x),
-    round: _whole("round_nearest_even"),
+    round: _round,
+    torch.sym_sum: _sum,
     math.floor: _whole("floor"),
     math.ceil: _whole("ceil"),
     math.trunc: _truncate,

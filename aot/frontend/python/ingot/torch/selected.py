@@ -16,7 +16,8 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ingot.torch.errors import TraceError
+from ingot.torch.answers import Answers
+from ingot.torch.errors import SelectionRefused
 from ingot.torch.places import user_place
 
 Rule: TypeAlias = Callable[..., Any]
@@ -46,9 +47,14 @@ class Selected:
         name = func.__name__.strip("_")
         rule = RULES.get(name) or (_each if name in ROW_BY_ROW else None)
         writes = func.__name__.endswith("_") and not func.__name__.endswith("__")
-        if rule is None or (writes and rule is not _added):
-            raise refusal(func.__name__)
-        return rule(func, *args, **(kwargs or {}))
+        try:
+            if rule is None or (writes and rule is not _added):
+                raise refusal(func.__name__)
+            return rule(func, *args, **(kwargs or {}))
+        except SelectionRefused as error:
+            leaves = pytree.tree_leaves((args, kwargs))
+            error.masks += [leaf.source[0] for leaf in leaves if isinstance(leaf, Selected)]
+            raise
 
     def __getattr__(self, name: str) -> Any:
         if name in ("dtype", "device", "ndim", "requires_grad", "is_cuda"):
@@ -59,7 +65,7 @@ class Selected:
         if method is None:
             raise AttributeError(name)
         if not callable(method):
-            raise refusal(name)
+            raise refusal(name, self)
         return lambda *args, **kwargs: Selected.__torch_function__(method, (), (self, *args), kwargs)
 
     def __getitem__(self, index: Any) -> Any:
@@ -87,14 +93,41 @@ class Selected:
         return torch.where(_beside(self.mask, self.rows), self.rows, value)
 
 
+class Behind:
+    """What is selected, behind dimensions of 1, ``x[None, rows]``: it is reshaped to rows again."""
+
+    def __init__(self, selected: Selected, ahead: int) -> None:
+        self._selected, self._ahead = selected, ahead
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise refusal(func.__name__, *(leaf._selected for leaf in pytree.tree_leaves(args) if isinstance(leaf, cls)))
+
+    def __getattr__(self, name: str) -> Any:
+        raise refusal(name, self._selected)
+
+    def reshape(self, *sizes: Any) -> Selected:
+        """The rows, in other sizes."""
+        return self._selected.reshape(*sizes)  # type: ignore[no-any-return]
+
+    view = reshape
+
+    def squeeze(self, dim: int = 0) -> Any:
+        """The same without the first dimension."""
+        if dim != 0:
+            raise refusal("squeeze", self._selected)
+        return self._selected if self._ahead == 1 else Behind(self._selected, self._ahead - 1)
+
+
 def _beside(mask: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     return mask.reshape(-1, *[1] * (rows.dim() - 1))
 
 
-def refusal(name: str) -> TraceError:
+def refusal(name: str, *asked: Selected) -> SelectionRefused:
     """The error where the number of rows would have to be known."""
     what = f"the shape of what a mask selects depends on its values, and {name} would have to know it"
-    return TraceError(what, user_place(), f"shapes are fixed when the function is traced: {WHERE}")
+    fix = f"shapes are fixed when the function is traced: {WHERE}"
+    return SelectionRefused(what, user_place(), fix, [selected.source[0] for selected in asked])
 
 
 def _together(name: str, *trees: Any) -> Selected:
@@ -102,7 +135,7 @@ def _together(name: str, *trees: Any) -> Selected:
     leaves = pytree.tree_leaves(trees)
     found = [leaf for leaf in leaves if isinstance(leaf, Selected)]
     if any(x.source[0] is not found[0].source[0] or x.source[1:] != found[0].source[1:] for x in found):
-        raise TraceError(
+        raise SelectionRefused(
             f"{name} is of what different masks select", user_place(), "select both by one mask, which is made once"
         )
     rank = found[0].rows.dim()
@@ -243,9 +276,13 @@ def _taken(func: Any, x: Any, index: Any) -> Any:
         if keys[0] is Ellipsis or keys[0] == slice(None):
             return _each(func, x, index)
         raise refusal("an index")
-    if not all(isinstance(key, Selected) and key.rows.dtype is torch.long for key in keys):
+    ahead = next((i for i, key in enumerate(keys) if key is not None), 0)
+    behind = next((i for i, key in enumerate(reversed(keys)) if key is not None), 0)
+    taken = keys[ahead : len(keys) - behind]
+    if not all(isinstance(key, Selected) and key.rows.dtype is torch.long for key in taken):
         raise refusal("an index")
-    return _together("an index", keys).with_rows(func(x, _rows(index)))
+    rows = _together("an index", taken).with_rows(func(x, (*_rows(taken), *[None] * behind)))
+    return Behind(rows, ahead) if ahead else rows
 
 
 def _put(func: Any, x: Any, mask: Any, values: Any) -> None:
@@ -320,7 +357,7 @@ def _operator(name: str) -> Rule:
 
 def _unknown(name: str) -> Rule:
     def refuse(self: Selected, *_: Any) -> Any:
-        raise refusal(name)
+        raise refusal(name, self)
 
     return refuse
 
@@ -348,12 +385,18 @@ NOTHING = object()  # is selected
 
 
 class Selecting(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
-    """Makes `Selected` of what masks select by value."""
+    """Makes `Selected` of what masks select by value, but where `answers` say how many rows there are."""
+
+    def __init__(self, answers: Answers | None = None) -> None:
+        super().__init__()
+        self._answers = answers
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         select = SELECTING.get(func)
         made = select(*args, **kwargs or {}) if select and Selected not in types else NOTHING
-        return func(*args, **(kwargs or {})) if made is NOTHING else made
+        selected = made[0] if isinstance(made, tuple) else made
+        is_known = isinstance(selected, Selected) and self._answers and self._answers.is_fixed(selected.source[0])
+        return func(*args, **(kwargs or {})) if made is NOTHING or is_known else made
 
 
 def _is_mask(x: torch.Tensor, index: Any) -> bool:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import array
 import collections
+import csv
 import ctypes
 import datetime
 import decimal
 import enum
 import fractions
+import functools
+import hashlib
 import io
 import itertools
+import mmap
 import pathlib
 import pickle
+import queue
 import random
+import sqlite3
+import threading
 import zlib
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
@@ -31,6 +38,7 @@ PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, enum.Enum, itertools.count, Absent),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
+MAPPINGS = (dict, collections.UserDict)
 SIZED = (dict, list, set, collections.deque, collections.UserDict)
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 MOST_ELEMENTS = 1000  # of plain values; longer sequences of them are compared as one
@@ -113,10 +121,16 @@ class Snapshot:
         self._note(path, COMPUTED if is_carried else shown(value, self._names), read)
         if isinstance(value, (torch.Tensor, *SYMBOLIC)):
             self._note_tensor(path, value, read)
+            if _has_attributes(value):
+                self._seen[id(value)] = value, path
+                return edges(value, path, self._names)
         elif not isinstance(value, PLAIN):
             self._seen[id(value)] = value, path
             if isinstance(value, SIZED):
                 self._note(f"len({path})", shown(len(value), self._names), lambda: len(value))
+            if isinstance(value, MAPPINGS) and len(value) > 1:
+                read_order = functools.partial(order_of, value, self._names)
+                self._note(f"the order of {path}", shown(read_order(), {}), read_order)
             if not isinstance(value, STATEFUL) and not (isinstance(value, SIZED) and _is_long(value)):
                 return edges(value, path, self._names)
         return None
@@ -150,6 +164,16 @@ class Snapshot:
         return [value for value, _ in self._seen.values()]
 
 
+def _text_of(kind: str, state: Any) -> str:
+    is_place = isinstance(state, int) or (isinstance(state, tuple) and len(state) == 2)
+    return f"{kind} at {state}" if is_place else kind
+
+
+def _has_attributes(value: Any) -> bool:
+    """Whether the user gave a tensor attributes of its own."""
+    return type(value) in (torch.Tensor, torch.nn.Parameter) and bool(vars(value))
+
+
 def shown(value: Any, names: Names) -> Shown:
     """A value as it is compared."""
     kind = f"a {type(value).__name__}"
@@ -164,25 +188,46 @@ def shown(value: Any, names: Names) -> Shown:
     if isinstance(value, SIZED):
         return Shown((type(value), repr(value) if _is_long(value) else ""), kind)
     state = _state_of(value)
-    text = next((text(value) for types_, text in TEXTS if isinstance(value, types_)), kind)
+    text = next((text(value) for types_, text in TEXTS if isinstance(value, types_)), _text_of(kind, state))
     return Shown((type(value), state), text)
+
+
+def order_of(mapping: Any, names: Names) -> str:
+    """The keys of a mapping in their order, those without a text of their own by which objects they are."""
+    return ", ".join(_key_of(key, names) for key in mapping)
+
+
+def _key_of(key: Any, names: Names) -> str:
+    if isinstance(key, torch.Tensor):
+        return names.get(id(key), "a tensor")
+    return repr(key) if isinstance(key, PLAIN) else f"{type(key).__name__} {id(key)}"
 
 
 def _is_long(values: Any) -> bool:
     """Whether values are compared as one."""
-    every = values.values() if isinstance(values, dict | collections.UserDict) else values
+    every = values.values() if isinstance(values, MAPPINGS) else values
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
 C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
+BYTES = (bytearray, array.array, memoryview)  # whose elements can be written
 
-# How the state of what draws random numbers, of arrays and of files is read; an array that is a file's is not.
+# How the state of what draws random numbers, of locks, arrays and files is read; an array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (random.SystemRandom, lambda r: None),  # what it draws is refused
     (random.Random, lambda r: r.getstate()),
     (np.random.Generator, lambda r: pickle.dumps(r.bit_generator.state)),
     (np.random.RandomState, lambda r: pickle.dumps(r.get_state())),
     (torch.Generator, lambda r: None),  # a program draws by itself
-    ((bytearray, array.array, memoryview, *C_VALUES), bytes),
+    (type(threading.Lock()), lambda lock: lock.locked()),
+    (type(threading.RLock()), repr),
+    ((*BYTES, mmap.mmap, *C_VALUES), bytes),
+    (queue.SimpleQueue, lambda q: q.qsize()),
+    (type(hashlib.sha256()), lambda h: h.digest()),
+    (sqlite3.Connection, lambda c: c.total_changes),
+    (type(csv.reader(())), lambda r: r.line_num),
+    (np.nditer, lambda i: i.finished or i.iterindex),
+    (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
     (io.IOBase, lambda f: place_in_file(f)),
     (np.memmap, lambda a: a.shape),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
@@ -190,7 +235,10 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (np.ndarray, np.array_repr),
     (io.IOBase, lambda f: f"a file at {place_in_file(f)}"),
-    ((bytearray, array.array, *C_VALUES), repr),
+    ((*BYTES[:2], *C_VALUES), repr),
+    ((memoryview, mmap.mmap), lambda m: repr(bytes(m)[:64])),
+    (type(threading.RLock()), repr),
+    (type(hashlib.sha256()), lambda h: h.hexdigest()),
 )
 STATEFUL = tuple(type_ for type_, _ in STATES)
 

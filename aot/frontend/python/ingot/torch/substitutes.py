@@ -83,6 +83,26 @@ def cond(
     return if_true(*operands) if predicate else if_false(*operands)
 
 
+def while_loop(go_on: Callable[..., Any], body: Callable[..., Any], carried: Sequence[Any]) -> tuple[Any, ...]:
+    """What a loop leaves: it is Python's own, whose trips are traced one after the other."""
+    values = tuple(carried)
+    while go_on(*values):
+        values = tuple(body(*values))
+    return values
+
+
+def moved(module: torch.nn.Module, move: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> torch.nn.Module:
+    """What ``module.to(...)`` and its like leave, where its tensors are so already."""
+    for tensor in (*module.parameters(recurse), *module.buffers(recurse)):
+        made = move(tensor)
+        if (made.dtype, made.device) != (tensor.dtype, tensor.device):
+            raise TraceError(
+                f"a module's tensors become {made.dtype} on {made.device}, and were {tensor.dtype} on {tensor.device}",
+                fix="convert the module before it is traced",
+            )
+    return module
+
+
 run_script = torch.jit.ScriptFunction.__call__
 
 
@@ -95,8 +115,10 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
 # Where torch's own modules look functions up, and what they find.
 SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "cond"): cond,
+    (torch, "while_loop"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "grid_sampler"): grid_sampler,
     (torch.jit.ScriptFunction, "__call__"): run_source,
+    (torch.nn.Module, "_apply"): moved,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,22 +15,26 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.torch.answers import Answers, Fixed, Shadow
 from ingot.torch.arithmetic import computed_arithmetic
 from ingot.torch.averaging import traceable_averages
-from ingot.torch.calls import Calls, Subject
+from ingot.torch.calls import Calls, Subject, examples
 from ingot.torch.checkpoints import computed_again
 from ingot.torch.choices import MOST_WAYS, Choices, others, too_many_ways
 from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, refuse_written
 from ingot.torch.decompositions import first_decompositions
-from ingot.torch.errors import TraceError, ValueAsked
+from ingot.torch.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.functional import functional
-from ingot.torch.places import Places, module_paths, user_line
+from ingot.torch.identity import asked_identity
+from ingot.torch.outside import watched_outside
+from ingot.torch.places import Places, module_paths, place_of, user_line
 from ingot.torch.recorder import recorded
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
 from ingot.torch.selected import Selecting
+from ingot.torch.static_shapes import run_answered
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.swallowed import not_swallowed
@@ -53,7 +58,8 @@ class Trace:
     """A functional graph of ATen ops.
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
-    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by. Its
+    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where it
+    is guarded, whether what it was traced for holds. Its
     constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
     said by kind, and what else Python holds afterwards.
     """
@@ -62,18 +68,46 @@ class Trace:
     outputs: Any
     constants: list[torch.Tensor]
     choices: tuple[bool, ...]
+    is_guarded: bool
+    asked: tuple[str, ...]  # where Python asked for the values that it is guarded for
     computed: Kinds
     left: Snapshot
 
 
-def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
+def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
     what has none: there PyTorch raises, and a program, which does not, is taken not to come. What Python's objects hold
-    is as before afterwards. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
+    is as before afterwards. With `guards`, values that Python must have are those of the example, and the program says
+    in each run whether they were; there, and else, each way is one of its own. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
     neither argument nor state, and Carried for what Python carries from call to call.
     """
+    try:
+        return _ways(subject, training, capture)
+    except (ValueAsked, SelectionRefused) as error:
+        if not guards:
+            raise
+        return _guarded(subject, training, capture, error)
+
+
+def _guarded(subject: Subject, training: bool, capture: bool, refusal: TraceError) -> list[Trace]:
+    """The ways where values are those of the example: also such as an error is about, until there is none."""
+    fixed = Fixed()
+    while True:
+        met: list[Answers] = []
+        try:
+            return _ways(subject, training, capture, fixed, met)
+        except Exception as error:
+            wider = fixed.with_those(error, met[-1])
+            if wider == fixed:
+                raise error if isinstance(error, Carried | SlotsMade) else refusal from error
+            fixed = wider
+
+
+def _ways(
+    subject: Subject, training: bool, capture: bool, fixed: Fixed | None = None, met: list[Answers] | None = None
+) -> list[Trace]:
     ways: list[Trace] = []
     raised: list[RuntimeError] = []
     waiting: list[tuple[bool, ...]] = [()]
@@ -81,7 +115,10 @@ def trace(subject: Subject, *, training: bool, capture: bool) -> list[Trace]:
     while waiting:
         if len(ways) + len(waiting) > MOST_WAYS:
             raise too_many_ways(choices.place)
-        choices = Choices(given := waiting.pop())
+        answers = None if fixed is None else Answers(Shadow(examples(subject), len(subject.state.tensors)), fixed)
+        if answers and met is not None:
+            met.append(answers)
+        choices = Choices(given := waiting.pop(), answers)
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             try:
                 ways.append(_trace(subject, training, capture, choices))
@@ -116,21 +153,26 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
 
 
 def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
-    places = Places(capture, attributes(subject.state))
+    answers = choices.answers
+    run = {"run": functools.partial(run_answered, answers)} if answers else {}
+    places = Places(capture, attributes(subject.state), **run)
     calls = Calls(subject, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
+    modules = subject.modules()
     with (
         tracing_settings(subject.state, training),
         refused(),
         traceable_averages(),
         computed_again(),
-        computed_arithmetic(choices, subject.modules()),
-        composites(subject.state.optimizers, places.composite, lambda: len(choices.predicates)),
+        computed_arithmetic(choices, modules),
+        watched_outside(modules, subject.said),
+        asked_identity(subject.reached()),
+        composites(subject.state.optimizers, places.composite, choices.count),
         module_paths(subject.state.models, places.modules),
         explained(places),
         not_swallowed(places),
         choices.asked(),
-        Selecting(),
+        Selecting(answers),
     ):
         graph = recorded(calls, arguments, first_decompositions(), keep_types=False)
     refuse_written(graph, places.paths, inputs=len(arguments[2]))
@@ -139,8 +181,26 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments))
+    refuse_sizes(graph, pure)
     left = calls.repetition.snapshots[1]
-    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.repetition.computed, left)
+    asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
+    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left)
+
+
+def refuse_sizes(graph: torch.fx.GraphModule, pure: torch.fx.GraphModule) -> None:
+    """Raises ValueAsked where sizes depend on values in what is left of a graph."""
+    for node in pure.graph.nodes:
+        if _sizes_of(node):
+            fix = "take lengths and ranges from shapes, which are fixed when the function is traced, not from tensors"
+            error = ValueAsked("a shape depends on the values in a tensor", place_of(node), fix)
+            error.sizes = [size for other in graph.graph.nodes for size in _sizes_of(other)]
+            raise error
+
+
+def _sizes_of(node: torch.fx.Node) -> list[torch.SymInt]:
+    """The sizes of what a node gives that depend on values."""
+    made = [value for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+    return [size for value in made for size in value.shape if isinstance(size, torch.SymInt)]
 
 
 @contextmanager
@@ -163,7 +223,7 @@ def explained(places: Places) -> Iterator[None]:
         fix = "use a loop of Python's, which is unrolled; torch.cond by that name, or Python's if"
         raise TraceError(what, user_line(error), fix) from error
     except DynamicOutputShapeException as error:
-        raise TraceError(
+        raise ValueAsked(
             f"the shape of what {error.func} gives depends on the values in a tensor",
             places.last,
             f"shapes are fixed when the function is traced: {OF_FIXED_SHAPE.get(error.func, BY_MASK)}",

@@ -13,9 +13,10 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ingot.judge import SHAKES, Agreement, Run, judge
+from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
+from ingot.torch.emit import HELD
 from ingot.torch.observe import Drawn, Draws, Graph, Observer
 from ingot.torch.part import first_parting
 from ingot.torch.restore import restored
@@ -96,7 +97,11 @@ def _run_session(case: Case) -> list[Step]:
         state = _state_of(case.session)
         way, drawn = draws(state, inputs)
         outputs = case.session.entries[case.entry](**inputs)
+        if not outputs.pop(HELD, True):
+            break
         steps.append(Step(state, inputs, drawn, outputs, way))
+    if not steps:
+        raise Undecided("its first step asks for values that are not as they were when it was traced")
     return steps
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import array
 import builtins
+import collections
 import contextvars
+import csv
 import ctypes
+import enum
+import hashlib
+import importlib
 import io
 import itertools
+import mmap
+import operator
 import os
+import queue
+import random
+import sqlite3
 import sys
+import tempfile
 import threading
 import types
 import weakref
@@ -16,6 +28,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from trainings import Training, linear, usual_step
@@ -261,3 +274,194 @@ for name, make in ITERATORS.items():
 def takes_by_a_method_of_a_list() -> Training:
     pop = [*reversed(SCALES)].pop
     return late(lambda: pop())  # here
+
+
+@case()
+def counts_in_a_module_that_importlib_finds() -> Training:
+    elsewhere.calls = 0
+    return late(lambda: counting(importlib.import_module("carried.elsewhere"))())
+
+
+@case()
+def counts_in_an_attribute_of_a_tensor() -> Training:
+    model, optimizer = linear()
+    model.table = torch.ones(1)
+    model.table.calls = 0
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model, optimizer, x * 2 if counting(model.table)() > 3 else x * model.table)
+
+    return Training(model, optimizer, step)
+
+
+class Phase(enum.IntEnum):
+    FOURTH = 4
+
+
+@case()
+def compares_with_a_member_of_an_enumeration() -> Training:
+    count = counting(Counter())
+    return late(lambda: 4 if count() == Phase.FOURTH else 0)
+
+
+@case()
+def asks_whether_a_comparison_is_true() -> Training:
+    count = counting(Counter())
+    return late(lambda: 4 if (count() > 3) is True else 0)
+
+
+@case()
+def asks_for_the_class_of_a_number() -> Training:
+    count = counting(Counter())
+    return late(lambda: 4 if count().__class__ is int else 0)
+
+
+@case(r"`is` asks which object a number is")
+def asks_whether_a_number_is_another() -> Training:
+    count = counting(Counter())
+    four = Phase.FOURTH.value
+    return late(lambda: 4 if count() is four else 0)  # here
+
+
+@case(r"`is` asks which object a number is")
+def asks_by_a_function_whether_a_number_is_another() -> Training:
+    count = counting(Counter())
+    return late(lambda: 4 if operator.is_not(count(), 4) else 0)  # here
+
+
+@case(r"`numbers` is array\('d', \[5\.0\]\) or array\('d', \[1\.0\]\) after a call")
+def writes_an_array_late() -> Training:
+    numbers = array.array("d", [1.0])
+    view, count = memoryview(numbers), counting(Counter())
+
+    def scale() -> float:
+        if count() > 3:
+            numbers[0] = 5.0
+        return sum(view)
+
+    return late(scale)
+
+
+def turning(numbers: dict[str, float], turn: Callable[[dict[str, float], str], object]) -> Training:
+    """Looks at the first entry of a mapping, and moves it to the end."""
+
+    def scale() -> float:
+        first = next(iter(numbers))
+        turn(numbers, first)  # here
+        return numbers[first]
+
+    return late(scale)
+
+
+SCALED = dict(zip("abcd", (1.0, 1.0, 1.0, 5.0), strict=True))
+
+
+@case(r"`the order of numbers` from")
+def turns_a_mapping() -> Training:
+    return turning({**SCALED}, lambda numbers, key: numbers.update({key: numbers.pop(key)}))
+
+
+@case(r"`the order of numbers` from")
+def turns_an_ordered_mapping() -> Training:
+    return turning(collections.OrderedDict(SCALED), lambda numbers, key: numbers.move_to_end(key))
+
+
+def rows_of_a_database() -> Callable[[], float]:
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database.execute("create table calls (number)")
+
+    def count() -> float:
+        database.execute("insert into calls values (1)")
+        return database.execute("select count(*) from calls").fetchone()[0]
+
+    return count
+
+
+def rows_of_a_text() -> Callable[[], float]:
+    reader = csv.reader(io.StringIO("1\n1\n1\n5\n6\n7\n"))
+    return lambda: float(next(reader)[0])
+
+
+def rows_of_a_queue() -> Callable[[], float]:
+    waiting: queue.SimpleQueue[float] = queue.SimpleQueue()
+    for scale in SCALES:
+        waiting.put(scale)
+    return lambda: waiting.get()
+
+
+def bytes_of_memory() -> Callable[[], float]:
+    memory = mmap.mmap(-1, 8)
+
+    def count() -> float:
+        memory[0] += 1
+        return memory[0]
+
+    return count
+
+
+def elements_of_an_array() -> Callable[[], float]:
+    elements = np.array(SCALES).flat
+    return lambda: float(next(elements))
+
+
+def elements_of_arrays() -> Callable[[], float]:
+    elements = np.nditer(np.array(SCALES))
+    return lambda: float(next(elements))
+
+
+def sums_of_bytes() -> Callable[[], float]:
+    hashed = hashlib.sha256()
+
+    def count() -> float:
+        hashed.update(b".")
+        return hashed.digest()[0] / 64
+
+    return count
+
+
+def holders_of_a_lock() -> Callable[[], float]:
+    lock = threading.RLock()
+
+    def count() -> float:
+        lock.acquire()
+        return 5 if "count=4" in repr(lock) else 1
+
+    return count
+
+
+OPAQUE = (
+    *(rows_of_a_database, rows_of_a_text, rows_of_a_queue, bytes_of_memory, elements_of_an_array, elements_of_arrays),
+    *(sums_of_bytes, holders_of_a_lock),
+)
+
+
+def counting_by(make: Callable[[], Callable[[], float]]) -> Callable[[], Training]:
+    return lambda: late(make())
+
+
+for made in OPAQUE:
+    counts_by = counting_by(made)
+    counts_by.__name__ = f"counts_by_{made.__name__}"
+    case(r"the second call (changes `(database|reader|waiting|memory|elements|lock|hashed)` from|does something)")(counts_by)
+
+
+@case("other random bytes of the operating system")
+def draws_from_the_operating_system() -> Training:
+    return late(lambda: 4 if os.urandom(1)[0] > 127 else 0)  # here
+
+
+@case("other random bytes of the operating system")
+def draws_from_what_the_operating_system_draws() -> Training:
+    system = random.SystemRandom()
+    return late(lambda: 4 if system.random() > 0.5 else 0)  # here
+
+
+@case(r"writes '.*calls', which a program would not do again")
+def counts_in_a_file_that_it_opens() -> Training:
+    path = os.path.join(tempfile.mkdtemp(), "calls")
+
+    def count() -> float:
+        with open(path, "a") as file:  # here
+            return file.write(".") + file.tell()
+
+    return late(count)

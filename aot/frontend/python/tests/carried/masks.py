@@ -41,6 +41,16 @@ def by_experts(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return made.square().mean()
 
 
+def behind(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """As Mixtral takes the rows of an expert, and weighs them."""
+    made, columns = torch.zeros_like(y), torch.stack([x[:, 0] > 0, x[:, 0] <= 0])
+    for expert in range(2):
+        (rows,) = torch.where(columns[expert])
+        chosen_rows = y[None, rows].reshape(-1, 2) * x[:, 1][rows, None]
+        made.index_add_(0, rows, chosen_rows + y[None, None, rows].squeeze(0).view(-1, 2))
+    return made.square().mean()
+
+
 def detected(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """As ELECTRA leaves out padding."""
     active = x[:, :2] >= x[:, :2].mean()
@@ -103,6 +113,7 @@ LOSSES: dict[str, Loss] = {
     "likelihood": likelihood,
     "detected": detected,
     "nonzero": by_nonzero,
+    "behind": behind,
     "experts": by_experts,
     "embedded": embedded,
     "spoken": spoken,

@@ -250,6 +250,22 @@ def draws_from_a_generator() -> Training:
     return drawing(lambda: torch.rand(3, generator=generator).ceil() + torch.randint(1, 2, (3,), generator=generator))
 
 
+@case(r"addmm.* must have the same dtype, but got Double and Float")
+def multiplies_different_types() -> Training:
+    model, optimizer = linear()
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x.double()))
+
+
+@case(r"index_put.* requires the source and destination dtypes match")
+def writes_another_type() -> Training:
+    def change(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        y[torch.tensor([0, 2])] = x.double()[:2]  # here
+        return y
+
+    return changing(change)
+
+
 @case(r"torch\.save has nothing to write")
 def saves_at_times() -> Training:
     model, optimizer = linear()

@@ -295,8 +295,8 @@ def same(e: Lowering, x: Value, **_: Any) -> Value:
 
 @aten("_local_scalar_dense.default")
 def item(e: Lowering, x: Value) -> Value:
-    """A scalar as Python's number: f64, i64 or a truth value."""
-    return e.convert(x, "f64" if x.type.is_float else "i1" if x.dtype == "i1" else "i64")
+    """The one element as Python's number: f64, i64 or a truth value."""
+    return e.convert(e.reshape(x, ()), "f64" if x.type.is_float else "i1" if x.dtype == "i1" else "i64")
 
 
 @aten("copy.default")

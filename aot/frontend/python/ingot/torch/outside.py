@@ -1,0 +1,115 @@
+"""What a function reads or writes outside of itself while it is traced: random bytes, clocks and files.
+
+A program has none of it, so it is refused, or said once where the function may only log it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+from unittest.mock import patch
+
+from ingot.torch.errors import TraceError
+from ingot.torch.places import STANDARD_LIBRARY, place_in
+from ingot.torch.reach import is_users
+
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+ENTROPY = ((os, "urandom"), (random, "_urandom"))
+IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
+OPENED, LISTED = "open", ("os.listdir", "os.scandir")  # events that are audited
+
+_reading: list[set[str]] = []  # what was said, of the traces that run
+
+
+@contextmanager
+def watched_outside(modules: Iterable[dict[str, Any]], said: set[str]) -> Iterator[None]:
+    """Refuses random bytes and written files; says what is read, where it is not `said`.
+
+    `modules` are the user's global variables.
+    """
+    _audited()
+    substitutes = {
+        getattr(time, name): functools.partial(_read_clock, getattr(time, name), said)
+        for clock in CLOCKS
+        for name in (clock, f"{clock}_ns")
+    }
+    with ExitStack() as undo:
+        for clock, substitute in substitutes.items():
+            undo.enter_context(patch.object(time, clock.__name__, substitute))
+        for module, name in ENTROPY:
+            undo.enter_context(patch.object(module, name, functools.partial(_draw, getattr(module, name))))
+        for names in modules:
+            for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_clock(v, substitutes)]:
+                names[name] = substitutes[value]
+                undo.callback(names.__setitem__, name, value)
+        _reading.append(said)
+        undo.callback(_reading.pop)
+        yield
+
+
+def _is_clock(value: Any, clocks: dict[Any, Any]) -> bool:
+    return type(value) is type(time.sleep) and value in clocks
+
+
+def _read_clock(clock: Callable[[], Any], said: set[str]) -> Any:
+    frame = sys._getframe(1)
+    if is_users(frame.f_code.co_filename):
+        _say(f"reads time.{clock.__name__}()", frame, said)
+    return clock()
+
+
+def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
+    frame = _asking(sys._getframe(1))
+    if frame:
+        what = "each call draws other random bytes of the operating system"
+        raise TraceError(what, place_in(frame), "draw with torch, or pass what is drawn as an argument")
+    return draw(size)
+
+
+@functools.cache
+def _audited() -> None:
+    """Audits files from now on, which cannot be undone."""
+    sys.addaudithook(_audit)
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _reading or (event != OPENED and event not in LISTED):
+        return
+    frame = _asking(sys._getframe(1))
+    if frame is None:
+        return
+    path, mode, flags = (*arguments, None, None)[:3] if event == OPENED else (arguments[0], None, 0)
+    if event == OPENED and (flags or 0) & (os.O_WRONLY | os.O_RDWR):
+        what = f"writes {path!r}, which a program would not do again"
+        raise TraceError(what, place_in(frame), "write between steps: return what is to be written")
+    _say(f"reads {path!r}", frame, _reading[-1])
+
+
+def _asking(frame: FrameType | None) -> FrameType | None:
+    """The frame of the user's that asks, where nothing but Python's own library is between."""
+    while frame and (file := frame.f_code.co_filename).startswith((STANDARD_LIBRARY, "<")):
+        if file.startswith(IMPORTING) or file.endswith(("linecache.py", "traceback.py", "inspect.py")):
+            return None
+        if "-packages" in file:
+            return None
+        frame = frame.f_back
+    return frame if frame and is_users(frame.f_code.co_filename) else None
+
+
+def _say(what: str, frame: FrameType, said: set[str]) -> None:
+    place = place_in(frame)
+    if str(place) not in said:
+        said.add(str(place))
+        warnings.warn(
+            f"{place}: {what} while the function is traced, and a program never again; "
+            "pass what decides as an argument, or read it between steps",
+            stacklevel=2,
+        )
