@@ -158,7 +158,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   compiled.spec.name = printable(options.name);
   compiled.spec.states = state_spec(state);
   compiled.spec.state_bytes = state.bytes();
-  set_initial_state(state, entries, options.initial_state, compiled.spec);
+  set_initial_state(state, entries, options.initial_state, options.values, compiled.spec);
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
         compile_target(entries, state, loops::find_target(name), options.pipeline, compiled, phases));

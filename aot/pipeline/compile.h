@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "aot/base/safetensors.h"
 #include "aot/bundle/bundle.h"
 #include "aot/frontend/trace/program.h"
 #include "aot/graph/graph.h"
@@ -24,6 +26,7 @@ struct CompileOptions {
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   std::string initial_state = {};                        // what set_initial_state takes the first values from
+  std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

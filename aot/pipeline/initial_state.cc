@@ -28,20 +28,25 @@ std::string describe(const plan::StateSlot& slot) {
   return fmt::format("{}: {}[{}]", slot.name, info(slot.type.dtype).safetensors, join(slot.type.shape, ","));
 }
 
-// The tensor of the slot's name; null where the file has none.
-const SafeTensor* find_value(const SafeTensors& file, const std::string& path, const plan::StateSlot& slot) {
-  const SafeTensor* tensor = file.find(slot.name);
+// The tensor of the slot's name; null where there is none. `source` is where it comes from.
+const SafeTensor* find_value(const std::map<std::string, SafeTensor>& values, const std::string& source,
+                             const plan::StateSlot& slot) {
+  const auto found = values.find(slot.name);
+  const SafeTensor* tensor = found == values.end() ? nullptr : &found->second;
   if (!tensor || (tensor->dtype == info(slot.type.dtype).safetensors && tensor->shape == slot.type.shape)) {
     return tensor;
   }
-  throw_error(nullptr, fmt::format("{}: '{}' is {}[{}], but the state is {}", path, slot.name, tensor->dtype,
+  throw_error(nullptr, fmt::format("{}: '{}' is {}[{}], but the state is {}", source, slot.name, tensor->dtype,
                                    join(tensor->shape, ","), describe(slot)));
 }
 
-void read_values(const plan::StateTable& state, const std::string& path, bundle::BundleSpec& spec) {
-  const SafeTensors file = SafeTensors::read(path);
+// In the order of the states, each by the first list that has it.
+void read_values(const plan::StateTable& state, const std::map<std::string, SafeTensor>& file, const std::string& path,
+                 const std::map<std::string, SafeTensor>& values, bundle::BundleSpec& spec) {
   for (size_t i = 0; i < spec.states.size(); ++i) {
-    const SafeTensor* tensor = find_value(file, path, state.slots()[i]);
+    const plan::StateSlot& slot = state.slots()[i];
+    const SafeTensor* tensor = find_value(file, path, slot);
+    if (!tensor && path != kZeroState) tensor = find_value(values, "the program", slot);
     if (!tensor) continue;
     spec.states[i].start = bundle::Start::kSegment;
     spec.initial_state.insert(spec.initial_state.end(), tensor->data.begin(), tensor->data.end());
@@ -51,9 +56,10 @@ void read_values(const plan::StateTable& state, const std::string& path, bundle:
 }  // namespace
 
 void set_initial_state(const plan::StateTable& state, const std::vector<Function*>& entries, const std::string& source,
-                       bundle::BundleSpec& spec) {
+                       const std::map<std::string, SafeTensor>& values, bundle::BundleSpec& spec) {
   const bool from_file = !source.empty() && source != kZeroState;
-  if (from_file) read_values(state, source, spec);
+  const SafeTensors file = from_file ? SafeTensors::read(source) : SafeTensors();
+  read_values(state, file.tensors(), source, values, spec);
   const Function* init = init_of(entries);
   const std::set<std::string> initialized = init ? states_written_by(*init) : std::set<std::string>();
   for (size_t i = 0; i < spec.states.size(); ++i) {

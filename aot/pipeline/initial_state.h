@@ -1,9 +1,11 @@
 // The first values of state, from a file into a bundle.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "aot/base/safetensors.h"
 #include "aot/bundle/bundle.h"
 #include "aot/graph/graph.h"
 #include "aot/plan/tables.h"
@@ -20,8 +22,9 @@ inline constexpr const char* kStateFile = "state.safetensors";
 //   kZeroState
 //   a safetensors file: of every state, the tensor of its name; tensors that are no state are left alone
 //   ""    none: it is for the entry point init, one of `entries`, or for whoever runs the bundle
+// `values` are those that programs bring with them (ONNX models do), for states that the source leaves alone.
 // Throws an Error for a state that the file has with another type, or that has no value although there is a file or init.
 void set_initial_state(const plan::StateTable& state, const std::vector<Function*>& entries, const std::string& source,
-                       bundle::BundleSpec& spec);
+                       const std::map<std::string, SafeTensor>& values, bundle::BundleSpec& spec);
 
 }  // namespace ingot

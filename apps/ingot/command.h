@@ -58,6 +58,7 @@ Command train_command();
 Command check_command();
 Command bench_command();
 Command opt_command();
+Command import_command();
 Command keygen_command();
 Command sign_command();
 Command verify_command();

@@ -71,6 +71,7 @@ void print_json(const Compiled& compiled, const std::string& path) {
 std::string saved_state(const std::vector<std::string>& inputs) {
   std::string found;
   for (const std::string& input : inputs) {
+    if (program_name(input).is_onnx()) continue;
     const std::filesystem::path path = program_name(input).path;
     const std::filesystem::path file = (std::filesystem::is_directory(path) ? path : path.parent_path()) / kStateFile;
     if (!std::filesystem::is_regular_file(file) || file == found) continue;
@@ -81,6 +82,18 @@ std::string saved_state(const std::vector<std::string>& inputs) {
     found = file.string();
   }
   return found;
+}
+
+// Programs share state by name: what two of them bring must be the same.
+void add_values(std::map<std::string, SafeTensor> from, const std::string& file,
+                std::map<std::string, SafeTensor>& to) {
+  for (const auto& [name, value] : from) {
+    const auto [at, is_new] = to.emplace(name, value);
+    if (is_new || std::ranges::equal(at->second.data, value.data)) continue;
+    throw_error(nullptr, fmt::format("{}: the weight '{}' has other values than that of a program before; entry points "
+                                     "share weights by name",
+                                     file, name));
+  }
 }
 
 std::string explanation(const Compiled& compiled, const std::string& subject) {
@@ -114,7 +127,13 @@ void run_compile(const CompileCommand& command) {
     Progress progress;
     options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
     std::vector<std::unique_ptr<Module>> modules;
-    for (const std::string& file : program_files(command.inputs)) modules.push_back(load_program(file));
+    std::vector<std::shared_ptr<const void>> holders;
+    for (const std::string& file : program_files(command.inputs)) {
+      LoadedProgram program = load_program(file, options.shapes);
+      modules.push_back(std::move(program.module));
+      add_values(std::move(program.values), file, options.values);
+      holders.push_back(std::move(program.holder));
+    }
     return compile(std::move(modules), options);
   }();
   if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
@@ -124,7 +143,10 @@ void run_compile(const CompileCommand& command) {
   write_signed(compiled, command.output, key);
   if (command.json) return print_json(compiled, command.output);
   print_text(compiled, command.output);
-  if (!compiled.spec.initial_state.empty()) fmt::print("  first values of the state from {}\n", options.initial_state);
+  if (!compiled.spec.initial_state.empty()) {
+    fmt::print("  first values of the state from {}\n",
+               options.initial_state.empty() ? "the model" : options.initial_state);
+  }
   if (!options.pipeline.time_passes) return;
   for (const PhaseTime& time : compiled.times) fmt::print("  {:8.3f} s  {}\n", time.seconds, time.phase);
 }
@@ -140,6 +162,7 @@ Command compile_command() {
       .help = "Compile programs into a bundle",
       .examples =
           "  ingot compile step.mlir -o step.ingot\n"
+          "  ingot compile model.onnx -o model.ingot --shape batch=1    # an ONNX model and its weights\n"
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
           "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
@@ -147,7 +170,8 @@ Command compile_command() {
       .options =
           {{"inputs",
             &o.inputs,
-            "[ENTRY=]FILE.mlir or FOLDER...: StableHLO text; entry points share state by name",
+            "[ENTRY=]FILE.mlir, FILE.onnx or FOLDER...: StableHLO text or ONNX models; entry points share state by "
+            "name",
             {.required = true, .names = Names::kProgram}},
            {"-o,--output", &o.output, "the bundle to write", {.required = true, .names = Names::kOutput}},
            {"--target",

@@ -62,6 +62,10 @@ constexpr Format kFormats[] = {
      {"give a program, FILE.mlir", kCompileIt, kSaveTensors}},
 };
 
+constexpr const char* kOnnxAdvice[] = {
+    "give it a name that ends in .onnx to compile it, or import it: ingot import MODEL.onnx -o PROGRAM.mlir",
+    "compile it: ingot compile MODEL.onnx -o BUNDLE.ingot", "write its weights: ingot import MODEL.onnx --state FILE"};
+
 // ONNX has no mark of its own: a protocol buffer that begins with a small version, then the producer's name.
 bool is_onnx(const std::string& path, std::string_view head) {
   if (std::filesystem::path(path).extension() == ".onnx") return true;
@@ -101,7 +105,7 @@ void refuse_other_formats(const std::string& path, Wanted wanted) {
     if (const char* advice = format.advice[static_cast<size_t>(wanted)]) refuse(path, format.name, advice);
     return;
   }
-  if (is_onnx(path, head)) refuse(path, "an ONNX model", wanted == Wanted::kTensors ? kSaveTensors : kTraceIt);
+  if (is_onnx(path, head)) refuse(path, "an ONNX model", kOnnxAdvice[static_cast<size_t>(wanted)]);
   if (is_program(path, head) && wanted != Wanted::kProgram) {
     refuse(path, "a program", wanted == Wanted::kBundle ? kCompileIt : kSaveTensors);
   }

@@ -33,11 +33,16 @@ std::vector<PassRow> rows_of(const std::vector<std::string>& names) {
   return rows;
 }
 
+std::unique_ptr<Module> read_program(const std::string& input, const std::vector<GivenShape>& shapes) {
+  if (program_name(input).is_onnx()) return load_program(input, shapes).module;
+  refuse_other_formats(input, Wanted::kProgram);
+  return parse_program(read_text(input == "-" ? "/dev/stdin" : input), input);
+}
+
 void run_opt(const OptOptions& options) {
-  refuse_other_formats(options.input, Wanted::kProgram);
-  const auto module = parse_program(read_text(options.input == "-" ? "/dev/stdin" : options.input), options.input);
   PassContext context;
   context.shapes = given_shapes(options.shapes);
+  const auto module = read_program(options.input, context.shapes);
   PipelineOptions pipeline = options.pipeline;
   pipeline.print = [](const std::string& text) { std::cerr << text; };
   run_passes(rows_of(options.passes), *module, context, pipeline);

@@ -21,7 +21,7 @@ struct FailingPass {
 };
 
 std::optional<FailingPass> find_failing_pass(const std::string& program, std::span<const PassRow> passes) {
-  const std::unique_ptr<Module> module = load_program(program);
+  const std::unique_ptr<Module> module = load_program(program).module;
   PassContext context;
   for (const PassRow& pass : passes) {
     std::string before = print(*module);
@@ -56,7 +56,7 @@ std::string write_reproducer(const Failure& failure, std::span<const PassRow> pa
   for (const std::string& program : programs) {
     const ProgramName name = program_name(program);
     try {
-      write(name.entry + ".mlir", read_text(name.path));
+      write(name.entry + (name.is_onnx() ? ".onnx" : ".mlir"), read_text(name.path));
       const std::optional<FailingPass> failing = find_failing_pass(program, passes);
       if (!failing) continue;
       const std::string file = fmt::format("before-{}.mlir", failing->name);

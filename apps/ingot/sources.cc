@@ -11,6 +11,7 @@
 #include "aot/base/file.h"
 #include "aot/bundle/check_spec.h"
 #include "aot/bundle/read_bundle.h"
+#include "aot/frontend/onnx/import.h"
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
@@ -66,12 +67,20 @@ GivenShape parse_shape(const std::string& text) {
               fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
 }
 
+LoadedProgram load_onnx(const ProgramName& name, const std::vector<GivenShape>& shapes) {
+  auto imported =
+      std::make_shared<onnx::Imported>(onnx::import_model(name.path, {.entry = name.entry, .shapes = shapes}));
+  return {std::move(imported->module), imported->weights, imported};
+}
+
 }  // namespace
 
 ProgramName program_name(const std::string& argument) {
   const size_t equals = argument.find('=');
   if (equals != argument.npos) return {argument.substr(0, equals), argument.substr(equals + 1), true};
-  return {std::filesystem::path(argument).stem().string(), argument};
+  ProgramName name{std::filesystem::path(argument).stem().string(), argument};
+  if (name.is_onnx()) name.entry = "predict";
+  return name;
 }
 
 std::vector<std::string> program_files(const std::vector<std::string>& arguments) {
@@ -96,8 +105,9 @@ std::vector<std::string> program_files(const std::vector<std::string>& arguments
   return files;
 }
 
-std::unique_ptr<Module> load_program(const std::string& argument) {
+LoadedProgram load_program(const std::string& argument, const std::vector<GivenShape>& shapes) {
   const ProgramName name = program_name(argument);
+  if (name.is_onnx()) return load_onnx(name, shapes);
   refuse_other_formats(name.path, Wanted::kProgram);
   const std::string text = read_text(name.path);
   std::unique_ptr<Module> module = with_line_shown(text, name.path, [&] {
@@ -111,7 +121,7 @@ std::unique_ptr<Module> load_program(const std::string& argument) {
   } else if (!main && name.is_named) {
     throw_error(nullptr, fmt::format("{}: has no function @main to be named {}", name.path, name.entry));
   }
-  return module;
+  return {std::move(module), {}, nullptr};
 }
 
 std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path) {

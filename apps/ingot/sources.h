@@ -1,30 +1,41 @@
 // Programs and bundles from files, for the command line.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "aot/base/safetensors.h"
 #include "aot/bundle/bundle.h"
 #include "aot/graph/graph.h"
 #include "aot/passes/pass.h"
 
 namespace ingot {
 
-// What `[ENTRY=]FILE.mlir` names.
+// What `[ENTRY=]FILE.mlir` and `[ENTRY=]FILE.onnx` name.
 struct ProgramName {
-  std::string entry;  // ENTRY, or else what the file is called
+  std::string entry;  // ENTRY, or else what the file is called; predict for FILE.onnx
   std::string path;
   bool is_named = false;  // ENTRY was given
+
+  bool is_onnx() const { return path.ends_with(".onnx"); }
 };
 ProgramName program_name(const std::string& argument);
 
-// `[ENTRY=]FILE.mlir` as they are; in the place of a FOLDER its FILE.mlir, in the order of their names.
+// `[ENTRY=]FILE` as they are; in the place of a FOLDER its FILE.mlir, in the order of their names.
 std::vector<std::string> program_files(const std::vector<std::string>& arguments);
 
-// Parses and imports `[ENTRY=]FILE.mlir`. The function @main is named ENTRY, or else after the file. A mistake is
+struct LoadedProgram {
+  std::unique_ptr<Module> module;
+  std::map<std::string, SafeTensor> values;  // first values of its state, where the file has them: an ONNX model
+  std::shared_ptr<const void> holder;        // of those values
+};
+
+// Parses and imports `[ENTRY=]FILE.mlir`, whose function @main is named ENTRY, or else after the file; or imports
+// `[ENTRY=]FILE.onnx`, whose function is named ENTRY, or else predict, with the sizes that `shapes` give. A mistake is
 // thrown as an Error whose message shows the line of the text.
-std::unique_ptr<Module> load_program(const std::string& argument);
+LoadedProgram load_program(const std::string& argument, const std::vector<GivenShape>& shapes = {});
 
 // What `--shape batch=32,x=32x784` gives.
 std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts);

@@ -1,0 +1,126 @@
+#include "aot/frontend/onnx/node_args.h"
+
+#include <fmt/format.h>
+
+#include "aot/base/error.h"
+#include "aot/frontend/onnx/graph_importer.h"
+#include "aot/frontend/onnx/read_model.h"
+
+namespace ingot::onnx {
+
+const Item& NodeArgs::item(int i) const {
+  if (!has(i)) fail(fmt::format("its input {} is missing", i));
+  return inputs_[i];
+}
+
+Term NodeArgs::in(int i) const {
+  const Item& found = item(i);
+  if (!found.value) fail(fmt::format("its input {} is a sequence, and must be a tensor", i));
+  return {b, found.value};
+}
+
+Term NodeArgs::in_or(int i, double value) const { return has(i) ? in(i) : constant(b, {dtype_of(in(0)), {}}, value); }
+
+std::vector<Term> NodeArgs::all() const {
+  std::vector<Term> terms;
+  for (int i = 0; i < count(); ++i) terms.push_back(in(i));
+  return terms;
+}
+
+const std::vector<Item>& NodeArgs::sequence(int i) const {
+  const Item& found = item(i);
+  if (!found.sequence) fail(fmt::format("its input {} is a tensor, and must be a sequence", i));
+  return *found.sequence;
+}
+
+const Attribute* NodeArgs::find(std::string_view name) const { return importer.attribute(node, name); }
+
+int64_t NodeArgs::integer(std::string_view name) const {
+  const Attribute* a = find(name);
+  if (!a) fail(fmt::format("its attribute {} is missing", name));
+  return a->i;
+}
+
+int64_t NodeArgs::integer(std::string_view name, int64_t otherwise) const {
+  const Attribute* a = find(name);
+  return a ? a->i : otherwise;
+}
+
+double NodeArgs::number(std::string_view name, double otherwise) const {
+  const Attribute* a = find(name);
+  return a ? static_cast<double>(a->f) : otherwise;
+}
+
+std::string NodeArgs::text(std::string_view name, std::string_view otherwise) const {
+  const Attribute* a = find(name);
+  return std::string(a ? a->s : otherwise);
+}
+
+std::vector<int64_t> NodeArgs::integers(std::string_view name, std::vector<int64_t> otherwise) const {
+  const Attribute* a = find(name);
+  return a ? a->ints : otherwise;
+}
+
+std::vector<double> NodeArgs::numbers(std::string_view name, std::vector<double> otherwise) const {
+  const Attribute* a = find(name);
+  return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : otherwise;
+}
+
+const Graph& NodeArgs::graph(std::string_view name) const {
+  const Attribute* a = find(name);
+  if (!a || !a->graph) fail(fmt::format("its attribute {}, a graph, is missing", name));
+  return *a->graph;
+}
+
+DType NodeArgs::dtype(std::string_view name, DType otherwise) const {
+  const Attribute* a = find(name);
+  return a ? onnx::dtype_of(a->i, fmt::format("its attribute {}", name)) : otherwise;
+}
+
+std::optional<RefTensor> NodeArgs::maybe_known(int i) const {
+  const Item& found = item(i);
+  return found.value ? importer.known(found.value) : std::nullopt;
+}
+
+RefTensor NodeArgs::known(int i) const {
+  std::optional<RefTensor> value = maybe_known(i);
+  if (value) return *std::move(value);
+  const std::string_view name = i < std::ssize(node.inputs) ? node.inputs[i] : "";
+  limit(fmt::format(
+      "shapes depend on the values of its input {} ('{}'), which the model computes while it runs; make it a "
+      "constant or an initializer",
+      i, name));
+}
+
+std::vector<int64_t> NodeArgs::known_integers(int i) const {
+  RefTensor value = known(i);
+  if (value.is_float() || value.is_complex()) fail(fmt::format("its input {} must be of integers", i));
+  return std::move(value.i);
+}
+
+std::vector<int64_t> NodeArgs::integers_of(std::string_view attribute, int input,
+                                           std::vector<int64_t> otherwise) const {
+  if (has(attribute)) return integers(attribute);
+  return has(input) ? known_integers(input) : otherwise;
+}
+
+int64_t NodeArgs::axis(int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) fail(fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> NodeArgs::axes(std::vector<int64_t> axes, int rank) const {
+  std::vector<bool> seen(rank);
+  for (int64_t& a : axes) {
+    a = axis(a, rank);
+    if (seen[a]) fail(fmt::format("axis {} twice", a));
+    seen[a] = true;
+  }
+  return axes;
+}
+
+void NodeArgs::fail(const std::string& message) const { throw_error(b.location, message); }
+
+void NodeArgs::limit(const std::string& message) const { throw_limit(b.location, message); }
+
+}  // namespace ingot::onnx

@@ -1,0 +1,184 @@
+// The node tests of the package onnx: one small model for each use of each op, with inputs and outputs. All are evaluated;
+// some are compiled (all with INGOT_ONNX_COMPILE_EVERY=1). What does not pass is listed with its reason in
+// onnx_node_reasons.txt, and must not pass.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "aot/base/error.h"
+#include "aot/frontend/onnx/read_model.h"
+#include "tests/support/compiled_program.h"
+#include "tests/support/onnx_run.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What onnx.backend.test.runner compares with.
+constexpr double kRtol = 1e-3, kAtol = 1e-7;
+
+struct Case {
+  std::string name;
+  fs::path folder;
+
+  fs::path model() const { return folder / "model.onnx"; }
+  std::optional<RefTensor> tensor(const char* kind, size_t i) const {
+    const fs::path path = folder / "test_data_set_0" / fmt::format("{}_{}.pb", kind, i);
+    if (!fs::exists(path)) return std::nullopt;
+    return from_literal(*onnx::literal_of(onnx::read_tensor(path.string()).tensor, nullptr));
+  }
+};
+
+// How much of a model's inputs is fixed before it is imported. Tests give shapes as inputs, which are constants in models.
+enum class Fixed { kNothing, kSmallIntegers, kAll };
+
+struct Verdict {
+  std::string failure;  // "": it passed
+  Fixed fixed = Fixed::kNothing;
+};
+
+std::map<std::string, LiteralRef> fixed_inputs(const NamedTensors& inputs, Fixed fixed) {
+  std::map<std::string, LiteralRef> literals;
+  for (const auto& [name, tensor] : inputs) {
+    const bool is_shape = tensor.type.rank() <= 1 && !tensor.is_float() && !tensor.is_complex();
+    if (fixed == Fixed::kAll || (fixed == Fixed::kSmallIntegers && is_shape))
+      literals.emplace(name, to_literal(tensor));
+  }
+  return literals;
+}
+
+std::string attempt(const Case& test, Executor& executor, Fixed fixed) {
+  const auto model = onnx::read_model(test.model().string());
+  NamedTensors inputs;
+  for (size_t i = 0; i < model->graph.inputs.size(); ++i) {
+    if (auto tensor = test.tensor("input", i))
+      inputs.emplace(std::string(model->graph.inputs[i].name), *std::move(tensor));
+  }
+  onnx::ImportOptions options;
+  options.fixed = fixed_inputs(inputs, fixed);
+  for (const auto& [name, tensor] : inputs) options.shapes.push_back({name, tensor.type.shape});
+  const onnx::Imported imported = onnx::import_model(test.model().string(), options);
+  const NamedTensors outputs = run_imported(imported, executor, inputs);
+  for (size_t i = 0; i < model->graph.outputs.size(); ++i) {
+    const std::string name(model->graph.outputs[i].name);
+    const auto expected = test.tensor("output", i);
+    if (!expected) return "has no output " + name;
+    const std::string differs = difference(outputs.at(name), *expected, kRtol, kAtol);
+    if (!differs.empty()) return fmt::format("output {}: {}", name, differs);
+  }
+  return "";
+}
+
+Verdict run_case(const Case& test, const std::function<std::unique_ptr<Executor>()>& make) {
+  Verdict verdict;
+  for (const Fixed fixed : {Fixed::kNothing, Fixed::kSmallIntegers, Fixed::kAll}) {
+    verdict.fixed = fixed;
+    try {
+      verdict.failure = attempt(test, *make(), fixed);
+      return verdict;
+    } catch (const Error& error) {
+      verdict.failure = fmt::format("{}: {}", error.kind() == ErrorKind::kBug ? "bug" : "error", error.message());
+    } catch (const std::exception& error) {
+      verdict.failure = fmt::format("exception: {}", error.what());
+    }
+    if (verdict.failure.find("shapes depend on the values") == std::string::npos) return verdict;
+  }
+  return verdict;
+}
+
+// The tests of the package: what INGOT_ONNX_TESTS names, or in build/python. Empty where there are none.
+fs::path test_data() {
+  if (const char* folder = std::getenv("INGOT_ONNX_TESTS")) return folder;
+  std::error_code error;
+  for (const auto& version : fs::directory_iterator(fs::path(INGOT_SOURCE_DIR) / "build/python/lib", error)) {
+    const fs::path data = version.path() / "site-packages/onnx/backend/test/data";
+    if (fs::exists(data)) return data;
+  }
+  return {};
+}
+
+bool is_too_old(const fs::path& folder) {
+  const auto model = onnx::read_model((folder / "model.onnx").string());
+  return std::ranges::any_of(model->opsets,
+                             [](const onnx::OpsetImport& opset) { return opset.domain.empty() && opset.version < 7; });
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> found;
+  for (const char* kind : {"node", "simple", "light", "pytorch-operator", "pytorch-converted"}) {
+    const fs::path root = test_data() / kind;
+    if (!fs::exists(root)) continue;
+    for (const auto& folder : fs::directory_iterator(root)) {
+      const std::string name = folder.path().filename().string();
+      if (fs::exists(folder.path() / "model.onnx") && !is_too_old(folder.path()))
+        found.push_back({name, folder.path()});
+    }
+  }
+  std::ranges::sort(found, {}, &Case::name);
+  const char* filter = std::getenv("INGOT_ONNX_FILTER");
+  if (filter) std::erase_if(found, [&](const Case& c) { return c.name.find(filter) == std::string::npos; });
+  return found;
+}
+
+// Lines of "name-or-prefix*  reason".
+class Reasons {
+ public:
+  Reasons() {
+    std::ifstream in(fs::path(INGOT_SOURCE_DIR) / "tests/programs/onnx_node_reasons.txt");
+    for (std::string line; std::getline(in, line);) {
+      if (line.empty() || line[0] == '#') continue;
+      std::istringstream words(line);
+      std::string name;
+      words >> name;
+      names_.push_back(name);
+    }
+  }
+  bool has(const std::string& test) const {
+    return std::ranges::any_of(names_, [&](const std::string& name) {
+      return name.ends_with('*') ? test.starts_with(name.substr(0, name.size() - 1)) : test == name;
+    });
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t every) {
+  const std::vector<Case> tests = cases();
+  if (tests.empty()) GTEST_SKIP() << "no tests of onnx: pip install onnx into build/python, or set INGOT_ONNX_TESTS";
+  const Reasons reasons;
+  std::map<Fixed, int> passed;
+  int listed = 0;
+  for (size_t i = 0; i < tests.size(); i += every) {
+    const Verdict verdict = run_case(tests[i], make);
+    const bool is_listed = reasons.has(tests[i].name);
+    listed += is_listed;
+    if (verdict.failure.empty()) {
+      ++passed[verdict.fixed];
+      EXPECT_FALSE(is_listed) << tests[i].name << " passes, but is listed";
+    } else if (!is_listed) {
+      ADD_FAILURE() << tests[i].name << ": " << verdict.failure;
+    }
+  }
+  std::cout << fmt::format("{} pass as they are, {} with shapes fixed, {} with all inputs fixed; {} are listed\n",
+                           passed[Fixed::kNothing], passed[Fixed::kSmallIntegers], passed[Fixed::kAll], listed);
+}
+
+TEST(OnnxNodes, Evaluated) {
+  check_all([] { return std::make_unique<ReferenceExecutor>(); }, 1);
+}
+
+TEST(OnnxNodes, Compiled) {
+  const char* every = std::getenv("INGOT_ONNX_COMPILE_EVERY");
+  check_all([] { return std::make_unique<CompiledExecutor>(1); }, every ? std::strtoul(every, nullptr, 10) : 20);
+}
+
+}  // namespace
+}  // namespace ingot
