@@ -88,7 +88,7 @@ Verdict run_case(const Case& test, const std::function<std::unique_ptr<Executor>
     } catch (const std::exception& error) {
       verdict.failure = fmt::format("exception: {}", error.what());
     }
-    if (verdict.failure.find("shapes depend on the values") == std::string::npos) return verdict;
+    if (verdict.failure.find("while it runs") == std::string::npos) return verdict;
   }
   return verdict;
 }
@@ -150,7 +150,7 @@ class Reasons {
   std::vector<std::string> names_;
 };
 
-void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t every) {
+void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t every, bool list_is_exact) {
   const std::vector<Case> tests = cases();
   if (tests.empty()) GTEST_SKIP() << "no tests of onnx: pip install onnx into build/python, or set INGOT_ONNX_TESTS";
   const Reasons reasons;
@@ -162,7 +162,7 @@ void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t ev
     listed += is_listed;
     if (verdict.failure.empty()) {
       ++passed[verdict.fixed];
-      EXPECT_FALSE(is_listed) << tests[i].name << " passes, but is listed";
+      EXPECT_FALSE(is_listed && list_is_exact) << tests[i].name << " passes, but is listed";
     } else if (!is_listed) {
       ADD_FAILURE() << tests[i].name << ": " << verdict.failure;
     }
@@ -172,12 +172,12 @@ void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t ev
 }
 
 TEST(OnnxNodes, Evaluated) {
-  check_all([] { return std::make_unique<ReferenceExecutor>(); }, 1);
+  check_all([] { return std::make_unique<ReferenceExecutor>(); }, 1, true);
 }
 
 TEST(OnnxNodes, Compiled) {
   const char* every = std::getenv("INGOT_ONNX_COMPILE_EVERY");
-  check_all([] { return std::make_unique<CompiledExecutor>(1); }, every ? std::strtoul(every, nullptr, 10) : 20);
+  check_all([] { return std::make_unique<CompiledExecutor>(1); }, every ? std::strtoul(every, nullptr, 10) : 20, false);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "aot/graph/narrow_float.h"
+
 namespace ingot {
 namespace {
 
@@ -28,6 +30,16 @@ RefTensor as_reals(const RefTensor& tensor) {
   return reals;
 }
 
+// Compiled programs have floats of 8 bits and fewer as their bits.
+RefTensor from_bits(const RefTensor& tensor, const TensorType& type) {
+  if (!is_narrow_float(type.dtype) || tensor.type.dtype != storage_of(type.dtype)) return tensor;
+  RefTensor floats({type.dtype, tensor.type.shape});
+  for (int64_t k = 0; k < tensor.elements(); ++k) {
+    floats.f[k] = narrow_float_value(narrow_float(type.dtype), static_cast<uint32_t>(tensor.i[k]));
+  }
+  return floats;
+}
+
 RefTensor value_of(const SafeTensor& tensor, const TensorType& type) {
   return from_literal(*dense(type, {tensor.data.begin(), tensor.data.end()}));
 }
@@ -35,7 +47,7 @@ RefTensor value_of(const SafeTensor& tensor, const TensorType& type) {
 }  // namespace
 
 std::string difference(const RefTensor& given, const RefTensor& wanted, double rtol, double atol) {
-  const RefTensor actual = as_reals(given), expected = as_reals(wanted);
+  const RefTensor actual = as_reals(from_bits(given, wanted.type)), expected = as_reals(wanted);
   if (actual.type != expected.type) {
     return fmt::format("is {}, not {}", to_string(actual.type), to_string(expected.type));
   }

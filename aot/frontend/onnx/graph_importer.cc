@@ -75,20 +75,23 @@ const Attribute* GraphImporter::attribute(const Node& node, std::string_view nam
   return given == scope_->attributes.end() ? nullptr : given->second;
 }
 
+void GraphImporter::enter() {
+  if (++depth_ <= kDepthMax) return;
+  throw_limit(b_.location, fmt::format("functions and graphs nest deeper than {}", kDepthMax));
+}
+
 std::vector<Item> GraphImporter::run_model(const std::vector<Item>& inputs) {
   Scope scope;
   scope.opsets = &model_.opsets;
-  scope_ = &scope;
+  const Entered entered(*this, scope);
   const Graph& graph = model_.graph;
   add_initializers(graph);
   size_t next = 0;
   for (const ValueInfo& input : graph.inputs) {
     if (!scope.initializers.contains(input.name)) define(input.name, inputs.at(next++));
   }
-  run_nodes(graph.nodes);
-  std::vector<Item> outputs = outputs_of(graph);
-  scope_ = nullptr;
-  return outputs;
+  for (const Node& node : graph.nodes) run_node(node);
+  return outputs_of(graph);
 }
 
 std::vector<Item> GraphImporter::run_inner(const Graph& graph, const std::vector<Item>& inputs) {
@@ -100,13 +103,11 @@ std::vector<Item> GraphImporter::run_inner(const Graph& graph, const std::vector
   scope.outer = scope_;
   scope.opsets = scope_->opsets;
   scope.attributes = scope_->attributes;
-  Scope* outer = std::exchange(scope_, &scope);
+  const Entered entered(*this, scope);
   add_initializers(graph);
   for (size_t i = 0; i < inputs.size(); ++i) define(graph.inputs[i].name, inputs[i]);
-  run_nodes(graph.nodes);
-  std::vector<Item> outputs = outputs_of(graph);
-  scope_ = outer;
-  return outputs;
+  for (const Node& node : graph.nodes) run_node(node);
+  return outputs_of(graph);
 }
 
 std::unique_ptr<Block> GraphImporter::region(const std::vector<TensorType>& arguments,
@@ -117,9 +118,16 @@ std::unique_ptr<Block> GraphImporter::region(const std::vector<TensorType>& argu
   Block* outer = b_.block();
   const Location location = b_.location;
   b_.at_end(*block);
-  const Values results = body(values);
-  b_.location = location;
-  b_.create(kStablehloReturn, results);
+  try {
+    const Values results = body(values);
+    b_.location = location;
+    b_.create(kStablehloReturn, results);
+  } catch (const Error&) {
+    b_.location = location;
+    b_.at_end(*outer);
+    keep(std::move(block));
+    throw;
+  }
   b_.at_end(*outer);
   return block;
 }
@@ -139,13 +147,6 @@ std::vector<Item> GraphImporter::outputs_of(const Graph& graph) {
   std::vector<Item> outputs;
   for (const ValueInfo& output : graph.outputs) outputs.push_back(find(output.name));
   return outputs;
-}
-
-void GraphImporter::run_nodes(const std::vector<Node>& nodes) {
-  if (++depth_ > kDepthMax)
-    throw_limit(b_.location, fmt::format("functions and graphs nest deeper than {}", kDepthMax));
-  for (const Node& node : nodes) run_node(node);
-  --depth_;
 }
 
 void GraphImporter::run_node(const Node& node) {
@@ -187,14 +188,13 @@ Items GraphImporter::inline_function(const LocalFunction& function, const Node& 
   for (const Attribute& a : node.attributes) {
     if (const Attribute* given = attribute(node, a.name)) scope.attributes.insert_or_assign(a.name, given);
   }
-  Scope* outer = std::exchange(scope_, &scope);
+  const Entered entered(*this, scope);
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     define(function.inputs[i], i < inputs.size() ? inputs[i] : Item());
   }
-  run_nodes(function.nodes);
+  for (const Node& inner : function.nodes) run_node(inner);
   Items outputs;
   for (const std::string_view name : function.outputs) outputs.push_back(find(name));
-  scope_ = outer;
   return outputs;
 }
 

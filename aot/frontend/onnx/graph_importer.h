@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aot/frontend/onnx/known_values.h"
@@ -22,7 +23,8 @@ class GraphImporter {
   std::vector<Item> run_model(const std::vector<Item>& inputs);
   // A graph within a node: it also sees the names around it.
   std::vector<Item> run_inner(const Graph& graph, const std::vector<Item>& inputs);
-  // A block with `arguments`, in which `body` builds; what it returns ends the block.
+  // A block with `arguments`, in which `body` builds; what it returns ends the block. After an Error the builder stands
+  // where it stood before.
   std::unique_ptr<Block> region(const std::vector<TensorType>& arguments,
                                 const std::function<Values(const Values& arguments)>& body);
 
@@ -45,9 +47,28 @@ class GraphImporter {
     const std::vector<OpsetImport>* opsets = nullptr;
     std::map<std::string_view, const Attribute*> attributes;  // of the function that is being inlined
   };
+  // A scope is entered and left, also by an Error.
+  class Entered {
+   public:
+    Entered(GraphImporter& importer, Scope& scope)
+        : importer_(importer), outer_(std::exchange(importer.scope_, &scope)), depth_(importer.depth_) {
+      importer.enter();
+    }
+    ~Entered() {
+      importer_.scope_ = outer_;
+      importer_.depth_ = depth_;
+    }
+    Entered(const Entered&) = delete;
+    Entered& operator=(const Entered&) = delete;
+
+   private:
+    GraphImporter& importer_;
+    Scope* outer_;
+    int depth_;
+  };
+  void enter();
 
   void add_initializers(const Graph& graph);
-  void run_nodes(const std::vector<Node>& nodes);
   void run_node(const Node& node);
   Items lower(const Node& node, std::vector<Item> inputs);
   Items inline_function(const LocalFunction& function, const Node& node, const std::vector<Item>& inputs);

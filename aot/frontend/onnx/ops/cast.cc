@@ -48,6 +48,11 @@ Term cast_to(Term x, DType dtype, bool saturates, std::string_view round_mode) {
 
 namespace {
 
+Term cast_bits(Term x, DType dtype) {
+  if (dtype_of(x) == dtype) return x;
+  return {x.builder(), x.builder().make(kBitcastConvert, {x}, {}, {{dtype, x.shape()}})};
+}
+
 Term cast_node(NodeArgs& n, Term x, DType dtype) {
   return cast_to(x, dtype, n.flag("saturate", true), n.text("round_mode", "up"));
 }
@@ -65,8 +70,13 @@ Items lower_bit_cast(NodeArgs& n) {
   const Term x = n.in(0);
   n.integer("to");
   const DType dtype = n.dtype("to", DType::kF32);
+  if (is_bool(dtype_of(x)) || is_bool(dtype)) {
+    if (info(is_bool(dtype) ? dtype_of(x) : dtype).bits != 8) n.fail("both types must be of one size");
+    const Term bytes = is_bool(dtype) ? cast_bits(x, DType::kUI8) : converted(x, DType::kUI8);
+    return is_bool(dtype) ? converted(bytes, dtype) : cast_bits(bytes, dtype);
+  }
   if (info(dtype).bits != info(dtype_of(x)).bits) n.fail("both types must be of one size");
-  return Term(n.b, n.b.make(kBitcastConvert, {x}, {}, {{dtype, x.shape()}}));
+  return cast_bits(x, dtype);
 }
 
 }  // namespace ingot::onnx

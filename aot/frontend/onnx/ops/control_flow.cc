@@ -43,7 +43,7 @@ Items lower_if(NodeArgs& n) {
   const Values &a = branches[0]->terminator()->operands, &b = branches[1]->terminator()->operands;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
     if (a[i]->type == b[i]->type) continue;
-    n.limit(fmt::format("its branches give {} and {} as output {}: which one is not known before the model runs",
+    n.limit(fmt::format("its branches give {} and {} as output {}: which one is only known while it runs",
                         to_string(a[i]->type), to_string(b[i]->type), i));
   }
   const Op* made = n.b.create(kIf, {condition}, {}, {}, std::move(branches));
@@ -118,8 +118,23 @@ Shape stacked(const LoopShape& loop, const Shape& part, size_t k) {
 // What one iteration makes of its types, tried in a block that is thrown away.
 struct Trial {
   bool keeps_types = true, goes_on = false;  // goes_on: its condition is known to stay true
+  bool is_fixed = true;                      // no shape depends on what differs from one iteration to the next
   std::vector<TensorType> scanned;
 };
+
+Trial try_body(const LoopShape& loop);
+
+// As try_body, of a loop that may be unrolled: what cannot be a while may be known in each iteration.
+Trial try_body_or_unroll(const LoopShape& loop) {
+  try {
+    return try_body(loop);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kLimit || !loop.count || *loop.count > kUnrolledMax) throw;
+    Trial trial;
+    trial.is_fixed = false;
+    return trial;
+  }
+}
 
 Trial try_body(const LoopShape& loop) {
   Trial trial;
@@ -141,7 +156,7 @@ Items run_while(const LoopShape& loop, const Trial& trial) {
   NodeArgs& n = loop.n;
   const bool tests = loop.condition || !trial.goes_on;
   if (!trial.scanned.empty() && (!loop.count || tests))
-    n.limit("how often it runs, and so how long its stacked outputs are, is not known before the model runs");
+    n.limit("how often it runs, and so how long its stacked outputs are, is only known while it runs");
   if (!tests && !loop.limit) n.fail("it never ends");
   Values starts{constant(n.b, {DType::kI64, {}}, 0)};
   if (tests) starts.push_back(loop.condition ? *loop.condition : constant(n.b, {DType::kI1, {}}, 1));
@@ -197,7 +212,7 @@ Items unroll(const LoopShape& loop) {
       stacks[k].push_back(unsqueeze({n.b, part.value}, 0));
     }
     const auto go = outputs[0].value ? n.importer.known(outputs[0].value) : std::nullopt;
-    if (!go) n.limit("what it carries changes its type, and whether it goes on is not known before the model runs");
+    if (!go) n.limit("what it carries changes its type, and whether it goes on is only known while it runs");
     carried.assign(outputs.begin() + 1, outputs.begin() + 1 + std::ssize(carried));
     if (!go->i.at(0)) break;
   }
@@ -238,11 +253,12 @@ Items lower_loop(NodeArgs& n) {
   loop.given = [&](Term iteration) { return std::vector<Item>{iteration, yes}; };
   loop.slices = [](Term) { return std::vector<Item>(); };
   if (has_sequences(loop.starts)) return unroll(loop);
-  const Trial trial = try_body(loop);
-  const bool needs_unrolling = !trial.keeps_types || (!trial.scanned.empty() && (!loop.count || !trial.goes_on));
+  const Trial trial = loop.condition ? try_body(loop) : try_body_or_unroll(loop);
+  const bool needs_unrolling =
+      !trial.is_fixed || !trial.keeps_types || (!trial.scanned.empty() && (!loop.count || !trial.goes_on));
   if (needs_unrolling && !loop.condition) return unroll(loop);
   if (!trial.keeps_types)
-    n.limit("what it carries changes its type, and how often it runs is not known before the model runs");
+    n.limit("what it carries changes its type, and how often it runs is only known while it runs");
   return run_while(loop, trial);
 }
 
