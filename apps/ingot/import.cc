@@ -25,7 +25,8 @@ void run_import(const ImportCommand& command) {
     refuse_other_formats(command.input, Wanted::kProgram);
     throw_error(nullptr, fmt::format("{}: is no ONNX model, MODEL.onnx", command.input));
   }
-  const LoadedProgram program = load_program(command.input, given_shapes(command.shapes));
+  std::vector<GivenShape> shapes = given_shapes(command.shapes);
+  const LoadedProgram program = load_program(command.input, shapes);
   if (!command.state.empty()) write_safetensors(command.state, program.values);
   const std::string text = print(*program.module, {.locations = true});
   command.output == "-" ? void(std::cout << text) : write_file(command.output, text);

@@ -33,7 +33,7 @@ std::vector<PassRow> rows_of(const std::vector<std::string>& names) {
   return rows;
 }
 
-std::unique_ptr<Module> read_program(const std::string& input, const std::vector<GivenShape>& shapes) {
+std::unique_ptr<Module> read_program(const std::string& input, std::vector<GivenShape>& shapes) {
   if (program_name(input).is_onnx()) return load_program(input, shapes).module;
   refuse_other_formats(input, Wanted::kProgram);
   return parse_program(read_text(input == "-" ? "/dev/stdin" : input), input);

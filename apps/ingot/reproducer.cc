@@ -21,8 +21,8 @@ struct FailingPass {
 };
 
 std::optional<FailingPass> find_failing_pass(const std::string& program, std::span<const PassRow> passes) {
-  const std::unique_ptr<Module> module = load_program(program).module;
   PassContext context;
+  const std::unique_ptr<Module> module = load_program(program, context.shapes).module;
   for (const PassRow& pass : passes) {
     std::string before = print(*module);
     try {

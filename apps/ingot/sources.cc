@@ -67,9 +67,10 @@ GivenShape parse_shape(const std::string& text) {
               fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
 }
 
-LoadedProgram load_onnx(const ProgramName& name, const std::vector<GivenShape>& shapes) {
+LoadedProgram load_onnx(const ProgramName& name, std::vector<GivenShape>& shapes) {
   auto imported =
       std::make_shared<onnx::Imported>(onnx::import_model(name.path, {.entry = name.entry, .shapes = shapes}));
+  for (GivenShape& given : shapes) given.is_used |= imported->given.contains(given.name);
   return {std::move(imported->module), imported->weights, imported};
 }
 
@@ -91,21 +92,24 @@ std::vector<std::string> program_files(const std::vector<std::string>& arguments
       continue;
     }
     const auto first = static_cast<std::ptrdiff_t>(files.size());
-    for (const auto& file : std::filesystem::directory_iterator(argument)) {
-      if (file.path().extension() == ".mlir") files.push_back(file.path().string());
+    for (const char* extension : {".mlir", ".onnx"}) {
+      for (const auto& file : std::filesystem::directory_iterator(argument)) {
+        if (file.path().extension() == extension) files.push_back(file.path().string());
+      }
+      if (std::ssize(files) > first) break;
     }
     if (std::ssize(files) == first) {
       for (const auto& file : std::filesystem::directory_iterator(argument)) {
         refuse_other_formats(file.path().string(), Wanted::kProgram);
       }
-      throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir", argument));
+      throw_error(nullptr, fmt::format("{}: has no program, FILE.mlir or FILE.onnx", argument));
     }
     std::sort(files.begin() + first, files.end());
   }
   return files;
 }
 
-LoadedProgram load_program(const std::string& argument, const std::vector<GivenShape>& shapes) {
+LoadedProgram load_program(const std::string& argument, std::vector<GivenShape>& shapes) {
   const ProgramName name = program_name(argument);
   if (name.is_onnx()) return load_onnx(name, shapes);
   refuse_other_formats(name.path, Wanted::kProgram);

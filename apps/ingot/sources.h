@@ -23,7 +23,7 @@ struct ProgramName {
 };
 ProgramName program_name(const std::string& argument);
 
-// `[ENTRY=]FILE` as they are; in the place of a FOLDER its FILE.mlir, in the order of their names.
+// `[ENTRY=]FILE` as they are; in the place of a FOLDER its FILE.mlir, or else FILE.onnx, in the order of their names.
 std::vector<std::string> program_files(const std::vector<std::string>& arguments);
 
 struct LoadedProgram {
@@ -33,9 +33,10 @@ struct LoadedProgram {
 };
 
 // Parses and imports `[ENTRY=]FILE.mlir`, whose function @main is named ENTRY, or else after the file; or imports
-// `[ENTRY=]FILE.onnx`, whose function is named ENTRY, or else predict, with the sizes that `shapes` give. A mistake is
+// `[ENTRY=]FILE.onnx`, whose function is named ENTRY, or else predict, with the sizes that `shapes`
+// give, which are marked as used. A mistake is
 // thrown as an Error whose message shows the line of the text.
-LoadedProgram load_program(const std::string& argument, const std::vector<GivenShape>& shapes = {});
+LoadedProgram load_program(const std::string& argument, std::vector<GivenShape>& shapes);
 
 // What `--shape batch=32,x=32x784` gives.
 std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts);

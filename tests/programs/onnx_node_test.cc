@@ -1,5 +1,5 @@
-// The node tests of the package onnx: one small model for each use of each op, with inputs and outputs. All are evaluated;
-// some are compiled (all with INGOT_ONNX_COMPILE_EVERY=1). What does not pass is listed with its reason in
+// The node tests of the package onnx: a small model for each use of each op, with inputs and outputs. All are
+// evaluated; some are compiled (all with INGOT_ONNX_COMPILE_EVERY=1). What does not pass is listed with its reason in
 // onnx_node_reasons.txt, and must not pass.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct Case {
   }
 };
 
-// How much of a model's inputs is fixed before it is imported. Tests give shapes as inputs, which are constants in models.
+// How many of a model's inputs are fixed before it is imported: tests give shapes as inputs.
 enum class Fixed { kNothing, kSmallIntegers, kAll };
 
 struct Verdict {

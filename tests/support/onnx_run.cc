@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "aot/graph/narrow_float.h"
+#include "tests/support/in_memory.h"
 
 namespace ingot {
 namespace {
@@ -21,25 +21,6 @@ bool is_close(double a, double b, double rtol, double atol) {
   return std::abs(a - b) <= atol + rtol * std::abs(b);
 }
 
-// Complex numbers as pairs.
-RefTensor as_reals(const RefTensor& tensor) {
-  if (!tensor.is_complex()) return tensor;
-  RefTensor reals = tensor;
-  reals.type.dtype = part_of(tensor.type.dtype);
-  reals.type.shape.push_back(2);
-  return reals;
-}
-
-// Compiled programs have floats of 8 bits and fewer as their bits.
-RefTensor from_bits(const RefTensor& tensor, const TensorType& type) {
-  if (!is_narrow_float(type.dtype) || tensor.type.dtype != storage_of(type.dtype)) return tensor;
-  RefTensor floats({type.dtype, tensor.type.shape});
-  for (int64_t k = 0; k < tensor.elements(); ++k) {
-    floats.f[k] = narrow_float_value(narrow_float(type.dtype), static_cast<uint32_t>(tensor.i[k]));
-  }
-  return floats;
-}
-
 RefTensor value_of(const SafeTensor& tensor, const TensorType& type) {
   return from_literal(*dense(type, {tensor.data.begin(), tensor.data.end()}));
 }
@@ -47,7 +28,11 @@ RefTensor value_of(const SafeTensor& tensor, const TensorType& type) {
 }  // namespace
 
 std::string difference(const RefTensor& given, const RefTensor& wanted, double rtol, double atol) {
-  const RefTensor actual = as_reals(from_bits(given, wanted.type)), expected = as_reals(wanted);
+  // Compiled programs have complex numbers as pairs, and floats of 8 bits and fewer as their bits.
+  const bool is_in_memory = given.type != wanted.type && given.type == in_memory(wanted).type;
+  const bool is_complex = wanted.is_complex();
+  const RefTensor actual = is_complex ? in_memory(given) : is_in_memory ? from_memory(wanted.type, given) : given;
+  const RefTensor expected = is_complex ? in_memory(wanted) : wanted;
   if (actual.type != expected.type) {
     return fmt::format("is {}, not {}", to_string(actual.type), to_string(expected.type));
   }

@@ -189,6 +189,7 @@ TEST_F(CliTest, KeysThatAreMeantAreNamed) {
 TEST_F(CliTest, OtherFormatsAreNamedWithWhatToDo) {
   compile_both();
   write("model.onnx", std::string("\x08\x07\x12\x07pytorch", 11));
+  write("model", read_text(path("model.onnx")));
   write("step.bytecode", "ML\xefR\x0dStableHLO_v1.0.0");
   write("model.pt", std::string("PK\x03\x04\x14\x00\x00\x00", 8));
   write("old.pt", "\x80\x02}q\x01.");
@@ -197,9 +198,13 @@ TEST_F(CliTest, OtherFormatsAreNamedWithWhatToDo) {
   const struct {
     std::string arguments, says;
   } cases[] = {
-      {"compile model.onnx -o x.ingot", "is an ONNX model; trace the model"},
-      {"compile folder -o x.ingot", "folder/model.onnx: is an ONNX model"},
+      {"compile model.onnx -o x.ingot", "model.onnx: is no ONNX model that can be read: it has no graph"},
+      {"compile folder -o x.ingot", "folder/model.onnx: is no ONNX model that can be read"},
       {"check model.onnx", "is an ONNX model"},
+      {"compile model -o x.ingot", "model: is an ONNX model; give it a name that ends in .onnx"},
+      {"inspect model.onnx", "is an ONNX model; compile it"},
+      {"run net.ingot predict --input x=1 --state model.onnx", "is an ONNX model; write its weights"},
+      {"import step.mlir", "step.mlir: is no ONNX model"},
       {"opt step.bytecode", "is MLIR bytecode; write it as text"},
       {"compile model.pt -o x.ingot", "is a zip archive"},
       {"compile old.pt -o x.ingot", "is a pickle"},

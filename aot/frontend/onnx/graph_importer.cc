@@ -13,6 +13,7 @@ constexpr int kDepthMax = 64;  // of functions that call functions, and of graph
 
 // How many nodes may come from functions, for each node that the file has: more would be an attack.
 constexpr int64_t kInlinedMax = 1 << 10, kNodesAlways = 1 << 16;
+constexpr int64_t kElementsMax = int64_t{1} << 40;
 
 int64_t node_count(const std::vector<Node>& nodes) { return static_cast<int64_t>(nodes.size()); }
 
@@ -31,6 +32,17 @@ bool is_weight(const TensorType& type) {
 std::string title(const Node& node) {
   const std::string_view name = !node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0];
   return fmt::format("{}{}{} '{}'", node.domain, node.domain.empty() ? "" : ".", node.op, name);
+}
+
+// A tensor that no machine holds would be counted wrong later.
+void check_size(const Node& node, const Item& item) {
+  int64_t elements = 1;
+  for (const int64_t size : item.value ? item.value->type.shape : Shape()) {
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) || elements > kElementsMax) {
+      throw_limit(nullptr,
+                  fmt::format("{} makes {}: more than 2^40 elements", title(node), to_string(item.value->type)));
+    }
+  }
 }
 
 }  // namespace
@@ -157,6 +169,7 @@ void GraphImporter::run_node(const Node& node) {
   std::vector<Item> inputs;
   for (const std::string_view name : node.inputs) inputs.push_back(name.empty() ? Item() : find(name));
   const Items outputs = lower(node, std::move(inputs));
+  for (const Item& output : outputs) check_size(node, output);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (i >= outputs.size()) {

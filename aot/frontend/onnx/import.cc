@@ -18,6 +18,8 @@ const GivenShape* find_shape(const std::vector<GivenShape>& shapes, std::string_
 
 Shape shape_of(const ValueInfo& input, const std::vector<GivenShape>& shapes) {
   if (const GivenShape* given = find_shape(shapes, input.name)) {
+    const bool is_number = input.type.has_shape && input.type.dims.empty() && given->sizes.size() == 1;
+    if (is_number) return {};
     if (input.type.has_shape && given->sizes.size() != input.type.dims.size()) {
       throw_error(nullptr, fmt::format("--shape {}={}: the input has {} dimensions", input.name,
                                        join(given->sizes, "x"), input.type.dims.size()));
@@ -42,6 +44,13 @@ Shape shape_of(const ValueInfo& input, const std::vector<GivenShape>& shapes) {
   return shape;
 }
 
+void note_names(const ValueInfo& input, const std::vector<GivenShape>& shapes, std::set<std::string>& given) {
+  if (find_shape(shapes, input.name)) given.emplace(input.name);
+  for (const Dimension& dimension : input.type.dims) {
+    if (find_shape(shapes, dimension.name)) given.emplace(dimension.name);
+  }
+}
+
 Attr dim_names(const ValueInfo& input, size_t rank) {
   std::vector<Attr> names(rank, Attr(""));
   for (size_t d = 0; d < std::min(rank, input.type.dims.size()); ++d) names[d] = std::string(input.type.dims[d].name);
@@ -53,7 +62,8 @@ bool has_dim_names(const ValueInfo& input) {
 }
 
 // The inputs that are no initializers become arguments.
-std::vector<Item> add_inputs(const Graph& graph, const ImportOptions& options, GraphBuilder& b, Function& function) {
+std::vector<Item> add_inputs(const Graph& graph, const ImportOptions& options, GraphBuilder& b, Function& function,
+                             std::set<std::string>& given_names) {
   std::set<std::string_view> initialized;
   for (const TensorData& tensor : graph.initializers) initialized.insert(tensor.name);
   std::vector<Item> inputs;
@@ -71,6 +81,12 @@ std::vector<Item> add_inputs(const Graph& graph, const ImportOptions& options, G
     }
     const DType dtype = dtype_of(input.type.data_type, fmt::format("the input '{}'", input.name));
     const TensorType type{dtype, shape_of(input, options.shapes)};
+    note_names(input, options.shapes, given_names);
+    const GivenShape* given = find_shape(options.shapes, input.name);
+    if (given && given->sizes.size() == 1 && input.type.dims.empty() && is_integer(dtype)) {
+      inputs.push_back(ops::constant(b, splat_int({dtype, {}}, given->sizes[0])));
+      continue;
+    }
     if (std::ranges::any_of(type.shape, [](int64_t size) { return size > (int64_t{1} << 32); })) {
       throw_error(nullptr, fmt::format("the input '{}' is {}: no dimension may be longer than 2^32", input.name,
                                        to_string(type)));
@@ -122,7 +138,7 @@ SafeTensor value_of(const TensorData& tensor, const Model& model, std::vector<Li
   return value;
 }
 
-// The weights as state: names, and where their values are. A name of a graph within a node may be another weight's, too.
+// The weights as state: names, and where their values are. Graphs within nodes may have weights of one name.
 void add_weights(const GraphImporter& importer, Function& function, Imported& imported) {
   const auto& weights = importer.weights();
   function.argument_attrs.resize(function.body.arguments.size());
@@ -144,12 +160,12 @@ void add_weights(const GraphImporter& importer, Function& function, Imported& im
 
 Imported import_model(const std::string& path, const ImportOptions& options) {
   const std::shared_ptr<const Model> model = read_model(path);
-  Imported imported{std::make_unique<Module>(), {}, model, {}};
+  Imported imported{std::make_unique<Module>(), {}, model, {}, {}};
   try {
     check_model(*model);
     Function& function = *imported.module->add_function(options.entry);
     GraphImporter importer(*model, function);
-    const std::vector<Item> inputs = add_inputs(model->graph, options, importer.builder(), function);
+    const std::vector<Item> inputs = add_inputs(model->graph, options, importer.builder(), function, imported.given);
     add_results(model->graph, importer.run_model(inputs), importer.builder(), function);
     add_weights(importer, function, imported);
   } catch (const Error& error) {

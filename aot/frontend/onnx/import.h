@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,14 @@ struct Imported {
   std::map<std::string, SafeTensor> weights;  // the first values of its state; they lie in the model's files
   std::shared_ptr<const Model> model;
   std::vector<LiteralRef> copies;  // of weights that the file keeps in another form
+  std::set<std::string> given;     // the names in ImportOptions::shapes that the model has
 };
 
 struct ImportOptions {
-  std::string entry = "predict";        // what the function is called
-  std::vector<GivenShape> shapes = {};  // of dimensions that the model leaves open: by their names, or of a whole input
+  std::string entry = "predict";  // what the function is called
+  // Of dimensions that the model leaves open: by their names, or of a whole input; or the value of an input that is one
+  // integer, which is a constant from now on.
+  std::vector<GivenShape> shapes = {};
   std::map<std::string, LiteralRef> fixed = {};  // inputs that are constants from now on
 };
 

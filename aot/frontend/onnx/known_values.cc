@@ -8,10 +8,20 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kElementsMax = int64_t{1} << 22;
+constexpr int64_t kElementsMax = int64_t{1} << 20;
+
+// Also of shapes whose product would not fit a number.
+bool is_small(const TensorType& type) {
+  int64_t elements = 1;
+  for (const int64_t size : type.shape) {
+    if (size < 0 || size > kElementsMax) return false;
+    elements *= size;
+    if (elements > kElementsMax) return false;
+  }
+  return true;
+}
 
 bool may_evaluate(const Op& op) {
-  const auto is_small = [](const TensorType& type) { return type.is_static() && type.elements() <= kElementsMax; };
   return op.def->evaluate && !op.def->has_side_effect && !op.def->is_terminator &&
          std::ranges::all_of(op.results, [&](const auto& result) { return is_small(result->type); }) &&
          std::ranges::all_of(op.operands, [&](const Value* operand) { return is_small(operand->type); }) &&
@@ -25,8 +35,7 @@ bool KnownValues::is_ready(const Value* value) {
   if (values_.contains(value)) return true;
   if (value->op) return false;
   const LiteralRef literal = outside_(value);
-  values_[value] =
-      literal && literal->type.elements() <= kElementsMax ? std::optional(from_literal(*literal)) : std::nullopt;
+  values_[value] = literal && is_small(literal->type) ? std::optional(from_literal(*literal)) : std::nullopt;
   return true;
 }
 

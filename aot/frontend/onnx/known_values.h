@@ -1,4 +1,5 @@
-// What values are, as far as a graph says: shapes are computed by ops like any other tensor, and must be known while importing.
+// What values are, as far as a graph says: shapes are computed by ops like any other tensor, and must be known while a
+// model is imported.
 #pragma once
 
 #include <map>

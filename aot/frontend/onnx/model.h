@@ -1,4 +1,4 @@
-// An ONNX model as its file says it: the messages of onnx.proto3 (IR versions 3 to 13), as far as they say what is computed.
+// An ONNX model as its file says it: the messages of onnx.proto (IR versions 3 to 13) that say what is computed.
 // Text and bytes are views into the file, which `Model` keeps mapped.
 #pragma once
 
@@ -129,7 +129,7 @@ struct Model {
 // ai.onnx is the name of the domain that is mostly written "".
 std::string_view short_domain(std::string_view domain);
 
-// The element type that TensorProto.DataType `data_type` is. Throws a limit, told of `what`, for strings and unknown ones.
+// The element type that TensorProto.DataType `data_type` is. Throws for strings and unknown ones, of `what`.
 DType dtype_of(int64_t data_type, std::string_view what);
 
 }  // namespace ingot::onnx

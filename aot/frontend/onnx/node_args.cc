@@ -98,6 +98,18 @@ std::vector<int64_t> NodeArgs::known_integers(int i) const {
   return std::move(value.i);
 }
 
+int64_t NodeArgs::known_integer(int i) const {
+  const std::vector<int64_t> values = known_integers(i);
+  if (values.size() != 1) fail(fmt::format("its input {} must be one number, not {}", i, values.size()));
+  return values[0];
+}
+
+double NodeArgs::known_number(int i) const {
+  const RefTensor value = known(i);
+  if (value.elements() != 1 || value.is_complex()) fail(fmt::format("its input {} must be one number", i));
+  return value.is_float() ? value.f[0] : static_cast<double>(value.i[0]);
+}
+
 std::vector<int64_t> NodeArgs::integers_of(std::string_view attribute, int input,
                                            std::vector<int64_t> otherwise) const {
   if (has(attribute)) return integers(attribute);

@@ -48,7 +48,7 @@ class NodeArgs {
   const int64_t opset;  // the version of the node's domain
   GraphImporter& importer;
 
-  // --- inputs ----------------------------------------------------------------------------------------------------------
+  // --- inputs --------------------------------------------------------------------------------------------------------
   int count() const { return static_cast<int>(inputs_.size()); }
   bool has(int i) const { return i < count() && !inputs_[i].is_nothing(); }
   Term in(int i) const;                   // an error where it is absent or no tensor
@@ -58,7 +58,7 @@ class NodeArgs {
   const std::vector<Item>& sequence(int i) const;
   bool wants(int i) const { return i < std::ssize(node.outputs) && !node.outputs[i].empty(); }
 
-  // --- attributes --------------------------------------------------------------------------------------------------------
+  // --- attributes ----------------------------------------------------------------------------------------------------
   const Attribute* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
   int64_t integer(std::string_view name) const;
@@ -71,14 +71,17 @@ class NodeArgs {
   const Graph& graph(std::string_view name) const;
   DType dtype(std::string_view name, DType otherwise) const;
 
-  // --- what is known while importing ------------------------------------------------------------------------------------
+  // --- what is known while importing ---------------------------------------------------------------------------------
   std::optional<RefTensor> maybe_known(int i) const;
   RefTensor known(int i) const;  // an error that says what to do where the value is an input's
   std::vector<int64_t> known_integers(int i) const;
+  int64_t known_integer(int i) const;  // of one element
+  int64_t known_integer(int i, int64_t otherwise) const { return has(i) ? known_integer(i) : otherwise; }
+  double known_number(int i) const;  // the same of any type but complex ones
   // An attribute of older opsets that became an input; `otherwise` where there is neither.
   std::vector<int64_t> integers_of(std::string_view attribute, int input, std::vector<int64_t> otherwise = {}) const;
 
-  // --- checks ------------------------------------------------------------------------------------------------------------
+  // --- checks --------------------------------------------------------------------------------------------------------
   int64_t axis(int64_t axis, int rank) const;  // from 0 on
   std::vector<int64_t> axes(std::vector<int64_t> axes, int rank) const;
   [[noreturn]] void fail(const std::string& message) const;   // the model is wrong

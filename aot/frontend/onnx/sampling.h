@@ -11,13 +11,14 @@ namespace ingot::onnx {
 // outside are those of the border.
 Term pixels_at(Term x, const std::vector<Term>& places);
 
-// The sum over the neighbours of fractional places, one [n, points] for each spatial dimension: `weights(distance to the
-// first neighbour)` gives a factor for each of the neighbours from `first` on. `pixel` gives the values at whole places
-// (as floats, [n, points]): [n, c, points].
+// The neighbours of a place along one dimension, from `first` on, counted from the place's whole part, and the factor
+// of each by the place's fraction.
 struct Kernel {
   int first, count;
   std::function<Term(Term fraction, int k)> weight;
 };
+// The sum over the neighbours of fractional places, one [n, points] for each spatial dimension. `pixel` gives the values
+// at whole places, floats like these: [n, c, points].
 Term interpolated(const std::vector<Term>& places, const Kernel& kernel,
                   const std::function<Term(const std::vector<Term>&)>& pixel);
 Kernel linear_kernel();

@@ -16,6 +16,11 @@ constexpr DType kIndex = DType::kI32;
 
 [[noreturn]] void fail(Term x, const std::string& message) { throw_error(x.builder().location, message); }
 
+void check_axis(Term x, int64_t axis, int extra = 0) {
+  if (axis >= 0 && axis < rank_of(x) + extra) return;
+  fail(x, fmt::format("[{}] has no axis {}", join(x.shape(), ", "), axis));
+}
+
 }  // namespace
 
 std::vector<int64_t> all_axes(Term x) { return ops::iota_dims(rank_of(x)); }
@@ -80,6 +85,7 @@ Term reshape(Term x, const Shape& shape) {
 }
 
 Term unsqueeze(Term x, int64_t axis) {
+  check_axis(x, axis, 1);
   Shape shape = x.shape();
   shape.insert(shape.begin() + axis, 1);
   return reshape(x, shape);
@@ -91,6 +97,8 @@ Term transpose(Term x, const std::vector<int64_t>& permutation) {
 }
 
 Term swap_axes(Term x, int64_t a, int64_t b) {
+  check_axis(x, a);
+  check_axis(x, b);
   std::vector<int64_t> permutation = all_axes(x);
   std::swap(permutation[a], permutation[b]);
   return transpose(x, permutation);
@@ -103,6 +111,7 @@ Term move_axis(Term x, int64_t from, int64_t to) {
 }
 
 Term slice(Term x, int64_t axis, int64_t start, int64_t end, int64_t step) {
+  check_axis(x, axis);
   if (start == 0 && end == x.shape()[axis] && step == 1) return x;
   Shape starts(x.shape().size(), 0), ends = x.shape(), steps(x.shape().size(), 1);
   starts[axis] = start;
@@ -112,6 +121,7 @@ Term slice(Term x, int64_t axis, int64_t start, int64_t end, int64_t step) {
 }
 
 Term at_index(Term x, int64_t axis, int64_t index) {
+  check_axis(x, axis);
   return reshape(slice(x, axis, index, index + 1), without(x.shape(), {axis}));
 }
 
@@ -132,6 +142,7 @@ Term pad(Term x, double value, const Shape& low, const Shape& high) {
 }
 
 Term pad_axis(Term x, double value, int64_t axis, int64_t low, int64_t high) {
+  check_axis(x, axis);
   Shape lows(x.shape().size(), 0), highs(x.shape().size(), 0);
   lows[axis] = low;
   highs[axis] = high;
@@ -139,6 +150,7 @@ Term pad_axis(Term x, double value, int64_t axis, int64_t low, int64_t high) {
 }
 
 Term along(Term vector, int64_t axis, int rank) {
+  if (axis < 0 || axis >= rank) fail(vector, fmt::format("there is no axis {}", axis));
   Shape shape(rank, 1);
   shape[axis] = element_count(vector.shape());
   return reshape(vector, shape);
@@ -149,6 +161,7 @@ Shape without(const Shape& shape, const std::vector<int64_t>& axes) {
 }
 
 Term reduce(const OpDef& op, Term x, const std::vector<int64_t>& axes) {
+  for (const int64_t axis : axes) check_axis(x, axis);
   Shape kept = x.shape();
   for (const int64_t axis : axes) kept[axis] = 1;
   if (axes.empty()) return x;
@@ -181,6 +194,7 @@ Term log_softmax(Term x, int64_t axis) {
 }
 
 Sorted sort(Term x, int64_t axis, bool descending) {
+  check_axis(x, axis);
   GraphBuilder& b = x.builder();
   const Term places = counted(x, {kIndex, x.shape()}, axis);
   auto block = std::make_unique<Block>();
@@ -203,6 +217,7 @@ Sorted sort(Term x, int64_t axis, bool descending) {
 
 // The place is the least, or greatest, of those that hold the extreme (or NaN, which is one).
 Extremes extremes(Term x, int64_t axis, bool greatest, bool last) {
+  check_axis(x, axis);
   const Term best = reduce(greatest ? kMaximum : kMinimum, x, {axis});
   const Term places = counted(x, {kIndex, x.shape()}, axis);
   Term is_best = equal(x, broadcast(best, x.shape()));
@@ -218,11 +233,6 @@ Term is_nan(Term x) { return x.compare("NE", x); }
 Term softplus(Term x) { return max(x, 0) + (exp(-abs(x))).unary(kLogPlusOne); }
 
 Term widened(Term x) { return is_float(dtype_of(x)) && info(dtype_of(x)).bits < 32 ? converted(x, DType::kF32) : x; }
-
-Term cast(Term x, DType dtype) {
-  if (dtype_of(x) == dtype) return x;
-  return converted(x, dtype);
-}
 
 Term saturated(Term x, DType dtype) {
   const int bits = info(dtype).bits;
@@ -282,6 +292,7 @@ Term from_end(Term indices, int64_t size) {
 }
 
 Term take(Term x, Term indices, int64_t axis) {
+  check_axis(x, axis);
   const int rank = rank_of(x), index_rank = rank_of(indices);
   ops::IndexedDims dims;
   Shape sizes = x.shape();
@@ -296,6 +307,7 @@ Term take(Term x, Term indices, int64_t axis) {
 }
 
 Term gather_elements(Term x, Term indices, int64_t axis) {
+  check_axis(x, axis);
   const int rank = rank_of(x);
   if (rank_of(indices) != rank) fail(x, fmt::format("indices of {} dimensions into {}", rank_of(indices), rank));
   std::vector<Term> components;

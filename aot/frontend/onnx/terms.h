@@ -1,4 +1,4 @@
-// Tensors as ONNX and NumPy see them, in terms of StableHLO: broadcasting, axes, slices, products of stacks of matrices.
+// Tensors as ONNX and NumPy see them, in terms of StableHLO: broadcasting, axes, slices, stacks of matrices.
 #pragma once
 
 #include "aot/ops/support/algebra.h"
@@ -35,7 +35,7 @@ Term pad_axis(Term x, double value, int64_t axis, int64_t low, int64_t high);
 // A tensor along one axis of a shape of so many dimensions: [n] as [1, n, 1, 1].
 Term along(Term vector, int64_t axis, int rank);
 
-// --- reductions: the axes stay, with one element -----------------------------------------------------------------------
+// --- reductions: the axes stay, with one element ---------------------------------------------------------------------
 Term reduce(const OpDef& op, Term x, const std::vector<int64_t>& axes);
 Term mean(Term x, const std::vector<int64_t>& axes);
 Shape without(const Shape& shape, const std::vector<int64_t>& axes);
@@ -66,13 +66,11 @@ Term is_nan(Term x);
 Term softplus(Term x);  // log(1 + exp(x)), without overflow
 // f16 and narrower as f32, in which they are computed; others as they are.
 Term widened(Term x);
-// ONNX's Cast: floats to integers are cut off; anything but zero is true.
-Term cast(Term x, DType dtype);
-// To integers, as far as the dtype reaches.
+// As integers, as far as the dtype reaches.
 Term saturated(Term x, DType dtype);
 
-// --- products and moves by index -----------------------------------------------------------------------------------------
-// numpy.matmul.
+// --- products and moves by index -------------------------------------------------------------------------------------
+// The same as numpy.matmul: vectors, matrices, and stacks of them that broadcast.
 Term matmul(Term x, Term y);
 // x [M, K] by y [K, N] in each of the same leading dimensions.
 Term batched_product(Term x, Term y);

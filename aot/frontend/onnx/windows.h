@@ -6,8 +6,8 @@
 
 namespace ingot::onnx {
 
-// One entry for each spatial dimension of x [batch, channels, ...], for a kernel of these sizes: from strides, dilations,
-// pads, auto_pad and ceil_mode.
+// One entry for each spatial dimension of x [batch, channels, ...], for a kernel of these sizes: from
+// strides, dilations, pads, auto_pad and ceil_mode.
 ops::Window spatial_window(NodeArgs& n, const Shape& x, const Shape& kernel);
 // The attribute kernel_shape, checked to have an entry for each spatial dimension.
 Shape kernel_shape(NodeArgs& n, const Shape& x);

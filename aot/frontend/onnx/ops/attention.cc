@@ -69,7 +69,7 @@ Term with_past(NodeArgs& n, int input, Term x) { return n.has(input) ? concat({n
 
 }  // namespace
 
-// softmax(softcap(q k^T scale) + mask) v, in heads: of 4 dimensions, or of 3 with the heads side by side in the last one.
+// softmax(softcap(q k^T scale) + mask) v, in heads: of 4 dimensions, or of 3 with the heads side by side in the last.
 Items lower_attention(NodeArgs& n) {
   Term q = n.in(0), k = n.in(1), v = n.in(2);
   const bool is_flat = rank_of(q) == 3;
@@ -80,7 +80,8 @@ Items lower_attention(NodeArgs& n) {
   }
   if (rank_of(q) != 4 || rank_of(k) != 4 || rank_of(v) != 4)
     n.fail("its inputs must all have 3 or all have 4 dimensions");
-  const int64_t past = n.has(4) ? n.in(4).shape().at(2) : 0, heads = q.shape()[1];
+  if (n.has(4) && rank_of(n.in(4)) != 4) n.fail("its past keys must have 4 dimensions");
+  const int64_t past = n.has(4) ? n.in(4).shape()[2] : 0, heads = q.shape()[1];
   const Term keys = with_past(n, 4, k), values = with_past(n, 5, v);
   const double scale = n.number("scale", 1 / std::sqrt(static_cast<double>(q.shape()[3])));
   const Term raw = scores_of(q, repeat_heads(n, keys, heads), scale);

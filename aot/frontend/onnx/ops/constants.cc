@@ -65,8 +65,8 @@ Items lower_eye_like(NodeArgs& n) {
 Items lower_range(NodeArgs& n) {
   const RefTensor start = n.known(0), limit = n.known(1), delta = n.known(2);
   const DType dtype = start.type.dtype;
-  const TensorType unknown{dtype, {0}};
   if (start.elements() != 1 || limit.elements() != 1 || delta.elements() != 1) n.fail("its inputs must be scalars");
+  if (limit.type.dtype != dtype || delta.type.dtype != dtype) n.fail("its inputs must be of one type");
   if (start.is_float()) {
     if (delta.f[0] == 0) n.fail("its step is 0");
     const double count = std::max(0.0, std::ceil((limit.f[0] - start.f[0]) / delta.f[0]));
@@ -86,9 +86,9 @@ Items lower_range(NodeArgs& n) {
 
 Items lower_one_hot(NodeArgs& n) {
   Term indices = n.in(0);
-  const RefTensor depths = n.known(1);
-  const int64_t depth = depths.is_float() ? static_cast<int64_t>(depths.f.at(0)) : depths.i.at(0);
-  if (depth < 0 || depth > (1 << 28)) n.fail(fmt::format("a depth of {}", depth));
+  const double given = n.known_number(1);
+  if (!(given >= 0 && given <= (1 << 28))) n.fail(fmt::format("a depth of {}", given));
+  const auto depth = static_cast<int64_t>(given);
   const int rank = rank_of(indices) + 1;
   const int64_t axis = n.axis(n.integer("axis", -1), rank);
   if (is_float(dtype_of(indices))) indices = converted(indices, DType::kI64);
@@ -106,9 +106,8 @@ Items lower_trilu(NodeArgs& n) {
   const Term x = n.in(0);
   const int rank = rank_of(x);
   if (rank < 2) n.fail("its input must have two dimensions at least");
-  const std::vector<int64_t> k = n.has(1) ? n.known_integers(1) : std::vector<int64_t>{0};
   const Shape matrix(x.shape().end() - 2, x.shape().end());
-  const auto shift = static_cast<double>(std::clamp<int64_t>(k.at(0), -(1 << 28), 1 << 28));
+  const auto shift = static_cast<double>(std::clamp<int64_t>(n.known_integer(1, 0), -(1 << 28), 1 << 28));
   const Term row = counted(x, {DType::kI32, matrix}, 0) + shift, column = counted(x, {DType::kI32, matrix}, 1);
   const Term kept = n.flag("upper", true) ? column >= row : column <= row;
   return where(broadcast(kept, x.shape()), x, x.like(0));

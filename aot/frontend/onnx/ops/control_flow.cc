@@ -24,6 +24,11 @@ Items as_items(const std::vector<Item>& outputs) {
   return items;
 }
 
+bool is_true(NodeArgs& n, const RefTensor& condition) {
+  if (condition.elements() != 1 || condition.i.size() != 1) n.fail("its condition must be one truth value");
+  return condition.i[0] != 0;
+}
+
 Term scalar_of(NodeArgs& n, Term x) {
   if (element_count(x.shape()) != 1) n.fail("its condition must be one element");
   return reshape(x, {});
@@ -33,7 +38,8 @@ Term scalar_of(NodeArgs& n, Term x) {
 
 Items lower_if(NodeArgs& n) {
   const Graph &then = n.graph("then_branch"), &otherwise = n.graph("else_branch");
-  if (const auto known = n.maybe_known(0)) return as_items(n.importer.run_inner(known->i.at(0) ? then : otherwise, {}));
+  if (const auto known = n.maybe_known(0))
+    return as_items(n.importer.run_inner(is_true(n, *known) ? then : otherwise, {}));
   const Term condition = scalar_of(n, n.in(0));
   std::vector<std::unique_ptr<Block>> branches;
   for (const Graph* graph : {&then, &otherwise}) {
@@ -146,7 +152,7 @@ Trial try_body(const LoopShape& loop) {
     for (size_t i = 0; i < made.carried.size(); ++i) trial.keeps_types &= made.carried[i]->type == types[i + 1];
     for (const Value* value : made.scanned) trial.scanned.push_back(value->type);
     const auto known = made.condition ? loop.n.importer.known(*made.condition) : std::nullopt;
-    trial.goes_on = !made.condition || (known && known->i.at(0));
+    trial.goes_on = !made.condition || (known && is_true(loop.n, *known));
     return Values{};
   }));
   return trial;
@@ -214,7 +220,7 @@ Items unroll(const LoopShape& loop) {
     const auto go = outputs[0].value ? n.importer.known(outputs[0].value) : std::nullopt;
     if (!go) n.limit("what it carries changes its type, and whether it goes on is only known while it runs");
     carried.assign(outputs.begin() + 1, outputs.begin() + 1 + std::ssize(carried));
-    if (!go->i.at(0)) break;
+    if (!is_true(n, *go)) break;
   }
   Items results = as_items(carried);
   if (stacks.empty() && std::ssize(n.node.outputs) > std::ssize(carried))
@@ -243,12 +249,12 @@ Items lower_loop(NodeArgs& n) {
   for (int i = 2; i < n.count(); ++i) loop.starts.push_back(n.has(i) ? n.item(i) : Item());
   if (n.has(0)) {
     loop.limit = converted(scalar_of(n, n.in(0)), DType::kI64);
-    if (const auto known = n.maybe_known(0)) loop.count = std::max<int64_t>(known->i.at(0), 0);
+    if (n.maybe_known(0)) loop.count = std::max<int64_t>(n.known_integer(0), 0);
   }
   const auto first = n.has(1) ? n.maybe_known(1) : std::nullopt;
   if (n.has(1) && !first) loop.condition = scalar_of(n, n.in(1));
-  if (first && !first->i.at(0)) loop.count = 0;
-  if (first && !first->i.at(0)) loop.limit = constant(n.b, {DType::kI64, {}}, 0);
+  if (first && !is_true(n, *first)) loop.count = 0;
+  if (first && !is_true(n, *first)) loop.limit = constant(n.b, {DType::kI64, {}}, 0);
   const Term yes = constant(n.b, {DType::kI1, {}}, 1);
   loop.given = [&](Term iteration) { return std::vector<Item>{iteration, yes}; };
   loop.slices = [](Term) { return std::vector<Item>(); };

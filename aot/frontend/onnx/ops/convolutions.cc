@@ -77,13 +77,16 @@ Items lower_conv_transpose(NodeArgs& n) {
   return n.has(2) ? add_bias(y, n.in(2)) : y;
 }
 
-// Columns of windows [n, c k, positions] summed up where they came from: a transposed convolution by a kernel that picks
-// each element of the window.
+// Columns of windows [n, c k, positions] summed up where they came from: a transposed convolution by a kernel that
+// picks each element of the window.
 Items lower_col2_im(NodeArgs& n) {
   const Term columns = n.in(0);
   const Shape image = n.known_integers(1), block = n.known_integers(2);
   if (rank_of(columns) != 3 || image.size() != block.size())
     n.fail("its columns must be [batch, channels and window, positions]");
+  const auto is_size = [](int64_t size) { return size > 0 && size < (1 << 24); };
+  if (!std::ranges::all_of(image, is_size) || !std::ranges::all_of(block, is_size))
+    n.fail("its sizes are out of range");
   const int64_t cells = element_count(block);
   if (cells < 1 || columns.shape()[1] % cells) n.fail("the columns are not so many windows");
   Shape like{1, 1};

@@ -81,7 +81,7 @@ Items lower_linear_attention(NodeArgs& n) {
     n.fail(fmt::format("{} heads of queries for {} of keys", q_heads, heads));
   LinearStep s{f32_heads(n, 0, q_heads), f32_heads(n, 1, heads), f32_heads(n, 2, heads), {}, {}, n.number("scale", 0)};
   if (n.has(4)) s.decay = f32_heads(n, 4, heads);
-  if (n.has(5)) s.beta = f32_heads(n, 5, n.in(5).shape().back() == heads ? heads : 1);
+  if (n.has(5)) s.beta = f32_heads(n, 5, rank_of(n.in(5)) == 3 && n.in(5).shape()[2] == heads ? heads : 1);
   const int64_t batch = s.q.shape()[0], time = s.q.shape()[2], d_k = s.k.shape()[3], d_v = s.v.shape()[3];
   if (s.scale == 0) s.scale = 1 / std::sqrt(static_cast<double>(d_k));
   const Shape state{batch, heads, d_k, d_v};

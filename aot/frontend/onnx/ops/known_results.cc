@@ -122,19 +122,16 @@ double overlap(const Box& a, const Box& b) {
   return common / (a.area() + b.area() - common);
 }
 
-double known_number(NodeArgs& n, int i, double otherwise) {
-  if (!n.has(i)) return otherwise;
-  const RefTensor x = n.known(i);
-  return x.is_float() ? x.f.at(0) : static_cast<double>(x.i.at(0));
-}
+double known_number(NodeArgs& n, int i, double otherwise) { return n.has(i) ? n.known_number(i) : otherwise; }
 
 }  // namespace
 
 // Of each class the boxes of greatest score that overlap none chosen before by too much: [batch, class, box] each.
 Items lower_non_max_suppression(NodeArgs& n) {
   const RefTensor boxes = n.known(0), scores = n.known(1);
+  if (!boxes.is_float() || !scores.is_float()) n.fail("its boxes and scores must be floats");
   if (boxes.type.rank() != 3 || scores.type.rank() != 3 || boxes.type.shape[2] != 4 ||
-      scores.type.shape[2] != boxes.type.shape[1]) {
+      scores.type.shape[2] != boxes.type.shape[1] || scores.type.shape[0] != boxes.type.shape[0]) {
     n.fail("its boxes must be [batch, boxes, 4], its scores [batch, classes, boxes]");
   }
   const int64_t count = boxes.type.shape[1], classes = scores.type.shape[1];

@@ -100,6 +100,7 @@ Term padded_by_elements(NodeArgs& n, Term x, const std::string& mode, const Shap
     const int64_t size = x.shape()[d];
     if (low[d] + size <= 0 || high[d] + size <= 0 || size == 0)
       n.fail(fmt::format("padding of {} and {} elements along axis {}", low[d], high[d], d));
+    if (size + low[d] + high[d] > (1 << 24)) n.limit("an axis of more than 2^24 elements");
     const std::vector<int64_t> indices = padded_indices(mode, size, low[d], high[d]);
     x = take(x, onnx::integers(n.b, {DType::kI32, {std::ssize(indices)}}, indices), d);
   }

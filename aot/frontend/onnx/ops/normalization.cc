@@ -102,7 +102,7 @@ Items lower_group_normalization(NodeArgs& n) {
   const Term y = reshape(normalised(moments(reshape(x, split), {2}), n.number("epsilon", 1e-5F)), x.shape());
   const auto by_channel = [&](Term vector) {
     const Term wide = converted(vector, dtype_of(y));
-    if (vector.shape()[0] == x.shape()[1]) return channel(wide, x);
+    if (element_count(vector.shape()) == x.shape()[1]) return channel(wide, x);
     return channel(reshape(broadcast(reshape(wide, {groups, 1}), {groups, x.shape()[1] / groups}), {x.shape()[1]}), x);
   };
   return converted(y * by_channel(n.in(1)) + by_channel(n.in(2)), dtype_of(x));
@@ -137,8 +137,8 @@ Items lower_lrn(NodeArgs& n) {
 
 Items lower_dropout(NodeArgs& n) {
   const Term x = n.in(0);
-  const bool trains = n.has(2) && n.known(2).i.at(0);
-  const double ratio = n.has(1) ? n.known(1).f.at(0) : n.number("ratio", 0.5);
+  const bool trains = n.has(2) && n.known_number(2) != 0;
+  const double ratio = n.has(1) ? n.known_number(1) : n.number("ratio", 0.5);
   if (trains && ratio != 0) n.limit("it draws random numbers in training; export the model for inference");
   return {x, constant(n.b, {DType::kI1, x.shape()}, 1)};
 }

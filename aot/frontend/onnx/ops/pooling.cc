@@ -50,6 +50,7 @@ Term mean_of_windows(NodeArgs& n, const Pool& pool) {
     const ops::WindowDim& w = pool.window[d];
     const int64_t low = counts_padding ? w.low : 0;
     const int64_t high = !counts_padding ? 0 : is_given ? pads[d + pool.kernel.size()] : w.high;
+    if (w.positions(pool.x.shape()[d + 2]) > (1 << 22) || w.size > (1 << 16)) n.limit("it has too many windows");
     const std::vector<double> counts = counts_of(w, pool.x.shape()[d + 2], low, high);
     if (std::ranges::all_of(counts, [&](double count) { return count == counts[0]; })) {
       if (!counts.empty()) mean = mean / counts[0];
@@ -93,6 +94,8 @@ double lowest(DType dtype) {
 
 // The greatest of each window and where it is: the first one of equals.
 Items max_with_places(NodeArgs& n, const Pool& pool) {
+  if (element_count(pool.kernel) > 1024)
+    n.limit("its windows have more than 1024 elements, and their places are asked for");
   Shape low(2, 0), high(2, 0), positions;
   for (size_t d = 0; d < pool.kernel.size(); ++d) {
     low.push_back(pool.window[d].low);

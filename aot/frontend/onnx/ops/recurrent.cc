@@ -10,7 +10,7 @@
 namespace ingot::onnx {
 namespace {
 
-// --- activations by name ----------------------------------------------------------------------------------------------
+// --- activations by name ---------------------------------------------------------------------------------------------
 
 struct Activation {
   const char* name;  // in lower case
@@ -64,7 +64,7 @@ std::vector<Gate> gates_of(NodeArgs& n, std::vector<std::string> names) {
   return gates;
 }
 
-// --- the loop over time -----------------------------------------------------------------------------------------------
+// --- the loop over time ----------------------------------------------------------------------------------------------
 
 // x [..., k] by w [m, k] transposed.
 Term by_rows(Term x, Term w) {
@@ -207,7 +207,7 @@ Items run(const Recurrence& rec, const std::vector<std::string>& activations) {
 
 Term part(Term x, int64_t k, int64_t hidden) { return slice(x, rank_of(x) - 1, k * hidden, (k + 1) * hidden); }
 
-// --- the three cells ----------------------------------------------------------------------------------------------------
+// --- the three cells -------------------------------------------------------------------------------------------------
 
 // A weight of the outside, seen from within the loop.
 Term inside(Term x, Term weight) { return {x.builder(), static_cast<Value*>(weight)}; }

@@ -105,8 +105,7 @@ Items lower_arg_min(NodeArgs& n) { return arg_extreme(n, false); }
 // k is an attribute up to opset 9. Equal elements stand in the order of their indices.
 Items lower_top_k(NodeArgs& n) {
   const Term x = n.in(0);
-  const std::vector<int64_t> given = n.has("k") ? std::vector<int64_t>{n.integer("k")} : n.known_integers(1);
-  const int64_t axis = n.axis(n.integer("axis", -1), rank_of(x)), k = given.at(0);
+  const int64_t axis = n.axis(n.integer("axis", -1), rank_of(x)), k = n.has("k") ? n.integer("k") : n.known_integer(1);
   if (k < 0 || k > x.shape()[axis]) n.fail(fmt::format("k = {} of {} elements", k, x.shape()[axis]));
   const bool greatest = n.flag("largest", true);
   const int64_t last = rank_of(x) - 1;
@@ -135,7 +134,7 @@ Term running(Term x, int64_t axis, const OpDef& op) {
 
 Items cumulative(NodeArgs& n, const OpDef& op) {
   Term x = n.in(0);
-  const int64_t axis = n.axis(n.known_integers(1).at(0), rank_of(x)), size = x.shape()[axis];
+  const int64_t axis = n.axis(n.known_integer(1), rank_of(x)), size = x.shape()[axis];
   const bool backwards = n.flag("reverse");
   if (backwards) x = reverse(x, axis);
   if (n.flag("exclusive") && size > 0) x = pad_axis(slice(x, axis, 0, size - 1), op == kMultiply ? 1 : 0, axis, 1, 0);

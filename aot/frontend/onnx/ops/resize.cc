@@ -10,6 +10,8 @@
 namespace ingot::onnx {
 namespace {
 
+constexpr int64_t kSizeMax = 1 << 18;  // of an axis: weights are kept for each element
+
 // How one axis changes.
 struct Axis {
   int64_t from, to;
@@ -69,6 +71,7 @@ Neighbours neighbours_of(NodeArgs& n, const Rules& rules, const Axis& a, double 
   // Against aliasing the kernel is stretched as far as the axis shrinks.
   const double stretch = rules.antialias ? std::min(a.scale, 1.0) : 1;
   const double radius = (rules.mode == "linear" ? 1 : 2) / stretch;
+  if (radius > 1024) n.limit("it shrinks an axis by more than 500");
   Neighbours found{static_cast<int64_t>(std::floor(source - radius)) + 1, {}};
   const auto count = static_cast<int64_t>(2 * std::ceil(radius));
   double total = 0;
@@ -105,6 +108,7 @@ Term weighted(Term x, int64_t axis, const std::vector<Neighbours>& all, size_t k
 
 Term resize_axis(NodeArgs& n, const Rules& rules, const Axis& a, Term x, int64_t axis) {
   if (a.from == 0 || a.to == 0) n.fail("an axis has no elements");
+  if (a.to > kSizeMax) n.limit(fmt::format("an axis of more than {} elements", kSizeMax));
   std::vector<Neighbours> all;
   std::vector<double> outside;
   for (int64_t at = 0; at < a.to; ++at) {
@@ -113,7 +117,6 @@ Term resize_axis(NodeArgs& n, const Rules& rules, const Axis& a, Term x, int64_t
     all.push_back(neighbours_of(n, rules, a, source));
     outside.push_back(is_outside(rules, a, source) ? 1 : 0);
   }
-  if (all[0].weights.size() > 4096) n.limit("it shrinks an axis by more than 1000");
   Term y = weighted(x, axis, all, 0, a.from);
   for (size_t k = 1; k < all[0].weights.size(); ++k) y = y + weighted(x, axis, all, k, a.from);
   if (std::ranges::none_of(outside, [](double o) { return o != 0; })) return y;

@@ -11,7 +11,7 @@
 namespace ingot::onnx {
 namespace {
 
-// --- GridSample -------------------------------------------------------------------------------------------------------
+// --- GridSample ------------------------------------------------------------------------------------------------------
 
 // Keys, Cubic Convolution Interpolation, 1981, with a = -0.75.
 Term cubic_weight(Term fraction, int k) {
@@ -55,7 +55,7 @@ Term pixel_in(Term x, const Border& border, const std::vector<Term>& places) {
 
 }  // namespace
 
-// x [n, c, space...] at the places of the grid [n, out..., dimensions], which are between -1 and 1, the last dimension first.
+// x [n, c, space...] at the places of the grid [n, out..., dimensions]: between -1 and 1, the last dimension first.
 Items lower_grid_sample(NodeArgs& n) {
   const Term x = n.in(0), grid = n.in(1);
   const int space = rank_of(x) - 2;
@@ -85,7 +85,8 @@ Items lower_grid_sample(NodeArgs& n) {
   return reshape(interpolated(places, mode == "linear" ? linear_kernel() : Kernel{-1, 4, cubic_weight}, pixel), out);
 }
 
-// A grid for GridSample: [n, out..., dimensions], of the size [n, c, out...], moved by theta [n, dimensions, dimensions + 1].
+// A grid for GridSample: [n, out..., dimensions], of the size [n, c, out...], moved by theta [n, dimensions,
+// dimensions + 1].
 Items lower_affine_grid(NodeArgs& n) {
   const Term theta = n.in(0);
   const Shape size = n.known_integers(1);
@@ -115,7 +116,7 @@ Items lower_affine_grid(NodeArgs& n) {
 
 namespace {
 
-// --- RoiAlign ---------------------------------------------------------------------------------------------------------
+// --- RoiAlign --------------------------------------------------------------------------------------------------------
 
 // Sample number s of `count` in each of `bins` along one side of the regions: [regions, bins count].
 Term sample_places(Term start, Term length, int64_t bins, int64_t count) {
@@ -193,7 +194,7 @@ Items lower_roi_align(NodeArgs& n) {
 
 namespace {
 
-// --- DeformConv -------------------------------------------------------------------------------------------------------
+// --- DeformConv ------------------------------------------------------------------------------------------------------
 
 struct Deformed {
   Term x, offsets;  // [n, c, h, w], [n, groups, window, 2, points]
@@ -241,6 +242,7 @@ Items lower_deform_conv(NodeArgs& n) {
   Deformed c{x, x, std::nullopt, spatial_window(n, x.shape(), kernel), {}};
   for (int64_t d = 0; d < space; ++d) c.positions.push_back(c.window[d].positions(x.shape()[d + 2]));
   const int64_t points = element_count(c.positions), batch = x.shape()[0];
+  if (cells > 1024 || groups > 1024) n.limit("its windows have more than 1024 elements");
   if (groups < 1 || x.shape()[1] % groups) n.fail(fmt::format("offset_group = {}", groups));
   c.offsets = reshape(converted(n.in(2), DType::kF32), {batch, groups, cells, space, points});
   if (n.has(4)) c.mask = reshape(n.in(4), {batch, groups, cells, points});

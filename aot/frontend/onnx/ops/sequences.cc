@@ -7,8 +7,10 @@
 namespace ingot::onnx {
 namespace {
 
+constexpr int64_t kPartsMax = 1 << 16;
+
 int64_t position(NodeArgs& n, int input, int64_t size, bool allows_end) {
-  const int64_t given = n.known_integers(input).at(0), at = given < 0 ? given + size : given;
+  const int64_t given = n.known_integer(input), at = given < 0 ? given + size : given;
   if (at < 0 || at > size - (allows_end ? 0 : 1)) n.fail(fmt::format("position {} of a sequence of {}", given, size));
   return at;
 }
@@ -62,11 +64,12 @@ Items lower_concat_from_sequence(NodeArgs& n) {
 Items lower_split_to_sequence(NodeArgs& n) {
   const Term x = n.in(0);
   const int64_t axis = n.axis(n.integer("axis", 0), rank_of(x)), extent = x.shape()[axis];
+  if (extent > kPartsMax) n.limit(fmt::format("a sequence of more than {} parts", kPartsMax));
   std::vector<int64_t> sizes(n.has(1) ? 0 : extent, 1);
   if (n.has(1)) {
     sizes = n.known_integers(1);
     if (rank_of(n.in(1)) == 0) {
-      const int64_t size = sizes.at(0);
+      const int64_t size = n.known_integer(1);
       if (size < 1) n.fail(fmt::format("parts of {} elements", size));
       sizes.clear();
       for (int64_t start = 0; start < extent; start += size) sizes.push_back(std::min(size, extent - start));

@@ -8,12 +8,12 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kSizeMax = 1 << 28;
+constexpr int64_t kSizeMax = 1 << 22;
 
-// --- windows: a + b cos(2 pi k / N) + c cos(4 pi k / N) ---------------------------------------------------------------
+// --- windows: a + b cos(2 pi k / N) + c cos(4 pi k / N) --------------------------------------------------------------
 
 Items window(NodeArgs& n, double a, double b, double c) {
-  const int64_t size = n.known_integers(0).at(0);
+  const int64_t size = n.known_integer(0);
   if (size < 0 || size > kSizeMax) n.fail(fmt::format("a size of {}", size));
   const auto length = static_cast<double>(n.flag("periodic", true) ? size : size - 1);
   std::vector<double> values;
@@ -24,7 +24,7 @@ Items window(NodeArgs& n, double a, double b, double c) {
   return floats(n.b, {n.dtype("output_datatype", DType::kF32), {size}}, values);
 }
 
-// --- Fourier transforms -----------------------------------------------------------------------------------------------
+// --- Fourier transforms ----------------------------------------------------------------------------------------------
 
 // The last dimension holds real parts alone, or real and imaginary ones.
 Term complex_of(NodeArgs& n, Term x) {
@@ -74,12 +74,12 @@ Items lower_blackman_window(NodeArgs& n) { return window(n, 0.42, -0.5, 0.08); }
 Items lower_dft(NodeArgs& n) {
   const Term x = n.in(0);
   const int rank = rank_of(x);
-  const int64_t given = n.has(2) ? n.known_integers(2).at(0) : n.integer("axis", n.opset < 20 ? 1 : -2);
+  const int64_t given = n.has(2) ? n.known_integer(2) : n.integer("axis", n.opset < 20 ? 1 : -2);
   const int64_t axis = n.axis(given, rank);
   if (axis == rank - 1) n.fail("the last axis holds the parts of complex numbers");
   const bool inverse = n.flag("inverse"), onesided = n.flag("onesided");
   const int64_t natural = inverse && onesided ? 2 * (x.shape()[axis] - 1) : x.shape()[axis];
-  const int64_t length = n.has(1) ? n.known_integers(1).at(0) : natural;
+  const int64_t length = n.has(1) ? n.known_integer(1) : natural;
   if (length < 1 || length > kSizeMax) n.fail(fmt::format("a length of {}", length));
   const Term signal = complex_of(n, in_computed_type(x));
   if (!inverse) {
@@ -95,12 +95,13 @@ Items lower_dft(NodeArgs& n) {
 Items lower_stft(NodeArgs& n) {
   const Term x = n.in(0);
   if (rank_of(x) != 3) n.fail("its signal must be [batch, length, 1 or 2]");
-  const int64_t step = n.known_integers(1).at(0), size = x.shape()[1];
-  const int64_t natural = n.has(2) ? n.in(2).shape().at(0) : size;
-  const int64_t length = n.has(3) ? n.known_integers(3).at(0) : natural;
+  const int64_t step = n.known_integer(1), size = x.shape()[1];
+  const int64_t natural = n.has(2) ? element_count(n.in(2).shape()) : size;
+  const int64_t length = n.has(3) ? n.known_integer(3) : natural;
   if (step < 1 || length < 1 || length > size)
     n.fail(fmt::format("frames of {} elements, {} apart, of {}", length, step, size));
   const int64_t frames = 1 + (size - length) / step;
+  if (frames > kSizeMax / length) n.limit(fmt::format("{} frames of {} elements", frames, length));
   std::vector<int64_t> places;
   for (int64_t f = 0; f < frames; ++f) {
     for (int64_t k = 0; k < length; ++k) places.push_back(f * step + k);
@@ -117,8 +118,8 @@ Items lower_stft(NodeArgs& n) {
 
 // Triangles over the frequencies of a spectrum, evenly spaced in mel: [spectrum bins, mel bins].
 Items lower_mel_weight_matrix(NodeArgs& n) {
-  const int64_t bins = n.known_integers(0).at(0), length = n.known_integers(1).at(0), rate = n.known_integers(2).at(0);
-  const double low = n.known(3).f.at(0), high = n.known(4).f.at(0);
+  const int64_t bins = n.known_integer(0), length = n.known_integer(1), rate = n.known_integer(2);
+  const double low = n.known_number(3), high = n.known_number(4);
   const int64_t rows = length / 2 + 1;
   if (bins < 0 || length < 1 || rate < 1 || bins > kSizeMax / rows) n.fail("its sizes do not make a matrix");
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };

@@ -1,0 +1,222 @@
+// What importing an ONNX model makes of names, weights, files beside it, functions and what cannot be.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "aot/base/file.h"
+#include "aot/frontend/onnx/import.h"
+#include "tests/support/error_of.h"
+#include "tests/support/onnx_run.h"
+#include "tests/support/onnx_writer.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kF32 = 1, kI64 = 7, kString = 8;
+
+class OnnxImport : public testing::Test {
+ protected:
+  std::string write(const std::string& bytes, const std::string& name = "model.onnx") const {
+    write_file(folder_.file(name), bytes);
+    return folder_.file(name);
+  }
+  onnx::Imported import(const OnnxGraph& graph, int64_t opset = 18, const onnx::ImportOptions& options = {}) const {
+    return onnx::import_model(write(onnx_model(graph, opset)), options);
+  }
+  std::string refused(const OnnxGraph& graph, int64_t opset = 18, const onnx::ImportOptions& options = {}) const {
+    return error_of([&] { import(graph, opset, options); });
+  }
+  static std::vector<double> run(const onnx::Imported& imported, const NamedTensors& inputs) {
+    ReferenceExecutor executor;
+    return run_imported(imported, executor, inputs).at("y").f;
+  }
+
+  const TemporaryFolder folder_;
+};
+
+RefTensor row(const std::vector<double>& values) {
+  return tensor_of_values({DType::kF32, {std::ssize(values)}}, values);
+}
+
+std::string raw(const std::vector<float>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST_F(OnnxImport, InputsOutputsAndWeightsKeepTheirNames) {
+  OnnxGraph graph;
+  graph.input("net/in:0", kF32, {2});
+  graph.floats("net.weight", {2}, {10, 20});
+  graph.floats("half", {}, {0.5F});
+  graph.floats("unused", {2}, {1, 1});
+  graph.node("Mul", {"net/in:0", "net.weight"}, {"product"});
+  graph.node("Mul", {"product", "half"}, {"y"});
+  graph.output("y", kF32, {2});
+  const onnx::Imported imported = import(graph);
+  const Function& function = *imported.module->functions.front();
+  EXPECT_EQ(function.name, "predict");
+  ASSERT_EQ(function.argument_count(), 2);
+  EXPECT_EQ(attr_text(function.argument_attrs[0], attributes::kName), "net/in:0");
+  EXPECT_EQ(attr_text(function.argument_attrs[1], attributes::kState), "net.weight");
+  ASSERT_EQ(imported.weights.size(), 1u);
+  EXPECT_EQ(imported.weights.at("net.weight").dtype, "F32");
+  EXPECT_EQ(run(imported, {{"net/in:0", row({1, 2})}}), (std::vector<double>{5, 20}));
+}
+
+TEST_F(OnnxImport, InitializersMayBeInputsToo) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.input("w", kF32, {2});
+  graph.floats("w", {2}, {3, 4});
+  graph.node("Add", {"x", "w"}, {"y"});
+  graph.output("y", kF32, {2});
+  EXPECT_EQ(run(import(graph), {{"x", row({1, 1})}}), (std::vector<double>{4, 5}));
+}
+
+TEST_F(OnnxImport, WeightsMayLieInFilesBesideTheModel) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.tensor(onnx_external("w", kF32, {2}, {{"location", "model.data"}, {"offset", "4"}, {"length", "8"}}));
+  graph.node("Add", {"x", "w"}, {"y"});
+  graph.output("y", kF32, {2});
+  write(raw({0, 7, 8}), "model.data");
+  EXPECT_EQ(run(import(graph), {{"x", row({1, 1})}}), (std::vector<double>{8, 9}));
+}
+
+TEST_F(OnnxImport, FilesOutsideTheModelsFolderAreNotRead) {
+  for (const char* location : {"/etc/passwd", "../secret", "a/../../secret", ""}) {
+    OnnxGraph graph;
+    graph.tensor(onnx_external("w", kF32, {2}, {{"location", location}}));
+    graph.node("Neg", {"w"}, {"y"});
+    graph.output("y", kF32, {2});
+    EXPECT_NE(refused(graph).find("which must lie in the model's folder"), std::string::npos) << location;
+  }
+}
+
+TEST_F(OnnxImport, RangesOfFilesAreChecked) {
+  write(raw({0, 7, 8}), "model.data");
+  const auto with = [&](const std::string& offset, const std::string& length) {
+    OnnxGraph graph;
+    graph.tensor(onnx_external("w", kF32, {2}, {{"location", "model.data"}, {"offset", offset}, {"length", length}}));
+    graph.node("Neg", {"w"}, {"y"});
+    graph.output("y", kF32, {2});
+    return refused(graph);
+  };
+  EXPECT_EQ(with("4", "8"), "");
+  EXPECT_NE(with("8", "8").find("takes 8 bytes from byte 8"), std::string::npos);
+  EXPECT_NE(with("99", "8").find("starts at byte 99"), std::string::npos);
+  EXPECT_NE(with("18446744073709551612", "8").find("starts at byte"), std::string::npos);
+  EXPECT_NE(with("4", "4").find("takes 8 bytes, but has 4"), std::string::npos);
+  EXPECT_NE(with("four", "8").find("is no number: 'four'"), std::string::npos);
+}
+
+TEST_F(OnnxImport, OpenDimensionsAreGivenByName) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {-1, 2});
+  graph.node("Shape", {"x"}, {"shape"});
+  graph.node("ConstantOfShape", {"shape"}, {"zeros"});
+  graph.node("Add", {"x", "zeros"}, {"y"});
+  graph.output("y", kF32, {-1, 2});
+  EXPECT_NE(refused(graph).find("dimension 0 of the input 'x' is not known; give it by --shape batch=SIZE"),
+            std::string::npos);
+  for (const GivenShape& shape : {GivenShape{"batch", {3}}, GivenShape{"x", {3, 2}}}) {
+    const onnx::Imported imported = import(graph, 18, {.shapes = {shape}});
+    EXPECT_EQ(imported.module->functions.front()->results[0].type, (TensorType{DType::kF32, {3, 2}}));
+  }
+}
+
+TEST_F(OnnxImport, AGivenIntegerDecidesABranch) {
+  OnnxGraph then, otherwise;
+  then.node("Neg", {"x"}, {"a"});
+  then.output("a", kF32, {2});
+  otherwise.node("Concat", {"x", "x"}, {"b"}, {onnx_integer("axis", 0)});
+  otherwise.output("b", kF32, {4});
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.input("rate", kI64, {});
+  graph.integers("wanted", {}, {16000});
+  graph.node("Equal", {"rate", "wanted"}, {"is_wanted"});
+  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", then), onnx_graph("else_branch", otherwise)});
+  graph.output("y", kF32, {2});
+  EXPECT_NE(refused(graph).find("its branches give tensor<2xf32> and tensor<4xf32>"), std::string::npos);
+  const onnx::Imported imported = import(graph, 18, {.shapes = {{"rate", {16000}}}});
+  EXPECT_EQ(imported.given, std::set<std::string>{"rate"});
+  EXPECT_EQ(run(imported, {{"x", row({1, 2})}}), (std::vector<double>{-1, -2}));
+}
+
+TEST_F(OnnxImport, FunctionsAreInlinedWithTheirCallersAttributes) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.node("Leaky", {"x"}, {"y"}, {onnx_float("slope", 0.25F)}, "local");
+  graph.output("y", kF32, {2});
+  const std::string function =
+      onnx_function("local", "Leaky", {"a"}, {"b"}, {"slope"},
+                    onnx_node("LeakyRelu", {"a"}, {"b"}, {onnx_reference("alpha", "slope", 1)}));
+  const onnx::Imported imported = onnx::import_model(write(onnx_model(graph, 18, {function})));
+  EXPECT_EQ(run(imported, {{"x", row({-4, 4})}}), (std::vector<double>{-1, 4}));
+}
+
+TEST_F(OnnxImport, FunctionsThatCallThemselvesAreRefused) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.node("Round", {"x"}, {"y"}, {}, "local");
+  graph.output("y", kF32, {2});
+  const std::string function =
+      onnx_function("local", "Round", {"a"}, {"b"}, {}, onnx_node("Round", {"a"}, {"b"}, {}, "local"));
+  EXPECT_NE(error_of([&] { onnx::import_model(write(onnx_model(graph, 18, {function}))); }).find("nest deeper than"),
+            std::string::npos);
+}
+
+TEST_F(OnnxImport, EveryUnsupportedOpIsNamedAtOnce) {
+  OnnxGraph body;
+  body.node("FusedInBranch", {"x"}, {"a"}, {}, "com.microsoft");
+  body.output("a", kF32, {2});
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.input("c", 9, {});
+  graph.node("Wrong", {"x"}, {"p"});
+  graph.node("Wrong", {"p"}, {"q"});
+  graph.node("If", {"c"}, {"y"}, {onnx_graph("then_branch", body), onnx_graph("else_branch", body)});
+  graph.output("y", kF32, {2});
+  const std::string message = refused(graph);
+  EXPECT_NE(message.find("Wrong of ai.onnx (opset 18): 2 nodes, such as 'Wrong_node'"), std::string::npos) << message;
+  EXPECT_NE(message.find("FusedInBranch of com.microsoft"), std::string::npos) << message;
+}
+
+TEST_F(OnnxImport, MistakesNameTheNodeAndTheOpset) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2, 3});
+  graph.input("z", kF32, {4});
+  graph.node("Add", {"x", "z"}, {"y"});
+  graph.output("y", kF32, {2, 3});
+  const std::string message = refused(graph);
+  EXPECT_NE(message.find("Add 'Add_node' (opset 18): the shapes [2, 3] and [4] do not broadcast"), std::string::npos)
+      << message;
+}
+
+TEST_F(OnnxImport, VersionsAndTypesThatAreNotSupportedAreLimits) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.node("Neg", {"x"}, {"y"});
+  graph.output("y", kF32, {2});
+  EXPECT_NE(refused(graph, 6).find("it is of opset 6; 7 to 27 are supported"), std::string::npos);
+  EXPECT_NE(refused(graph, 28).find("it is of opset 28"), std::string::npos);
+  OnnxGraph strings;
+  strings.input("words", kString, {2});
+  EXPECT_NE(refused(strings).find("the input 'words' is of strings"), std::string::npos);
+}
+
+TEST_F(OnnxImport, ShapesOfInputsThatDecideShapesAreRefused) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {6});
+  graph.input("shape", kI64, {2});
+  graph.node("Reshape", {"x", "shape"}, {"y"});
+  graph.output("y", kF32, {2, 3});
+  const std::string message = refused(graph);
+  EXPECT_NE(message.find("shapes depend on the values of its input 1 ('shape')"), std::string::npos) << message;
+  const onnx::Imported imported = import(graph, 18, {.fixed = {{"shape", dense_ints({3, 2})}}});
+  EXPECT_EQ(imported.module->functions.front()->results[0].type.shape, (Shape{3, 2}));
+}
+
+}  // namespace
+}  // namespace ingot

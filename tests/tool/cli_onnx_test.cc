@@ -1,0 +1,62 @@
+// ONNX models on the command line: compile, import, opt.
+#include <fmt/format.h>
+
+#include "tests/support/onnx_writer.h"
+#include "tests/tool/cli_fixture.h"
+
+namespace ingot {
+namespace {
+
+// y = relu(x w), of an open batch.
+std::string layer(const std::vector<float>& weights) {
+  OnnxGraph graph;
+  graph.input("x", 1, {-1, 2});
+  graph.floats("w", {2, 2}, weights);
+  graph.node("MatMul", {"x", "w"}, {"h"});
+  graph.node("Relu", {"h"}, {"y"});
+  graph.output("y", 1, {-1, 2});
+  return onnx_model(graph, 18);
+}
+
+TEST_F(CliTest, AnOnnxModelBecomesABundleWithItsWeights) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  done("compile model.onnx -o model.ingot --shape batch=1");
+  const std::string shown = done("inspect model.ingot");
+  EXPECT_NE(shown.find("entry predict"), std::string::npos);
+  EXPECT_NE(shown.find("w: f32[2,2]"), std::string::npos);
+  write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {3, 4})}});
+  const std::string said = done("run model.ingot predict --input x=@x.safetensors:x");
+  EXPECT_NE(said.find("3"), std::string::npos) << said;
+}
+
+TEST_F(CliTest, EntryPointsOfSeveralModelsShareWeightsByName) {
+  write("model.onnx", layer({1, 2, 3, 4}));
+  done("compile small=model.onnx -o one.ingot --shape batch=1");
+  EXPECT_NE(done("inspect one.ingot").find("entry small"), std::string::npos);
+  write("other.onnx", layer({1, 2, 3, 5}));
+  done("compile a=model.onnx b=model.onnx -o two.ingot --shape batch=1");
+  EXPECT_NE(
+      refused("compile a=model.onnx b=other.onnx -o two.ingot --shape batch=1").find("the weight 'w' has other values"),
+      std::string::npos);
+}
+
+TEST_F(CliTest, AnImportedModelIsTextAndState) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  done("import model.onnx --shape batch=1 -o model.mlir --state w.safetensors");
+  EXPECT_NE(read_text(path("model.mlir")).find("func.func @predict"), std::string::npos);
+  EXPECT_EQ(SafeTensors::read(path("w.safetensors")).tensors().count("w"), 1u);
+  done("compile model.onnx -o a.ingot --shape batch=1");
+  done("compile model.mlir -o b.ingot --state w.safetensors");
+  EXPECT_NE(done("inspect b.ingot").find("entry predict"), std::string::npos);
+  EXPECT_NE(done("opt model.onnx --shape batch=1 --passes=cse").find("stablehlo.dot_general"), std::string::npos);
+}
+
+TEST_F(CliTest, MistakesInOnnxModelsNameThem) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  EXPECT_NE(refused("compile model.onnx -o x.ingot").find("give it by --shape batch=SIZE"), std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,depth=2").find("depth"), std::string::npos);
+  EXPECT_NE(refused("import missing.onnx").find("missing.onnx: No such file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ingot
