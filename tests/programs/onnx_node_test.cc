@@ -93,11 +93,11 @@ Verdict run_case(const Case& test, const std::function<std::unique_ptr<Executor>
   return verdict;
 }
 
-// The tests of the package: what INGOT_ONNX_TESTS names, or in build/python. Empty where there are none.
+// The tests of the package: what INGOT_ONNX_TESTS names, or in the environment build/onnx. Empty where there are none.
 fs::path test_data() {
   if (const char* folder = std::getenv("INGOT_ONNX_TESTS")) return folder;
   std::error_code error;
-  for (const auto& version : fs::directory_iterator(fs::path(INGOT_SOURCE_DIR) / "build/python/lib", error)) {
+  for (const auto& version : fs::directory_iterator(fs::path(INGOT_SOURCE_DIR) / "build/onnx/lib", error)) {
     const fs::path data = version.path() / "site-packages/onnx/backend/test/data";
     if (fs::exists(data)) return data;
   }
@@ -152,7 +152,9 @@ class Reasons {
 
 void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t every, bool list_is_exact) {
   const std::vector<Case> tests = cases();
-  if (tests.empty()) GTEST_SKIP() << "no tests of onnx: pip install onnx into build/python, or set INGOT_ONNX_TESTS";
+  if (tests.empty())
+    GTEST_SKIP()
+        << "no tests of onnx: python3 -m venv build/onnx && build/onnx/bin/pip install onnx, or set INGOT_ONNX_TESTS";
   const Reasons reasons;
   std::map<Fixed, int> passed;
   int listed = 0;

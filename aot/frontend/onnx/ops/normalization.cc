@@ -140,7 +140,8 @@ Items lower_dropout(NodeArgs& n) {
   const bool trains = n.has(2) && n.known_number(2) != 0;
   const double ratio = n.has(1) ? n.known_number(1) : n.number("ratio", 0.5);
   if (trains && ratio != 0) n.limit("it draws random numbers in training; export the model for inference");
-  return {x, constant(n.b, {DType::kI1, x.shape()}, 1)};
+  // Up to opset 9 the mask has the input's type.
+  return {x, constant(n.b, {n.opset < 10 ? dtype_of(x) : DType::kI1, x.shape()}, 1)};
 }
 
 }  // namespace ingot::onnx

@@ -60,8 +60,10 @@ Items lower_quantize_linear(NodeArgs& n) {
 
 Items lower_dequantize_linear(NodeArgs& n) {
   const Term x = n.in(0);
-  Term wide = in_f32(x);
-  if (n.has(2) && is_integer(dtype_of(x))) wide = wide - in_f32(spread(n, n.in(2), x));
+  // The difference of integers is exact, also of those that have more digits than an f32.
+  const bool is_moved = n.has(2) && is_integer(dtype_of(x));
+  const auto in_i32 = [](Term t) { return converted(t, DType::kI32); };
+  const Term wide = in_f32(is_moved ? in_i32(x) - in_i32(spread(n, n.in(2), x)) : x);
   const Term scale = spread(n, n.in(1), x);
   const DType wanted = n.integer("output_dtype", 0) ? n.dtype("output_dtype", dtype_of(scale)) : dtype_of(scale);
   return converted(wide * in_f32(scale), wanted);

@@ -138,7 +138,7 @@ Items cumulative(NodeArgs& n, const OpDef& op) {
   const bool backwards = n.flag("reverse");
   if (backwards) x = reverse(x, axis);
   if (n.flag("exclusive") && size > 0) x = pad_axis(slice(x, axis, 0, size - 1), op == kMultiply ? 1 : 0, axis, 1, 0);
-  const Term y = running(x, axis, op);
+  const Term y = converted(running(widened(x), axis, op), dtype_of(x));
   return backwards ? reverse(y, axis) : y;
 }
 

@@ -1,0 +1,63 @@
+"""ONNX models: from a file, or from what the package onnx holds in memory.
+
+>>> bundle = ingot.onnx.compile("model.onnx", shapes={"batch": 1})
+>>> ingot.Session(bundle).entries["predict"](x=image)["logits"]
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import ingot.compiler
+from ingot import tool
+from ingot.session import Bundle
+
+
+class ModelProto(Protocol):
+    """What onnx.load gives."""
+
+    def SerializeToString(self) -> bytes:
+        """The bytes of a file."""
+
+
+Model: TypeAlias = str | os.PathLike[str] | ModelProto
+
+
+def compile(
+    model: Model,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    target: str = "host",
+    shapes: Mapping[str, int | str] | None = None,
+) -> Bundle:
+    """Compiles a model, whose entry point is ``predict``, with its weights.
+
+    `output`, `target` and `shapes` are those of `ingot.compile`.
+
+    Raises RuntimeError with what the compiler says.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        return ingot.compiler.compile(_file(model, scratch), output, target=target, shapes=shapes)
+
+
+def import_model(model: Model, *, shapes: Mapping[str, int | str] | None = None) -> str:
+    """The model as StableHLO text; its weights are state.
+
+    Raises RuntimeError with what the compiler says.
+    """
+    options = [word for name, size in (shapes or {}).items() for word in ("--shape", f"{name}={size}")]
+    with tempfile.TemporaryDirectory() as scratch:
+        return tool.call("import", _file(model, scratch), *options)
+
+
+def _file(model: Model, folder: str) -> Path:
+    """Where the model lies."""
+    if isinstance(model, (str, os.PathLike)):
+        return Path(model)
+    file = Path(folder) / "model.onnx"
+    file.write_bytes(model.SerializeToString())
+    return file

@@ -1,0 +1,59 @@
+"""ONNX models by the package `ingot`: messages are written here, so that the package onnx is not needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ingot
+import ingot.onnx
+
+
+def field(number: int, value: int | bytes) -> bytes:
+    """A field of a protocol buffer: a small number, or bytes."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def value_info(name: bytes, dims: list[int | bytes]) -> bytes:
+    """A tensor of f32; a dimension that is a name is open."""
+    shape = b"".join(field(1, field(2 if isinstance(dim, bytes) else 1, dim)) for dim in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+class Doubled:
+    """y = x w, of an open batch; as onnx.ModelProto has it."""
+
+    def SerializeToString(self) -> bytes:
+        weights = np.array([[2, 0], [0, 2]], np.float32).tobytes()
+        tensor = field(1, 2) + field(1, 2) + field(2, 1) + field(8, b"w") + field(9, weights)
+        node = field(1, b"x") + field(1, b"w") + field(2, b"y") + field(4, b"MatMul")
+        sides = field(11, value_info(b"x", [b"batch", 2])) + field(12, value_info(b"y", [b"batch", 2]))
+        return field(1, 9) + field(8, field(2, 18)) + field(7, field(1, node) + field(5, tensor) + sides)
+
+
+def test_a_model_in_memory_runs() -> None:
+    session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}))
+    x = np.array([[1, 2]], np.float32)
+    y = session.entries["predict"](x=x)
+    np.testing.assert_array_equal(np.asarray(y["y"] if isinstance(y, dict) else y), 2 * x)
+    assert "w" in session.state
+
+
+def test_a_file_is_a_program_like_others(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(Doubled().SerializeToString())
+    assert "w" in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}).states
+
+
+def test_a_model_is_imported_as_text() -> None:
+    text = ingot.onnx.import_model(Doubled(), shapes={"batch": 3})
+    assert "func.func @predict" in text
+    assert "tensor<3x2xf32>" in text
+
+
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(RuntimeError, match="--shape batch=SIZE"):
+        ingot.onnx.compile(Doubled())
