@@ -22,9 +22,9 @@ class JaxGolden : public testing::TestWithParam<const char*> {
     Compiled& compiled = place->second;
     if (!is_new) return compiled.spec;
     std::vector<std::unique_ptr<Module>> modules;
-    modules.push_back(load_program(reference_.program_path()));
     CompileOptions options;
     options.targets = every_target();
+    modules.push_back(load_program(reference_.program_path(), options.shapes).module);
     compiled = compile(std::move(modules), options);
     compiled.write(bundle_path());
     for (const std::vector<plan::Plan>& plans : compiled.plans) {
