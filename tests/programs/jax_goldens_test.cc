@@ -23,6 +23,7 @@ class JaxGolden : public testing::TestWithParam<const char*> {
     if (!is_new) return compiled.spec;
     std::vector<std::unique_ptr<Module>> modules;
     CompileOptions options;
+    modules.push_back(load_program(reference_.program_path(), options.shapes).module);
     options.targets = every_target();
     modules.push_back(load_program(reference_.program_path(), options.shapes).module);
     compiled = compile(std::move(modules), options);
