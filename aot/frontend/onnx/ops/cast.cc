@@ -54,7 +54,9 @@ Term cast_bits(Term x, DType dtype) {
 }
 
 Term cast_node(NodeArgs& n, Term x, DType dtype) {
-  return cast_to(x, dtype, n.flag("saturate", true), n.text("round_mode", "up"));
+  const std::string mode = n.text("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest") n.fail(fmt::format("round_mode = '{}'", mode));
+  return cast_to(x, dtype, n.flag("saturate", true), mode);
 }
 
 }  // namespace

@@ -107,7 +107,9 @@ Items lower_tensor_scatter(NodeArgs& n) {
   const Shape& shape = update.shape();
   Term at = counted(cache, {DType::kI64, shape}, axis);
   if (n.has(2)) at = at + broadcast(along(converted(n.in(2), DType::kI64), 0, rank), shape);
-  if (n.text("mode", "linear") == "circular") at = at.binary(kRemainder, at.like(static_cast<double>(size)));
+  const std::string mode = n.text("mode", "linear");
+  if (mode != "linear" && mode != "circular") n.fail(fmt::format("mode = '{}': linear or circular", mode));
+  if (mode == "circular") at = at.binary(kRemainder, at.like(static_cast<double>(size)));
   std::vector<Term> components;
   for (int d = 0; d < rank; ++d) {
     components.push_back(unsqueeze(d == axis ? at : counted(cache, {DType::kI64, shape}, d), rank));

@@ -135,6 +135,7 @@ std::vector<double> known_floats(NodeArgs& n, int i) {
 void keep_aspect_ratio(NodeArgs& n, const std::vector<int64_t>& axes, std::vector<Axis>& changes) {
   const std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return;
+  if (policy != "not_larger" && policy != "not_smaller") n.fail(fmt::format("keep_aspect_ratio_policy = '{}'", policy));
   double scale = changes[axes[0]].scale;
   for (const int64_t axis : axes) {
     scale = policy == "not_larger" ? std::min(scale, changes[axis].scale) : std::max(scale, changes[axis].scale);
@@ -228,6 +229,7 @@ Items lower_resize(NodeArgs& n) {
 Items lower_upsample(NodeArgs& n) {
   const Term x = n.in(0);
   const Rules rules{n.text("mode", "nearest"), "asymmetric", "floor"};
+  if (rules.mode != "nearest" && rules.mode != "linear") n.fail(fmt::format("mode = '{}'", rules.mode));
   std::vector<Axis> changes = unchanged(x);
   set_scales(n, all_axes(x), n.has("scales") ? n.numbers("scales") : known_floats(n, 1), changes);
   return resized(n, rules, all_axes(x), changes);

@@ -181,7 +181,9 @@ Items lower_roi_align(NodeArgs& n) {
   const Term images = take(x, n.in(2), 0);
   const Taps taps = taps_at(images, reshape(broadcast(unsqueeze(ys, 2), grid), {regions, rows * columns}),
                             reshape(broadcast(unsqueeze(xs, 1), grid), {regions, rows * columns}));
-  const bool greatest = n.text("mode", "avg") == "max";
+  const std::string mode = n.text("mode", "avg");
+  if (mode != "avg" && mode != "max") n.fail(fmt::format("mode = '{}': avg or max", mode));
+  const bool greatest = mode == "max";
   std::optional<Term> sample;
   for (int k = 0; k < 4; ++k) {
     const Term part = taps.values[k] * broadcast(unsqueeze(taps.weights[k], 1), taps.values[k].shape());

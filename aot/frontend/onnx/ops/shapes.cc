@@ -115,7 +115,9 @@ Items lower_depth_to_space(NodeArgs& n) {
   const Shape& d = x.shape();
   const int64_t channels = d[1] / (s * s);
   const Shape result{d[0], channels, d[2] * s, d[3] * s};
-  if (n.text("mode", "DCR") == "CRD") {
+  const std::string mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.fail(fmt::format("mode = '{}': DCR or CRD", mode));
+  if (mode == "CRD") {
     return reshape(transpose(reshape(x, {d[0], channels, s, s, d[2], d[3]}), {0, 1, 4, 2, 5, 3}), result);
   }
   return reshape(transpose(reshape(x, {d[0], s, s, channels, d[2], d[3]}), {0, 3, 4, 1, 5, 2}), result);
