@@ -5,14 +5,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <random>
+
 #include "aot/base/error.h"
+#include "aot/base/file.h"
 #include "aot/frontend/onnx/import.h"
+#include "tests/support/onnx_cases.h"
 #include "tests/support/onnx_writer.h"
 
 namespace ingot {
 namespace {
-
-using onnx::Imported;
 
 // A layer with weights, and a shape that is computed.
 std::string layer() {
@@ -68,30 +71,30 @@ std::string call() {
   return onnx_model(graph, 18, {function});
 }
 
-class OnnxDamage : public testing::TestWithParam<std::string (*)()> {
- protected:
-  // "" where the bytes import.
-  std::string import(const std::string& bytes) {
-    const int descriptor = memfd_create("model", 0);
-    EXPECT_EQ(::write(descriptor, bytes.data(), bytes.size()), std::ssize(bytes));
-    const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-    const std::string said = import_file(path);
-    ::close(descriptor);
-    return said;
-  }
+// In how many ways each byte is changed; of the node tests, how many changed models.
+int damages(int otherwise) {
+  const char* given = std::getenv("INGOT_ONNX_DAMAGES");
+  return given ? std::atoi(given) : otherwise;
+}
 
- private:
-  static std::string import_file(const std::string& path) {
-    try {
-      onnx::import_model(path);
-    } catch (const Error& error) {
-      EXPECT_NE(error.kind(), ErrorKind::kBug) << error.what();
-      EXPECT_NE(error.message().find(path), std::string::npos) << error.what();
-      return error.message();
-    }
-    return "";
+// "" where the bytes import.
+std::string import(const std::string& bytes) {
+  const int descriptor = memfd_create("model", 0);
+  EXPECT_EQ(::write(descriptor, bytes.data(), bytes.size()), std::ssize(bytes));
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  std::string said;
+  try {
+    onnx::import_model(path);
+  } catch (const Error& error) {
+    EXPECT_NE(error.kind(), ErrorKind::kBug) << error.what();
+    EXPECT_NE(error.message().find(path), std::string::npos) << error.what();
+    said = error.message();
   }
-};
+  ::close(descriptor);
+  return said;
+}
+
+class OnnxDamage : public testing::TestWithParam<std::string (*)()> {};
 
 TEST_P(OnnxDamage, TheModelImports) { EXPECT_EQ(import(GetParam()()), ""); }
 
@@ -99,7 +102,9 @@ TEST_P(OnnxDamage, EveryChangedByteImportsOrIsAnError) {
   const std::string bytes = GetParam()();
   int errors = 0;
   for (size_t at = 0; at < bytes.size(); ++at) {
-    for (const int change : {0x01, 0x80, 0x7f, 0xff}) {
+    for (int k = 1; k <= damages(4); ++k) {
+      constexpr int kFirst[] = {0x01, 0x80, 0x7f, 0xff};
+      const int change = damages(4) == 4 ? kFirst[k - 1] : k;
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ change);
       errors += !import(damaged).empty();
@@ -111,6 +116,24 @@ TEST_P(OnnxDamage, EveryChangedByteImportsOrIsAnError) {
 TEST_P(OnnxDamage, EveryCutFileIsAnErrorOrHasAGraph) {
   const std::string bytes = GetParam()();
   for (size_t size = 0; size < bytes.size(); ++size) import(bytes.substr(0, size));
+}
+
+// Every op's way to be wrong: bytes of the node tests are changed at random.
+TEST(OnnxDamagedCases, ImportOrAreErrors) {
+  const std::vector<OnnxCase> cases = onnx_cases();
+  if (cases.empty()) GTEST_SKIP() << kNoOnnxCases;
+  std::mt19937 random(1);
+  for (const OnnxCase& test : cases) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = read_text(test.model());
+    for (int k = 0; k < damages(4); ++k) {
+      std::string damaged = bytes;
+      for (int changes = 1 + static_cast<int>(random() % 3); changes-- > 0;) {
+        damaged[random() % damaged.size()] = static_cast<char>(random());
+      }
+      import(damaged);
+    }
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<std::string (*)()>& info) {

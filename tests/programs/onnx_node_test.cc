@@ -14,6 +14,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/onnx/read_model.h"
 #include "tests/support/compiled_program.h"
+#include "tests/support/onnx_cases.h"
 #include "tests/support/onnx_run.h"
 
 namespace ingot {
@@ -24,17 +25,11 @@ namespace fs = std::filesystem;
 // What onnx.backend.test.runner compares with.
 constexpr double kRtol = 1e-3, kAtol = 1e-7;
 
-struct Case {
-  std::string name;
-  fs::path folder;
-
-  fs::path model() const { return folder / "model.onnx"; }
-  std::optional<RefTensor> tensor(const char* kind, size_t i) const {
-    const fs::path path = folder / "test_data_set_0" / fmt::format("{}_{}.pb", kind, i);
-    if (!fs::exists(path)) return std::nullopt;
-    return from_literal(*onnx::literal_of(onnx::read_tensor(path.string()).tensor, nullptr));
-  }
-};
+std::optional<RefTensor> tensor_of(const OnnxCase& test, const char* kind, size_t i) {
+  const fs::path path = test.folder / "test_data_set_0" / fmt::format("{}_{}.pb", kind, i);
+  if (!fs::exists(path)) return std::nullopt;
+  return from_literal(*onnx::literal_of(onnx::read_tensor(path.string()).tensor, nullptr));
+}
 
 // How many of a model's inputs are fixed before it is imported: tests give shapes as inputs.
 enum class Fixed { kNothing, kSmallIntegers, kAll };
@@ -54,21 +49,21 @@ std::map<std::string, LiteralRef> fixed_inputs(const NamedTensors& inputs, Fixed
   return literals;
 }
 
-std::string attempt(const Case& test, Executor& executor, Fixed fixed) {
-  const auto model = onnx::read_model(test.model().string());
+std::string attempt(const OnnxCase& test, Executor& executor, Fixed fixed) {
+  const auto model = onnx::read_model(test.model());
   NamedTensors inputs;
   for (size_t i = 0; i < model->graph.inputs.size(); ++i) {
-    if (auto tensor = test.tensor("input", i))
+    if (auto tensor = tensor_of(test, "input", i))
       inputs.emplace(std::string(model->graph.inputs[i].name), *std::move(tensor));
   }
   onnx::ImportOptions options;
   options.fixed = fixed_inputs(inputs, fixed);
   for (const auto& [name, tensor] : inputs) options.shapes.push_back({name, tensor.type.shape});
-  const onnx::Imported imported = onnx::import_model(test.model().string(), options);
+  const onnx::Imported imported = onnx::import_model(test.model(), options);
   const NamedTensors outputs = run_imported(imported, executor, inputs);
   for (size_t i = 0; i < model->graph.outputs.size(); ++i) {
     const std::string name(model->graph.outputs[i].name);
-    const auto expected = test.tensor("output", i);
+    const auto expected = tensor_of(test, "output", i);
     if (!expected) return "has no output " + name;
     const std::string differs = difference(outputs.at(name), *expected, kRtol, kAtol);
     if (!differs.empty()) return fmt::format("output {}: {}", name, differs);
@@ -76,7 +71,7 @@ std::string attempt(const Case& test, Executor& executor, Fixed fixed) {
   return "";
 }
 
-Verdict run_case(const Case& test, const std::function<std::unique_ptr<Executor>()>& make) {
+Verdict run_case(const OnnxCase& test, const std::function<std::unique_ptr<Executor>()>& make) {
   Verdict verdict;
   for (const Fixed fixed : {Fixed::kNothing, Fixed::kSmallIntegers, Fixed::kAll}) {
     verdict.fixed = fixed;
@@ -91,40 +86,6 @@ Verdict run_case(const Case& test, const std::function<std::unique_ptr<Executor>
     if (verdict.failure.find("while it runs") == std::string::npos) return verdict;
   }
   return verdict;
-}
-
-// The tests of the package: what INGOT_ONNX_TESTS names, or in the environment build/onnx. Empty where there are none.
-fs::path test_data() {
-  if (const char* folder = std::getenv("INGOT_ONNX_TESTS")) return folder;
-  std::error_code error;
-  for (const auto& version : fs::directory_iterator(fs::path(INGOT_SOURCE_DIR) / "build/onnx/lib", error)) {
-    const fs::path data = version.path() / "site-packages/onnx/backend/test/data";
-    if (fs::exists(data)) return data;
-  }
-  return {};
-}
-
-bool is_too_old(const fs::path& folder) {
-  const auto model = onnx::read_model((folder / "model.onnx").string());
-  return std::ranges::any_of(model->opsets,
-                             [](const onnx::OpsetImport& opset) { return opset.domain.empty() && opset.version < 7; });
-}
-
-std::vector<Case> cases() {
-  std::vector<Case> found;
-  for (const char* kind : {"node", "simple", "light", "pytorch-operator", "pytorch-converted"}) {
-    const fs::path root = test_data() / kind;
-    if (!fs::exists(root)) continue;
-    for (const auto& folder : fs::directory_iterator(root)) {
-      const std::string name = folder.path().filename().string();
-      if (fs::exists(folder.path() / "model.onnx") && !is_too_old(folder.path()))
-        found.push_back({name, folder.path()});
-    }
-  }
-  std::ranges::sort(found, {}, &Case::name);
-  const char* filter = std::getenv("INGOT_ONNX_FILTER");
-  if (filter) std::erase_if(found, [&](const Case& c) { return c.name.find(filter) == std::string::npos; });
-  return found;
 }
 
 // Lines of "name-or-prefix*  reason".
@@ -151,7 +112,9 @@ class Reasons {
 };
 
 void check_all(const std::function<std::unique_ptr<Executor>()>& make, size_t every, bool list_is_exact) {
-  const std::vector<Case> tests = cases();
+  std::vector<OnnxCase> tests = onnx_cases();
+  const char* filter = std::getenv("INGOT_ONNX_FILTER");
+  if (filter) std::erase_if(tests, [&](const OnnxCase& c) { return c.name.find(filter) == std::string::npos; });
   if (tests.empty())
     GTEST_SKIP()
         << "no tests of onnx: python3 -m venv build/onnx && build/onnx/bin/pip install onnx, or set INGOT_ONNX_TESTS";
