@@ -25,7 +25,6 @@ class JaxGolden : public testing::TestWithParam<const char*> {
     CompileOptions options;
     modules.push_back(load_program(reference_.program_path(), options.shapes).module);
     options.targets = every_target();
-    modules.push_back(load_program(reference_.program_path(), options.shapes).module);
     compiled = compile(std::move(modules), options);
     compiled.write(bundle_path());
     for (const std::vector<plan::Plan>& plans : compiled.plans) {
