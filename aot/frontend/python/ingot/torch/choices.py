@@ -37,13 +37,14 @@ class Choices:
         self.answers = answers
         self.predicates: list[torch.SymBool] = []  # of the call that runs
         self.place: Place | None = None  # of the last question
+        self._questions = 0
         self._answers: dict[Any, bool] = {}
         self._symbols: set[Any] = set()
         self._inputs: set[Any] = set()
 
     def count(self) -> int:
-        """How many questions the call asked so far."""
-        return len(self.predicates) + (len(self.answers.places) if self.answers else 0)
+        """How many questions were asked so far, also such as had an answer."""
+        return self._questions + (len(self.answers.places) if self.answers else 0)
 
     def begin(self, numbers: Iterable[Any]) -> None:
         """A call begins, with numbers that are carried."""
@@ -110,6 +111,7 @@ class Choices:
         return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
 
     def _choose(self, predicate: torch.SymBool) -> bool:
+        self._questions += 1
         asked = predicate.node.expr
         if asked not in self._answers:
             if len(self.predicates) == len(self.made):

@@ -20,7 +20,7 @@ from ingot.torch.composites import OPTIMIZERS
 from ingot.torch.copied import Piece, last_of, nodes_after
 from ingot.torch.decompositions import decompositions
 from ingot.torch.known_types import empty
-from ingot.torch.places import composite_of
+from ingot.torch.places import composite_of, place_of
 from ingot.torch.recorder import recorded
 from ingot.torch.torch_internals import (
     fake_mode,
@@ -87,7 +87,8 @@ class _Update:
         reads = [*dict.fromkeys(read for node in nodes for read in node.all_input_nodes if read not in own)]
         numbers = {read: _Read(False, i) for i, read in enumerate(reads)}
         numbers |= {node: _Read(True, i) for node, i in own.items()}
-        written = [(n.target, repr(torch.fx.map_arg((n.args, n.kwargs), numbers.__getitem__))) for n in nodes]
+        operands = [repr(torch.fx.map_arg((n.args, n.kwargs), numbers.__getitem__)) for n in nodes]
+        written = [(n.target, read, str(place_of(n))) for n, read in zip(nodes, operands, strict=True)]
         seen = [i for node, i in own.items() if any(user not in own for user in node.users)]
         return cls(nodes, reads, seen, (tuple(written), tuple(seen)), composite)
 

@@ -36,7 +36,7 @@ def is_elementwise(func: Any) -> bool:
 def made_of(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What an elementwise op makes of its operands."""
     mode = fake_mode()
-    if mode is None:
+    if mode is None or type(args[0]) is not FakeTensor:
         return func(*args, **kwargs)
     try:
         key = (func, torch.get_default_dtype(), _kind(args, mode), _kind(tuple(kwargs.items()), mode))

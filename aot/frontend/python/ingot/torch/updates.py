@@ -18,11 +18,12 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.utils import _pytree as pytree
 
 from ingot.torch.copied import PLACE, Piece, last_of, nodes_after
-from ingot.torch.places import COMPOSITE
+from ingot.torch.places import COMPOSITE, user_place
 from ingot.torch.torch_internals import node_of, track, without_functions
 
 Update = Callable[..., None]
 PYTORCHS = "torch.optim."
+PLAIN = (type(None), bool, int, float, complex, str)
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -57,8 +58,13 @@ class Updates:
     ) -> None:
         self._update, self._settings, self._asked, self._traced = update, settings, asked, traced
         leaves, structure = pytree.tree_flatten(settings)
-        self._given = {node for leaf in leaves if (node := node_of(leaf))}
-        self._of_all = (update, str(structure), *[node_of(leaf) or (type(leaf), repr(leaf)) for leaf in leaves])
+        nodes = [node_of(leaf) for leaf in leaves]
+        self._given = {node for node in nodes if node}
+        are_told_apart = all(node or isinstance(leaf, PLAIN) for node, leaf in zip(nodes, leaves, strict=True))
+        self._of_all: Hashable = None
+        if are_told_apart:
+            told = tuple(node or (type(leaf), repr(leaf)) for node, leaf in zip(nodes, leaves, strict=True))
+            self._of_all = (update, str(structure), told)
 
     def run(self, lists: Sequence[Any]) -> None:
         """Updates a parameter; of it and what belongs to it there are lists of one element."""
@@ -75,10 +81,10 @@ class Updates:
     def _key(self, tensors: Sequence[Any]) -> Hashable:
         """What an update depends on; None for what is traced each time."""
         is_own = getattr(self._update, "__module__", "").startswith(PYTORCHS)
-        if not is_own or torch.is_grad_enabled() or len({*map(id, tensors)}) < len(tensors):
+        if not is_own or not self._of_all or torch.is_grad_enabled() or len({*map(id, tensors)}) < len(tensors):
             return None
         with without_functions():
-            return (self._of_all, *map(_type, tensors)) if all(map(_is_plain, tensors)) else None
+            return (self._of_all, user_place(), *map(_type, tensors)) if all(map(_is_plain, tensors)) else None
 
     def _trace(self, lists: Sequence[Any], tensors: Sequence[torch.Tensor]) -> Traced | None:
         mode = get_proxy_mode()
