@@ -166,7 +166,7 @@ class Answers:
         return frozenset(found)
 
     def numbers_of(self, sizes: Iterable[torch.SymInt]) -> frozenset[str]:
-        """Where numbers were made that sizes are computed of; all whole ones, where torch gives sizes symbols anew."""
+        """Where numbers were made that sizes are computed of; all whole ones, where sizes have symbols of their own."""
         symbols = {symbol for size in sizes for symbol in size.node.expr.free_symbols}
         found = {self._made[symbol] for symbol in symbols if symbol in self._made}
         return frozenset(found or (self._integers if symbols else ()))
