@@ -34,9 +34,9 @@ from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
 from ingot.torch.selected import Selecting
-from ingot.torch.static_shapes import run_answered
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
+from ingot.torch.static_shapes import run_answered
 from ingot.torch.swallowed import not_swallowed
 from ingot.torch.torch_internals import fakes, same_hook_numbers
 
@@ -58,10 +58,9 @@ class Trace:
     """A functional graph of ATen ops.
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
-    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where it
-    is guarded, whether what it was traced for holds. Its
-    constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
-    said by kind, and what else Python holds afterwards.
+    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where
+    it is guarded, whether what it was traced for holds. Its constants are tensors that the function reads and that are
+    neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards.
     """
 
     graph: torch.fx.GraphModule
@@ -80,8 +79,8 @@ def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = Fal
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
     what has none: there PyTorch raises, and a program, which does not, is taken not to come. What Python's objects hold
     is as before afterwards. With `guards`, values that Python must have are those of the example, and the program says
-    in each run whether they were; there, and else, each way is one of its own. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
-    neither argument nor state, and Carried for what Python carries from call to call.
+    in each run whether they were. Raises TraceError where Python would have to look at a tensor's value, for tensors
+    that are neither argument nor state, and Carried for what Python carries from call to call.
     """
     try:
         return _ways(subject, training, capture)
@@ -185,7 +184,9 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     refuse_sizes(pure)
     left = calls.repetition.snapshots[1]
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
-    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left)
+    return Trace(
+        pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left
+    )
 
 
 def refuse_sizes(pure: torch.fx.GraphModule) -> None:
