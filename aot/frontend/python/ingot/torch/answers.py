@@ -67,11 +67,11 @@ class Shadow:
         asked, mode = node_of(number), get_proxy_mode()
         assert asked is not None and mode is not None
         root = mode.tracer.root
-        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.random.fork_rng(devices=[]):
-            with torch.no_grad():
-                for node in mode.tracer.graph.nodes:
-                    if node not in self._values:
-                        self._values[node] = self._run(node, root)
+        apart = _disable_current_modes(), torch._C.DisableTorchFunction(), torch.random.fork_rng(devices=[])
+        with apart[0], apart[1], apart[2], torch.no_grad():
+            for node in mode.tracer.graph.nodes:
+                if node not in self._values:
+                    self._values[node] = self._run(node, root)
         return self._values[asked]
 
     def is_of_state(self, number: Any) -> bool:
@@ -166,7 +166,7 @@ class Answers:
         return frozenset(found)
 
     def numbers_of(self, sizes: Iterable[torch.SymInt]) -> frozenset[str]:
-        """Where numbers were made that sizes are computed of; all whole ones, where torch gives sizes symbols anew."""
+        """Where numbers were made that sizes are computed of; all whole ones, where sizes have symbols of their own."""
         symbols = {symbol for size in sizes for symbol in size.node.expr.free_symbols}
         found = {self._made[symbol] for symbol in symbols if symbol in self._made}
         return frozenset(found or (self._integers if symbols else ()))
@@ -213,7 +213,9 @@ class Answers:
         """Whether each answer of the call is as for the example: a truth; None where nothing was asked."""
         if not self.conditions:
             return None
-        truths = [c if isinstance(c, torch.Tensor) else torch.scalar_tensor(c, dtype=torch.bool) for c in self.conditions]
+        truths = [
+            c if isinstance(c, torch.Tensor) else torch.scalar_tensor(c, dtype=torch.bool) for c in self.conditions
+        ]
         return torch.stack([truth.reshape(()) for truth in truths]).all()
 
 

@@ -94,7 +94,8 @@ def _examples(subject: Subject) -> tuple[Tensors, Tensors, Tensors]:
 
 def examples(subject: Subject) -> Tensors:
     """What the placeholders of a trace stand for."""
-    return [tensor for tensors in _examples(subject) for tensor in tensors]
+    state, numbers, given = _examples(subject)
+    return [*state, *numbers, *given, *given]
 
 
 class Calls:
@@ -116,21 +117,24 @@ class Calls:
             raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
         self._positions = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)]
 
-    def arguments(self) -> tuple[Tensors, Tensors, Tensors]:
-        """State, changeable numbers, and the tensors of the example arguments, without values."""
+    def arguments(self) -> tuple[Tensors, Tensors, Tensors, Tensors]:
+        """State, changeable numbers, and the tensors of the example arguments, without values; the last of each call.
+
+        So a tensor that the first call was given, and left somewhere, is not taken for what the second is given.
+        """
 
         def fake(tensor: torch.Tensor) -> torch.Tensor:
             return self._fakes.from_tensor(tensor, static_shapes=True)
 
         state, numbers, given = _examples(self.subject)
-        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)]
+        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)], [fake(x.clone()) for x in given]
 
-    def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors) -> Tensors:
+    def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors, next_inputs: Tensors) -> Tensors:
         """Both calls; the outputs of each, the state after it, and what was chosen by."""
         subject, state = self.subject, self.subject.state
         numbers = {h.name: self._number(t, h.default) for h, t in zip(subject.changeable, numbers_in, strict=True)}
         stand_ins = dict(zip(state.tensors, state_in, strict=True))
-        given = {f"input {i}": tensor for i, tensor in enumerate(inputs)}
+        given, given_next = ({f"input {i}": x for i, x in enumerate(tensors)} for tensors in (inputs, next_inputs))
         results: Tensors = []
         with lent(state, stand_ins, numbers, subject.changeable) as read, self._places, ExitStack() as running:
             running.enter_context(Exchange(state, stand_ins))
@@ -151,7 +155,7 @@ class Calls:
                     numbers_lent = Lent(state.numbers, found)
                     self._choices.begin(numbers_lent.symbols.values())
                     self._places.begin_call()
-                    outputs = self._call(inputs)
+                    outputs = self._call((inputs, next_inputs)[call])
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
@@ -160,7 +164,7 @@ class Calls:
                     self.is_guarded = bool(held)
                     scheduled = self._scheduled()
                     own = [*numbers.values(), *scheduled.values()]
-                    self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given | scheduled, own)
+                    self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given_next | scheduled, own)
                     if call == 0:
                         self.outputs = outputs
                         refuse_shared_memory({name: found[name] for name in state.tensors})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import gc
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.places import place_of
@@ -17,6 +20,21 @@ def attributes(state: State) -> set[int]:
     modules = [module for model in state.models.values() for module in model.modules()]
     values = [value for module in modules for value in vars(module).values()]
     return {id(value) for value in values if isinstance(value, torch.Tensor)}
+
+
+def cached(reached: Iterable[Any]) -> set[int]:
+    """Tensors that functions and properties with a cache, among what is reached, gave before, by identity."""
+    given = [value for holder in reached for value in _cached_by(holder)]
+    return {id(x) for x in pytree.tree_leaves(given) if isinstance(x, torch.Tensor)}
+
+
+def _cached_by(holder: Any) -> Iterator[Any]:
+    if isinstance(holder, functools._lru_cache_wrapper):
+        yield from gc.get_referents(holder)
+    elif isinstance(held := getattr(holder, "__dict__", None), dict) and not isinstance(holder, type):
+        classes = type(holder).__mro__
+        names = {name for c in classes for name, of in vars(c).items() if isinstance(of, functools.cached_property)}
+        yield from (held[name] for name in names if name in held)
 
 
 def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, Any]], inputs: int) -> None:

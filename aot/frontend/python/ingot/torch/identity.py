@@ -6,6 +6,7 @@ Functions of the user's that say ``is`` are given code that asks here, while the
 from __future__ import annotations
 
 import dis
+import itertools
 import operator
 import types
 from collections.abc import Iterable, Iterator
@@ -72,8 +73,7 @@ def _asks(code: types.CodeType) -> bool:
 
 
 def _pairs(code: types.CodeType) -> Iterator[tuple[dis.Instruction, dis.Instruction]]:
-    instructions = [*dis.get_instructions(code)]
-    return zip(instructions, instructions[1:], strict=False)
+    return itertools.pairwise(dis.get_instructions(code))
 
 
 def _is_none(instruction: dis.Instruction) -> bool:

@@ -86,8 +86,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     frame = _asking(sys._getframe(1))
     if frame is None:
         return
-    path, mode, flags = (*arguments, None, None)[:3] if event == OPENED else (arguments[0], None, 0)
-    if event == OPENED and (flags or 0) & (os.O_WRONLY | os.O_RDWR):
+    path, flags = arguments[0], arguments[2] if event == OPENED else 0
+    if (flags or 0) & (os.O_WRONLY | os.O_RDWR):
         what = f"writes {path!r}, which a program would not do again"
         raise TraceError(what, place_in(frame), "write between steps: return what is to be written")
     _say(f"reads {path!r}", frame, _reading[-1])

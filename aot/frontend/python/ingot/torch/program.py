@@ -141,8 +141,9 @@ class Program(EntryPoints):
         `example_args` is fixed. Its outputs are the tensors and computed numbers that the function returns: ``loss``
         (or ``output`` where not training), or named by the keys of a dict; objects without tensors are left out, with
         a warning. With `training` models are in the mode that they are in, and gradients are on; without, in
-        ``eval()`` and ``no_grad()``. With `guards`, values that Python must have are those of `example_args` and of the
-        state as it is; the output ``guards_hold`` says whether they were, and where not nothing is changed. Plain attributes of modules are constants; `capture` makes other tensors such too.
+        ``eval()`` and ``no_grad()``. Plain attributes of modules are constants; `capture` makes other tensors such too.
+        With `guards`, values that Python must have are those of `example_args` and of the state as it is; the output
+        ``guards_hold`` says whether they were, and where not nothing is changed.
 
         Raises TraceError with the place in the user's source, also for what the function itself raises.
         """

@@ -90,13 +90,16 @@ class Repetition:
                 raise self._other(other or mine)
             pairs[other] = {mine}
 
-    def drop_second(self, graph: torch.fx.Graph) -> None:
-        """Leaves the first call alone in a graph."""
+    def drop_second(self, graph: torch.fx.Graph, inputs: int) -> None:
+        """Leaves the first call alone in a graph, without the `inputs` of the second."""
         output = graph.output_node()
         (results,) = output.args
         output.args = (results[: len(results) // 2],)
         graph.set_codegen(CodeGen())  # the one before knows how many results both calls have
         for node in reversed([n for n in graph.nodes if n.meta.get(CALL) == SECOND]):
+            graph.erase_node(node)
+        placeholders = graph.find_nodes(op="placeholder")
+        for node in placeholders[len(placeholders) - inputs :]:
             graph.erase_node(node)
 
     def _pairs(self) -> dict[torch.fx.Node, set[torch.fx.Node]]:
@@ -112,7 +115,9 @@ class Repetition:
         path = self._carried.get(read, names.get(read))
         what = f"reads {f'`{path}`' if path else 'a tensor'}, which the call before left"
         fix = "keep it in a buffer of the model, or return it and pass it in"
-        return Carried(what, path or "", None, fix, self.computed, place_of(node))
+        error = Carried(what, path or "", None, fix, self.computed, place_of(node))
+        error.is_of_first = True
+        return error
 
     def _other(self, node: torch.fx.Node) -> TraceError:
         """The second call computes something else: what changed in Python by the first is why."""

@@ -11,7 +11,7 @@ from ingot.torch.answers import Answers
 
 aten = torch.ops.aten
 Rule: TypeAlias = Callable[..., Any]
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 
 def places(answers: Answers, mask: Tensor) -> Tensor:

@@ -91,7 +91,9 @@ def while_loop(go_on: Callable[..., Any], body: Callable[..., Any], carried: Seq
     return values
 
 
-def moved(module: torch.nn.Module, move: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> torch.nn.Module:
+def moved(
+    module: torch.nn.Module, move: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True
+) -> torch.nn.Module:
     """What ``module.to(...)`` and its like leave, where its tensors are so already."""
     for tensor in (*module.parameters(recurse), *module.buffers(recurse)):
         made = move(tensor)

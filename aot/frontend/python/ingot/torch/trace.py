@@ -22,7 +22,7 @@ from ingot.torch.calls import Calls, Subject, examples
 from ingot.torch.checkpoints import computed_again
 from ingot.torch.choices import MOST_WAYS, Choices, others, too_many_ways
 from ingot.torch.composites import composites
-from ingot.torch.constants import attributes, refuse_written
+from ingot.torch.constants import attributes, cached, refuse_written
 from ingot.torch.decompositions import first_decompositions
 from ingot.torch.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.functional import functional
@@ -34,9 +34,9 @@ from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
 from ingot.torch.selected import Selecting
-from ingot.torch.static_shapes import run_answered
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
+from ingot.torch.static_shapes import run_answered
 from ingot.torch.swallowed import not_swallowed
 from ingot.torch.torch_internals import fakes, same_hook_numbers
 
@@ -58,10 +58,9 @@ class Trace:
     """A functional graph of ATen ops.
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
-    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where it
-    is guarded, whether what it was traced for holds. Its
-    constants are tensors that the function reads and that are neither; where Python holds numbers that it computed, is
-    said by kind, and what else Python holds afterwards.
+    results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where
+    it is guarded, whether what it was traced for holds. Its constants are tensors that the function reads and that are
+    neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards.
     """
 
     graph: torch.fx.GraphModule
@@ -80,8 +79,8 @@ def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = Fal
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
     what has none: there PyTorch raises, and a program, which does not, is taken not to come. What Python's objects hold
     is as before afterwards. With `guards`, values that Python must have are those of the example, and the program says
-    in each run whether they were; there, and else, each way is one of its own. Raises TraceError where Python would have to look at a tensor's value, for tensors that are
-    neither argument nor state, and Carried for what Python carries from call to call.
+    in each run whether they were. Raises TraceError where Python would have to look at a tensor's value, for tensors
+    that are neither argument nor state, and Carried for what Python carries from call to call.
     """
     try:
         return _ways(subject, training, capture)
@@ -155,7 +154,8 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
 def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
     answers = choices.answers
     run = {"run": functools.partial(run_answered, answers)} if answers else {}
-    places = Places(capture, attributes(subject.state), **run)
+    reached = subject.reached()
+    places = Places(capture, attributes(subject.state) | cached(reached), **run)
     calls = Calls(subject, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
     modules = subject.modules()
@@ -166,7 +166,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_again(),
         computed_arithmetic(choices, modules),
         watched_outside(modules, subject.said),
-        asked_identity(subject.reached()),
+        asked_identity(reached),
         composites(subject.state.optimizers, places.composite, choices.count),
         module_paths(subject.state.models, places.modules),
         explained(places),
@@ -175,25 +175,27 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         Selecting(answers),
     ):
         graph = recorded(calls, arguments, first_decompositions(), keep_types=False)
-    refuse_written(graph, places.paths, inputs=len(arguments[2]))
+    refuse_written(graph, places.paths, inputs=2 * len(arguments[2]))
     calls.repetition.check(graph.graph)
-    calls.repetition.drop_second(graph.graph)
+    calls.repetition.drop_second(graph.graph, inputs=len(arguments[3]))
     constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
     with fx_traceback.preserve_node_meta():
-        pure = functional(graph, pytree.tree_leaves(arguments))
-    refuse_sizes(graph, pure)
+        pure = functional(graph, pytree.tree_leaves(arguments[:3]))
+    refuse_sizes(pure)
     left = calls.repetition.snapshots[1]
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
-    return Trace(pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left)
+    return Trace(
+        pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left
+    )
 
 
-def refuse_sizes(graph: torch.fx.GraphModule, pure: torch.fx.GraphModule) -> None:
-    """Raises ValueAsked where sizes depend on values in what is left of a graph."""
+def refuse_sizes(pure: torch.fx.GraphModule) -> None:
+    """Raises ValueAsked where sizes depend on values."""
     for node in pure.graph.nodes:
-        if _sizes_of(node):
+        if sizes := _sizes_of(node):
             fix = "take lengths and ranges from shapes, which are fixed when the function is traced, not from tensors"
             error = ValueAsked("a shape depends on the values in a tensor", place_of(node), fix)
-            error.sizes = [size for other in graph.graph.nodes for size in _sizes_of(other)]
+            error.sizes = sizes
             raise error
 
 

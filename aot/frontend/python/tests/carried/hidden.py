@@ -442,7 +442,9 @@ def counting_by(make: Callable[[], Callable[[], float]]) -> Callable[[], Trainin
 for made in OPAQUE:
     counts_by = counting_by(made)
     counts_by.__name__ = f"counts_by_{made.__name__}"
-    case(r"the second call (changes `(database|reader|waiting|memory|elements|lock|hashed)` from|does something)")(counts_by)
+    case(r"the second call (changes `(database|reader|waiting|memory|elements|lock|hashed)` from|does something)")(
+        counts_by
+    )
 
 
 @case("other random bytes of the operating system")

@@ -1,0 +1,111 @@
+"""Functions whose first call is another than those that follow: it is PyTorch's, and what it made is constant."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from trainings import Training, linear, usual_step
+
+import ingot.torch
+
+XS = torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
+
+
+def made_table() -> torch.Tensor:
+    return torch.arange(3.0) + 1
+
+
+def scaled_by(table: Callable[[], torch.Tensor]) -> Training:
+    model, optimizer = linear()
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x * table()))
+
+
+class Tables:
+    @functools.cached_property
+    def table(self) -> torch.Tensor:
+        return made_table()
+
+
+class Lazy(nn.Linear):
+    """Makes its table where it is called first."""
+
+    table: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.table is None:
+            self.table = made_table()
+        return super().forward(x * self.table)
+
+
+def lazy() -> Training:
+    model = Lazy(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x))
+
+
+def of_a_property() -> Training:
+    tables = Tables()
+    return scaled_by(lambda: tables.table)
+
+
+TRAININGS: dict[str, Callable[[], Training]] = {
+    "a cached function": lambda: scaled_by(functools.lru_cache(maxsize=None)(made_table)),
+    "a function that caches some": lambda: scaled_by(functools.lru_cache(maxsize=4)(made_table)),
+    "a cached property": of_a_property,
+    "a module": lazy,
+}
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_first_call_is_pytorchs(name: str) -> None:
+    torch.manual_seed(0)
+    _, _, eager = TRAININGS[name]()
+    torch.manual_seed(0)
+    model, optimizer, function = TRAININGS[name]()
+    step = ingot.torch.compile(function, model, optimizer)
+    with pytest.warns(UserWarning, match="this call is PyTorch's: .* which the call before left"):
+        assert step(XS[0]).item() == eager(XS[0]).item()
+    assert step.programs == 0
+    for x in XS[1:]:
+        assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-5)
+    assert step.programs == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*this call is PyTorch's")
+def test_what_each_call_leaves_is_refused() -> None:
+    model, optimizer = linear()
+    last: dict[str, torch.Tensor] = {}
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        before, last["x"] = last.get("x", x), x
+        return usual_step(model, optimizer, x + before)
+
+    step = ingot.torch.compile(function, model, optimizer)
+    step(XS[0])
+    with pytest.raises(ingot.torch.TraceError):
+        step(XS[1])
+
+
+def test_a_module_is_not_converted() -> None:
+    model, optimizer = linear()
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model.to(torch.float32), optimizer, x)
+
+    ingot.torch.compile(function, model, optimizer)(XS[0])
+
+    def narrow(x: torch.Tensor) -> torch.Tensor:
+        return usual_step(model.to(torch.float64), optimizer, x.double())
+
+    with pytest.raises(ingot.torch.TraceError, match="convert the module before it is traced"):
+        ingot.torch.compile(narrow, model, optimizer)(XS[0])
