@@ -221,9 +221,9 @@ TEST(Elementwise, MistakesAreErrorsThatNameTheTypes) {
   };
   EXPECT_EQ(message(kTanh, {tensor(DType::kI32, {1})}),
             "error: stablehlo.tanh: is not defined for tensor<1xi32>; it takes floats, complex numbers");
-  EXPECT_EQ(
-      message(kAdd, {tensor(DType::kI32, {1}), tensor(DType::kI32, {1, 2})}),
-      "error: stablehlo.add: operands must have one type, but operand 0 is tensor<1xi32> and operand 1 is tensor<2xi32>");
+  EXPECT_EQ(message(kAdd, {tensor(DType::kI32, {1}), tensor(DType::kI32, {1, 2})}),
+            "error: stablehlo.add: operands must have one type, but operand 0 is tensor<1xi32> and operand 1 is "
+            "tensor<2xi32>");
   EXPECT_EQ(message(kAdd, {tensor(DType::kI32, {1})}), "error: stablehlo.add: takes 2 operands, has 1");
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <ingot/engine.hpp>
 
@@ -25,7 +26,7 @@ engine::AlignedBytes aligned_copy(const std::vector<std::byte>& bytes) {
 bundle::BundleSpec compiled_spec(const Module& module, CompileOptions options) {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(copy_module(module));
-  options.targets = every_target();
+  if (std::getenv("INGOT_EVERY_TARGET")) options.targets = every_target();
   return compile(std::move(modules), options).spec;
 }
 

@@ -1,4 +1,5 @@
-// Programs compiled for every target, of which the engine runs what this processor can.
+// Programs compiled for the targets that INGOT_TARGETS names (ctest: this machine's), or with INGOT_EVERY_TARGET=1 for all,
+// of which the engine runs what this processor can.
 #pragma once
 
 #include <memory>

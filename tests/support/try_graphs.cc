@@ -9,6 +9,7 @@
 #include "aot/loops/expand_math.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
+#include "tests/support/code_runner.h"
 #include "tests/support/compiled_program.h"
 #include "tests/support/in_memory.h"
 #include "tests/support/random_graph.h"
@@ -18,6 +19,12 @@
 
 namespace ingot {
 namespace {
+
+CompileOptions for_every_target() {
+  CompileOptions options;
+  options.targets = every_target();
+  return options;
+}
 
 constexpr uint32_t kThreads[] = {1, 3};
 
@@ -103,7 +110,7 @@ std::string difference(const std::vector<RefTensor>& a, const std::vector<RefTen
 class Trials {
  public:
   explicit Trials(const std::vector<const Module*>& graphs)
-      : graphs_(graphs), program_(joined(graphs)), compiled_(*program_) {}
+      : graphs_(graphs), program_(joined(graphs)), compiled_(*program_, for_every_target()) {}
 
   // The engine's target is tried with every graph, the others in turn; all with a graph that is alone.
   GraphTrial run(size_t k) {
