@@ -37,6 +37,19 @@ TEST(Contraction, DotShapes) {
   }
 }
 
+TEST(Contraction, FewColumnsOfWhichOneStepPacksAll) {
+  for (const int64_t columns : {1, 3}) {
+    for (const int64_t depth : {8, 40, 67}) {
+      check_kernel(kernel_function({f32({50, depth})},
+                                   [&](GraphBuilder& b, const Values& x) {
+                                     Value* const counted = ops::iota(b, f32({depth, columns}), 0);
+                                     return Values{ops::dot_general(b, x[0], counted, {{}, {}, {1}, {0}})};
+                                   }),
+                   {.relative = 1e-5});
+    }
+  }
+}
+
 TEST(Contraction, LongDepthAndManyRows) {
   check_kernel(dot({100, 1100}, {1100, 37}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
   check_kernel(dot({9000, 5}, {9000, 9}, {{}, {}, {0}, {0}}), {.relative = 2e-5});

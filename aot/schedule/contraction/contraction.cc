@@ -82,7 +82,7 @@ int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   Value* columns = root.operand(plan.columns_operand);
   const DType held = loops::register_dtype(plan.space.accumulate);
   const int temporary = draft.add_temporary({held, {Panels::prepared_elements(plan)}});
-  Step step(draft, plan.lanes);
+  Step step(draft, plan.vector_lanes());
   step.read({columns});
   emit_preparation(step, plan, step.write_temporary(temporary));
   step.finish();
