@@ -28,7 +28,8 @@ def compile(
     """Compiles a program and opens the bundle.
 
     `program` is StableHLO text, or texts by entry point; a file of it or of an ONNX model, or a folder that ``save``
-    wrote; or what `ingot.torch` or `ingot.jax` traced. The bundle is written to `output`, or else lives as long as it is used.
+    wrote; or what `ingot.torch` or `ingot.jax` traced. The bundle is written to `output`, or else lives as long as it
+    is used.
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
     that the program leaves open; `skip` passes that are left out.
 
