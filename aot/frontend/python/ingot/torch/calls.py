@@ -92,6 +92,13 @@ def _examples(subject: Subject) -> tuple[Tensors, Tensors, Tensors]:
     )
 
 
+def _apart(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of its own that lies in memory, and is read, as another does."""
+    apart = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    apart = torch._neg_view(apart) if tensor.is_neg() else apart
+    return apart.conj() if tensor.is_conj() else apart
+
+
 def examples(subject: Subject) -> Tensors:
     """What the placeholders of a trace stand for."""
     state, numbers, given = _examples(subject)
@@ -127,7 +134,7 @@ class Calls:
             return self._fakes.from_tensor(tensor, static_shapes=True)
 
         state, numbers, given = _examples(self.subject)
-        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)], [fake(x.clone()) for x in given]
+        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)], [fake(_apart(x)) for x in given]
 
     def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors, next_inputs: Tensors) -> Tensors:
         """Both calls; the outputs of each, the state after it, and what was chosen by."""
