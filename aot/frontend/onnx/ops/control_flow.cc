@@ -65,12 +65,12 @@ namespace {
 struct LoopShape {
   NodeArgs& n;
   const Graph& body;
-  std::vector<Item> starts;                                 // what is carried
-  std::optional<Term> condition;                            // none: it is always true
-  std::optional<int64_t> count;                             // where known
-  std::optional<Term> limit;                                // i64; none: for ever
-  std::function<std::vector<Item>(Term iteration)> given;   // the body's inputs before what it carries
-  std::function<std::vector<Item>(Term iteration)> slices;  // and after it
+  std::vector<Item> starts = {};                                 // what is carried
+  std::optional<Term> condition = {};                            // none: it is always true
+  std::optional<int64_t> count = {};                             // where known
+  std::optional<Term> limit = {};                                // i64; none: for ever
+  std::function<std::vector<Item>(Term iteration)> given = {};   // the body's inputs before what it carries
+  std::function<std::vector<Item>(Term iteration)> slices = {};  // and after it
   bool has_condition_output;
   std::vector<int64_t> scan_axes = {};  // of stacked outputs; empty: all 0
   std::vector<bool> scans_backwards = {};
@@ -237,15 +237,7 @@ bool has_sequences(const std::vector<Item>& items) {
 
 // for (i = 0; i < M && condition; ++i) (condition, carried, scanned) = body(i, condition, carried)
 Items lower_loop(NodeArgs& n) {
-  LoopShape loop{.n = n,
-                 .body = n.graph("body"),
-                 .starts = {},
-                 .condition = {},
-                 .count = {},
-                 .limit = {},
-                 .given = {},
-                 .slices = {},
-                 .has_condition_output = true};
+  LoopShape loop{.n = n, .body = n.graph("body"), .has_condition_output = true};
   for (int i = 2; i < n.count(); ++i) loop.starts.push_back(n.has(i) ? n.item(i) : Item());
   if (n.has(0)) {
     loop.limit = converted(scalar_of(n, n.in(0)), DType::kI64);
@@ -276,15 +268,7 @@ Items lower_scan(NodeArgs& n) {
   const std::vector<int64_t> backwards = n.integers("scan_input_directions", std::vector<int64_t>(scanned, 0));
   if (std::ssize(axes) != scanned || std::ssize(backwards) != scanned)
     n.fail("its axes and directions need an entry for each scanned input");
-  LoopShape loop{.n = n,
-                 .body = n.graph("body"),
-                 .starts = {},
-                 .condition = {},
-                 .count = {},
-                 .limit = {},
-                 .given = {},
-                 .slices = {},
-                 .has_condition_output = false};
+  LoopShape loop{.n = n, .body = n.graph("body"), .has_condition_output = false};
   for (int64_t i = 0; i < carried; ++i) loop.starts.push_back(n.in(static_cast<int>(i)));
   for (int64_t k = 0; k < scanned; ++k) {
     const Term x = n.in(static_cast<int>(carried + k));
