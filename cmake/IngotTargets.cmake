@@ -29,6 +29,9 @@ target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-s
 set(INGOT_COMMON_HEADERS <algorithm> <functional> <list> <map> <memory> <optional> <set> <span> <stdexcept> <string>
                          <string_view> <variant> <vector> <fmt/format.h>)
 
+# Nearly all of a compilation's time is LLVM's; more optimisation of the rest is felt in the build alone.
+set(INGOT_COMPILER_OPTIMIZATION $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -inline-threshold=25>)
+
 # ingot_folder(NAME [DEPENDS folder...] [LINK library...] [PRECOMPILE header...])
 #   The library ingot_NAME from every *.cc in the current folder and below it. DEPENDS names the folders it may include.
 #   Without PRECOMPILE it shares the precompiled headers of ops, or of base if it comes before ops.
@@ -41,9 +44,7 @@ function(ingot_folder name)
     target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
     target_compile_options(ingot_${name} PRIVATE ${INGOT_STRICT_WARNINGS})
-    # Nearly all of a compilation's time is LLVM's; more optimisation of the rest is felt in the build alone.
-    target_compile_options(ingot_${name} PRIVATE $<$<CONFIG:Release>:-O1>
-      $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -inline-threshold=25>)
+    target_compile_options(ingot_${name} PRIVATE ${INGOT_COMPILER_OPTIMIZATION})
     if(arg_PRECOMPILE)
       target_precompile_headers(ingot_${name} PRIVATE ${arg_PRECOMPILE})
     elseif(TARGET ingot_ops)

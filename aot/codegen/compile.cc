@@ -20,6 +20,7 @@
 #include "aot/codegen/emit_scalar.h"
 #include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
+#include "aot/codegen/loop_tests.h"
 #include "aot/codegen/machine.h"
 #include "aot/loops/expand_math.h"
 
@@ -126,6 +127,7 @@ class Compilation {
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
     machine.optimize(module);
+    test_next_values(module);
     fence_logic(module);
     if (options_.dump) {
       dump("optimized.llvm", text_of(module));

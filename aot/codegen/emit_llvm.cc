@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "aot/base/error.h"
-#include "aot/codegen/emit_memory.h"
+#include "aot/codegen/innermost_loop.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::codegen {
@@ -76,6 +76,12 @@ std::vector<AliasScopes> alias_scopes(llvm::LLVMContext& context, const Kernel& 
   return result;
 }
 
+bool holds_loop(const std::vector<Stmt>& block) {
+  return std::ranges::any_of(block, [](const Stmt& stmt) {
+    return (stmt.kind == StmtKind::kFor && !stmt.unroll) || holds_loop(stmt.body) || holds_loop(stmt.else_body);
+  });
+}
+
 // The body of a kernel: its statements, with the operands' starts and the task as parameters.
 class BodyEmitter {
  public:
@@ -120,6 +126,7 @@ class BodyEmitter {
         return emit_if(stmt);
       case StmtKind::kLet:
         vars_[stmt.var] = emit(stmt.value);
+        if (at_.loop) at_.loop->defines(stmt.var);
         return;
       case StmtKind::kSet:
         b_.CreateStore(emit(stmt.value), tile(stmt.tile, stmt.indices));
@@ -217,13 +224,22 @@ class BodyEmitter {
     b_.SetInsertPoint(body);
     llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2, kernel_.vars[stmt.var].name);
     vars_[stmt.var] = i;
-    emit(stmt.body);
+    emit_loop_body(stmt, lower, before, body);
     Value* const next = b_.CreateNSWAdd(i, b_.getInt64(stmt.step));
     i->addIncoming(lower, before);
     i->addIncoming(next, b_.GetInsertBlock());
     llvm::BranchInst* const branch = b_.CreateCondBr(b_.CreateICmpSLT(next, upper), body, after);
     branch->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata());
     b_.SetInsertPoint(after);
+  }
+
+  void emit_loop_body(const Stmt& stmt, Value* lower, BasicBlock* before, BasicBlock* body) {
+    if (holds_loop(stmt.body)) return emit(stmt.body);
+    InnermostLoop loop(at_, stmt.var, lower, before, body);
+    at_.loop = &loop;
+    emit(stmt.body);
+    at_.loop = nullptr;
+    loop.close(b_, stmt.step);
   }
 
   llvm::MDNode* loop_metadata() {

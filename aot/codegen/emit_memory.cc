@@ -8,6 +8,8 @@
 
 #include <numeric>
 
+#include "aot/codegen/innermost_loop.h"
+
 namespace ingot::codegen {
 namespace {
 
@@ -135,26 +137,40 @@ Value* Indexing::value(const Index& index, DType dtype, int lanes) const {
 Value* Indexing::address(loops::BufferId buffer, const Index& index, int lane) const {
   const int64_t bytes = info(kernel.buffers[buffer].dtype).bytes;
   int64_t displacement = index.constant * bytes;
-  Value* offset = nullptr;
+  Index moving;  // the terms that are no constants
   for (const Index::Term& term : index.terms) {
-    const int64_t step = term.coefficient * bytes;
     if (term.var == kLaneVar) {
-      displacement += step * lane;
-      continue;
+      displacement += term.coefficient * bytes * lane;
+    } else if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(vars[term.var])) {
+      const int64_t value = is_signed(kernel.vars[term.var].dtype) ? constant->getSExtValue()
+                                                                   : static_cast<int64_t>(constant->getZExtValue());
+      displacement += term.coefficient * bytes * value;
+    } else {
+      moving.terms.push_back(term);
     }
-    Value* var = vars[term.var];
-    if (var->getType()->isVectorTy()) var = b.CreateExtractElement(var, lane);
-    var = extend(b, var, kernel.vars[term.var].dtype, b.getInt64Ty());
-    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(var)) {
-      displacement += step * constant->getSExtValue();
-      continue;
-    }
-    Value* const product = b.CreateNSWMul(var, b.getInt64(step));
-    offset = offset ? b.CreateNSWAdd(offset, product) : product;
   }
-  Value* address = buffers[buffer];
-  if (offset) address = b.CreateGEP(b.getInt8Ty(), address, offset);
+  Value* address = loop && !kernel.has_lanes(moving) ? loop->address(buffer, moving) : nullptr;
+  if (!address) {
+    address = buffers[buffer];
+    if (Value* const distance = offset(moving, bytes, lane)) address = b.CreateGEP(b.getInt8Ty(), address, distance);
+  }
   return displacement == 0 ? address : b.CreateGEP(b.getInt8Ty(), address, b.getInt64(displacement));
+}
+
+Value* Indexing::offset(const Index& moving, int64_t bytes, int lane) const {
+  Value* sum = nullptr;
+  for (const Index::Term& term : moving.terms) {
+    const int64_t factor = term.coefficient * bytes;
+    Value* product = loop ? loop->multiple(term.var, factor) : nullptr;
+    if (!product) {
+      Value* var = vars[term.var];
+      if (var->getType()->isVectorTy()) var = b.CreateExtractElement(var, lane);
+      var = extend(b, var, kernel.vars[term.var].dtype, b.getInt64Ty());
+      product = b.CreateNSWMul(var, b.getInt64(factor));
+    }
+    sum = sum ? b.CreateNSWAdd(sum, product) : product;
+  }
+  return sum;
 }
 
 void emit_guarded(Builder& b, Value* condition, const std::function<void()>& then) {

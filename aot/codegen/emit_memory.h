@@ -14,6 +14,8 @@ struct AliasScopes {
   llvm::MDNode* apart = nullptr;
 };
 
+class InnermostLoop;
+
 // The values of a kernel's variables at one place. An affine index over them becomes an address or a value.
 struct Indexing {
   Builder& b;
@@ -21,11 +23,15 @@ struct Indexing {
   std::vector<llvm::Value*>& vars;     // one for each kernel variable; of its dtype and lanes. `lane`: null
   std::vector<llvm::Value*>& buffers;  // the start of each
   std::vector<AliasScopes>& scopes;    // one for each buffer
+  InnermostLoop* loop = nullptr;       // that this place lies in, if any
 
   llvm::Value* scalar(const loops::Index& index) const;  // i64; the index has no lanes
   llvm::Value* value(const loops::Index& index, DType dtype, int lanes) const;
   // Of one lane: `lane` takes that value in every vector variable.
   llvm::Value* address(loops::BufferId buffer, const loops::Index& index, int lane = 0) const;
+
+  // In bytes, of terms that are no constants; null where there are none.
+  llvm::Value* offset(const loops::Index& moving, int64_t bytes, int lane) const;
 };
 
 // buffers[buffer][index] as register_dtype, `lanes` wide. `mask` may be null.

@@ -99,6 +99,53 @@ TEST(Codegen, FirstLanesAreStoredInPieces) {
   EXPECT_EQ(assembly.find("vmaskmov"), std::string::npos) << assembly;
 }
 
+// A loop that reads `count` places of x, `factor` elements further each time, and writes 3 further. Where the places come
+// from data, a variable of the body takes part.
+Kernel strided_kernel(int count, int64_t factor, bool from_data, int64_t task_count) {
+  constexpr int64_t kTrips = 20;
+  KernelBuilder b("strided", 1);
+  const int64_t reach = kTrips * std::abs(factor) + 100;
+  const BufferId x = b.input("x", DType::kF32, count * reach);
+  const BufferId places = b.input("places", DType::kI32, kTrips);
+  const BufferId y = b.output("y", DType::kF32, 3 * kTrips * task_count);
+  b.set_task_count(task_count);
+  b.loop("i", b.task() * 7, kTrips, 1, [&](Index i) {
+    Expr sum = b.constant(DType::kF32, 0);
+    for (int k = 0; k < count; ++k) {
+      Index at = i * factor + Index(k * reach + (factor < 0 ? reach - 100 : 0)) + b.task() * 2;
+      if (from_data)
+        at = at +
+             b.let_index("place", b.apply(ScalarOp::kAnd, {b.load(places, i), b.constant_int(DType::kI32, 15)}), 0, 15);
+      sum = b.apply(ScalarOp::kAdd, {sum, b.load(x, at)});
+    }
+    b.store(y, i * 3 + b.task() * (3 * kTrips), sum);
+  });
+  return b.finish();
+}
+
+TEST(Codegen, InnermostLoopsWalk) {
+  std::vector<Kernel> kernels;
+  for (const int count : {1, 4, 5}) {  // as pointers, and with an offset that they share
+    for (const int64_t factor : {2, 3, 50, -5}) {
+      for (const bool from_data : {false, true}) {
+        for (const int64_t tasks : {1, 3}) kernels.push_back(strided_kernel(count, factor, from_data, tasks));
+      }
+    }
+  }
+  expect_same(kernels);
+}
+
+// Two accesses, their pointers' steps and the counter's, a test and a jump.
+TEST(Codegen, InnermostLoopsDoNothingElse) {
+  for (const char* const name : {"x86-64-v3", "x86-64-v4"}) {
+    const Kernel kernel = strided_kernel(1, 50, false, 1);
+    const Target& target = find_target(name);
+    const CodeImage image = compile(std::span(&kernel, 1), target);
+    const HotLoop loop = find_hot_loop(image, target, entry_symbol(std::span(&kernel, 1), 0));
+    EXPECT_EQ(loop.instructions, 7) << name << "\n" << loop.text;
+  }
+}
+
 TEST(Codegen, WithoutMemoryItEndsWithAMessage) {
   const Kernel kernel = spilling_kernel();
   CodegenOptions options;
