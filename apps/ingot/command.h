@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,7 +12,8 @@
 namespace ingot {
 
 // Where an option's value goes; what stands there before is the default. A bool is a flag.
-using Setting = std::variant<bool*, uint32_t*, int64_t*, double*, std::string*, std::vector<std::string>*>;
+using Setting =
+    std::variant<bool*, uint32_t*, int64_t*, double*, std::optional<double>*, std::string*, std::vector<std::string>*>;
 
 // What files an option's value names, where it names any.
 enum class Names {

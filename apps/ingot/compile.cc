@@ -16,6 +16,7 @@
 #include "apps/ingot/progress.h"
 #include "apps/ingot/report.h"
 #include "apps/ingot/sources.h"
+#include "apps/ingot/training_arguments.h"
 
 namespace ingot {
 namespace {
@@ -25,6 +26,7 @@ struct CompileCommand {
   std::string output, sign;
   CompileOptions options;
   std::vector<std::string> shapes;
+  TrainingArguments training;
   std::string explain;
   bool print_plan = false;
   bool json = false;
@@ -116,6 +118,7 @@ void write_signed(const Compiled& compiled, const std::string& path, const std::
 }
 
 void run_compile(const CompileCommand& command) {
+  check_training(command.training);
   WholeFile(command.output);  // a bad path is known before the work
   const auto key = command.sign.empty() ? std::nullopt : std::optional(read_private_key(command.sign));
   CompileOptions options = command.options;
@@ -133,6 +136,10 @@ void run_compile(const CompileCommand& command) {
       modules.push_back(std::move(program.module));
       add_values(std::move(program.values), file, options.values);
       holders.push_back(std::move(program.holder));
+    }
+    if (command.training.is_given()) {
+      Program program = trained(std::move(modules), command.training, options.shapes);
+      return compile(program, options);
     }
     return compile(std::move(modules), options);
   }();
@@ -157,12 +164,14 @@ Command compile_command() {
   auto options = std::make_shared<CompileCommand>();
   CompileCommand& o = *options;
   PipelineOptions& pipeline = o.options.pipeline;
-  return {
+  Command command = {
       .name = "compile",
       .help = "Compile programs into a bundle",
       .examples =
           "  ingot compile step.mlir -o step.ingot\n"
           "  ingot compile model.onnx -o model.ingot --shape batch=1    # an ONNX model and its weights\n"
+          "  ingot compile model.onnx -o train.ingot --shape batch=32 --train cross_entropy:labels --trainable "
+          "'head.*'\n"
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
           "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
@@ -205,6 +214,8 @@ Command compile_command() {
            {"--json", &o.json, "tell what was made as one JSON object"}},
       .run = [options] { run_compile(*options); },
   };
+  std::ranges::move(training_options(o.training), std::back_inserter(command.options));
+  return command;
 }
 
 }  // namespace ingot

@@ -6,6 +6,7 @@
 
 #include "aot/frontend/trace/entry_trace.h"
 #include "aot/frontend/trace/functions.h"
+#include "aot/graph/attributes.h"
 
 namespace ingot {
 namespace {
@@ -17,6 +18,14 @@ void name_outputs(Outputs& outputs, EntryTrace& trace) {
   for (auto& [name, tensor] : outputs.tensors) {
     if (name.empty()) name = trace.is_loss(tensor) ? "loss" : "output";
     if (!seen.insert(name).second) throw_error(nullptr, fmt::format("two outputs are named '{}'", name));
+  }
+}
+
+void set_default(Function& function, const Spec& spec) {
+  if (!spec.value) return;
+  for (AttrMap& attrs : function.argument_attrs) {
+    if (attr_text(attrs, attributes::kName) != spec.name) continue;
+    attrs.emplace(attributes::kDefault, splat(spec.type, *spec.value));
   }
 }
 
@@ -64,11 +73,13 @@ struct Program::Data {
 
   void generate_init() {
     std::erase_if(module.functions, [](const auto& f) { return f->name == kInit; });
-    if (variables.empty()) return;
+    const auto is_initialized = [](const auto& variable) { return static_cast<bool>(variable->initializer); };
+    if (std::ranges::none_of(variables, is_initialized)) return;
     FunctionGuard guard(module, kInit);
     EntryTrace trace(guard.function());
     const Tensor seed = trace.add_input({DType::kI64, {}}, "seed");
     for (const auto& variable : variables) {
+      if (!is_initialized(variable)) continue;
       const Scope scope(named_location(variable->name()));
       trace.write(variable, trace.value(first_value(*variable, seed)));
     }
@@ -82,7 +93,7 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
-void Program::trace(std::string name, std::vector<Spec> specs, const Body& body) {
+void Program::add(std::string name, std::vector<Spec> specs, const Body& body) {
   Module& module = data_->module;
   if (name != kInit ? module.find(name) != nullptr : data_->has_own_init) {
     throw_error(nullptr, fmt::format("the program has an entry point '{}' already", name));
@@ -105,6 +116,7 @@ void Program::trace(std::string name, std::vector<Spec> specs, const Body& body)
   }
   data_->remember(trace.variables(), name);
   trace.finish(outputs.tensors);
+  for (const Spec& spec : specs) set_default(guard.function(), spec);
   guard.keep();
 }
 

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <optional>
 
 #include "aot/frontend/trace/tensor.h"
 
@@ -11,12 +12,15 @@ namespace ingot {
 struct Module;
 
 // The type of an input, and its name: f32[{64, 1, 28, 28}], i32[{64}].named("labels").
-// Nameless inputs are arg0, arg1, ...
+// Nameless inputs are arg0, arg1, ... One with a value of its own, f32[{}].named("lr").otherwise(1e-3), has it until the
+// host binds another.
 struct Spec {
   TensorType type;
   std::string name;
+  std::optional<double> value = {};  // of every element
 
-  Spec named(std::string input_name) const { return {type, std::move(input_name)}; }
+  Spec named(std::string input_name) const { return {type, std::move(input_name), value}; }
+  Spec otherwise(double default_value) const { return {type, name, default_value}; }
 };
 
 // An element type as written in a program: f32[{2, 3}] is a Spec, x.to(f32) a conversion.
@@ -51,12 +55,16 @@ class Program {
   // it reads and writes become state of the program. The function returns Outputs, a Tensor or nothing.
   template <typename F, std::convertible_to<Spec>... Specs>
   void add(std::string name, F&& function, const Specs&... specs) {
-    trace(std::move(name), {Spec(specs)...},
-          [&](std::span<const Tensor> inputs) { return call(function, inputs, std::index_sequence_for<Specs...>()); });
+    add(std::move(name), std::vector<Spec>{Spec(specs)...},
+        [&](std::span<const Tensor> inputs) { return call(function, inputs, std::index_sequence_for<Specs...>()); });
   }
 
+  // The same for as many inputs as there are specs.
+  using Body = std::function<Outputs(std::span<const Tensor> inputs)>;
+  void add(std::string name, std::vector<Spec> specs, const Body& body);
+
   // The graph of all entry points. Where the program has state and no `init` of its own, one is generated: it takes
-  // `seed` (i64[]) and gives every variable its first value.
+  // `seed` (i64[]) and gives every variable that has an initializer its first value.
   Module& module();
 
   // A name and type for each variable, in the order in which entry points first touched them.
@@ -64,10 +72,6 @@ class Program {
 
  private:
   struct Data;
-  using Body = std::function<Outputs(std::span<const Tensor>)>;
-
-  void trace(std::string name, std::vector<Spec> specs, const Body& body);
-
   template <typename F, size_t... I>
   static Outputs call(F& function, std::span<const Tensor> inputs, std::index_sequence<I...>) {
     if constexpr (std::is_void_v<decltype(function(inputs[I]...))>) {

@@ -1,0 +1,91 @@
+#include "aot/finetune/imported_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/base/error.h"
+#include "aot/frontend/trace/trace.h"
+#include "aot/graph/attributes.h"
+
+namespace ingot {
+namespace {
+
+const Function& only_public(const Module& module) {
+  const Function* found = nullptr;
+  for (const auto& function : module.functions) {
+    if (function->is_private) continue;
+    if (found) {
+      throw_error(function->location,
+                  fmt::format("the program has entry points @{} and @{}; to train one, give it alone", found->name,
+                              function->name));
+    }
+    found = function.get();
+  }
+  if (!found) throw_error(module.location, "the program has no public function");
+  return *found;
+}
+
+std::shared_ptr<Variable> make_variable(const std::string& name, const TensorType& type) {
+  return std::make_shared<Variable>(
+      Variable{[name] { return name; }, type, "param", /*initializer=*/{}, /*requires_grad=*/is_float(type.dtype)});
+}
+
+}  // namespace
+
+ImportedModel::ImportedModel(std::unique_ptr<Module> module, std::vector<GivenShape>* shapes)
+    : module_(std::move(module)) {
+  PassContext context;
+  if (shapes) context.shapes = *shapes;
+  inline_calls(*module_, context);
+  refine_shapes(*module_, context);
+  if (shapes) *shapes = context.shapes;
+  function_ = &only_public(*module_);
+  for (int i = 0; i < function_->argument_count(); ++i) {
+    const TensorType& type = function_->body.argument(i)->type;
+    const AttrMap& attrs = function_->argument_attrs[i];
+    if (const std::string name = attr_text(attrs, attributes::kState); !name.empty()) {
+      weights_.push_back(tensor_of(state_.emplace_back(make_variable(name, type))));
+      continue;
+    }
+    state_.push_back(nullptr);
+    const std::string name = attr_text(attrs, attributes::kName);
+    inputs_.push_back({type, name.empty() ? fmt::format("arg{}", i) : name});
+  }
+  for (const FunctionResult& result : function_->results) {
+    if (!attr_text(result.attrs, attributes::kState).empty()) continue;
+    const std::string name = attr_text(result.attrs, attributes::kName);
+    outputs_.push_back(name.empty() ? fmt::format("result{}", outputs_.size()) : name);
+  }
+}
+
+std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs) const {
+  Trace& trace = Trace::current();
+  ValueMap map;
+  auto input = inputs.begin();
+  for (int i = 0; i < function_->argument_count(); ++i) {
+    const Value* argument = function_->body.argument(i);
+    INGOT_CHECK(state_[i] || input != inputs.end());
+    Value* const value = state_[i] ? trace.read(state_[i]) : trace.value(*input++);
+    if (value->type != argument->type) {
+      fail(fmt::format("the model's input is {}, not {}", to_string(argument->type), to_string(value->type)));
+    }
+    map[argument] = value;
+  }
+  copy_ops(function_->body, *trace.b.block(), map, /*with_terminator=*/false);
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < function_->results.size(); ++i) {
+    Value* const value = map.at(function_->body.ops.back()->operands[i]);
+    const std::string state = attr_text(function_->results[i].attrs, attributes::kState);
+    if (state.empty()) {
+      outputs.push_back(trace.wrap(value));
+      continue;
+    }
+    const auto variable = std::ranges::find_if(state_, [&](const auto& v) { return v && v->name() == state; });
+    INGOT_CHECK(variable != state_.end());
+    trace.write(*variable, value);
+  }
+  return outputs;
+}
+
+}  // namespace ingot
