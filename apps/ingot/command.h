@@ -61,6 +61,7 @@ Command check_command();
 Command bench_command();
 Command opt_command();
 Command import_command();
+Command export_command();
 Command keygen_command();
 Command sign_command();
 Command verify_command();

@@ -58,5 +58,34 @@ TEST_F(CliTest, MistakesInOnnxModelsNameThem) {
   EXPECT_NE(refused("import missing.onnx").find("missing.onnx: No such file"), std::string::npos);
 }
 
+TEST_F(CliTest, AnOnnxModelLearnsAndGoesBack) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  done("compile model.onnx -o train.ingot --shape batch=1 --train mse_loss --optimizer sgd --lr 0.5");
+  write_safetensors(path("data.safetensors"),
+                    {{"x", tensor({3, 1, 2}, {1, 2, 1, 2, 1, 2})}, {"target", tensor({3, 1, 2}, {2, 0, 2, 0, 2, 0})}});
+  done("train train.ingot --data data.safetensors --save trained.safetensors");
+  done("export model.onnx --state trained.safetensors -o tuned.onnx");
+  done("compile model.onnx -o plain.ingot --shape batch=1");
+  done("compile tuned.onnx -o tuned.ingot --shape batch=1");
+  write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {1, 2})}});
+  const std::string input = " predict --input x=@x.safetensors:x";
+  EXPECT_EQ(done("run tuned.ingot" + input), done("run train.ingot" + input + " --state trained.safetensors"));
+  EXPECT_NE(done("run tuned.ingot" + input), done("run plain.ingot" + input));
+}
+
+TEST_F(CliTest, MistakesInTrainingAndExportNameThem) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  const std::string compile = "compile model.onnx -o x.ingot --shape batch=1";
+  EXPECT_NE(refused(compile + " --train entropy").find("no loss 'entropy'"), std::string::npos);
+  EXPECT_NE(refused(compile + " --lr 0.1").find("are of --train"), std::string::npos);
+  EXPECT_NE(refused(compile + " model.onnx --train mse_loss").find("one program"), std::string::npos);
+  write_safetensors(path("other.safetensors"), {{"v", tensor({2, 2}, {1, 2, 3, 4})}});
+  EXPECT_NE(refused("export model.onnx --state other.safetensors -o y.onnx").find("v are no weights"),
+            std::string::npos);
+  write_safetensors(path("wide.safetensors"), {{"w", tensor({4}, {1, 2, 3, 4})}});
+  EXPECT_NE(refused("export model.onnx --state wide.safetensors -o y.onnx").find("'w' is tensor<2x2xf32>"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace ingot
