@@ -197,6 +197,26 @@ TEST(Contraction, RowsInRuns) {
   check_kernel(f, {.relative = 1e-5});
 }
 
+// Lines of a window, of fewer rows than a tile has: tiles of its gradient have rows of several, in boxes and where they lie.
+TEST(Contraction, TilesOfSeveralRuns) {
+  const ops::Window same{{.size = 5, .low = 2, .high = 2}, {.size = 5, .low = 2, .high = 2}};
+  const ops::Window inside{{.size = 5}, {.size = 5}};
+  const ops::Window strided{{.size = 3, .stride = 2, .low = 1, .high = 1}, {.size = 2, .stride = 2}};
+  const KernelFunction padded = convolution({8, 14, 14, 1}, {5, 5, 1, 6}, nhwc(same), {8, 14, 14, 6}, true);
+  const KernelFunction in_place = convolution({8, 14, 14, 1}, {5, 5, 1, 6}, nhwc(inside), {8, 10, 10, 6}, true);
+  for (const KernelFunction* f : {&padded, &in_place}) {
+    const std::vector<std::string> choices = lower(*f->kernel, loops::find_target("x86-64-v3")).choices;
+    EXPECT_TRUE(std::ranges::any_of(choices, [](const auto& it) { return it.find("tile 9x8") != it.npos; }))
+        << choices.back();
+    check_kernel(*f, {.relative = 1e-5});
+  }
+  for (const int64_t channels : {1, 2, 9}) {
+    const KernelFunction f =
+        convolution({4, 12, 12, channels}, {3, 2, channels, 10}, nhwc(strided), {4, 6, 6, 10}, true);
+    check_kernel(f, {.relative = 1e-5});
+  }
+}
+
 // Vectors run along channels that are convolved apart, also where they are fewer than lanes or not a multiple.
 TEST(Contraction, ChannelsConvolvedApart) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};

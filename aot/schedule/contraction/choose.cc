@@ -166,10 +166,13 @@ class Search {
     c.tile_vectors = vectors;
     std::set<int> tile_rows;
     for (int r = most; r >= std::max(1, most - 2); --r) tile_rows.insert(r);
-    // Runs in tiles of about one size.
+    // Runs in tiles of about one size, and several short ones.
     if (has_windows(way)) {
-      const int64_t run = p_.space.dims[way.rows.dims.back()].extent;
-      tile_rows.insert(static_cast<int>(divide_up(run, divide_up(run, most))));
+      int64_t run = 1;
+      for (size_t k = way.rows.dims.size(); k-- > 0 && run < most;) {
+        run *= p_.space.dims[way.rows.dims[k]].extent;
+        tile_rows.insert(static_cast<int>(divide_up(run, divide_up(run, most))));
+      }
     }
     for (const int r : tile_rows) {
       c.tile_rows = r;

@@ -76,7 +76,9 @@ void split(ContractionPlan& plan, const Candidate& c) {
   const TaskSplit depth_split = split_tasks(plan.depth.count(), c.depth_parts);
   plan.depth_parts = depth_split.tasks;
   plan.depth_blocks_per_task = depth_split.each;
-  const int64_t unit = !plan.runs ? plan.tile_rows : plan.runs->in_box() ? c.row_block : plan.runs->length;
+  const int64_t unit = !plan.runs            ? plan.tile_rows
+                       : plan.runs->in_box() ? c.row_block
+                                             : plan.runs->stretch(plan.tile_rows);
   plan.rows_per_task = round_up(divide_up(plan.row_count(), c.row_parts), unit);
   plan.row_parts = divide_up(plan.row_count(), plan.rows_per_task);
   plan.row_block = std::min(plan.rows_per_task, plan.runs ? round_up(c.row_block, unit) : c.row_block);

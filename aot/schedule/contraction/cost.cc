@@ -130,7 +130,7 @@ class Model {
   double begin_ns() const {
     if (!runs_) return kTileNs;
     double count = 1;
-    const std::vector<DepthRange> ranges = depth_ranges(*runs_, depth_);
+    const std::vector<EvenRange> ranges = depth_ranges(*runs_, depth_);
     for (size_t k = 0; k + 1 < ranges.size(); ++k) count *= static_cast<double>(ranges[k].count);
     return kTileNs + (count - 1) * kRangeNs;
   }
@@ -148,9 +148,10 @@ class Model {
     double share = 1;
     const bool by_row =
         !runs_ && c_.pack_rows != Packing::kNone && way_.rows.lie != Lie::kAcross && !c_.transposes_rows;
-    if ((by_row || (runs_ && runs_->in_box() && runs_->step != 1)) && c_.tile_rows > 4) share += m_.packed_apart_share;
+    if ((by_row || (runs_ && runs_->in_box() && runs_->run().step != 1)) && c_.tile_rows > 4)
+      share += m_.packed_apart_share;
     if (c_.pack_rows == Packing::kNone) {
-      const std::optional<int64_t> stride = runs_ ? runs_->step : way_.rows.stride;
+      const std::optional<int64_t> stride = runs_ ? runs_->run().step : way_.rows.stride;
       if (c_.tile_rows > 4 && stride && *stride != 1) share += m_.in_place_row_share * c_.tile_rows;
       share += kFarRowsShare * far_share(way_.rows);
     }
@@ -190,11 +191,11 @@ class Model {
   }
 
   double multiply_ns() const {
-    const int64_t run = runs_ ? runs_->length : rows_;
-    const int64_t rest = run % c_.tile_rows;
-    const double run_ns = static_cast<double>(run / c_.tile_rows) * row_of_tiles_ns(c_.tile_rows) +
-                          (rest == 0 ? 0 : row_of_tiles_ns(static_cast<double>(rest)));
-    return static_cast<double>(rows_ / run) * run_ns;
+    const int64_t stretch = runs_ ? runs_->stretch(c_.tile_rows) : rows_;
+    const int64_t rest = stretch % c_.tile_rows;
+    const double stretch_ns = static_cast<double>(stretch / c_.tile_rows) * row_of_tiles_ns(c_.tile_rows) +
+                              (rest == 0 ? 0 : row_of_tiles_ns(static_cast<double>(rest)));
+    return static_cast<double>(rows_ / stretch) * stretch_ns;
   }
 
   double element_ns(const OperandSide& it, bool is_transposed) const {

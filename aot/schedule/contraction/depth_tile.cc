@@ -58,8 +58,8 @@ class DepthTile {
     b_.unrolled("c", column_count_, [&](Index c) {
       b_.set(column_, {c}, vector(columns_.buffer, columns_.start + c * columns_.column_step + k, mask));
     });
-    b_.unrolled("r", row_count_, [&](Index r) {
-      const Expr row = b_.let("row", vector(rows_.buffer, rows_.start + r * rows_.row_step + offset, mask));
+    for_each_row(b_, rows_, row_count_, [&](const Index& r, const Index& start) {
+      const Expr row = b_.let("row", vector(rows_.buffer, start + offset, mask));
       b_.unrolled("c", column_count_, [&](Index c) {
         const Expr old = b_.read(partial_, {r, c}), column = b_.read(column_, {c});
         b_.set(partial_, {r, c},

@@ -95,22 +95,35 @@ Index ContractionNest::run_start(const Index& run) {
 
 void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& body) {
   const RowRuns& runs = *plan_.runs;
-  const int most = plan_.tile_rows, rest = static_cast<int>(runs.length % most);
-  const int64_t extent = plan_.rows.empty() ? 0 : plan_.space.dims[plan_.rows.back()].extent;
-  b_.loop("run", 0, plan_.row_block, runs.length,
+  const int64_t length = runs.stretch(plan_.tile_rows);
+  b_.loop("run", 0, plan_.row_block, length,
           [&](Index run) {
             point_.enter_row(first + run);
-            std::optional<Index> innermost;
-            if (runs.length <= extent) innermost = runs.length == extent ? Index(0) : point_[plan_.rows.back()];
-            const Index start = run_start(run);
-            const auto tile = [&](const Index& in_run, int rows) {
-              const std::optional<Index> at = innermost ? std::optional(*innermost + in_run) : std::nullopt;
-              body({first + run + in_run, rows, at, start + in_run * runs.step});
-            };
-            b_.loop("row", 0, runs.length - rest, most, [&](Index row) { tile(row, most); });
-            if (rest > 0) tile(Index(runs.length - rest), rest);
+            const RowTile stretch{first + run, static_cast<int>(length), std::nullopt, run_start(run)};
+            length > runs.run().count ? emit_tiles_of_runs(stretch, body) : emit_tiles_of_run(stretch, body);
           },
           {Index(plan_.row_count()) - first, first_row_ + plan_.rows_per_task - first});
+}
+
+void ContractionNest::emit_tiles_of_run(const RowTile& run, const RowsBody& body) {
+  const int most = plan_.tile_rows, rest = run.count % most;
+  const int64_t extent = plan_.rows.empty() ? 0 : plan_.space.dims[plan_.rows.back()].extent;
+  std::optional<Index> innermost;
+  if (run.count <= extent) innermost = run.count == extent ? Index(0) : point_[plan_.rows.back()];
+  const auto tile = [&](const Index& in_run, int rows) {
+    const std::optional<Index> at = innermost ? std::optional(*innermost + in_run) : std::nullopt;
+    body({run.row + in_run, rows, at, run.place + in_run * plan_.runs->run().step});
+  };
+  b_.loop("row", 0, run.count - rest, most, [&](Index row) { tile(row, most); });
+  if (rest > 0) tile(Index(run.count - rest), rest);
+}
+
+void ContractionNest::emit_tiles_of_runs(const RowTile& runs, const RowsBody& body) {
+  for (int row = 0; row < runs.count; row += plan_.tile_rows) {
+    RowTile tile{runs.row + row, std::min(plan_.tile_rows, runs.count - row), std::nullopt, runs.place};
+    for (int r = 0; r < tile.count; ++r) tile.offsets.push_back(plan_.runs->offset(row + r));
+    body(tile);
+  }
 }
 
 void ContractionNest::for_each_row_tile(const Index& first, const RowsBody& body) {

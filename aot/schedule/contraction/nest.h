@@ -36,6 +36,9 @@ class ContractionNest {
   using RowsBody = std::function<void(const RowTile& tile)>;
   void for_each_row_tile(const loops::Index& first, const RowsBody& body);
   void for_each_tile_of_runs(const loops::Index& first, const RowsBody& body);
+  // ... of one run, or of several that are walked together.
+  void emit_tiles_of_run(const RowTile& run, const RowsBody& body);
+  void emit_tiles_of_runs(const RowTile& runs, const RowsBody& body);
   // Where the first row of the run that is entered lies, `run` rows after the first of its block.
   loops::Index run_start(const loops::Index& run);
 

@@ -92,8 +92,8 @@ Index Panels::batch_start(const std::function<int64_t(int dim)>& stride) const {
 
 RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const BlockAt& columns) const {
   const RowRuns& runs = *plan_.runs;
-  const std::vector<DepthRange> ranges = depth_ranges(runs, plan_.depth);
-  if (runs.in_box()) return {rows_, tile.place, runs.step, ranges};
+  const std::vector<EvenRange> ranges = depth_ranges(runs, plan_.depth);
+  if (runs.in_box()) return {rows_, tile.place, runs.run().step, ranges, /*is_far=*/false, tile.offsets};
   Index start = tile.place + batch_start([&](int d) { return runs.strides[d]; });
   if (plan_.has_own_rows) start = start + columns.start;
   for (int k = 0; k <= plan_.depth.cut; ++k) {
@@ -101,7 +101,8 @@ RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const Bl
     if (dims.empty()) continue;
     start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs.strides[dims.back()];
   }
-  return {point_.step().input(plan_.rows_side.value), start, runs.step, ranges, /*is_far=*/!plan_.has_own_rows};
+  const bool is_far = !plan_.has_own_rows && tile.offsets.empty();
+  return {point_.step().input(plan_.rows_side.value), start, runs.run().step, ranges, is_far, tile.offsets};
 }
 
 RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, const Index& packed_first,
@@ -136,10 +137,19 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   return {point_.step().input(side.value), start, depth_step, column_step};
 }
 
-void for_each_range(loops::KernelBuilder& b, const std::vector<DepthRange>& depth,
+void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,
+                  const std::function<void(const Index&, const Index&)>& body) {
+  if (rows.row_offsets.empty()) {
+    b.unrolled("r", count, [&](const Index& r) { body(r, rows.start + r * rows.row_step); });
+  } else {
+    for (int64_t r = 0; r < count; ++r) body(r, rows.start + rows.row_offsets[r]);
+  }
+}
+
+void for_each_range(loops::KernelBuilder& b, const std::vector<EvenRange>& depth,
                     const std::function<void(const Index&, const Index&)>& body) {
   const auto enter = [&](const auto& self, size_t at, const Index& offset, const Index& position) -> void {
-    const DepthRange& range = depth[at];
+    const EvenRange& range = depth[at];
     if (at + 1 == depth.size()) return body(offset, position * range.count);
     b.loop("k", 0, range.count, 1,
            [&](const Index& i) { self(self, at + 1, offset + i * range.step, position * range.count + i); });

@@ -15,15 +15,19 @@ struct RowTile {
   // Of a run: the index of the first in the innermost dimension, where no run leaves that, and where its element lies.
   std::optional<loops::Index> innermost = std::nullopt;
   loops::Index place = 0;
+  std::vector<int64_t> offsets = {};  // of several runs: elements from the first row to each
 };
 
-// Where the register tile reads rows: start + row * row_step, and from there on through the ranges of the depth.
+// Where the register tile reads rows: each from its start on through the ranges of the depth.
 struct RowsPanel {
   loops::BufferId buffer;
-  loops::Index start;
+  loops::Index start;  // of the first
   int64_t row_step = 0;
-  std::vector<DepthRange> depth;
-  bool is_far = false;  // in an outer cache, as far as is known
+  std::vector<EvenRange> depth;
+  bool is_far = false;                    // in an outer cache, as far as is known
+  std::vector<int64_t> row_offsets = {};  // ... where rows do not follow by `row_step`: elements from the first to each
+
+  int64_t row_offset(int64_t row) const { return row_offsets.empty() ? row * row_step : row_offsets[row]; }
 };
 
 // ... and columns: start + column * column_step + k * depth_step.
@@ -71,9 +75,13 @@ class Panels {
   int64_t rows_pitch_ = 0, columns_pitch_ = 0;
 };
 
+// The first rows of a panel; `body` has where each begins.
+void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,
+                  const std::function<void(const loops::Index& row, const loops::Index& start)>& body);
+
 // The outer ranges of the depth, by loops; `body` has the innermost, whose first place lies `offset` elements after the
 // block's first and is its place `position`.
-void for_each_range(loops::KernelBuilder& b, const std::vector<DepthRange>& depth,
+void for_each_range(loops::KernelBuilder& b, const std::vector<EvenRange>& depth,
                     const std::function<void(const loops::Index& offset, const loops::Index& position)>& body);
 
 // A block of columns in widths of the register tile, the last as wide as is left.

@@ -1,6 +1,8 @@
 #include "aot/schedule/contraction/register_tile.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "aot/base/divide.h"
 #include "aot/schedule/contraction/depth_tile.h"
@@ -42,6 +44,18 @@ class RegisterTile {
   bool has_all_rows() const { return tile_.rows.count == plan_.tile_rows; }
   bool has_many_rows() const { return tile_.rows.count >= kFewRows; }
 
+  // Whether rows read what others do a few steps later: of several steps at once LLVM would keep that in registers.
+  bool rows_meet(const RowsPanel& rows) const {
+    std::set<int64_t> starts;
+    for (int r = 0; r < tile_.rows.count; ++r) starts.insert(rows.row_offset(r));
+    return std::ranges::any_of(starts, [&](int64_t start) {
+      for (int64_t u = 1; u < kDepthUnroll; ++u) {
+        if (starts.contains(start + u * rows.depth.back().step)) return true;
+      }
+      return false;
+    });
+  }
+
   // Steps `from` to `to` of the depth: of its one range, or all of several.
   void multiply(const RowsPanel& rows, int64_t from, int64_t to) {
     const bool is_only = rows.depth.size() == 1;
@@ -55,7 +69,7 @@ class RegisterTile {
     const int64_t step = rows.depth.back().step;
     const auto step_at = [&](const Index& i) { multiply_step(rows, offset + i * step, position + i); };
     const bool is_whole = has_all_rows() && tile_.columns == plan_.tile_columns();
-    const int64_t unroll = is_whole ? kDepthUnroll : kDepthUnrollAtEdges;
+    const int64_t unroll = rows_meet(rows) ? 1 : is_whole ? kDepthUnroll : kDepthUnrollAtEdges;
     const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }); };
     const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows();
     const int64_t rest = (to - from) % unroll;
@@ -71,8 +85,8 @@ class RegisterTile {
   // `offset`: of the step's rows, from their panel's start.
   void multiply_step(const RowsPanel& rows, const Index& offset, const Index& k) {
     load_columns(columns_.start + k * columns_.depth_step);
-    b_.unrolled("r", tile_.rows.count, [&](Index r) {
-      const Index start = rows.start + r * rows.row_step + offset;
+    for_each_row(b_, rows, tile_.rows.count, [&](const Index& r, const Index& row_start) {
+      const Index start = row_start + offset;
       const Expr shared = plan_.has_own_rows ? nullptr : b_.let("row", row_element(rows.buffer, start, 0));
       b_.unrolled("v", vectors_, [&](Index v) {
         const Expr row = shared ? shared : row_element(rows.buffer, start, v);

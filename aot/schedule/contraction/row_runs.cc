@@ -18,24 +18,15 @@ std::vector<int64_t> reach(const ContractionProblem& problem, std::initializer_l
   return reach;
 }
 
-// The innermost dimensions of rows that one step leads through.
-void find_run(RowRuns& runs, const ContractionProblem& problem, const std::vector<int>& dims) {
-  runs.length = 1;
-  runs.step = dims.empty() ? 0 : runs.strides[dims.back()];
-  for (size_t k = dims.size(); k-- > 0;) {
-    if (runs.strides[dims[k]] != runs.step * runs.length) return;
-    runs.length *= problem.space.dims[dims[k]].extent;
-  }
-}
+constexpr int64_t kTilesOfStretch = 4;  // of several runs: each has code of its own
 
-}  // namespace
-
-std::vector<DepthRange> depth_ranges(const RowRuns& runs, const Blocked& depth) {
-  std::vector<DepthRange> ranges;
-  for (size_t k = depth.cut; k < depth.axes.size(); ++k) {
-    const Axis& axis = depth.axes[k];
-    const int64_t count = static_cast<int>(k) == depth.cut ? depth.chunk : axis.extent;
-    const int64_t step = axis.dims.empty() ? 0 : runs.strides[axis.dims.back()];
+// How a block is walked through elements that lie so far apart; what goes on evenly is one range.
+std::vector<EvenRange> even_ranges(const Blocked& block, const std::vector<int64_t>& strides) {
+  std::vector<EvenRange> ranges;
+  for (size_t k = block.cut; k < block.axes.size(); ++k) {
+    const Axis& axis = block.axes[k];
+    const int64_t count = static_cast<int>(k) == block.cut ? block.chunk : axis.extent;
+    const int64_t step = axis.dims.empty() ? 0 : strides[axis.dims.back()];
     if (!ranges.empty() && ranges.back().step == step * count) {
       ranges.back() = {ranges.back().count * count, step};
     } else {
@@ -45,13 +36,33 @@ std::vector<DepthRange> depth_ranges(const RowRuns& runs, const Blocked& depth) 
   return ranges;
 }
 
+}  // namespace
+
+int64_t RowRuns::stretch(int64_t tile_rows) const {
+  int64_t count = run().count;
+  if (tile_rows <= count) return count;
+  for (size_t k = rows.size() - 1; k-- > 0 && count * rows[k].count <= kTilesOfStretch * tile_rows;)
+    count *= rows[k].count;
+  return count;
+}
+
+int64_t RowRuns::offset(int64_t row) const {
+  int64_t offset = 0;
+  for (size_t k = rows.size(); k-- > 0; row /= rows[k].count) offset += row % rows[k].count * rows[k].step;
+  return offset;
+}
+
+std::vector<EvenRange> depth_ranges(const RowRuns& runs, const Blocked& depth) {
+  return even_ranges(depth, runs.strides);
+}
+
 std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth) {
   if (!way.rows.is_plain || depth.is_ragged()) return std::nullopt;
   RowRuns runs;
   const ContractionSide& side = way.rows.side;
   for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));
   runs.start = side.constant();
-  find_run(runs, problem, way.rows.dims);
+  runs.rows = even_ranges(cut_rows(problem, way, problem.extent(way.rows.dims)), runs.strides);
   return runs;
 }
 
@@ -79,10 +90,7 @@ std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orie
     runs.start += runs.below[j] * strides[j];
     for (size_t d = 0; d < reach.size(); ++d) runs.strides[d] += accesses[j].coefficients[d] * strides[j];
   }
-  // A run stays within the block.
-  const size_t first = static_cast<size_t>(rows.cut);
-  find_run(runs, problem, {way.rows.dims.begin() + static_cast<std::ptrdiff_t>(first), way.rows.dims.end()});
-  runs.length = std::min(runs.length, rows.width());
+  runs.rows = even_ranges(rows, runs.strides);
   return runs;
 }
 

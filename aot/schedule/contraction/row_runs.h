@@ -12,24 +12,28 @@
 
 namespace ingot::schedule {
 
-struct RowRuns {
-  std::vector<int64_t> strides;  // of the iteration dimensions, in elements of the operand or of the box
-  int64_t start = 0;           // the element of the origin: of the iteration space, or of the block that the box serves
-  int64_t length = 1;          // of a run, in rows
-  int64_t step = 0;            // between the rows of a run, in elements
-  Shape box;                   // one extent for each dimension of the operand; empty: read where it lies
-  std::vector<int64_t> below;  // ... and so many of its places lie before that of the block's origin
-
-  bool in_box() const { return !box.empty(); }
+// Places of rows, or of the depth, with so many elements of the operand or of the box from each to the next.
+struct EvenRange {
+  int64_t count, step;
 };
 
-// An even part of the depth, of a block.
-struct DepthRange {
-  int64_t count, step;  // elements of the operand between its places
+struct RowRuns {
+  std::vector<int64_t> strides;  // of the iteration dimensions, in elements of the operand or of the box
+  int64_t start = 0;  // the element of the origin: of the iteration space, or of the block that the box serves
+  std::vector<EvenRange> rows;  // all of them, or those of a block; outermost first, never empty: the last is a run
+  Shape box;                    // one extent for each dimension of the operand; empty: read where it lies
+  std::vector<int64_t> below;   // ... and so many of its places lie before that of the block's origin
+
+  bool in_box() const { return !box.empty(); }
+  const EvenRange& run() const { return rows.back(); }
+  // How many rows tiles of up to `tile_rows` share out: a run, or several where it is shorter than a tile.
+  int64_t stretch(int64_t tile_rows) const;
+  // Elements from the first row of a stretch to this one.
+  int64_t offset(int64_t row) const;
 };
 
 // How runs walk a block of the depth, outermost first; never empty.
-std::vector<DepthRange> depth_ranges(const RowRuns& runs, const Blocked& depth);
+std::vector<EvenRange> depth_ranges(const RowRuns& runs, const Blocked& depth);
 
 // Rows where they lie; nullopt where some of them have no place, or need to be converted or made.
 std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth);
