@@ -1,6 +1,7 @@
 #include "aot/schedule/contraction/cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "aot/base/divide.h"
@@ -18,7 +19,7 @@ constexpr double kStreamShare = 0.2;      // of streaming columns from the secon
 constexpr double kTileNs = 20;            // to begin and end a register tile
 constexpr double kRangeNs = 2;            // to begin another range of the depth within it
 constexpr double kStoreVectorNs = 1.0;    // a vector of finished sums
-constexpr double kTotalNs = 4;            // of a vector of partial sums
+constexpr double kHalveNs = 0.55;         // to add the halves of a vector of partial sums
 constexpr double kStoreFarNs = 3;         // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;   // ... element by element
 constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
@@ -136,7 +137,7 @@ class Model {
   }
 
   double store_vector_ns() const {
-    if (is_along_depth()) return kTotalNs + kStoreElementNs;
+    if (is_along_depth()) return kHalveNs * std::log2(way_.depth_lanes) + kStoreElementNs;
     if (way_.result_stride == 1) return kStoreVectorNs;
     const double stride_bytes = static_cast<double>(std::abs(way_.result_stride)) * bytes_;
     const double far_share = std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
