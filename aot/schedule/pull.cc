@@ -1,6 +1,7 @@
 #include "aot/schedule/pull.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "aot/ops/support/moved_element.h"
 
@@ -42,7 +43,9 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
     return answer->second(in_own_coordinates(), mask);
   }
   if (const auto buffer = buffers_.find(value); buffer != buffers_.end()) {
-    return b_.load(buffer->second, loops::flatten(index, view_ ? *view_ : value->type.shape), mask);
+    const Index at = loops::flatten(index, view_ ? *view_ : value->type.shape);
+    const Expr transposed = square_ && !mask ? square_->load(buffer->second, at) : nullptr;
+    return transposed ? transposed : b_.load(buffer->second, at, mask);
   }
   const Op* op = value->op;
   if (!op || !op->def->has_elements()) {
@@ -65,6 +68,31 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
   }
   view_ = outer_view;
   return element;
+}
+
+Expr Pull::Square::load(loops::BufferId buffer, const Index& index) {
+  // Elements ahead that are prefetched: lines so far apart are nothing that processors foresee.
+  constexpr int64_t kAhead = 16;
+  loops::KernelBuilder& b = pull_.b_;
+  const Index line = index.without(loops::kLaneVar) - Index(place_);
+  const int64_t step = index.coefficient(loops::kLaneVar);
+  // One scope is that of the element at hand; what deeper ones do is not done for every place.
+  const bool is_in_element = pull_.memos_.size() == depth_ + 1;
+  if (std::abs(step) <= 1 || b.has_lanes(line) || line.coefficient(first_) != 1 || !is_in_element) return nullptr;
+  for (const Loaded& it : loaded_) {
+    if (it.buffer == buffer && it.index == line) return b.read(it.vectors, {place_});
+  }
+  if (place_ != 0) return nullptr;
+  const int64_t lanes = b.vector_lanes();
+  const loops::TileId vectors =
+      b.tile("square", loops::register_dtype(b.kernel().buffers[buffer].dtype), static_cast<int>(lanes), {lanes});
+  for (int64_t i = 0; i < lanes; ++i) {
+    b.prefetch(buffer, line + i * step + kAhead);
+    b.set(vectors, {i}, b.load(buffer, line + i * step + b.lane()));
+  }
+  b.transpose(vectors);
+  loaded_.push_back({buffer, line, vectors});
+  return b.read(vectors, {0});
 }
 
 namespace {

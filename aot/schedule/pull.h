@@ -37,6 +37,36 @@ class Pull final : public loops::ElementSource {
     Pull& pull_;
   };
 
+  // While a Square lives, as many vectors are pulled as each has lanes, at neighbouring places of a dimension, one after
+  // the other and unmasked. Of what buffers have in line along that dimension, vectors are loaded so and transposed.
+  class Square {
+   public:
+    // `first`: the first place, a variable.
+    Square(Pull& pull, loops::VarId first) : pull_(pull), first_(first), depth_(pull.memos_.size()) {
+      pull_.square_ = this;
+    }
+    ~Square() { pull_.square_ = nullptr; }
+    Square(const Square&) = delete;
+    Square& operator=(const Square&) = delete;
+
+    void enter(int64_t place) { place_ = place; }  // counted from the first
+    // The vector that lies at `index` in a buffer; null where it is not transposed.
+    loops::Expr load(loops::BufferId buffer, const loops::Index& index);
+
+   private:
+    struct Loaded {
+      loops::BufferId buffer;
+      loops::Index index;  // of the first place
+      loops::TileId vectors;
+    };
+
+    Pull& pull_;
+    loops::VarId first_;
+    size_t depth_;  // of scopes around it
+    int64_t place_ = 0;
+    std::vector<Loaded> loaded_;
+  };
+
  private:
   struct Made {
     const Value* value;
@@ -53,6 +83,7 @@ class Pull final : public loops::ElementSource {
   std::map<const Value*, Answer> answers_;
   std::vector<std::vector<Made>> memos_;  // innermost scope last
   const Shape* view_ = nullptr;           // the coordinates of `index` where they are not the value's own
+  Square* square_ = nullptr;
 };
 
 // Equal as trees.

@@ -1,6 +1,7 @@
 #include "aot/schedule/sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "aot/base/contains.h"
 #include "aot/base/divide.h"
@@ -53,6 +54,28 @@ int strided_dim(const Draft& draft, const Value* value, const Values& provided, 
     if (const int dim = strided_dim(draft, operand, provided, seen); dim >= 0) return dim;
   }
   return -1;
+}
+
+// Whether a value is moved from a buffer, and nothing else.
+bool is_moved(const Draft& draft, const Value* value, const Values& provided) {
+  if (draft.is_made(value)) return true;
+  const Op& op = *value->op;
+  return !contains(provided, value) && op.def->access && op.operands.size() == 1 &&
+         is_moved(draft, op.operand(0), provided);
+}
+
+// Of a value that reorders a buffer's dimensions: those that stay neighbours are walked as the last of them.
+void join_dims(const Draft& draft, const Value* value, Shape& shape) {
+  const Value* from = value->op->operand(0);
+  while (!draft.is_made(from) && access_map(*from->op).is_flat) from = from->op->operand(0);
+  std::optional<std::vector<int>> dims = renamed_dims(*value->op);
+  if (!draft.is_made(from) || !dims) return;
+  std::erase(*dims, -1);
+  const std::vector<int> all = long_dims(shape);
+  for (size_t k = 0; k + 1 < dims->size(); ++k) {
+    const int dim = (*dims)[k], next = (*dims)[k + 1];
+    if (std::ranges::find(all, dim) + 1 == std::ranges::find(all, next)) shape[next] *= std::exchange(shape[dim], 1);
+  }
 }
 
 // Where the first of the result's elements lies in a line, an operand of one dimension longer than 1, when the others
@@ -227,8 +250,9 @@ struct Walk {
   int64_t strided = 1;  // its extent
   int64_t block = 1;    // elements of the strided dimension that are walked at a time: a cache line
   int64_t blocks = 1;
-  int run_dim = -1;  // the innermost dimension of the run: the innermost ones, walked as one
-  int64_t run = 1;   // its elements
+  bool in_squares = false;  // of vectors along the strided dimension and along the run
+  int run_dim = -1;         // the innermost dimension of the run: the innermost ones, walked as one
+  int64_t run = 1;          // its elements
   // Where joined pieces begin, counted in units or in vectors of the run.
   std::set<int64_t> unit_bounds, run_bounds;
 
@@ -250,6 +274,8 @@ Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machi
     walk.strided_dim = space.strided_dim;
     walk.strided = shape[walk.strided_dim];
     walk.block = machine.line_bytes / info(DType::kF32).bytes;
+    walk.in_squares = space.is_moved && lanes > 1;
+    if (walk.in_squares) walk.block = round_up(walk.block, lanes);
     walk.blocks = divide_up(walk.strided, walk.block);
     std::erase(walk.outer, walk.strided_dim);
   }
@@ -366,7 +392,20 @@ class Sweep {
       Pull::Scope scope(step_.pull());
       body_(index, mask);
     };
-    b_.loop("s", first, first + walk_.block, 1, element_at, {Index(walk_.strided)});
+    const int64_t lanes = b_.vector_lanes(), whole = walk_.in_squares && !mask ? walk_.strided / lanes * lanes : 0;
+    if (whole == 0) return b_.loop("s", first, first + walk_.block, 1, element_at, {Index(walk_.strided)});
+    const auto square_at = [&](const Index& s) {
+      const Index at = b_.let_index("s", b_.index_value(s), 0, whole - lanes);
+      Pull::Square square(step_.pull(), at.terms.empty() ? loops::kLaneVar : at.terms[0].var);
+      for (int64_t place = 0; place < lanes; ++place) {
+        square.enter(place);
+        element_at(at + place);
+      }
+    };
+    b_.loop("s", first, first + (walk_.block - lanes + 1), lanes, square_at, {Index(whole - lanes + 1)});
+    if (whole == walk_.strided) return;
+    b_.if_then(b_.in_range(block, walk_.blocks - 1, walk_.blocks),
+               [&] { b_.loop("s", whole, walk_.strided, 1, element_at); });
   }
 
   Step& step_;
@@ -395,6 +434,10 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& p
     space.merged = std::min(space.merged, merged.of(value));
     space.strided_dim = std::max(space.strided_dim, strided_dim(draft, draft.source(value), provided, seen));
   }
+  const Value* source = draft.source(values[0]);
+  const bool is_whole = values.size() == 1 && !draft.is_update(values[0]);
+  space.is_moved = is_whole && space.strided_dim >= 0 && is_moved(draft, source, provided);
+  if (space.is_moved) join_dims(draft, source, space.shape);
   return space;
 }
 

@@ -17,6 +17,7 @@ struct SweepSpace {
   // A dimension that some operand has innermost (-1: none). It is walked in short blocks inside the vector dimension,
   // so that strided reads use their cache lines whole.
   int strided_dim = -1;
+  bool is_moved = false;  // ... and what is made is only moved: in squares of vectors along both
   // A dimension along which pieces are joined (-1: none), and where each but the first begins: it is walked piece by
   // piece, so that none is asked which it is. Or the dimension has elements of all, in order.
   int joint_dim = -1;

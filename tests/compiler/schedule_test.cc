@@ -52,6 +52,29 @@ TEST(Elementwise, ReshapesAndTransposes) {
   }));
 }
 
+// Of whole squares of vectors and with a rest of either dimension, of neighbours that are walked as one, of views below
+// and above, and beside a dimension that is repeated.
+TEST(Elementwise, TransposesInSquares) {
+  const auto moved = [](const TensorType& type, const std::function<Value*(GraphBuilder & b, Value * x)>& move) {
+    check_kernel(kernel_function({type}, [&](GraphBuilder& b, const Values& x) { return Values{move(b, x[0])}; }));
+  };
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kI8}) {
+    for (const Shape& shape : {Shape{2, 5, 7, 48}, Shape{1, 37, 3, 70}, Shape{3, 16, 1, 35}}) {
+      for (const std::vector<int64_t>& order : {std::vector<int64_t>{0, 3, 1, 2}, {0, 2, 3, 1}, {3, 2, 1, 0}})
+        moved({dtype, shape}, [&](GraphBuilder& b, Value* x) { return ops::transpose(b, x, order); });
+    }
+  }
+  moved(f32({40, 42}),
+        [](GraphBuilder& b, Value* x) { return ops::transpose(b, ops::reshape(b, x, {40, 6, 7}), {1, 2, 0}); });
+  moved(f32({40, 50}), [](GraphBuilder& b, Value* x) {
+    return ops::transpose(b, ops::slice(b, x, {3, 5}, {38, 45}, {1, 2}), {1, 0});
+  });
+  moved(f32({40, 50}), [](GraphBuilder& b, Value* x) {
+    return ops::reverse(b, ops::transpose(b, ops::slice(b, x, {3, 5}, {38, 45}, {1, 1}), {1, 0}), {0});
+  });
+  moved(f32({20, 33}), [](GraphBuilder& b, Value* x) { return ops::broadcast_in_dim(b, x, {33, 3, 20}, {2, 0}); });
+}
+
 TEST(Elementwise, HalfAndIntegers) {
   for (const DType dtype :
        {DType::kF16, DType::kBF16, DType::kF64, DType::kI8, DType::kI32, DType::kI64, DType::kUI16}) {
@@ -312,6 +335,12 @@ TEST(Update, WritesWindows) {
       kernel_function({f32({6, 30, 40}), f32({30, 50}), f32({50, 40}), index}, [&](GraphBuilder& b, const Values& a) {
         Value* product = ops::dot_general(b, a[1], a[2], {{}, {}, {1}, {0}});
         return Values{ops::dynamic_update_slice(b, a[0], ops::reshape(b, product, {1, 30, 40}), at(b, a[3], 3))};
+      }));
+  // Dimensions that stay neighbours are not walked as one in a window that has only a part of them.
+  check_kernel(
+      kernel_function({f32({20, 9, 30}), f32({6, 20, 16}), index, index}, [&](GraphBuilder& b, const Values& a) {
+        Value* turned = ops::transpose(b, a[1], {2, 0, 1});
+        return Values{ops::dynamic_update_slice(b, a[0], turned, {a[2], a[3], a[3]})};
       }));
   // Reversed, what is overwritten is read elsewhere; and the window read at another place: both need a copy.
   for (const bool reversed : {false, true}) {
