@@ -87,6 +87,11 @@ const KernelBinding* Draft::place(const Value* value) const {
   return found == places_.end() ? nullptr : &found->second;
 }
 
+const Value* Draft::kept(const Value* value) const {
+  while (!is_made(value) && access_map(*value->op).is_flat) value = value->op->operand(0);
+  return is_made(value) ? value : nullptr;
+}
+
 std::vector<int> Draft::results_of(const Value* value) const {
   std::vector<int> results;
   const Values& yielded = body().terminator()->operands;

@@ -25,6 +25,9 @@ class Draft {
   // Null while the value is in no buffer: operands are from the start, others once a step has written them.
   const KernelBinding* place(const Value* value) const;
   bool is_made(const Value* value) const { return place(value) != nullptr; }
+  // What is in a buffer and has the elements of `value` in their order: itself, or what it is a reshape of. Null where
+  // there is none.
+  const Value* kept(const Value* value) const;
   bool is_result(const Value* value) const;
   // The results of the kernel op that are `value`.
   std::vector<int> results_of(const Value* value) const;
