@@ -66,7 +66,7 @@ class Draft {
 };
 
 // Unmade results of the kernel that follow from `roots` by elementwise ops at the same index and need nothing else that
-// is still to be made by a template.
+// is still to be made by a template; and after them those that need no root, but the same transcendental functions.
 Values elementwise_followers(const Draft& draft, const Values& roots);
 
 // Whether making `value` needs a result of a root op that is neither made nor among `roots`.

@@ -98,6 +98,20 @@ TEST(Contraction, Epilogue) {
                {.relative = 1e-5});
 }
 
+// A result beside the product that shares a transcendental function with what follows it is made along with it.
+TEST(Contraction, EpilogueSharesFunctions) {
+  const auto kernel = [](bool shares) {
+    return kernel_function({f32({13, 20}), f32({20, 33}), f32({13, 33})}, [&](GraphBuilder& b, const Values& x) {
+      Value* activation = ops::unary(b, kTanh, x[2]);
+      Value* product = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+      return Values{ops::multiply(b, product, shares ? activation : x[2]), ops::multiply(b, activation, x[2])};
+    });
+  };
+  check_kernel(kernel(true), {.relative = 1e-5});
+  EXPECT_EQ(lower(*kernel(true).kernel, loops::find_target("x86-64-v3")).steps.size(), 1);
+  EXPECT_EQ(lower(*kernel(false).kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
+}
+
 ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
   return {{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}}, window, groups, 1};
 }
