@@ -38,7 +38,8 @@ constexpr Target kTargets[] = {
                  .l3_bytes_per_ns = 20,
                  .packed_element_ns = 0.06,
                  .in_place_row_share = 0,
-                 .packed_apart_share = 0}},
+                 .packed_apart_share = 0,
+                 .lost_columns_share = 2.5}},
     // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
     {.name = "x86-64-v4",
      .isa = "x86-64",

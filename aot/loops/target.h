@@ -29,6 +29,8 @@ struct Machine {
   // How much longer a register tile of more than four rows takes: for each row that is read where it lies, and where rows
   // are packed one after the other instead of beside each other.
   double in_place_row_share = 0.006, packed_apart_share = 0.06;
+  // ... and where each tile of rows fetches columns anew, a page apart at each step, from the second-level cache.
+  double lost_columns_share = 0;
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;

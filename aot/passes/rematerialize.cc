@@ -48,6 +48,8 @@ class Rematerializer {
     if (static_cast<double>(best.gain_bytes) < kMinGainShare * static_cast<double>(peak_bytes_) || best.wanted.empty())
       return false;
     cut_ = std::move(best);
+    // Those first that are read first: others take what is copied for them.
+    std::ranges::stable_sort(cut_.wanted, {}, [&](const Value* value) { return first_late(value); });
     for (Value* value : cut_.wanted) {
       if (!is_kept(value)) replace_late(value);
     }
@@ -210,17 +212,21 @@ class Rematerializer {
 
   bool is_kept(const Value* value) const { return cut_.kept.contains(value) || !chain_flops_.contains(value); }
 
+  bool is_late(const Value::Use& use) const { return reader(use) > cut_.moment; }
+
+  int first_late(const Value* value) const {
+    int first = static_cast<int>(ops_.size());
+    for (const Value::Use& use : value->uses) {
+      if (is_late(use)) first = std::min(first, reader(use));
+    }
+    return first;
+  }
+
   // Late readers of `value` get a copy that stands before the first of them.
   void replace_late(Value* value) {
     std::vector<Value::Use> late;
-    int first = static_cast<int>(ops_.size());
-    for (const Value::Use& use : value->uses) {
-      if (const int at = reader(use); at > cut_.moment) {
-        late.push_back(use);
-        first = std::min(first, at);
-      }
-    }
-    Value* recomputed = copy_chain(value, first);
+    std::ranges::copy_if(value->uses, std::back_inserter(late), [&](const Value::Use& use) { return is_late(use); });
+    Value* recomputed = copy_chain(value, first_late(value));
     for (const Value::Use& use : late) use.op->set_operand(use.operand_index, recomputed);
   }
 

@@ -6,6 +6,7 @@
 #include "aot/graph/access_map.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
+#include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/pass.h"
 
@@ -50,6 +51,18 @@ bool updates_in_place(const Value* result, const Block& body) {
          });
 }
 
+// Values of transcendental functions that making `values` computes, but for what making `roots` does.
+std::set<const Value*> functions_in(const Draft& draft, const Values& values, const Values& roots) {
+  std::set<const Value*> functions, seen;
+  const auto visit = [&](const auto& self, const Value* at) -> void {
+    if (draft.is_made(at) || contains(roots, at) || !seen.insert(at).second) return;
+    if (at->op->def->is_elementwise && at->op->def->flops >= kMathFlops) functions.insert(at);
+    for (const Value* operand : at->op->operands) self(self, operand);
+  };
+  for (const Value* value : values) visit(visit, value);
+  return functions;
+}
+
 }  // namespace
 
 Draft::Draft(const Op& kernel, const loops::Target& target, const LowerOptions& options)
@@ -85,6 +98,11 @@ const Value* Draft::source(const Value* value) const { return source(const_cast<
 const KernelBinding* Draft::place(const Value* value) const {
   const auto found = places_.find(value);
   return found == places_.end() ? nullptr : &found->second;
+}
+
+const Value* Draft::kept(const Value* value) const {
+  while (!is_made(value) && access_map(*value->op).is_flat) value = value->op->operand(0);
+  return is_made(value) ? value : nullptr;
 }
 
 std::vector<int> Draft::results_of(const Value* value) const {
@@ -173,12 +191,19 @@ Values elementwise_followers(const Draft& draft, const Values& roots) {
     }
     return known[{value, same_index}] = result;
   };
-  Values followers;
+  Values followers, others;
   for (Value* value : draft.body().terminator()->operands) {
-    if (draft.is_made(value) || contains(followers, value) || contains(roots, value)) continue;
+    if (draft.is_made(value) || contains(followers, value) || contains(others, value) || contains(roots, value))
+      continue;
     if (draft.source(value)->type.shape != roots[0]->type.shape || needs_other_root(draft, value, roots)) continue;
     const bool needs_root = std::ranges::any_of(roots, [&](const Value* root) { return draft.needs(value, root); });
-    if (needs_root && follows(follows, value, true)) followers.push_back(value);
+    if (follows(follows, value, true)) (needs_root ? followers : others).push_back(value);
+  }
+  const std::set<const Value*> functions = functions_in(draft, followers, roots);
+  for (Value* value : others) {
+    const std::set<const Value*> its_own = functions_in(draft, {value}, roots);
+    if (std::ranges::any_of(its_own, [&](const Value* it) { return functions.contains(it); }))
+      followers.push_back(value);
   }
   return followers;
 }

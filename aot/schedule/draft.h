@@ -25,6 +25,9 @@ class Draft {
   // Null while the value is in no buffer: operands are from the start, others once a step has written them.
   const KernelBinding* place(const Value* value) const;
   bool is_made(const Value* value) const { return place(value) != nullptr; }
+  // What is in a buffer and has the elements of `value` in their order: itself, or what it is a reshape of. Null where
+  // there is none.
+  const Value* kept(const Value* value) const;
   bool is_result(const Value* value) const;
   // The results of the kernel op that are `value`.
   std::vector<int> results_of(const Value* value) const;
@@ -63,7 +66,7 @@ class Draft {
 };
 
 // Unmade results of the kernel that follow from `roots` by elementwise ops at the same index and need nothing else that
-// is still to be made by a template.
+// is still to be made by a template; and after them those that need no root, but the same transcendental functions.
 Values elementwise_followers(const Draft& draft, const Values& roots);
 
 // Whether making `value` needs a result of a root op that is neither made nor among `roots`.

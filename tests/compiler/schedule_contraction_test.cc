@@ -98,6 +98,20 @@ TEST(Contraction, Epilogue) {
                {.relative = 1e-5});
 }
 
+// A result beside the product that shares a transcendental function with what follows it is made along with it.
+TEST(Contraction, EpilogueSharesFunctions) {
+  const auto kernel = [](bool shares) {
+    return kernel_function({f32({13, 20}), f32({20, 33}), f32({13, 33})}, [&](GraphBuilder& b, const Values& x) {
+      Value* activation = ops::unary(b, kTanh, x[2]);
+      Value* product = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+      return Values{ops::multiply(b, product, shares ? activation : x[2]), ops::multiply(b, activation, x[2])};
+    });
+  };
+  check_kernel(kernel(true), {.relative = 1e-5});
+  EXPECT_EQ(lower(*kernel(true).kernel, loops::find_target("x86-64-v3")).steps.size(), 1);
+  EXPECT_EQ(lower(*kernel(false).kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
+}
+
 ops::Convolution nchw(const ops::Window& window, int64_t groups = 1) {
   return {{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}}, window, groups, 1};
 }
@@ -278,6 +292,29 @@ TEST(Contraction, OperandsThatAreSlices) {
   }
 }
 
+// Reshapes of what is in memory are read where it lies, too: as if they were not there.
+TEST(Contraction, OperandsThatAreReshapes) {
+  for (const bool is_across : {false, true}) {
+    const Shape lhs = is_across ? Shape{70, 40} : Shape{40, 70}, rhs = is_across ? Shape{33, 70} : Shape{70, 33};
+    const ops::DotDims dims{{}, {}, {is_across ? 0 : 1}, {is_across ? 1 : 0}};
+    const KernelFunction reshaped =
+        kernel_function({f32({4, 10, 70}), f32({7, 10, 33})}, [&](GraphBuilder& b, const Values& x) {
+          return Values{ops::dot_general(b, ops::reshape(b, x[0], lhs), ops::reshape(b, x[1], rhs), dims)};
+        });
+    check_kernel(reshaped, {.relative = 1e-5});
+    for (const loops::Target& target : loops::all_targets()) {
+      EXPECT_EQ(lower(*reshaped.kernel, target).choices, lower(*dot(lhs, rhs, dims).kernel, target).choices);
+    }
+  }
+  check_kernel(kernel_function({f32({2, 9, 10, 3}), f32({20, 27})},
+                               [&](GraphBuilder& b, const Values& x) {
+                                 Value* image = ops::reshape(b, x[0], {2, 3, 10, 9});
+                                 return Values{ops::convolution(b, image, ops::reshape(b, x[1], {20, 3, 3, 3}),
+                                                                nchw({{.size = 3}, {.size = 3}}))};
+                               }),
+               {.relative = 1e-5});
+}
+
 TEST(Contraction, RandomDotGenerals) {
   RandomContraction random(1, kExtents);
   for (int round = 0; round < 60; ++round) {
@@ -331,6 +368,19 @@ TEST(Contraction, RandomJoinedOperands) {
                                                  : dtype == DType::kF32 ? sums_of(depth)
                                                                         : KernelTolerance{.relative = 1e-2});
     if (HasFailure()) return;
+  }
+}
+
+// Parts in memory whose rows lie beside each other are packed in vectors of them: nothing is gathered.
+TEST(Contraction, JoinedRowsThatLieAcross) {
+  const KernelFunction joined =
+      kernel_function({f32({32, 512}), f32({40, 512}), f32({72, 64})}, [&](GraphBuilder& b, const Values& x) {
+        return Values{ops::dot_general(b, ops::concatenate(b, {x[0], x[1]}, 0), x[2], {{}, {}, {0}, {0}})};
+      });
+  for (const loops::Target& target : loops::all_targets()) {
+    for (const LoweredKernel& step : lower(*joined.kernel, target).steps) {
+      EXPECT_EQ(loops::print(step.kernel).find("*lane"), std::string::npos) << target.name;
+    }
   }
 }
 

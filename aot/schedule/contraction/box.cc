@@ -16,9 +16,9 @@ class BoxFilling {
         shape_(side_.value->type.shape),
         runs_(*point.plan().runs),
         panels_(panels),
-        is_made_(point.step().draft().is_made(side_.value)),
+        is_kept_(point.step().draft().kept(side_.value)),
         may_end_early_(point.plan().has_own_rows && point.plan().columns.is_ragged()),
-        line_(is_made_ ? first_of_line() : runs_.box.size() - 1) {}
+        line_(is_kept_ ? first_of_line() : runs_.box.size() - 1) {}
 
   // The box of the point.
   void fill() {
@@ -75,11 +75,11 @@ class BoxFilling {
 
   // `index`: the last counts elements of the line.
   Expr element(const Indices& index, const Expr& mask) {
-    if (!is_made_) return point_.element_at(side_, index, mask);
+    if (!is_kept_) return point_.element_at(side_, index, mask);
     const Shape strides = row_major_strides(shape_);
     Index flat = index.back();
     for (size_t j = 0; j + 1 < index.size(); ++j) flat = flat + index[j] * strides[j];
-    return b_.convert(point_.dtype(), b_.load(point_.step().input(side_.value), flat, mask));
+    return b_.convert(point_.dtype(), b_.load(point_.buffer_of(side_), flat, mask));
   }
 
   ContractionPoint& point_;
@@ -88,7 +88,7 @@ class BoxFilling {
   const Shape& shape_;
   const RowRuns& runs_;
   const Panels& panels_;
-  bool is_made_;        // ... and not by an op on the way
+  bool is_kept_;        // in a buffer, and not made by an op on the way
   bool may_end_early_;  // lines run along columns, of which the last block has fewer
   size_t line_;
   Indices low_;  // where the box begins in the operand

@@ -102,14 +102,13 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
 
 void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& depth) {
   const auto is_dilated = [](const AxisMap& access) { return access.divisor > 1; };
-  if (depth.dims.empty() || !step_.draft().is_made(side.value) || std::ranges::any_of(side.accesses, is_dilated))
-    return;
+  if (depth.dims.empty() || !step_.draft().kept(side.value) || std::ranges::any_of(side.accesses, is_dilated)) return;
   const int64_t step = side.stride(depth.dims.back());
   const int64_t step_bytes = std::abs(step) * info(side.value->type.dtype).bytes;
   if (step_bytes < step_.draft().target().machine.line_bytes) return;
   Index at = side.constant() + kPlacesAhead * step;
   for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * side.stride(static_cast<int>(d));
-  b().prefetch(step_.input(side.value), at);
+  b().prefetch(buffer_of(side), at);
 }
 
 }  // namespace ingot::schedule

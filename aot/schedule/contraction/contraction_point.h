@@ -31,6 +31,8 @@ class ContractionPoint {
   void enter_row(const loops::Index& row);
   Indices result_index() const;
 
+  // Where an operand lies that is kept in a buffer (Draft::kept).
+  loops::BufferId buffer_of(const ContractionSide& side) const { return step_.input(step_.draft().kept(side.value)); }
   // An operand's place along one of its dimensions, in units of 1 / divisor.
   loops::Index place(const AxisMap& access) const;
   // Whether the operand has elements here, as far as walking `along` does not change it; null when always.

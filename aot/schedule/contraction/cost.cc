@@ -24,6 +24,7 @@ constexpr double kStoreFarNs = 3;         // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;   // ... element by element
 constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
 constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
+constexpr double kForeseenShare = 0.2;    // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
@@ -158,8 +159,13 @@ class Model {
     }
     if (c_.pack_columns == Packing::kNone) {
       const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
-      const double far = columns_are_foreseen() ? 0 : far_share(way_.columns);
-      share += (kFarColumnsShare + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+      const double far = far_share(way_.columns);
+      const double lost = column_lines_are_lost(lines) ? m_.lost_columns_share * far : 0;
+      if (columns_are_foreseen()) {
+        share += kForeseenShare * lost;
+      } else {
+        share += (std::max(kFarColumnsShare, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+      }
     }
     return share;
   }
@@ -169,6 +175,13 @@ class Model {
     if (!it.depth_stride || depth() <= 32) return 0;
     const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
     return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+  }
+
+  // Columns of a tile that are read where they lie, so many lines at a step: before the next tile of rows reads them, they
+  // are lost from the first-level cache, whose sets they share.
+  bool column_lines_are_lost(int64_t lines) const {
+    return rows_ > c_.tile_rows && way_.columns.depth_stride &&
+           crowded_bytes(way_.columns, lines) > static_cast<double>(m_.l1_bytes);
   }
 
   // Columns that are read where they lie, a few lines of depth at once, each from its start to its end.

@@ -19,7 +19,7 @@ DepthWalk::DepthWalk(ContractionPoint& point, const DepthSegment& segment, const
 }
 
 DepthWalk DepthWalk::merged(const ContractionSide& side) const {
-  if (!side.is_affine() || !point_.step().draft().is_made(side.value)) return *this;
+  if (!side.is_affine() || !point_.step().draft().kept(side.value)) return *this;
   DepthWalk result = *this;
   result.parts_.clear();
   for (const DepthPart& part : parts_) {

@@ -102,7 +102,7 @@ RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const Bl
     start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs.strides[dims.back()];
   }
   const bool is_far = !plan_.has_own_rows && tile.offsets.empty();
-  return {point_.step().input(plan_.rows_side.value), start, runs.run().step, ranges, is_far, tile.offsets};
+  return {point_.buffer_of(plan_.rows_side), start, runs.run().step, ranges, is_far, tile.offsets};
 }
 
 RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, const Index& packed_first,
@@ -120,7 +120,7 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   const Index start = side.constant() + tile.row * row_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
-  return {point_.step().input(side.value), start, row_step, {{width, depth_step}}, /*is_far=*/true};
+  return {point_.buffer_of(side), start, row_step, {{width, depth_step}}, /*is_far=*/true};
 }
 
 ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
@@ -134,7 +134,7 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   const int64_t column_step = *side.linear(plan_.columns.axes.back().dims, plan_.space.dims);
   const Index start = side.constant() + (columns.start + column) * column_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
-  return {point_.step().input(side.value), start, depth_step, column_step};
+  return {point_.buffer_of(side), start, depth_step, column_step};
 }
 
 void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,

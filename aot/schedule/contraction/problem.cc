@@ -65,7 +65,7 @@ class Reader {
 
   // Where the elements of a slice lie in what it is of.
   ContractionSide look_through_boxes(ContractionSide side) const {
-    while (side.is_affine() && !draft_.is_made(side.value) && is_box(*side.value->op)) {
+    while (side.is_affine() && !draft_.kept(side.value) && is_box(*side.value->op)) {
       const Op& box = *side.value->op;
       side = {box.operand(0), compose(side.accesses, access_map(box).pieces[0].axes)};
     }
@@ -75,7 +75,7 @@ class Reader {
   // Pieces side by side along the depth and nothing else, which kernels read from where they lie.
   bool is_joined(const ContractionSide& side) const {
     const std::vector<int> depth = dims_of(ContractionDim::Kind::kK);
-    if (draft_.is_made(side.value) || depth.size() != 1) return false;
+    if (draft_.kept(side.value) || depth.size() != 1) return false;
     const std::optional<Joint> joint = joint_of(*side.value->op);
     if (!joint) return false;
     const int64_t extent = side.value->type.shape[joint->dim];
@@ -91,10 +91,11 @@ class Reader {
     it.operand = operand;
     it.dims = std::move(dims);
     const Value* value = it.side.value;
-    it.is_in_buffer = draft_.is_made(value) && it.side.is_affine();
+    it.is_in_buffer = draft_.kept(value) && it.side.is_affine();
     it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
-    it.is_moved = is_moved(value);
     it.is_joined = is_joined(it.side);
+    const auto moves = [&](const Value* part) { return is_moved(part); };
+    it.is_moved = it.is_joined ? std::ranges::any_of(value->op->operands, moves) : is_moved(value);
     Value* whole = problem_.op->operand(operand);
     it.can_be_prepared = batch_.empty() && whole->uses.size() == 1;
     // What packs it has to be the first step, so that it can go before the loop.
@@ -104,7 +105,7 @@ class Reader {
 
   // What is moved on the way from a buffer is read against its order.
   bool is_moved(const Value* value) const {
-    return !draft_.is_made(value) && value->op->def->only_moves() &&
+    return !draft_.kept(value) && value->op->def->only_moves() &&
            merged_dims(draft_, value) < std::ssize(long_dims(value->type.shape));
   }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "aot/base/contains.h"
 #include "aot/base/divide.h"
@@ -120,6 +122,21 @@ OuterBlocks outer_blocks(const ReduceGroup& group, std::function<void()> after) 
   return {level, each, each - missing / 2, std::move(after)};
 }
 
+// How many of the first accumulators one walk takes: as many as registers hold, and more that read what those do.
+size_t count_of_one_walk(const Draft& draft, std::span<const Accumulator> accumulators, int vectors) {
+  std::set<const Value*> read;
+  size_t count = 0;
+  for (const Accumulator& accumulator : accumulators) {
+    Values inputs = draft.inputs_of(accumulator.op().operands);
+    std::erase_if(inputs, [](const Value* input) { return input->type.elements() == 1; });
+    const bool is_near = std::ranges::any_of(inputs, [&](const Value* input) { return read.contains(input); });
+    if (count > 0 && !is_near && static_cast<int>(count + 1) * vectors > draft.target().vector_registers) break;
+    read.insert(inputs.begin(), inputs.end());
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 void walk_row(Step& step, const ReduceGroup& group, const std::vector<Index>& kept_index, const RowWalk& walk,
@@ -211,18 +228,22 @@ void take_columns(Step& step, const ReduceGroup& group, std::vector<Accumulator>
                   const ReducedPart& part) {
   loops::KernelBuilder& b = step.b();
   std::vector<Index> index = at;
-  const OuterBlocks blocks = outer_blocks(group, [&] {
-    for (Accumulator& accumulator : accumulators) accumulator.fold();
-  });
-  walk_outer(step, group, part, blocks, index, 0, 0, [&](const Index&) {
-    b.unrolled("v", vectors, [&](Index v) {
-      Pull::Scope scope(step.pull());
-      const Index column = first + v * b.vector_lanes() + b.lane();
-      if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
-      const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
-      for (Accumulator& accumulator : accumulators) accumulator.take(v, index, mask);
+  for (std::span<Accumulator> rest = accumulators; !rest.empty();) {
+    const std::span<Accumulator> taken = rest.first(count_of_one_walk(step.draft(), rest, vectors));
+    rest = rest.subspan(taken.size());
+    const OuterBlocks blocks = outer_blocks(group, [&] {
+      for (Accumulator& accumulator : taken) accumulator.fold();
     });
-  });
+    walk_outer(step, group, part, blocks, index, 0, 0, [&](const Index&) {
+      b.unrolled("v", vectors, [&](Index v) {
+        Pull::Scope scope(step.pull());
+        const Index column = first + v * b.vector_lanes() + b.lane();
+        if (!group.run_dims.empty()) index[group.run_dims.back()] = column;
+        const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
+        for (Accumulator& accumulator : taken) accumulator.take(v, index, mask);
+      });
+    });
+  }
 }
 
 }  // namespace ingot::schedule

@@ -29,8 +29,7 @@ module {
     %dz = stablehlo.multiply %z, %z : tensor<8x16xf32>
     %dy = stablehlo.dot_general %dz, %v, contracting_dims = [1] x [1] : (tensor<8x16xf32>, tensor<32x16xf32>) -> tensor<8x32xf32>
     %d = stablehlo.multiply %dy, %s_0 : tensor<8x32xf32>
-    %t_1 = stablehlo.tanh %x {ingot.recomputed} : tensor<8x32xf32>
-    %u = stablehlo.multiply %t_1, %d : tensor<8x32xf32>
+    %u = stablehlo.multiply %t_0, %d : tensor<8x32xf32>
     %dv = stablehlo.dot_general %y, %dz, contracting_dims = [0] x [0] : (tensor<8x32xf32>, tensor<8x16xf32>) -> tensor<32x16xf32>
     %dw = stablehlo.dot_general %a, %u, contracting_dims = [0] x [0] : (tensor<8x16xf32>, tensor<8x32xf32>) -> tensor<16x32xf32>
     return %dw, %dv : tensor<16x32xf32>, tensor<32x16xf32>
