@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import collections.abc
 import csv
 import ctypes
 import datetime
@@ -20,6 +21,7 @@ import pickle
 import queue
 import random
 import sqlite3
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Container, Iterable
@@ -209,6 +211,7 @@ def _is_long(values: Any) -> bool:
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
+ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
 C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
 BYTES = (bytearray, array.array, memoryview)  # whose elements can be written
 
@@ -241,6 +244,18 @@ TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (type(hashlib.sha256()), lambda h: h.hexdigest()),
 )
 STATEFUL = tuple(type_ for type_, _ in STATES)
+
+
+def registered_with(class_: type) -> list[type]:
+    """The classes that an abstract class was told are its own."""
+    known = registry(class_) if isinstance(vars(class_).get("_abc_impl"), ABC_DATA) else ()
+    found = [other for reference in known if (other := reference()) is not None]
+    return sorted(found, key=lambda other: f"{other.__module__}.{other.__qualname__}")
+
+
+def registry(class_: type) -> Any:
+    """Weak references to those classes; `abc` shows them in no other way."""
+    return sys.modules["_abc"]._get_dump(class_)[0]
 
 
 def place_in_file(file: Any) -> int | None:
