@@ -32,8 +32,8 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.calls import Subject
 from ingot.torch.held import ABSENT, Absent
-from ingot.torch.reach import codes, global_names, imported_names, is_users, is_users_class
-from ingot.torch.snapshot import ABC_DATA, PLAIN, SIZED, Leaf, Snapshot, registered_with
+from ingot.torch.reach import ABC_DATA, codes, global_names, imported_names, is_users, is_users_class
+from ingot.torch.snapshot import PLAIN, SIZED, Leaf, Snapshot
 from ingot.torch.torch_internals import running_modes, without_functions
 
 # Of Python's own modules, those whose functions give the same of the same operands. What code of the user's names of
@@ -282,9 +282,8 @@ def _class(class_: type) -> str:
     bases = [class_name(base) for base in class_.__mro__]
     properties = [value for value in vars(class_).values() if isinstance(value, property)]
     setters = [f for value in properties for f in (value.fset, value.fdel) if f is not None]
-    registered = [class_name(other) for other in registered_with(class_)]
     annotations = repr(vars(class_).get("__annotations__"))
-    return repr((bases, [*vars(class_)], [_function(f) for f in setters], sorted(registered), annotations))
+    return repr((bases, [*vars(class_)], [_function(f) for f in setters], annotations))
 
 
 def _cache(function: Any) -> str:

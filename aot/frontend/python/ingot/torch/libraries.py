@@ -132,10 +132,10 @@ def _value(value: Any, module: str, depth: int) -> str:
     """A plain value, or what a container has of them and of functions and classes."""
     if not isinstance(value, CONTAINERS) or depth == DEEP:
         return repr(value) if type(value) in PLAIN else _entry(value, module, 1)
-    is_mapping = isinstance(value, dict)
-    values = [_value(v, module, depth + 1) for v in ([*value.values()] if is_mapping else [*value])]
-    keys = [_value(key, module, DEEP) for key in value] if is_mapping else []
-    return f"{keys} {sorted(values) if isinstance(value, set | frozenset) else values}"
+    keys, held = ([*value], [*value.values()]) if isinstance(value, dict) else ([], [*value])
+    values = [_value(v, module, depth + 1) for v in held]
+    names = [_value(key, module, DEEP) for key in keys]
+    return f"{names} {sorted(values) if isinstance(value, set | frozenset) else values}"
 
 
 def _entry(value: Any, module: str, depth: int) -> str:

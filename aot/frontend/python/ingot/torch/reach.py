@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import collections.abc
 import contextlib
 import contextvars
 import dis
@@ -50,6 +51,8 @@ OPAQUE = (
 )
 # By these names code reads and writes variables that it does not name itself.
 BY_TEXT = {"globals", "f_globals", "eval", "exec", "vars", "modules", "import_module", "__import__"}
+ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
+ABC: Any = sys.modules["_abc"]  # shows it
 VALUES = (bool, int, float, complex, str, dict, list, set, collections.deque, collections.UserDict, os._Environ)
 
 
@@ -273,10 +276,19 @@ def _class(class_: type, path: str, names: Names) -> Edges:
     if not is_users_class(class_):
         return
     yield Held(f"type({path})", type(class_), lambda: type(class_))
+    if isinstance(vars(class_).get("_abc_impl"), ABC_DATA):
+        yield Held(f"what is registered with {path}", registered_with(class_), lambda: registered_with(class_))
     for name, value in list(vars(class_).items()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
         if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
             yield Held(f"{path}.{name}", value, ClassAttribute(class_, name))
+
+
+def registered_with(class_: type) -> tuple[type, ...]:
+    """The classes that an abstract class was told are its own."""
+    known = ABC._get_dump(class_)[0] if isinstance(vars(class_).get("_abc_impl"), ABC_DATA) else ()
+    found = [other for reference in known if (other := reference()) is not None]
+    return tuple(sorted(found, key=lambda other: f"{other.__module__}.{other.__qualname__}"))
 
 
 def is_users_class(class_: type) -> bool:

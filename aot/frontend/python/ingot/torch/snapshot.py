@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import collections
-import collections.abc
 import csv
 import ctypes
 import datetime
@@ -20,8 +19,8 @@ import pathlib
 import pickle
 import queue
 import random
+import re
 import sqlite3
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Container, Iterable
@@ -32,6 +31,7 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+from ingot.torch.errors import TraceError
 from ingot.torch.held import ABSENT, Absent, Held, Holder, Written
 from ingot.torch.reach import Edges, Names, edges
 from ingot.torch.torch_internals import without_functions
@@ -211,9 +211,17 @@ def _is_long(values: Any) -> bool:
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
-ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
+SCANNER: Any = type(vars(re.Pattern)["scanner"](re.compile(""), ""))
 C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
 BYTES = (bytearray, array.array, memoryview)  # whose elements can be written
+
+
+def _unseen(what: str) -> Callable[[Any], Any]:
+    def refuse(_: Any) -> Any:
+        raise TraceError(f"{what}, and Python does not show how far it is", fix="make it anew in each call")
+
+    return refuse
+
 
 # How the state of what draws random numbers, of locks, arrays and files is read; an array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
@@ -232,6 +240,7 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.nditer, lambda i: i.finished or i.iterindex),
     (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
     (io.IOBase, lambda f: place_in_file(f)),
+    (SCANNER, _unseen("the function reads on with a scanner of `re`")),
     (np.memmap, lambda a: a.shape),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )
@@ -244,18 +253,6 @@ TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (type(hashlib.sha256()), lambda h: h.hexdigest()),
 )
 STATEFUL = tuple(type_ for type_, _ in STATES)
-
-
-def registered_with(class_: type) -> list[type]:
-    """The classes that an abstract class was told are its own."""
-    known = registry(class_) if isinstance(vars(class_).get("_abc_impl"), ABC_DATA) else ()
-    found = [other for reference in known if (other := reference()) is not None]
-    return sorted(found, key=lambda other: f"{other.__module__}.{other.__qualname__}")
-
-
-def registry(class_: type) -> Any:
-    """Weak references to those classes; `abc` shows them in no other way."""
-    return sys.modules["_abc"]._get_dump(class_)[0]
 
 
 def place_in_file(file: Any) -> int | None:
