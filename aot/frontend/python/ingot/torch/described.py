@@ -160,7 +160,7 @@ def modes() -> list[Any]:
 def class_name(kind: type) -> str:
     """The name of a class, by which it is found, or by which a text of it is elsewhere."""
     name = f"{kind.__module__}.{kind.__qualname__}"
-    if not is_users_class(kind):
+    if not is_users_class(kind) and not issubclass(kind, type):  # of which C's have no names
         found: Any = sys.modules.get(kind.__module__)
         for part in kind.__qualname__.split("."):
             found = getattr(found, part, None)

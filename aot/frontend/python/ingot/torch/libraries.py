@@ -21,6 +21,7 @@ ALWAYS = frozenset({"torch", "numpy", "ingot"})
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (dict, list, tuple, set, frozenset)
 VALUES = (*PLAIN, *CONTAINERS)
+MOST_NAMED = 24  # characters of a setting; longer texts are messages, paths, and names that a process gives itself
 DEEP = 2  # functions in closures of functions
 
 Stamp = tuple[int, ...]
@@ -118,24 +119,25 @@ def _digest(module: types.ModuleType) -> str:
 def _entries(held: Mapping[str, Any], module: str, depth: int) -> list[str]:
     """What a module or a class holds; of Python, PyTorch and this package no values, which count and keep."""
     found = []
+    has_values = module.partition(".")[0] not in ALWAYS | PURE
     for key, value in [*held.items()]:
         kind = type(value)
         describe = ENTRIES.get(kind) or (_class if issubclass(kind, type) else None)
         if describe:
             found.append(f"{key} {describe(value, module, depth)}")
-        elif kind in VALUES and module.partition(".")[0] not in ALWAYS | PURE:
+        elif has_values and kind in VALUES and not (kind is str and len(value) > MOST_NAMED):
             found.append(f"{key} {_value(value, module, 0)}")
     return sorted(found)
 
 
 def _value(value: Any, module: str, depth: int) -> str:
-    """A plain value, or what a container has of them and of functions and classes."""
+    """A plain value, or what a container has of them and of functions and classes; lists are made of sets, too."""
     if not isinstance(value, CONTAINERS) or depth == DEEP:
         return repr(value) if type(value) in PLAIN else _entry(value, module, 1)
-    keys, held = ([*value], [*value.values()]) if isinstance(value, dict) else ([], [*value])
-    values = [_value(v, module, depth + 1) for v in held]
-    names = [_value(key, module, DEEP) for key in keys]
-    return f"{names} {sorted(values) if isinstance(value, set | frozenset) else values}"
+    if isinstance(value, dict):
+        return f"{sorted([(_value(k, module, DEEP), _value(v, module, depth + 1)) for k, v in [*value.items()]])}"
+    values = [_value(v, module, depth + 1) for v in [*value]]
+    return f"{values if isinstance(value, tuple) else sorted(values)}"
 
 
 def _entry(value: Any, module: str, depth: int) -> str:
