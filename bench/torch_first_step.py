@@ -2,8 +2,8 @@
 
 Seconds of first calls are of the processor, of this process and of the compilers that it starts: other work on the
 machine changes them less than the time that passes. Each row is of two processes: one that finds nothing on disk, and
-the next, which finds what that one compiled. A call traces the function, compiles what it traced (or finds the bundle),
-compares three steps with PyTorch's and makes one; importing PyTorch and making the model come before. Beside it stand
+the next, which finds what that one traced and compiled. A call traces the function (or finds the trace), compiles what it
+traced (or finds the bundle), compares three steps with PyTorch's (or one) and makes one; importing PyTorch and making the model come before. Beside it stand
 the same first step in eager PyTorch, and with the model and the optimizer's step given to torch.compile. The models are
 those of the package's tests.
 
@@ -35,7 +35,8 @@ HEAD = """# The first step in PyTorch's process, and those that follow
 
 Made by `bench/torch_first_step.py`, which says how. Seconds of the processor in a function's first call through
 `ingot.torch.compile`: to trace, to compile, to compare three steps with PyTorch's, and all with the step itself, in a
-process that compiles and in the next one, which finds the bundle. The later steps of a program take none of it. Beside
+process that compiles and in the next one, which finds trace and bundle, where it can be shown that it would trace the
+same, and compares one step. The later steps of a program take none of it. Beside
 it, the first step in eager PyTorch, and through `torch.compile` in a process that compiles and in the next one.
 
 """
@@ -78,6 +79,7 @@ def first_call(name: str) -> dict[str, float]:
     import ingot.torch
     from ingot import cache
     from ingot.torch.compiled import Run
+    from ingot.torch.kept import Kept
     from ingot.torch.program import Program
 
     took = dict.fromkeys(PHASES, 0.0)
@@ -92,7 +94,9 @@ def first_call(name: str) -> dict[str, float]:
 
         return call
 
-    for owner, method, phase in ((Program, "add", "trace"), (cache, "compiled", "compile"), (Run, "verify", "compare")):
+    phases = [(Program, "add", "trace"), (cache, "compiled", "compile"), (Run, "compare", "compare")]
+    phases += [(Kept, method, "trace") for method in ("__init__", "find", "note_libraries", "keep")]
+    for owner, method, phase in phases:
         setattr(owner, method, timed(phase, getattr(owner, method)))
     step = ingot.torch.compile(training.step, training.model, training.optimizer)
     timed("all", step)(*(rows[0] for rows in training.batches))

@@ -32,7 +32,7 @@ def compiled(texts: Mapping[str, str], target: str = "host", skip: Sequence[str]
     A hash finds it, and its whole content is compared.
     """
     content = json.dumps([texts, target, skip, _compiler(), _processor()])
-    place = _folder() / hashlib.sha256(content.encode()).hexdigest()
+    place = folder() / hashlib.sha256(content.encode()).hexdigest()
     try:
         if (place / CONTENT).read_text() == content:
             os.utime(place)
@@ -59,6 +59,22 @@ def _add(place: Path, content: str, texts: Mapping[str, str], options: dict[str,
     return bundle
 
 
+def put(place: Path, files: Mapping[str, str]) -> None:
+    """Puts an entry of texts in its place, where one before it may be."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix="new-", ignore_cleanup_errors=True) as made:
+        for name, text in files.items():
+            (Path(made) / name).write_text(text)
+        remove(place)
+        os.rename(made, place)
+    _shrink(place)
+
+
+def remove(place: Path) -> None:
+    """Removes an entry."""
+    shutil.rmtree(place, ignore_errors=True)
+
+
 def _shrink(newest: Path) -> None:
     """Removes what was not used for longest while there is too much; never the newest."""
     most = int(os.environ.get("INGOT_CACHE_BYTES", MOST_BYTES))
@@ -72,7 +88,8 @@ def _shrink(newest: Path) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """Where entries are kept."""
     given = os.environ.get("INGOT_CACHE")
     return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ingot"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import io
 import subprocess
 import sys
@@ -356,6 +357,23 @@ def test_constants_are_watched() -> None:
     model.table.mul_(2)
     with pytest.warns(UserWarning, match=r"`model\.table` is a tensor of version 1, and was a tensor of version 0"):
         torch.testing.assert_close(predict(XS[0]), expected)
+
+
+def test_caches_of_constants_are_watched() -> None:
+    """A function that is called again after its cache is cleared may give something else."""
+    model, factor = nn.Linear(3, 2), [1.0]
+    scale = functools.cache(lambda: torch.ones(2) * factor[0])
+
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        return model(x) * scale()
+
+    scale()
+    predict = ingot.torch.compile(scaled, model, training=False)
+    torch.testing.assert_close(predict(XS[0]), scaled(XS[0]))
+    factor[0] = 2.0
+    scale.cache_clear()
+    with pytest.warns(UserWarning):
+        torch.testing.assert_close(predict(XS[0]), scaled(XS[0]))
 
 
 def test_equal_values_are_the_same_and_their_changes_are_seen() -> None:

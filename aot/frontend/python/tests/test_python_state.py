@@ -14,6 +14,7 @@ import pytest
 import torch
 from carried import CASES, HERE
 from carried.case import Case
+from carried.hidden import Kind, Other
 from trainings import agrees
 
 import ingot.torch
@@ -40,3 +41,8 @@ def test_is_refused_by_name(case: Case) -> None:
     if HERE in inspect.getsource(case.make):
         file, line = re.search(r"(\w+\.py):(\d+)", said).groups()
         assert HERE in linecache.getline(str(FOLDER / file), int(line)), said
+
+
+def test_tracing_registers_no_class() -> None:
+    test_is_refused_by_name(REFUSED["registers_a_class"])
+    assert not issubclass(Other, Kind)

@@ -78,6 +78,12 @@ def numbers_at(kinds: Mapping[tuple[int, Any], Kind], snapshot: Snapshot) -> dic
     return {number.name: number for number in found.values()}
 
 
+def numbers_of(kinds: Mapping[str, Kind], snapshot: Snapshot) -> dict[str, Number]:
+    """The numbers at some paths, by name."""
+    found = [Number(path, snapshot.leaves[path], kind) for path, kind in kinds.items()]
+    return {number.name: number for number in found}
+
+
 def load_numbers(values: Mapping[str, torch.Tensor], snapshot: Snapshot) -> None:
     """Gives numbers that a program saved to Python; warns of those that are not found."""
     for name in values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,19 +18,24 @@ from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.buckets import Buckets
+from ingot.torch.described import Undescribed
 from ingot.torch.emit import HELD, SEED, STEP
 from ingot.torch.errors import FirstStepDiffers, TraceError
 from ingot.torch.feed import Feed
 from ingot.torch.guard import Guard
+from ingot.torch.kept import Kept
 from ingot.torch.live import Live
-from ingot.torch.program import Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.noted import noted
+from ingot.torch.program import Added, Model, Optimizer, Output, Program, Scheduler, Substituted
 from ingot.torch.repetition import Carried
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
 
+LOG = logging.getLogger(__name__)
 ENTRY = "step"
 VERIFIED_STEPS = 3
+FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
 MOST_PROGRAMS = 8
 Step = Callable[..., Any]
 Shapes = list[torch.Size]
@@ -131,13 +137,48 @@ class CompiledStep(Substituted):
             self._report(key)
         program = self._make_program()
         _say_stepped(program)
-        program.add(ENTRY, self.function, args, training=self._options.training, guards=True)
+        kept = self._kept(program, args)
+        if kept and (found := self._found(kept, args, key)):
+            return found
+        with noted() as outside:
+            program.add(ENTRY, self.function, args, training=self._options.training, guards=True)
         if program.asked and not self._has_said:
             self._has_said = True
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=4)
+        run = self._run(program, key)
+        run.keep = functools.partial(kept.keep, program, outside) if kept else None
+        return run
+
+    def _run(self, program: Program, key: Any) -> Run:
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
+        return run
+
+    def _kept(self, program: Program, args: tuple[Any, ...]) -> Kept | None:
+        """What keeps the trace for other processes, where they can be shown to trace the same."""
+        if not self._options.verify or self._options.buckets:  # what is found is compared
+            return None
+        try:
+            return Kept(program, ENTRY, Added(self.function, args, self._options.training, False, True))
+        except Undescribed as error:
+            LOG.debug("%s: traces are not kept: %s", self._name, error)
+            return None
+
+    def _found(self, kept: Kept, args: tuple[Any, ...], key: Any) -> Run | None:
+        """The program of another process's trace, if its first step is PyTorch's."""
+        program = self._make_program()
+        if not kept.find(program):
+            kept.note_libraries()
+            return None
+        run, tensors = self._run(program, key), _tensors(args)
+        try:
+            run.compare(self._name, tensors, tensors, **FOUND)
+        except (DisagreementError, Undecided):
+            kept.forget()
+            kept.note_libraries()
+            return None
+        run.verified.append(_shapes(tensors))
         return run
 
     def _report(self, key: Any) -> None:
@@ -161,6 +202,7 @@ class Run:
     """One program of a function: what it was traced with, and its bundle over the live state."""
 
     guard: Guard
+    keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
     def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
         self.key = key
@@ -230,21 +272,25 @@ class Run:
 
         Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
         """
+        try:
+            self.compare(name, arguments, given, steps=VERIFIED_STEPS)
+        except Undecided as error:
+            if self._is_padded:
+                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
+            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
+            return
+        if self.keep:
+            self.keep()
+
+    def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
+        """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
         self._take_numbers()
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
         names = [row["name"] for row in self._program.inputs[ENTRY]]
         batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
-        try:
-            agreement = self._program.verify(
-                batches, ENTRY, session=session, steps=VERIFIED_STEPS, every=False, as_given=as_given
-            )
-        except Undecided as error:
-            if self._is_padded:
-                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
-            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
-            return
+        agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
         if not agreement.holds:
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -26,6 +26,14 @@ def cached(reached: Iterable[Any]) -> set[int]:
     """Tensors that functions and properties with a cache, among what is reached, gave before, by identity."""
     given = [value for holder in reached for value in _cached_by(holder)]
     return {id(x) for x in pytree.tree_leaves(given) if isinstance(x, torch.Tensor)}
+
+
+def caches_of(reached: Iterable[Any], constants: Iterable[torch.Tensor]) -> Callable[[], bool]:
+    """A function that tells whether caches still hold the constants that they held."""
+    known = {id(constant) for constant in constants}
+    caches = [holder for holder in reached if isinstance(holder, functools._lru_cache_wrapper)]
+    held = [(cache, mine) for cache in caches if (mine := cached([cache]) & known)]
+    return lambda: all(mine <= cached([cache]) for cache, mine in held)
 
 
 def _cached_by(holder: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ingot.torch.calls import Subject
+from ingot.torch.constants import caches_of
 from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.reach import codes, edges, is_users
@@ -65,6 +66,7 @@ class Guard:
             self._watched.append(Watched(named, map(vars, objects), free=self._carried))
         self._numbers = [*subject.state.numbers.values()]
         self._versions = self._versions_now()
+        self._caches_hold = caches_of(self._snapshot.reached(), constants)
 
     def holds(self) -> bool:
         """Whether all is as it was."""
@@ -75,7 +77,7 @@ class Guard:
             for watched in self._watched:
                 if not watched.holds():
                     return False
-            return not self._constants or self._versions == self._versions_now()
+            return not self._constants or (self._versions == self._versions_now() and self._caches_hold())
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
@@ -84,6 +86,8 @@ class Guard:
         now = self._taken()
         paths = [path for path in self._snapshot.differences(now) if self._matters(path, now)]
         if not paths:
+            if not self._caches_hold():
+                return "a function's cache, of which tensors are constants, was cleared"
             return "a setting of a tensor or an optimizer"
         return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._snapshot.at(paths[0]).text}"
 

@@ -65,16 +65,17 @@ class Observer:
             node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
         copied.eliminate_dead_code()
         names = [Port(f"value{i}") for i in range(len(self._nodes))]
-        text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, graph.takes, names)
-        self._session = Session(cache.compiled({ENTRY: text}))
-        self._inputs = {port.name for port in self._session.entries[ENTRY].inputs}
+        self.text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, graph.takes, names)
+        self._session = Session(cache.compiled({ENTRY: self.text}))
+
+    @property
+    def places(self) -> dict[torch.fx.Node, int]:
+        """Which output each value is."""
+        return {node: i for i, node in enumerate(self._nodes)}
 
     def __call__(self, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[torch.fx.Node, Any]:
         """The values of one step."""
-        for name in self._session.state:
-            self._session.state[name] = state[name]
-        given = {name: value for name, value in inputs.items() if name in self._inputs}
-        outputs = [*self._session.entries[ENTRY](**given).values()]
+        outputs = _observed(self._session, state, inputs)
         return {node: _as_in_graph(node, output) for node, output in zip(self._nodes, outputs, strict=True)}
 
 
@@ -91,6 +92,45 @@ class Draws:
             if all(bool(values[node]) is choice for node, choice in zip(way.predicates, way.choices, strict=True)):
                 return way, [[values[node] for node in nodes if node in values] for nodes in draws]
         raise Undecided("none of the ways that were traced is the program's")
+
+
+class FoundDraws:
+    """What a program that was found draws: it goes one way, by the text of what observed it where it was traced."""
+
+    def __init__(self, text: str = "", draws: Sequence[Sequence[int]] = ()) -> None:
+        """`draws` are for each random op the outputs among which is what it drew."""
+        self.parts = text, draws
+        self._session: Session | None = None
+
+    @staticmethod
+    def of(way: Graph) -> FoundDraws:
+        """What a program's only way draws."""
+        observer = _observer_of(way)
+        places = observer.places if observer else {}
+        draws = [[places[node] for node in nodes if _is_real(node) and node in places] for nodes in way.draws()]
+        return FoundDraws(observer.text if observer else "", draws)
+
+    def __call__(self, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[None, list[list[torch.Tensor]]]:
+        """For each random op tensors among which is what it drew."""
+        text, draws = self.parts
+        if not draws:
+            return None, []
+        self._session = self._session or Session(cache.compiled({ENTRY: text}))
+        values = [*map(torch.as_tensor, _observed(self._session, state, inputs))]
+        return None, [[values[i] for i in places] for places in draws]
+
+
+def _is_real(node: torch.fx.Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and not value.is_complex()
+
+
+def _observed(session: Session, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Any]:
+    for name in session.state:
+        session.state[name] = state[name]
+    entry = session.entries[ENTRY]
+    names = {port.name for port in entry.inputs}
+    return [*entry(**{name: value for name, value in inputs.items() if name in names}).values()]
 
 
 def _observer_of(way: Graph) -> Observer | None:

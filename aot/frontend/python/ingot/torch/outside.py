@@ -5,6 +5,8 @@ A program has none of it, so it is refused, or said once where the function may 
 
 from __future__ import annotations
 
+import datetime
+import dis
 import functools
 import os
 import random
@@ -13,14 +15,18 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 from unittest.mock import patch
 
+from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
-from ingot.torch.places import STANDARD_LIBRARY, place_in
-from ingot.torch.reach import is_users
+from ingot.torch.held import Variable
+from ingot.torch.places import STANDARD_LIBRARY, place_in, short
+from ingot.torch.reach import codes, global_names, imported_names, is_users
 
+NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
+DATES = (datetime, datetime.datetime, datetime.date)
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 ENTROPY = ((os, "urandom"), (random, "_urandom"))
 IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
@@ -30,12 +36,15 @@ _reading: list[set[str]] = []  # what was said, of the traces that run
 
 
 @contextmanager
-def watched_outside(modules: Iterable[dict[str, Any]], said: set[str]) -> Iterator[None]:
+def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], said: set[str]) -> Iterator[None]:
     """Refuses random bytes and written files; says what is read, where it is not `said`.
 
-    `modules` are the user's global variables.
+    `modules` are the user's global variables, `reached` what the function can reach.
     """
     _audited()
+    for function in reached:
+        if isinstance(function, FunctionType) and is_users(function.__code__.co_filename):
+            _say_dates(function, said)
     substitutes = {
         getattr(time, name): functools.partial(_read_clock, getattr(time, name), said)
         for clock in CLOCKS
@@ -104,8 +113,29 @@ def _asking(frame: FrameType | None) -> FrameType | None:
     return frame if frame and is_users(frame.f_code.co_filename) else None
 
 
+def _say_dates(function: FunctionType, said: set[str]) -> None:
+    """Says where a function asks for the time of day."""
+    closed_over = [Variable(cell)() for cell in function.__closure__ or ()]
+    for code in codes(function.__code__):
+        held = [*map(function.__globals__.get, global_names(code)), *closed_over]
+        if any(value is date for value in held for date in DATES) or "datetime" in imported_names(code):
+            for line in _lines_that_read(code, NOW):
+                _say_at("reads the time of day", Place(short(code.co_filename), line, ""), said)
+
+
+def _lines_that_read(code: CodeType, names: Iterable[str]) -> Iterator[int]:
+    """The lines of code that read attributes by some names."""
+    for instruction in dis.get_instructions(code):
+        is_read = instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and instruction.argval in names
+        if is_read and instruction.positions and instruction.positions.lineno:
+            yield instruction.positions.lineno
+
+
 def _say(what: str, frame: FrameType, said: set[str]) -> None:
-    place = place_in(frame)
+    _say_at(what, place_in(frame), said)
+
+
+def _say_at(what: str, place: Place, said: set[str]) -> None:
     if str(place) not in said:
         said.add(str(place))
         warnings.warn(

@@ -155,7 +155,7 @@ def user_place(module: str = "") -> Place | None:
 
 def place_in(frame: FrameType, module: str = "") -> Place:
     """The line at which a frame is."""
-    return Place(_short(frame.f_code.co_filename), frame.f_lineno, module)
+    return Place(short(frame.f_code.co_filename), frame.f_lineno, module)
 
 
 @contextmanager
@@ -172,7 +172,7 @@ def only_trace_errors() -> Iterator[None]:
 def user_line(error: Exception) -> Place | None:
     """The user's line at which an error was raised."""
     steps = list(traceback.walk_tb(error.__traceback__))
-    lines = [Place(_short(f.f_code.co_filename), line, "") for f, line in steps if is_users_code(f)]
+    lines = [Place(short(f.f_code.co_filename), line, "") for f, line in steps if is_users_code(f)]
     return lines[-1] if lines else None
 
 
@@ -195,7 +195,8 @@ def module_paths(models: Mapping[str, torch.nn.Module], stack: list[str]) -> Ite
             hook.remove()
 
 
-def _short(path: str) -> str:
+def short(path: str) -> str:
+    """A file's name as it is called from here, if it lies below."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 

@@ -16,16 +16,16 @@ from torch.utils import _pytree as pytree
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
-from ingot.judge import ONE_ULP, Agreement
+from ingot.judge import ONE_ULP, SHAKES, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.calls import Subject, owners
-from ingot.torch.carried import Number, load_numbers, numbers_at
+from ingot.torch.carried import Kind, Number, load_numbers, numbers_at, numbers_of
 from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, Way, emit
 from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
-from ingot.torch.observe import Graph
+from ingot.torch.observe import Draws, FoundDraws, Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
 from ingot.torch.schedules import schedules_of
@@ -108,6 +108,7 @@ class Program(EntryPoints):
         self._carried: dict[str, Number] = {}
         self._said: set[str] = set()
         state = self.state
+        self.settings = keep_gradients, total_steps, seed
         self._numbers = hyperparameters(state.optimizers)
         self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
         self.seed = seed
@@ -117,6 +118,7 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, list[Graph]] = {}
+        self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self._added: dict[str, Added] = {}
 
     @property
@@ -190,7 +192,7 @@ class Program(EntryPoints):
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
-            subject = self.subjects[name] = self._subject(added)
+            subject = self.subjects[name] = self.subject_of(added)
             try:
                 ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
                 if not self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
@@ -213,7 +215,37 @@ class Program(EntryPoints):
                     raise located(*refusal, training=added.training, capture=added.capture) from error
                 raise
 
-    def _subject(self, added: Added) -> Subject:
+    @property
+    def numbers(self) -> Mapping[str, Number]:
+        """What Python carries from call to call, and is state."""
+        return self._carried
+
+    @property
+    def said(self) -> set[str]:
+        """Where functions read what a program does not, which was said."""
+        return self._said
+
+    def take(
+        self,
+        name: str,
+        added: Added,
+        *,
+        text: str,
+        is_random: bool,
+        inputs: list[Any],
+        returned: Any,
+        constants: list[torch.Tensor],
+        kinds: Mapping[str, Kind],
+        draws: FoundDraws,
+    ) -> None:
+        """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
+        self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
+        self.subjects[name] = self.subject_of(added)
+        self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
+        self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
+        self._added[name] = added
+
+    def subject_of(self, added: Added) -> Subject:
         """What is traced, with the numbers that are carried as state."""
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         places = {number.place for number in self._carried.values()}
@@ -239,13 +271,15 @@ class Program(EntryPoints):
         steps: int | None = None,
         every: bool = True,
         as_given: Mapping[str, torch.Tensor] | None = None,
+        shakes: int = SHAKES,
     ) -> Agreement:
         """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
         holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
-        times what rounding to the narrowest floats does to PyTorch. `session` is of the program's bundle, at the same
-        state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded batches.
+        times what rounding to the narrowest floats does to PyTorch, in `shakes` runs. `session` is of the program's
+        bundle, at the same state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded
+        batches.
 
         Random ops give PyTorch what the bundle drew. Where they differ it says at which op first, and its line.
 
@@ -265,7 +299,7 @@ class Program(EntryPoints):
             session,
             entry,
             self.subjects[entry],
-            self.graphs[entry],
+            self._draws.get(entry) or Draws(self.graphs[entry]),
             training,
             lambda: self.state,
             named,
@@ -273,7 +307,7 @@ class Program(EntryPoints):
             given,
             steps,
         )
-        return verify(case, unit, every=every)
+        return verify(case, unit, every=every, shakes=shakes)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import collections.abc
 import contextlib
 import contextvars
 import dis
@@ -50,6 +51,8 @@ OPAQUE = (
 )
 # By these names code reads and writes variables that it does not name itself.
 BY_TEXT = {"globals", "f_globals", "eval", "exec", "vars", "modules", "import_module", "__import__"}
+ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
+ABC: Any = sys.modules["_abc"]  # shows it
 VALUES = (bool, int, float, complex, str, dict, list, set, collections.deque, collections.UserDict, os._Environ)
 
 
@@ -102,7 +105,7 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 def _globals(function: Any, code: types.CodeType) -> Edges:
     """Globals that code names, also in texts; of modules, the attributes that it names."""
     variables = function.__globals__
-    for name in _global_names(code):
+    for name in global_names(code):
         value = variables.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
@@ -112,7 +115,7 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
             yield Held(name, value, Entry(variables, name))
         elif isinstance(vars(builtins).get(name), VALUES):
             yield from _one(name, Entry(vars(builtins), name))
-    for name in _imported_names(code):
+    for name in imported_names(code):
         with contextlib.suppress(ImportError):
             path = importlib.util.resolve_name(name, variables.get("__package__"))
             yield from _of_imported(path, code.co_names)
@@ -127,7 +130,7 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
 
 
 @functools.cache
-def _global_names(code: types.CodeType) -> list[str]:
+def global_names(code: types.CodeType) -> list[str]:
     """The names of globals that code reads or writes, without those of attributes."""
     ops = (op for op in dis.get_instructions(code) if "GLOBAL" in op.opname or op.opname.endswith("_NAME"))
     return [*dict.fromkeys(op.argval for op in ops if op.opname != "IMPORT_NAME")]
@@ -142,7 +145,7 @@ def _passed_on(code: types.CodeType) -> set[str]:
 
 
 @functools.cache
-def _imported_names(code: types.CodeType) -> list[str]:
+def imported_names(code: types.CodeType) -> list[str]:
     """The names of modules that code imports where it runs, with dots before those that are relative."""
     found, ops = [], [*dis.get_instructions(code)]
     for i, op in enumerate(ops):
@@ -264,23 +267,33 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
 
 def _class_of(value: Any) -> Edges:
     for base in type(value).__mro__:
-        if base.__module__ != "builtins" and is_users(_file_of(base)):
+        if base.__module__ != "builtins" and is_users_class(base):
             yield Held(base.__name__, base, lambda base=base: base)  # type: ignore[misc]
 
 
 def _class(class_: type, path: str, names: Names) -> Edges:
     """Attributes and methods of a user's class, and the class that it is of."""
-    if not is_users(_file_of(class_)):
+    if not is_users_class(class_):
         return
     yield Held(f"type({path})", type(class_), lambda: type(class_))
+    if isinstance(vars(class_).get("_abc_impl"), ABC_DATA):
+        yield Held(f"what is registered with {path}", registered_with(class_), lambda: registered_with(class_))
     for name, value in list(vars(class_).items()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
         if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
             yield Held(f"{path}.{name}", value, ClassAttribute(class_, name))
 
 
-def _file_of(class_: type) -> str:
-    return str(getattr(sys.modules.get(class_.__module__), "__file__", None) or LIBRARY_FILES[0])
+def registered_with(class_: type) -> tuple[type, ...]:
+    """The classes that an abstract class was told are its own."""
+    known = ABC._get_dump(class_)[0] if isinstance(vars(class_).get("_abc_impl"), ABC_DATA) else ()
+    found = [other for reference in known if (other := reference()) is not None]
+    return tuple(sorted(found, key=lambda other: f"{other.__module__}.{other.__qualname__}"))
+
+
+def is_users_class(class_: type) -> bool:
+    """Whether a class is of a file that belongs neither to Python nor to a library that is installed."""
+    return is_users(str(getattr(sys.modules.get(class_.__module__), "__file__", None) or LIBRARY_FILES[0]))
 
 
 def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: Names) -> Edges:

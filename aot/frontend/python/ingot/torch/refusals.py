@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
@@ -14,13 +16,18 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.errors import TraceError
-from ingot.torch.places import is_users_code, user_place
+from ingot.torch.places import is_users_code, place_in, user_place
+from ingot.torch.reach import is_users
+
+VERSION = torch._C.TensorBase._version
+FRAME = sys._getframe
 
 # A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
 REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
     (torch.optim.LBFGS, "step"): (
         "LBFGS looks at losses in Python to choose how far it goes",
-        "take an optimizer whose steps are all alike, such as Adam",
+        "leave optimizer.step(closure) to PyTorch, with the model as ingot.torch.partial(model), or take an optimizer "
+        "whose steps are all alike, such as Adam",
     ),
     (torch.amp.GradScaler, "scale"): (
         "GradScaler looks at gradients in Python, and skips steps where they are not finite",
@@ -53,6 +60,8 @@ def refused() -> Iterator[None]:
             for owner in _with_subclasses(base):
                 if name in vars(owner):
                     undo.enter_context(patch.object(owner, name, _refusing(vars(owner)[name], what, fix)))
+        undo.enter_context(patch.object(torch.Tensor, "_version", property(_version), create=True))
+        undo.enter_context(patch.object(sys, "_getframe", _frame))
         for owner in (FakeTensor, torch.SymFloat, torch.SymInt):
             for name in ("__repr__", "__format__"):
                 undo.enter_context(patch.object(owner, name, _no_text(getattr(owner, name))))
@@ -66,6 +75,26 @@ def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[...
         return function(*args, **kwargs)
 
     return refuse
+
+
+def _version(tensor: torch.Tensor) -> int:
+    """How often a tensor was written, which PyTorch's own code may ask."""
+    if is_users_code(sys._getframe(1)):
+        what = "a tensor's `_version` counts what is written to it, and a program fixes it"
+        raise TraceError(what, user_place(), "count calls in a number or a buffer")
+    version: int = VERSION.__get__(tensor)
+    return version
+
+
+def _frame(depth: int = 0) -> FrameType:
+    """A frame by ``sys._getframe``, also where `inspect` asks for one that the user's code asks it for."""
+    asking = FRAME(1)
+    if asking.f_code.co_filename == inspect.__file__ and asking.f_back:
+        asking = asking.f_back
+    if is_users(asking.f_code.co_filename):
+        what = "the function looks at the frames of those that call it, whose variables are not watched"
+        raise TraceError(what, place_in(asking), "name the variables, or pass what is in them")
+    return FRAME(depth + 1)
 
 
 def _no_text(method: Callable[..., str]) -> Callable[..., str]:

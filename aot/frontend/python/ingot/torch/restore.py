@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from ingot.torch.held import ABSENT, Element, Written
-from ingot.torch.reach import codes, is_users
+from ingot.torch.reach import ABC, codes, is_users, registered_with
 from ingot.torch.snapshot import BYTES, C_VALUES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
@@ -107,9 +107,18 @@ def _of_variables(function: Any) -> Iterator[Undo]:
 
 
 def _of_class(class_: type) -> Iterator[Undo]:
+    yield functools.partial(_register_again, class_, registered_with(class_))
     for name, was in vars(class_).items():
         if not name.startswith("__"):
             yield functools.partial(_set_in_class, class_, name, was)
+
+
+def _register_again(class_: Any, was: tuple[type, ...]) -> None:
+    if registered_with(class_) != was:
+        ABC._reset_registry(class_)
+        ABC._reset_caches(class_)
+        for other in was:
+            class_.register(other)
 
 
 def _set_in_class(class_: type, name: str, was: Any) -> None:

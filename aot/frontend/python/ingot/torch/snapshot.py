@@ -19,6 +19,7 @@ import pathlib
 import pickle
 import queue
 import random
+import re
 import sqlite3
 import threading
 import zlib
@@ -30,6 +31,7 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+from ingot.torch.errors import TraceError
 from ingot.torch.held import ABSENT, Absent, Held, Holder, Written
 from ingot.torch.reach import Edges, Names, edges
 from ingot.torch.torch_internals import without_functions
@@ -209,8 +211,17 @@ def _is_long(values: Any) -> bool:
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
+SCANNER: Any = type(vars(re.Pattern)["scanner"](re.compile(""), ""))
 C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
 BYTES = (bytearray, array.array, memoryview)  # whose elements can be written
+
+
+def _unseen(what: str) -> Callable[[Any], Any]:
+    def refuse(_: Any) -> Any:
+        raise TraceError(f"{what}, and Python does not show how far it is", fix="make it anew in each call")
+
+    return refuse
+
 
 # How the state of what draws random numbers, of locks, arrays and files is read; an array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
@@ -229,6 +240,7 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.nditer, lambda i: i.finished or i.iterindex),
     (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
     (io.IOBase, lambda f: place_in_file(f)),
+    (SCANNER, _unseen("the function reads on with a scanner of `re`")),
     (np.memmap, lambda a: a.shape),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )

@@ -118,6 +118,12 @@ def fake_mode() -> Any:
     return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
 
 
+def running_modes() -> bool:
+    """Whether a mode sees the ops of PyTorch's that are called, or functions are transformed."""
+    layers = torch._C._functorch.peek_interpreter_stack()
+    return bool(torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or layers)
+
+
 def track(tensor: torch.Tensor, node: torch.fx.Node, tracer: Any = None) -> None:
     """Says which node of the graph that is traced gives a tensor."""
     tracer = tracer or get_proxy_mode().tracer

@@ -165,7 +165,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         traceable_averages(),
         computed_again(),
         computed_arithmetic(choices, modules),
-        watched_outside(modules, subject.said),
+        watched_outside(modules, reached, subject.said),
         asked_identity(reached),
         composites(subject.state.optimizers, places.composite, choices.count),
         module_paths(subject.state.models, places.modules),

@@ -17,7 +17,7 @@ from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
 from ingot.session import Session
 from ingot.torch.calls import Subject
 from ingot.torch.emit import HELD
-from ingot.torch.observe import Drawn, Draws, Graph, Observer
+from ingot.torch.observe import Drawn, Draws, FoundDraws, Graph, Observer
 from ingot.torch.part import first_parting
 from ingot.torch.restore import restored
 from ingot.torch.settings import in_mode
@@ -34,14 +34,14 @@ NOWHERE = "each op by itself does what PyTorch's does"
 class Case:
     """An entry point's function, and a session of its bundle that starts from the state as it is.
 
-    `ways` are those that the entry point goes, `state` gives the state as it is, `named` the leaves of what the
+    `draws` says what its random ops draw, `state` gives the state as it is, `named` the leaves of what the
     function returns. `batches` has a tensor for each input with the step as first dimension; PyTorch reads `given`.
     """
 
     session: Session
     entry: str
     subject: Subject
-    ways: Sequence[Graph]
+    draws: Draws | FoundDraws
     training: bool
     state: Callable[[], State]
     named: Callable[[Any], dict[str, Any]]
@@ -58,11 +58,11 @@ class Step:
     inputs: Tensors
     draws: list[list[torch.Tensor]]  # for each random op, tensors among which is what it drew
     outputs: dict[str, Any]
-    way: Graph
+    way: Graph | None  # where it was found, and not traced, none is known
 
 
-def verify(case: Case, unit: float, *, every: bool) -> Agreement:
-    """Judges a session's steps by PyTorch's own, and by those with each f32 value moved by about `unit` of it.
+def verify(case: Case, unit: float, *, every: bool, shakes: int = SHAKES) -> Agreement:
+    """Judges a session's steps by PyTorch's own, and by `shakes` with each f32 value moved by about `unit` of it.
 
     Nothing but the session is changed. Raises Undecided where rounding alone decides, or random numbers do.
     """
@@ -77,7 +77,7 @@ def verify(case: Case, unit: float, *, every: bool) -> Agreement:
         return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
 
     reference = run(None)
-    runs = [run(seed) for seed in range(SHAKES)]
+    runs = [run(seed) for seed in range(shakes)]
     agreement = judge(reference, runs, (mine[0], {**reference[1], **mine[1]}), _distance, every=every)
     return agreement if agreement.holds else dataclasses.replace(agreement, parting=_parting(case, steps) or NOWHERE)
 
@@ -90,12 +90,11 @@ def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
 
 
 def _run_session(case: Case) -> list[Step]:
-    draws = Draws(case.ways)
-    steps = []
+    steps: list[Step] = []
     for i in range(case.steps):
         inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
         state = _state_of(case.session)
-        way, drawn = draws(state, inputs)
+        way, drawn = case.draws(state, inputs)
         outputs = case.session.entries[case.entry](**inputs)
         if not outputs.pop(HELD, True):
             break
@@ -153,6 +152,8 @@ def _parting(case: Case, steps: Sequence[Step]) -> str:
     observers: dict[int, Observer] = {}
     defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
     for step in steps:
+        if step.way is None:
+            continue
         given = {**defaults, **step.state, **step.inputs}
         observer = observers.get(id(step.way)) or Observer(step.way, step.way.ops)
         observers[id(step.way)] = observer

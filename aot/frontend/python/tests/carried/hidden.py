@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import array
 import builtins
 import collections
@@ -11,6 +12,7 @@ import ctypes
 import enum
 import hashlib
 import importlib
+import inspect
 import io
 import itertools
 import mmap
@@ -18,6 +20,7 @@ import operator
 import os
 import queue
 import random
+import re
 import sqlite3
 import sys
 import tempfile
@@ -467,3 +470,59 @@ def counts_in_a_file_that_it_opens() -> Training:
             return file.write(".") + file.tell()
 
     return late(count)
+
+
+@case("a scanner of `re`, and Python does not show how far it is")
+def counts_by_a_scanner() -> Training:
+    scanner = re.compile("a").scanner("aaa")
+    return late(lambda: 0 if scanner.search() else 9)
+
+
+@case("a scanner of `re`")
+def counts_by_what_it_finds() -> Training:
+    found = re.finditer("a", "aaa")
+    return late(lambda: 0 if next(found, None) else 9)
+
+
+@case("_version` counts what is written to it")
+def counts_by_versions() -> Training:
+    model, optimizer = linear()
+    return Training(
+        model,
+        optimizer,
+        lambda x: usual_step(model, optimizer, x * 2 if model.weight._version > 3 else x),  # here
+    )
+
+
+@case("looks at the frames of those that call it")
+def counts_where_it_is_called() -> Training:
+    return late(lambda: len(sys._getframe(1).f_globals["COUNTED"]))  # here
+
+
+@case("looks at the frames of those that call it")
+def counts_by_the_current_frame() -> Training:
+    return late(lambda: len(inspect.currentframe().f_back.f_globals["COUNTED"]))  # here
+
+
+COUNTED: list[int] = []
+
+
+class Kind(abc.ABC):  # noqa: B024
+    """What is registered while a function runs."""
+
+
+class Other:
+    """A class of no kind."""
+
+
+@case("the second call does something else than the first")
+def registers_a_class() -> Training:
+    model, optimizer = linear()
+    other = Other()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = usual_step(model, optimizer, x * 2 if isinstance(other, Kind) else x)
+        Kind.register(Other)
+        return loss
+
+    return Training(model, optimizer, step)
