@@ -150,12 +150,13 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
-  freeze(modules, options);
+  const bool is_frozen = freeze(modules, options);
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
     if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
     context.shapes = std::move(shapes);
+    context.folds_scales = is_frozen;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
