@@ -44,6 +44,7 @@ struct PassContext {
   std::vector<GivenShape> shapes;
   int64_t fold_bytes_max = 1024;         // a folded constant may have this size, or that of the constants it replaces
   int64_t fold_elements_max = 1 << 20;   // elements that are evaluated at most to fold one op
+  bool folds_scales = true;              // fold_scales does, which rounds sums otherwise
   std::vector<FuseNote> fuse_notes;      // filled by fuse
   std::vector<LayoutNote> layout_notes;  // filled by assign_layouts
 };
@@ -119,6 +120,10 @@ bool hoist(Module& module, PassContext& context);
 // A loop saves a value of each iteration for a later loop: that is recomputed from other saved values where a few cheap
 // ops do.
 bool recompute_stacks(Module& module, PassContext& context);
+
+// Constants that scale and shift the features of a contraction by constant weights (BatchNorm of running moments, a
+// bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
+bool fold_scales(Module& module, PassContext& context);
 
 // Chooses for each tensor around convolutions the order in which its dimensions lie: as written, or channels last,
 // whichever costs less with the transposes where both meet. Arguments, results, loops and branches stay as written.

@@ -10,6 +10,7 @@
 
 #include "aot/analysis/flops.h"
 #include "aot/base/printable.h"
+#include "aot/lowered/fold_preparations.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/check_signatures.h"
 #include "aot/pipeline/initial_state.h"
@@ -76,6 +77,18 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
   return options;
 }
 
+// Makes constants of state as the options say, of the values that set_initial_state would take; whether there was any.
+bool freeze(const Modules& modules, const CompileOptions& options) {
+  if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return false;
+  if (options.freeze == Freeze::kBrought && options.values.empty()) return false;
+  const SafeTensors file = options.initial_state.empty() ? SafeTensors() : SafeTensors::read(options.initial_state);
+  std::map<std::string, SafeTensor> values = options.values;
+  for (const auto& [name, value] : file.tensors()) {
+    if (options.freeze == Freeze::kAll || values.contains(name)) values[name] = value;
+  }
+  return freeze_state(modules, values);
+}
+
 // One target: lowers, plans and compiles every entry.
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
                               const loops::Target& target, const PipelineOptions& options, Compiled& compiled,
@@ -88,6 +101,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   std::vector<bundle::Plan> specs;
   for (const Function* entry : entries) {
     lowered::Function lowered = lower_function(*entry, target, &compiled.lowering_notes);
+    lowered::fold_preparations(lowered);
     plan::separate_results(lowered);
     lower_copies(lowered, target);
     texts.show_lowered(lowered);
@@ -136,11 +150,13 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
+  const bool is_frozen = freeze(modules, options);
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
     if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
     context.shapes = std::move(shapes);
+    context.folds_scales = is_frozen;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));

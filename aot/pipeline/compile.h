@@ -11,6 +11,7 @@
 #include "aot/bundle/bundle.h"
 #include "aot/frontend/trace/program.h"
 #include "aot/graph/graph.h"
+#include "aot/pipeline/freeze_state.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
 #include "aot/schedule/lower_function.h"
@@ -27,6 +28,7 @@ struct CompileOptions {
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   std::string initial_state = {};                        // what set_initial_state takes the first values from
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them
+  Freeze freeze = Freeze::kBrought;                      // unless initial_state is kZeroState
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

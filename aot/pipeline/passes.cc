@@ -44,6 +44,7 @@ constexpr PassRow kCompilePasses[] = {
      canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"update_rows", update_rows, nullptr, "once sums and factors are simple"},
+    {"fold_scales", fold_scales, nullptr, "once what scales is one constant; its chains are broken by transposes"},
     {"assign_layouts", assign_layouts, nullptr,
      "after canonicalize, which would take its transposes into convolutions"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},

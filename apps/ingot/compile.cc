@@ -30,6 +30,7 @@ struct CompileCommand {
   std::string explain;
   bool print_plan = false;
   bool json = false;
+  bool freeze = false, no_freeze = false;
 };
 
 uint64_t bytes_of_file(const std::string& path) {
@@ -42,7 +43,8 @@ void print_text(const Compiled& compiled, const std::string& path) {
   fmt::print("{}: {}\n", path, size_text(bytes_of_file(path)));
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
-    fmt::print("  {}: {} kernels, {} of code\n", target.name, target.kernels.size(), size_text(target.code.size()));
+    fmt::print("  {}: {} kernels, {} of code, {} of constants\n", target.name, target.kernels.size(),
+               size_text(target.code.size()), size_text(target.rodata.size()));
     for (const plan::Plan& plan : compiled.plans[t]) {
       fmt::print("    {}: {} steps, arena {}, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
                  size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
@@ -56,7 +58,10 @@ void print_json(const Compiled& compiled, const std::string& path) {
   object["bytes"] = bytes_of_file(path);
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
-    Json row = {{"name", target.name}, {"kernels", target.kernels.size()}, {"code_bytes", target.code.size()}};
+    Json row = {{"name", target.name},
+                {"kernels", target.kernels.size()},
+                {"code_bytes", target.code.size()},
+                {"constant_bytes", target.rodata.size()}};
     for (const plan::Plan& plan : compiled.plans[t]) {
       row["entries"].push_back({{"name", plan.entry},
                                 {"steps", plan.steps.size()},
@@ -117,6 +122,11 @@ void write_signed(const Compiled& compiled, const std::string& path, const std::
   file.commit();
 }
 
+Freeze freeze_of(const CompileCommand& command) {
+  if (command.freeze && command.no_freeze) throw_error(nullptr, "--freeze and --no-freeze exclude each other");
+  return command.freeze ? Freeze::kAll : command.no_freeze ? Freeze::kNothing : Freeze::kBrought;
+}
+
 void run_compile(const CompileCommand& command) {
   check_training(command.training);
   WholeFile(command.output);  // a bad path is known before the work
@@ -125,6 +135,7 @@ void run_compile(const CompileCommand& command) {
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = std::filesystem::path(command.output).stem().string();
   options.shapes = given_shapes(command.shapes);
+  options.freeze = freeze_of(command);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   const Compiled compiled = [&] {
     Progress progress;
@@ -194,6 +205,11 @@ Command compile_command() {
            {"--state", &o.options.initial_state,
             "safetensors file with first values of the state, or zeros (default: state.safetensors beside the "
             "programs)"},
+           {"--freeze", &o.freeze,
+            "make constants of all state that has a first value and that no entry point writes: folded, packed by the "
+            "compiler, mapped from the file (default: of the weights of ONNX models)"},
+           {"--no-freeze", &o.no_freeze,
+            "leave the weights of ONNX models state, which can be read, loaded and trained"},
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "aot/graph/op.h"
+#include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
 #include "aot/pipeline/passes.h"
 #include "aot/schedule/contraction/choose.h"
@@ -41,6 +42,27 @@ std::string choices(const loops::Target& target) {
     });
   }
   return text;
+}
+
+// A kernel of PyTorch's order is packed: what lies in vectors is decided by what it is multiplied with.
+TEST(ContractionOrientation, ChannelsApartRunAlongTheBatchHoweverTheirKernelLies) {
+  const auto module = parse_module(R"(func.func @main(%x: tensor<1x56x56x96xf32>, %w: tensor<96x1x3x3xf32>)
+      -> tensor<1x56x56x96xf32> {
+    %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[o, i, 0, 1]->[b, 0, 1, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 96 : i64}
+      : (tensor<1x56x56x96xf32>, tensor<96x1x3x3xf32>) -> tensor<1x56x56x96xf32>
+    return %0 : tensor<1x56x56x96xf32>
+  })",
+                                   "text", all_ops());
+  const loops::Target& target = loops::find_target("x86-64-v3");
+  int seen = 0;
+  for_contractions(*module, target, [&](const schedule::Draft& draft, const Op& op) {
+    const schedule::ContractionProblem problem = schedule::read_problem(draft, op);
+    const schedule::Candidate chosen = schedule::choose_candidate(problem, target);
+    EXPECT_TRUE(problem.ways[chosen.way].has_own_rows) << schedule::to_string(problem, chosen);
+    ++seen;
+  });
+  EXPECT_EQ(seen, 1);
 }
 
 class ContractionChoice : public testing::TestWithParam<const char*> {};

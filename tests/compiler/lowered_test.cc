@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/graph/text/parse.h"
+#include "aot/lowered/fold_preparations.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/passes.h"
 #include "aot/schedule/lower_function.h"
@@ -134,6 +135,43 @@ TEST(LoweredText, MistakesAreToldAtTheirPlace) {
     const std::string message = error_of([&] { parse_function(bad.text()); });
     EXPECT_EQ(message, bad.message.empty() ? "" : "lowered:" + bad.message) << bad.text();
   }
+}
+
+// What packs the constant w is run by the compiler; what packs y is not.
+TEST(FoldPreparations, PutsConstantsInThePlaceOfWhatPacksThem) {
+  Function function = parse_function(R"(// kernel 0
+kernel pack lanes 1 tasks 2 (w: f32[4], p: f32[6] out) {
+  store p[3*task] = load w[task]
+  store p[3*task + 1] = load w[task + 2]
+}
+
+// kernel 1
+kernel product lanes 1 tasks 1 (x: f32[4], p: f32[6], y: f32[4] out) {
+}
+
+function predict {
+  argument x: tensor<2x2xf32> input x
+  constant w = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  constant v = dense<[[5.0, 6.0], [7.0, 8.0]]> : tensor<2x2xf32>
+  call pack (kernel 0, hoistable) reads w writes packed: tensor<6xf32> temporary
+  then product (kernel 1) reads x, packed writes y: tensor<2x2xf32>
+  call pack (kernel 0, hoistable) reads y writes packed.1: tensor<6xf32> temporary
+  then product (kernel 1) reads v, packed.1 writes z: tensor<2x2xf32>
+  return z output z
+}
+)");
+  fold_preparations(function);
+  const std::string text = print(function);
+  EXPECT_EQ(text.substr(text.find("function")), R"(function predict {
+  argument x: tensor<2x2xf32> input x
+  constant v = dense<[[5.000000e+00, 6.000000e+00], [7.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>
+  constant packed = dense<[1.000000e+00, 3.000000e+00, 0.000000e+00, 2.000000e+00, 4.000000e+00, 0.000000e+00]> : tensor<6xf32>
+  call product (kernel 1) reads x, packed writes y: tensor<2x2xf32>
+  call pack (kernel 0, hoistable) reads y writes packed.1: tensor<6xf32> temporary
+  then product (kernel 1) reads v, packed.1 writes z: tensor<2x2xf32>
+  return z output z
+}
+)");
 }
 
 TEST(VerifyLowered, CatchesWhatIsWrong) {

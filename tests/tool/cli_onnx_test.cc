@@ -23,10 +23,44 @@ TEST_F(CliTest, AnOnnxModelBecomesABundleWithItsWeights) {
   done("compile model.onnx -o model.ingot --shape batch=1");
   const std::string shown = done("inspect model.ingot");
   EXPECT_NE(shown.find("entry predict"), std::string::npos);
-  EXPECT_NE(shown.find("w: f32[2,2]"), std::string::npos);
+  EXPECT_EQ(shown.find("w: f32[2,2]"), std::string::npos);
   write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {3, 4})}});
   const std::string said = done("run model.ingot predict --input x=@x.safetensors:x");
   EXPECT_NE(said.find("3"), std::string::npos) << said;
+}
+
+TEST_F(CliTest, WeightsAreConstantsOrState) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {3, 4})}});
+  write_safetensors(path("w.safetensors"), {{"w", tensor({2, 2}, {5, 0, 0, 7})}});
+  const auto compile = [&](const std::string& options) {
+    done("compile model.onnx -o model.ingot --shape batch=1 " + options);
+    return done("inspect model.ingot").find("w: f32[2,2]") != std::string::npos;
+  };
+  const auto result = [&](const std::string& options) {
+    const std::string said = done("run model.ingot predict --input x=@x.safetensors:x " + options);
+    return said.substr(said.find("y:"));
+  };
+  EXPECT_TRUE(compile("--no-freeze"));
+  const std::string own = result("");
+  const std::string other = result("--state w.safetensors");
+  EXPECT_FALSE(compile(""));
+  EXPECT_EQ(result(""), own);
+  EXPECT_FALSE(compile("--state w.safetensors"));
+  EXPECT_EQ(result(""), other);
+  EXPECT_NE(own, other);
+  EXPECT_TRUE(compile("--state zeros"));
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1 --freeze --no-freeze").find("exclude each other"),
+            std::string::npos);
+}
+
+TEST_F(CliTest, StateOfAFileIsFrozenWhenAskedFor) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  done("import model.onnx --shape batch=1 -o model.mlir --state state.safetensors");
+  done("compile model.mlir -o model.ingot");
+  EXPECT_NE(done("inspect model.ingot").find("w: f32[2,2]"), std::string::npos);
+  done("compile model.mlir -o model.ingot --freeze");
+  EXPECT_EQ(done("inspect model.ingot").find("w: f32[2,2]"), std::string::npos);
 }
 
 TEST_F(CliTest, EntryPointsOfSeveralModelsShareWeightsByName) {

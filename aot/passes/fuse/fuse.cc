@@ -106,13 +106,15 @@ class KernelMaker {
   }
 
  private:
-  // What a contraction in a loop's body reads from outside of the loop, and may prepare there.
+  // What a contraction may prepare before it runs: constants, and in a loop's body what comes from outside of the loop.
   std::vector<int64_t> invariant_operands(const Group& g, const Values& operands) const {
     std::vector<int64_t> invariant;
+    if (g.kind != GroupKind::kContraction) return {};
     const Op* parent = block_.parent_op;
-    if (g.kind != GroupKind::kContraction || !parent || !is_loop(*parent) || &block_ != &parent->region(1)) return {};
+    const bool is_body = parent && is_loop(*parent) && &block_ == &parent->region(1);
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (is_outside(operands[i], block_)) invariant.push_back(static_cast<int64_t>(i));
+      if (constant_of(operands[i]) || (is_body && is_outside(operands[i], block_)))
+        invariant.push_back(static_cast<int64_t>(i));
     }
     return invariant;
   }

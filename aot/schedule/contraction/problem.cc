@@ -96,11 +96,23 @@ class Reader {
     it.is_joined = is_joined(it.side);
     const auto moves = [&](const Value* part) { return is_moved(part); };
     it.is_moved = it.is_joined ? std::ranges::any_of(value->op->operands, moves) : is_moved(value);
-    Value* whole = problem_.op->operand(operand);
-    it.can_be_prepared = batch_.empty() && whole->uses.size() == 1;
-    // What packs it has to be the first step, so that it can go before the loop.
-    it.can_be_hoisted = it.can_be_prepared && draft_.step_count() == 0 && draft_.is_invariant(whole);
+    note_preparing(it, batch_);
     return it;
+  }
+
+  void note_preparing(OperandSide& it, const std::vector<int>& batch) const {
+    Value* whole = problem_.op->operand(it.operand);
+    it.can_be_prepared = batch.empty() && whole->uses.size() == 1;
+    // What packs it has to be the first step, so that it can go before the loop, or be left to the compiler.
+    it.can_be_hoisted =
+        it.can_be_prepared && draft_.step_count() == 0 && draft_.is_invariant(whole) && is_small_packed(whole);
+  }
+
+  // Beside what it is made of: a broadcast is no constant of its own, nor are integers in the place of bytes.
+  bool is_small_packed(Value* value) const {
+    int64_t bytes = 0;
+    for (const Value* input : draft_.inputs_of({value})) bytes += input->type.bytes();
+    return value->type.elements() * problem_.accumulator_bytes() <= 2 * bytes;
   }
 
   // What is moved on the way from a buffer is read against its order.
@@ -161,14 +173,16 @@ class Reader {
     if (batch_.empty()) return;
     const int last = batch_.back();
     Orientation way = this->way(rows, rows_operand, {last}, columns_operand);
-    const auto lies_along = [&](const OperandSide& it) {
-      const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
-      return !it.is_moved && !it.is_joined && it.side.stride(last) == 1 &&
-             std::ranges::none_of(it.side.accesses, is_dilated);
+    const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
+    const auto can_be_read = [&](const OperandSide& it) {
+      return !it.is_joined && std::ranges::none_of(it.side.accesses, is_dilated);
     };
-    if (way.result_stride != 1 || !lies_along(way.rows) || !lies_along(way.columns)) return;
+    // The columns may lie otherwise: they are packed.
+    const bool rows_lie_along = !way.rows.is_moved && way.rows.side.stride(last) == 1;
+    if (way.result_stride != 1 || !rows_lie_along || !can_be_read(way.rows) || !can_be_read(way.columns)) return;
     way.batch.pop_back();
     way.has_own_rows = true;
+    note_preparing(way.columns, way.batch);
     problem_.ways.push_back(std::move(way));
   }
 

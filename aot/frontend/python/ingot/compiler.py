@@ -24,6 +24,7 @@ def compile(
     state: File | None = None,
     shapes: Mapping[str, int | str] | None = None,
     skip: Sequence[str] = (),
+    freeze: bool | None = None,
 ) -> Bundle:
     """Compiles a program and opens the bundle.
 
@@ -31,7 +32,8 @@ def compile(
     wrote; or what `ingot.torch` or `ingot.jax` traced. The bundle is written to `output`, or else lives as long as it
     is used.
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
-    that the program leaves open; `skip` passes that are left out.
+    that the program leaves open; `skip` passes that are left out. `freeze` makes constants of all state that has a
+    first value and that no entry point writes, or of none; without it, of the weights of ONNX models.
 
     Raises RuntimeError with what the compiler says.
     """
@@ -41,6 +43,8 @@ def compile(
         options += [word for name in skip for word in ("--skip", name)]
         for name, size in (shapes or {}).items():
             options += ["--shape", f"{name}={size}"]
+        if freeze is not None:
+            options.append("--freeze" if freeze else "--no-freeze")
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)
         return Bundle(written)
 

@@ -33,15 +33,16 @@ def compile(
     *,
     target: str = "host",
     shapes: Mapping[str, int | str] | None = None,
+    freeze: bool = True,
 ) -> Bundle:
-    """Compiles a model, whose entry point is ``predict``, with its weights.
+    """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target` and `shapes` are those of `ingot.compile`.
+    `output`, `target`, `shapes` and `freeze` are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        return ingot.compiler.compile(_file(model, scratch), output, target=target, shapes=shapes)
+        return ingot.compiler.compile(_file(model, scratch), output, target=target, shapes=shapes, freeze=freeze)
 
 
 def import_model(model: Model, *, shapes: Mapping[str, int | str] | None = None) -> str:

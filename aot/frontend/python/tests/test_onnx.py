@@ -36,7 +36,7 @@ class Doubled:
 
 
 def test_a_model_in_memory_runs() -> None:
-    session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}))
+    session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}, freeze=False))
     x = np.array([[1, 2]], np.float32)
     y = session.entries["predict"](x=x)
     np.testing.assert_array_equal(np.asarray(y["y"] if isinstance(y, dict) else y), 2 * x)
@@ -45,7 +45,8 @@ def test_a_model_in_memory_runs() -> None:
 
 def test_a_file_is_a_program_like_others(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(Doubled().SerializeToString())
-    assert "w" in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}).states
+    assert "w" not in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}).states
+    assert "w" in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}, freeze=False).states
 
 
 def test_a_model_is_imported_as_text() -> None:

@@ -1,0 +1,26 @@
+// State that only starts and never changes becomes constants: what is computed from it alone is computed at once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/base/safetensors.h"
+#include "aot/graph/graph.h"
+
+namespace ingot {
+
+// Which state that no entry point writes becomes constants of the bundle. It can no longer be read, written or loaded.
+enum class Freeze {
+  kNothing,
+  kBrought,  // what programs bring with them: the weights of ONNX models
+  kAll,      // what has a first value
+};
+
+// Puts constants in the place of every state that `values` has, of the same type, and that no public function of
+// `modules` writes. Bools and integers of
+// less than 8 bits, not every byte of which means something, stay state. Whether any state became constant.
+bool freeze_state(const std::vector<std::unique_ptr<Module>>& modules, const std::map<std::string, SafeTensor>& values);
+
+}  // namespace ingot
