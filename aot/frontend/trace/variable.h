@@ -28,7 +28,7 @@ Initializer seed();  // the seed itself
 struct Variable {
   std::function<std::string()> name;  // unique within a program: "0.weight", "optimizer.0.weight.exp_avg"
   TensorType type;
-  std::string role;  // "param", "buffer", "optimizer", "rng", "step"
+  std::string role;         // "param", "buffer", "optimizer", "rng", "step"
   Initializer initializer;  // empty: its first value comes with the program
   bool requires_grad = false;
   uint64_t number = next_number();  // no other variable's
