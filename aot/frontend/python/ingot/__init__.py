@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ingot._engine import EngineError, __version__
-    from ingot.compiler import compile
+    from ingot.compiler import Training, compile
     from ingot.session import Bundle, Session
 
-__all__ = ["Bundle", "EngineError", "Session", "__version__", "compile"]
+__all__ = ["Bundle", "EngineError", "Session", "Training", "__version__", "compile"]
 
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
 
 # Where each lies: loaded when it is first asked for.
 PLACES = {
+    "Training": "compiler",
     "compile": "compiler",
     "Bundle": "session",
     "Session": "session",

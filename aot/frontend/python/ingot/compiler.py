@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +17,32 @@ File: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = EntryPoints | Mapping[str, str] | File
 
 
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a model that was made for inference is trained: what `--train` and its options say.
+
+    Its bundle has ``train_step`` and ``evaluate`` beside the model's own entry point.
+    """
+
+    loss: str  # "cross_entropy", ...: `ingot help compile` lists them
+    target: str = "target"  # the name of the input that the loss compares with
+    output: str | None = None  # of the model, that the loss is of; its first
+    optimizer: str = "adamw"
+    trainable: Sequence[str] = ("*",)  # patterns of weights' names; other weights stay as they are
+    lr: float | None = None  # None: PyTorch's
+    weight_decay: float | None = None
+    momentum: float | None = None
+
+    def options(self) -> list[str]:
+        """As words of a command line."""
+        parts = [self.loss, self.target, *([self.output] if self.output else [])]
+        words = ["--train", ":".join(parts), "--optimizer", self.optimizer]
+        for pattern in self.trainable:
+            words += ["--trainable", pattern]
+        numbers = {"--lr": self.lr, "--weight-decay": self.weight_decay, "--momentum": self.momentum}
+        return words + [word for name, value in numbers.items() if value is not None for word in (name, repr(value))]
+
+
 def compile(
     program: Program,
     output: File | None = None,
@@ -25,6 +52,7 @@ def compile(
     shapes: Mapping[str, int | str] | None = None,
     skip: Sequence[str] = (),
     freeze: bool | None = None,
+    train: Training | None = None,
 ) -> Bundle:
     """Compiles a program and opens the bundle.
 
@@ -33,7 +61,8 @@ def compile(
     is used.
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
     that the program leaves open; `skip` passes that are left out. `freeze` makes constants of all state that has a
-    first value and that no entry point writes, or of none; without it, of the weights of ONNX models.
+    first value and that no entry point writes, or of none; without it, of the weights of ONNX models. `train` makes a
+    training step of a model.
 
     Raises RuntimeError with what the compiler says.
     """
@@ -45,6 +74,8 @@ def compile(
             options += ["--shape", f"{name}={size}"]
         if freeze is not None:
             options.append("--freeze" if freeze else "--no-freeze")
+        if train is not None:
+            options += train.options()
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)
         return Bundle(written)
 

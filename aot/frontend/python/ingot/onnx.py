@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 
 import ingot.compiler
 from ingot import tool
+from ingot.compiler import Training
 from ingot.session import Bundle
 
 
@@ -34,15 +35,27 @@ def compile(
     target: str = "host",
     shapes: Mapping[str, int | str] | None = None,
     freeze: bool = True,
+    train: Training | None = None,
 ) -> Bundle:
     """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target`, `shapes` and `freeze` are those of `ingot.compile`.
+    `output`, `target`, `shapes`, `freeze` and `train` are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        return ingot.compiler.compile(_file(model, scratch), output, target=target, shapes=shapes, freeze=freeze)
+        return ingot.compiler.compile(
+            _file(model, scratch), output, target=target, shapes=shapes, freeze=freeze, train=train
+        )
+
+
+def export(model: Model, state: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
+    """Writes the model with the weights that a state file has, as `Session.save` writes it.
+
+    Raises RuntimeError with what the compiler says.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        tool.call("export", _file(model, scratch), "--state", state, "-o", output)
 
 
 def import_model(model: Model, *, shapes: Mapping[str, int | str] | None = None) -> str:

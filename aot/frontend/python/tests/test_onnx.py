@@ -49,6 +49,19 @@ def test_a_file_is_a_program_like_others(tmp_path: Path) -> None:
     assert "w" in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}, freeze=False).states
 
 
+def test_a_model_learns_and_goes_back(tmp_path: Path) -> None:
+    training = ingot.Training(loss="mse_loss", target="goal", optimizer="sgd", trainable=["w"], lr=0.1, momentum=0.5)
+    session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}, train=training))
+    session.entries["init"](seed=0)
+    x, goal = np.array([[1, 2]], np.float32), np.array([[0, 1]], np.float32)
+    losses = [float(session.entries["train_step"](x=x, goal=goal)["loss"]) for _ in range(3)]
+    assert losses[-1] < losses[0]
+    session.save(tmp_path / "tuned.safetensors")
+    ingot.onnx.export(Doubled(), tmp_path / "tuned.safetensors", tmp_path / "tuned.onnx")
+    tuned = ingot.Session(ingot.compile(tmp_path / "tuned.onnx", shapes={"batch": 1}))
+    np.testing.assert_array_equal(tuned.entries["predict"](x=x)["y"], session.entries["predict"](x=x)["y"])
+
+
 def test_a_model_is_imported_as_text() -> None:
     text = ingot.onnx.import_model(Doubled(), shapes={"batch": 3})
     assert "func.func @predict" in text
