@@ -142,6 +142,11 @@ void Device::start_state(const std::string& path, int64_t seed) {
     write_zeros();
   } else if (!path.empty()) {
     refuse_other_formats(path, Wanted::kTensors);
+    if (states().empty()) {
+      throw_error(nullptr, fmt::format("--state {}: {} has no state; what the compiler froze is constant: compile with "
+                                       "--no-freeze to load weights",
+                                       path, path_));
+    }
     try {
       engine::call(ingot_load_state, session_.get(), path.c_str(), uint32_t{INGOT_LOAD_IGNORE_UNKNOWN});
     } catch (const engine::Failure& failure) {

@@ -92,6 +92,13 @@ TEST_F(CliTest, MistakesInOnnxModelsNameThem) {
   EXPECT_NE(refused("import missing.onnx").find("missing.onnx: No such file"), std::string::npos);
 }
 
+TEST_F(CliTest, FrozenWeightsCannotBeLoaded) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  done("compile model.onnx -o frozen.ingot --shape batch=1");
+  write_safetensors(path("w.safetensors"), {{"w", tensor({2, 2}, {2, 0, 0, 2})}});
+  EXPECT_NE(refused("run frozen.ingot --input x=1 --state w.safetensors").find("--no-freeze"), std::string::npos);
+}
+
 TEST_F(CliTest, AnOnnxModelLearnsAndGoesBack) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("compile model.onnx -o train.ingot --shape batch=1 --train mse_loss --optimizer sgd --lr 0.5");
