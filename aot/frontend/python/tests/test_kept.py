@@ -226,6 +226,15 @@ def with_partial(value: Any) -> Callable[..., Any]:
     return functools.partial(lambda by, y: (y * by).square().mean(), value)
 
 
+def test_attributes_of_parameters_are_described(traced: Path) -> None:
+    tagged = [Training() for _ in range(3)]
+    for training, tag in zip(tagged, ("one", "one", "other"), strict=True):
+        training.model.first.weight.tag = tag
+    one, same, other = map(described, tagged)
+    assert one == same != other
+    assert not found(tagged[0])
+
+
 @pytest.mark.parametrize("make", [with_constant, with_default, with_cell, with_partial])
 @pytest.mark.parametrize("values", [(2.0, 3.0), (1.0, 1), (1, True), (2.0, [2.0])], ids=str)
 def test_functions_are_described_by_what_they_do(make: Any, values: Any) -> None:

@@ -323,7 +323,7 @@ def _nothing(_: Any) -> str:
 OBJECTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (types.FunctionType, _function),
     ((types.MethodType, weakref.ref, types.MappingProxyType, staticmethod, classmethod, property), _nothing),
-    ((*LOCKS, torch.utils.hooks.RemovableHandle, ABC_DATA), _nothing),
+    ((*LOCKS, torch.utils.hooks.RemovableHandle, ABC_DATA, torch.Tensor), _nothing),
     ((*NAMED, *DESCRIPTORS), _named),
     (types.ModuleType, lambda module: module.__name__),
     (type, _class),
