@@ -1,4 +1,5 @@
-# Installs <ingot/ingot.h>, <ingot/lazy.h> and every header that they include, from `source` into `destination` of the prefix.
+# Installs <ingot/ingot.h>, <ingot/finetune.h>, <ingot/lazy.h> and every header that they include, from `source` into
+# `destination` of the prefix.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -17,7 +18,7 @@ function(add_header path)
 endfunction()
 
 set(headers)
-foreach(front aot/include/ingot/ingot.h aot/include/ingot/lazy.h)
+foreach(front aot/include/ingot/ingot.h aot/include/ingot/finetune.h aot/include/ingot/lazy.h)
   add_header(${front})
   list(REMOVE_ITEM headers ${front})
   file(INSTALL ${source}/${front} DESTINATION ${CMAKE_INSTALL_PREFIX}/${destination}/ingot)

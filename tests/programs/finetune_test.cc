@@ -1,13 +1,11 @@
 // Imported models that learn: as the same networks written here do, and every golden there is.
 #include <gtest/gtest.h>
+#include <ingot/finetune.h>
 
 #include <filesystem>
 
 #include "aot/base/file.h"
 #include "aot/finetune/training_loss.h"
-#include "aot/finetune/training_program.h"
-#include "aot/frontend/onnx/import.h"
-#include "aot/optim/optim.h"
 #include "tests/support/compiled_program.h"
 #include "tests/support/error_of.h"
 #include "tests/support/onnx_writer.h"
