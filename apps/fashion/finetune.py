@@ -1,8 +1,8 @@
 """A ResNet-18 that PyTorch trains on some kinds of clothes and exports, and ingot's engine then trains on the others.
 
-    finetune.py prepare FOLDER           trains on five of the ten classes; writes model.onnx and batches.safetensors, which
-                                         has the training images of the other classes
-    finetune.py check NAME=MODEL.onnx... evaluates models by ONNX Runtime on the test images of both halves
+    finetune.py prepare FOLDER             trains on five of the ten classes; writes model.onnx, and training images of
+                                           all classes to batches.safetensors
+    finetune.py check NAME=MODEL.onnx...   evaluates models by ONNX Runtime on the test images of both halves
 
 He et al., "Deep residual learning for image recognition", CVPR 2016, with a quarter of its channels.
 """
@@ -10,19 +10,17 @@ He et al., "Deep residual learning for image recognition", CVPR 2016, with a qua
 from __future__ import annotations
 
 import argparse
-import gzip
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from fashion_images import CLASSES, read
 from safetensors.numpy import save_file
 from torch import nn
 
-BATCH, SIZE, CLASSES = 64, 28, 10
-MEAN, DEVIATION = 0.286, 0.353  # of the training set's pixels
-FIRST = (0, 2, 4, 6, 8)  # the classes that PyTorch trains on: tops, coats and bags; the rest are shoes, trousers, dresses
-DATA = Path("/usr/share/datasets/fashion-mnist")
+BATCH = 64
+FIRST = (0, 2, 4, 6, 8)  # the classes that PyTorch trains on: tops, coats, bags; the rest: shoes, trousers, dresses
 
 
 class Residual(nn.Module):
@@ -58,17 +56,11 @@ class ResNet18(nn.Module):
         return self.head(self.stages(self.stem(images)).mean((2, 3)))
 
 
-def read_idx(path: Path, header_bytes: int) -> np.ndarray:
-    with gzip.open(path) as file:
-        return np.frombuffer(file.read(), np.uint8)[header_bytes:].copy()
-
-
 def images_of(part: str, first: bool) -> tuple[np.ndarray, np.ndarray]:
     """Images and labels of the classes in FIRST, or of the others; `part` is train or t10k."""
-    pixels = read_idx(DATA / f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 1, SIZE, SIZE)
-    labels = read_idx(DATA / f"{part}-labels-idx1-ubyte.gz", 8)
+    images, labels = read(part)
     chosen = np.isin(labels, FIRST) == first
-    return ((pixels[chosen] / 255 - MEAN) / DEVIATION).astype(np.float32), labels[chosen].astype(np.int32)
+    return images[chosen], labels[chosen].astype(np.int32)
 
 
 def prepare(folder: Path, steps: int) -> None:
@@ -126,7 +118,8 @@ def check(models: list[str]) -> None:
                 scores = session.run(None, {"images": images[start : start + BATCH]})[0]
                 right += int((scores.argmax(1) == labels[start : start + BATCH]).sum())
             shares.append(100 * right / len(labels))
-        print(f"ONNX Runtime: {name}: test accuracy {shares[0]:.2f} % on the first classes, {shares[1]:.2f} % on the others")
+        first, others = shares
+        print(f"ONNX Runtime: {name}: test accuracy {first:.2f} % on the first classes, {others:.2f} % on the others")
 
 
 def main() -> None:

@@ -10,18 +10,16 @@ Dosovitskiy et al., "An image is worth 16x16 words", ICLR 2021.
 from __future__ import annotations
 
 import argparse
-import gzip
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F
+from fashion_images import CLASSES, FOLDER, SIZE, read
 from torch import nn
 
 import ingot.torch
 
-BATCH, SIZE, CLASSES = 64, 28, 10
-MEAN, DEVIATION = 0.286, 0.353  # of the training set's pixels
+BATCH = 64
 
 
 class Attention(nn.Module):
@@ -115,19 +113,13 @@ def check(state: Path, data: Path) -> None:
     """Prints the accuracy on the test images of whole batches, as the application does."""
     model, optimizer = make()
     ingot.torch.load_state(model, optimizer, state)
-    pixels = read_idx(data / "t10k-images-idx3-ubyte.gz", 16).reshape(-1, 1, SIZE, SIZE)
-    labels = read_idx(data / "t10k-labels-idx1-ubyte.gz", 8)
+    pixels, labels = read("t10k", data)
     count = len(labels) // BATCH * BATCH
-    images = (torch.from_numpy(pixels[:count]).float() / 255 - MEAN) / DEVIATION
+    images = torch.from_numpy(pixels[:count])
     with torch.no_grad():
         classes = torch.cat([model(part).argmax(1) for part in images.split(BATCH)])
     right = (classes == torch.from_numpy(labels[:count])).sum().item()
     print(f"PyTorch, with the state that was trained without it: test accuracy {100 * right / count:.2f} %")
-
-
-def read_idx(path: Path, header_bytes: int) -> np.ndarray:
-    with gzip.open(path) as file:
-        return np.frombuffer(file.read(), np.uint8)[header_bytes:].copy()
 
 
 def main() -> None:
@@ -137,7 +129,7 @@ def main() -> None:
     saving.add_argument("folder", type=Path)
     checking = commands.add_parser("check", help="report the accuracy of a saved state in PyTorch")
     checking.add_argument("state", type=Path)
-    checking.add_argument("data", type=Path, nargs="?", default=Path("/usr/share/datasets/fashion-mnist"))
+    checking.add_argument("data", type=Path, nargs="?", default=FOLDER)
     options = parser.parse_args()
     if options.command == "save":
         save(options.folder)
