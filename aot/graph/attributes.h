@@ -30,8 +30,8 @@ inline constexpr const char* kTripCount = "ingot.trip_count";
 // Of ingot.kernel, for schedule and plan.
 //
 //   name                value                                                                  by
-//   kInvariantOperands  indices of operands that are constants, or no iteration of the loop      fuse
-//                       around it changes
+//   kInvariantOperands  indices of operands that are constants, or that no iteration of the    fuse
+//                       loop around it changes
 //   kReplacedOperands   pairs of indices: a result takes the place of an operand if it can     mark_replaced
 inline constexpr const char* kInvariantOperands = "invariant";
 inline constexpr const char* kReplacedOperands = "replaces";
