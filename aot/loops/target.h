@@ -65,6 +65,7 @@ struct Target {
   bool (*runs_here)();  // whether this machine runs its code
   int vector_bytes;
   int vector_registers;
+  int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
   Machine machine;
 

@@ -157,8 +157,8 @@ class Search {
     const Orientation& way = this->way(c);
     const loops::RegisterTile& tile = target_.tile(p_.accumulator);
     // Beside the sums, registers hold the columns of a step and an element of the rows.
-    const int sums =
-        std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator), target_.vector_registers - vectors - 1);
+    const int sums = std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator),
+                              target_.vector_registers - target_.spare_registers - vectors - 1);
     const int64_t column_vectors = divide_up(p_.extent(way.columns.dims), way.lanes);
     if (vectors > sums || (vectors > column_vectors && vectors != 1)) return;
     const int64_t rows = p_.extent(way.rows.dims);

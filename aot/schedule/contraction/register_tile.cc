@@ -42,6 +42,7 @@ class RegisterTile {
 
  private:
   bool has_all_rows() const { return tile_.rows.count == plan_.tile_rows; }
+  int64_t line() const { return point_.step().draft().target().machine.line_bytes / info(dtype_).bytes; }  // elements
   bool has_many_rows() const { return tile_.rows.count >= kFewRows; }
 
   // Whether rows read what others do a few steps later: of several steps at once LLVM would keep that in registers.
@@ -101,10 +102,14 @@ class RegisterTile {
 
   void load_columns(const Index& start) {
     const bool in_place = plan_.pack_columns == Packing::kNone;
+    if (in_place && has_many_rows()) {
+      const Index ahead = start + kDepthAhead * columns_.depth_step;
+      const int64_t lines = divide_up(static_cast<int64_t>(vectors_) * plan_.lanes, line());
+      b_.unrolled("l", lines, [&](Index l) { b_.prefetch(columns_.buffer, ahead + l * line()); });
+    }
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
       const Index at = start + v * plan_.lanes;
-      if (in_place && has_many_rows()) b_.prefetch(columns_.buffer, at + kDepthAhead * columns_.depth_step);
       b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
     });
   }
@@ -119,16 +124,15 @@ class RegisterTile {
   // What will be read after the next few steps of the depth: by the tile below, whose rows this one's first panel has
   // fetched, or by this one where rows are neighbours.
   void prefetch_rows(const RowsPanel& rows, const Index& offset) {
-    const int64_t line = point_.step().draft().target().machine.line_bytes / info(dtype_).bytes;
     const int64_t step = rows.depth.back().step;
     const Index start = rows.start + offset;
-    if (std::abs(rows.row_step) >= line) {
+    if (std::abs(rows.row_step) >= line()) {
       const Index below = start + plan_.tile_rows * rows.row_step;
       const Expr is_first = b_.in_range(tile_.column, 0, 1);
       b_.if_then(is_first, [&] {
         b_.unrolled("r", plan_.tile_rows, [&](Index r) { b_.prefetch(rows.buffer, below + r * rows.row_step); });
       });
-    } else if (std::abs(step) >= line) {
+    } else if (std::abs(step) >= line()) {
       b_.unrolled("u", kDepthAhead, [&](Index u) { b_.prefetch(rows.buffer, start + (u + kDepthAhead) * step); });
     }
   }

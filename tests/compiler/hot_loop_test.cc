@@ -1,0 +1,67 @@
+// The innermost loops of contractions as machine code of every target, whatever this machine's processor: that they
+// multiply and do little else.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "aot/codegen/compile.h"
+#include "aot/codegen/disassemble.h"
+#include "aot/ops/ops.h"
+#include "aot/pipeline/passes.h"
+#include "tests/support/contraction_suite.h"
+#include "tests/support/schedule_fixture.h"
+
+namespace ingot {
+namespace {
+
+constexpr double kManyFlops = 2e7;                            // what smaller problems lose is little
+constexpr double kInstructions = 2, kStackReferences = 0.25;  // at most, for each multiply-add
+
+// Of the kernel's steps, the loop with the most multiply-adds.
+codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target) {
+  std::vector<loops::Kernel> kernels;
+  for (const LoweredKernel& step : lowering.steps) kernels.push_back(step.kernel);
+  const codegen::CodeImage image = codegen::compile(kernels, target);
+  codegen::HotLoop hottest;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const codegen::HotLoop loop = codegen::find_hot_loop(image, target, codegen::entry_symbol(kernels, k));
+    if (loop.multiply_adds > hottest.multiply_adds) hottest = loop;
+  }
+  return hottest;
+}
+
+// Depthwise convolutions read an element for each that they multiply.
+bool is_depthwise(const ContractionProblem& problem) { return problem.name.starts_with("conv_mobilenet"); }
+
+class HotLoop : public testing::TestWithParam<const char*> {};
+
+TEST_P(HotLoop, Multiplies) {
+  const loops::Target& target = loops::find_target(GetParam());
+  int loops = 0, with_spills = 0;
+  for (ContractionProblem& problem : contraction_problems()) {
+    if (problem.is_few_rows || problem.flops < kManyFlops || is_depthwise(problem)) continue;
+    PassContext context;
+    context.target = &target;
+    run_passes(compile_passes(), *problem.module, context);
+    for (const auto& kernel : problem.module->functions[0]->body.ops) {
+      if (!kernel->is(kKernel)) continue;
+      const Lowering lowering = lower(*kernel, target);
+      if (lowering.choices.empty()) continue;
+      const codegen::HotLoop loop = hot_loop(lowering, target);
+      EXPECT_LE(loop.instructions, kInstructions * loop.multiply_adds) << problem.name << " " << target.name << "\n"
+                                                                       << loop.text;
+      EXPECT_LE(loop.stack_references, kStackReferences * loop.multiply_adds)
+          << problem.name << " " << target.name << "\n"
+          << loop.text;
+      ++loops;
+      if (loop.stack_references > 0) ++with_spills;
+    }
+  }
+  EXPECT_GT(loops, 60);
+  EXPECT_LE(with_spills, loops / 10) << target.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, HotLoop, testing::Values("x86-64-v3", "x86-64-v4", "aarch64"));
+
+}  // namespace
+}  // namespace ingot
