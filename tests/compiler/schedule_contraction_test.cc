@@ -253,6 +253,15 @@ TEST(Contraction, ChannelsConvolvedApart) {
   expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
 }
 
+// A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.
+TEST(Contraction, ColumnsApartThatEndWithinABlock) {
+  check_kernel(kernel_function({f32({4099}), f32({8191, 5})}, [&](GraphBuilder& b, const Values& x) {
+    Value* lhs = ops::reshape(b, ops::slice(b, x[0], {1}, {4096}, {1}), {4095, 1, 1});
+    Value* rhs = ops::reshape(b, ops::slice(b, x[1], {2, 3}, {8191, 4}, {2, 1}), {4095, 1, 1});
+    return Values{ops::dot_general(b, lhs, rhs, {{1, 0}, {1, 0}, {2}, {2}})};
+  }));
+}
+
 const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};
 constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1};
 

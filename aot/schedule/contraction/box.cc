@@ -50,7 +50,8 @@ class BoxFilling {
     b_.loop("b", 0, runs_.box[j], 1, [&](Index i) {
       Indices next = index;
       next.push_back(low_[j] + i);
-      const Expr exists = side_.accesses[j].always ? nullptr : b_.in_range(next[j], 0, shape_[j]);
+      const bool is_inside = side_.accesses[j].always && !may_end_early_;
+      const Expr exists = is_inside ? nullptr : b_.in_range(next[j], 0, shape_[j]);
       fill_from(j + 1, next, to + i * elements_after(runs_.box, j), b_.both(mask, exists));
     });
   }
@@ -89,7 +90,7 @@ class BoxFilling {
   const RowRuns& runs_;
   const Panels& panels_;
   bool is_kept_;        // in a buffer, and not made by an op on the way
-  bool may_end_early_;  // lines run along columns, of which the last block has fewer
+  bool may_end_early_;  // boxes run along columns, of which the last block has fewer
   size_t line_;
   Indices low_;  // where the box begins in the operand
 };
