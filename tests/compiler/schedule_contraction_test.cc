@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <sstream>
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
@@ -188,6 +189,20 @@ TEST(Contraction, RowsInBoxes) {
           }),
       {.relative = 1e-5});
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
+}
+
+// What is copied to a box is masked in the vectors at an end alone.
+TEST(Contraction, CopiesToBoxesAreMaskedAtEndsAlone) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const KernelFunction f = convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false);
+  std::istringstream text(loops::print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel));
+  int masked = 0, whole = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("store box[") == line.npos || line.find("= load") == line.npos) continue;
+    ++(line.find(" where ") == line.npos ? whole : masked);
+  }
+  EXPECT_EQ(masked, 1) << text.str();
+  EXPECT_EQ(whole, 1) << text.str();
 }
 
 // Of one line of an image each task has a part, and a box for it.
