@@ -5,6 +5,7 @@
 #include <set>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/cost.h"
 #include "aot/schedule/contraction/depth_tile.h"
 
 namespace ingot::schedule {
@@ -101,10 +102,11 @@ class RegisterTile {
 
   void load_columns(const Index& start) {
     const bool in_place = plan_.pack_columns == Packing::kNone;
+    const bool prefetches = in_place && has_many_rows() && plan_.depth.width() > kLinesForeseen;
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
       const Index at = start + v * plan_.lanes;
-      if (in_place && has_many_rows()) b_.prefetch(columns_.buffer, at + kDepthAhead * columns_.depth_step);
+      if (prefetches) b_.prefetch(columns_.buffer, at + kDepthAhead * columns_.depth_step);
       b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
     });
   }
