@@ -417,9 +417,11 @@ Index KernelBuilder::modulo(const Index& index, int64_t by) {
   const bool is_carried = !has_lanes(lanes) || has_lanes(rest);
   const Index affine = is_carried ? Index(0) : lanes;
   const Index named = remainder - affine;
-  const Index result = let_index("r", index_value(named, dtype), 0, by - 1 - kernel_.high(affine));
+  const int64_t most = by - 1 - kernel_.high(affine);
   int64_t multiple = named.constant;
   for (const Index::Term& term : named.terms) multiple = std::gcd(multiple, multiple_of(term));
+  if (multiple > most) return affine;  // of such multiples only zero is so small
+  const Index result = let_index("r", index_value(named, dtype), 0, most);
   for (const Index::Term& term : result.terms) kernel_.vars[term.var].multiple_of = multiple;
   return result + affine;
 }

@@ -35,4 +35,22 @@ Kernel add_arrays(int lanes, int64_t elements, int64_t repeats) {
   return b.finish();
 }
 
+Kernel read_array(int lanes, int64_t elements, int64_t repeats) {
+  KernelBuilder b("read_array", lanes);
+  const BufferId x = b.input("x", DType::kF32, elements);
+  const BufferId y = b.output("y", DType::kF32, 8 * lanes);
+  const TileId sum = b.tile("sum", DType::kF32, lanes, {8});
+  b.unrolled("u", 8, [&](Index u) { b.set(sum, {u}, b.constant_int(DType::kF32, 0)); });
+  b.loop("repeat", 0, repeats, 1, [&](Index) {
+    b.loop("i", 0, elements, 8 * lanes, [&](Index i) {
+      b.unrolled("u", 8, [&](Index u) {
+        const Expr element = b.load(x, i + u * lanes + b.lane());
+        b.set(sum, {u}, b.apply(ScalarOp::kAdd, {b.read(sum, {u}), element}));
+      });
+    });
+  });
+  b.unrolled("u", 8, [&](Index u) { b.store(y, u * lanes + b.lane(), b.read(sum, {u})); });
+  return b.finish();
+}
+
 }  // namespace ingot::loops

@@ -13,4 +13,8 @@ Kernel multiply_adds(DType dtype, int lanes, int64_t chains, int64_t trips);
 // 4 * lanes; 12 * elements * repeats bytes pass.
 Kernel add_arrays(int lanes, int64_t elements, int64_t repeats);
 
+// Adds up an array, `repeats` times. x: f32[elements], y: f32[8 * lanes] out, where `elements` is a multiple of 8 * lanes;
+// 4 * elements * repeats bytes pass.
+Kernel read_array(int lanes, int64_t elements, int64_t repeats);
+
 }  // namespace ingot::loops

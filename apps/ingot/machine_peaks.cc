@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <ingot/engine.hpp>
-#include <limits>
 #include <thread>
 
 #include "aot/codegen/compile.h"
@@ -22,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMinTries = 5;           // the best one counts
-constexpr double kSeconds = 0.1;       // for all tries, at least
+constexpr double kSeconds = 0.1;       // for all tries of a speed, at least
 constexpr double kTrySeconds = 0.002;  // about: short, so that others' work on the machine falls between some of them
 constexpr uint64_t kMaxBytes = uint64_t{1} << 28;  // of memory, of all threads together
 
@@ -70,9 +69,9 @@ class Probe {
   }
 
   // Seconds that all threads take for so many calls each, the best of a few tries.
-  double seconds(int64_t calls) {
+  double seconds(int64_t calls, double tries_seconds = kSeconds) {
     double best = std::numeric_limits<double>::infinity();
-    const auto end = Clock::now() + std::chrono::duration<double>(kSeconds);
+    const auto end = Clock::now() + std::chrono::duration<double>(tries_seconds);
     for (int i = 0; i < kMinTries || Clock::now() < end; ++i) best = std::min(best, try_seconds(calls));
     return best;
   }
@@ -120,15 +119,18 @@ double peak_gflops(DType dtype, uint32_t threads) {
   return 2.0 * kChains * kTrips * lanes * static_cast<double>(calls * threads) / probe.seconds(calls) * 1e-9;
 }
 
-// With so many bytes in use in each thread.
-double gb_per_second(uint64_t bytes, uint32_t threads) {
+// A kernel that walks through arrays again and again, as loops::add_arrays.
+using Stream = loops::Kernel (*)(int lanes, int64_t elements, int64_t repeats);
+
+// Elements a nanosecond, of `arrays` arrays that take so many bytes together.
+double elements_per_ns(Stream stream, int64_t arrays, uint64_t bytes, uint32_t threads, double seconds) {
   const int lanes = loops::find_target("host").lanes(DType::kF32);
-  const int64_t multiple = 4 * lanes;
-  const int64_t elements = std::max<int64_t>(static_cast<int64_t>(bytes / 8) / multiple, 1) * multiple;
+  const int64_t multiple = 8 * lanes;
+  const int64_t elements = std::max<int64_t>(static_cast<int64_t>(bytes) / (4 * arrays * multiple), 1) * multiple;
   const int64_t repeats = std::max<int64_t>((1 << 18) / elements, 1);  // a call is not felt
-  Probe probe(loops::add_arrays(lanes, elements, repeats), threads);
+  Probe probe(stream(lanes, elements, repeats), threads);
   const int64_t calls = calls_for(probe);
-  return 12.0 * static_cast<double>(elements * repeats * calls * threads) / probe.seconds(calls) * 1e-9;
+  return static_cast<double>(elements * repeats * calls * threads) / probe.seconds(calls, seconds) * 1e-9;
 }
 
 double empty_step_ns() {
@@ -156,12 +158,19 @@ MachinePeaks measure_peaks(uint32_t threads) {
     // Well inside: the far end of a large cache is slower.
     const uint64_t in_use = std::min({each / 2, beneath ? 4 * beneath : each, kMaxBytes / threads});
     if (in_use <= beneath) continue;
-    peaks.levels.push_back({cache.name, each * threads, gb_per_second(in_use, threads)});
+    peaks.levels.push_back(measure_level(cache.name, in_use, threads, kSeconds));
+    peaks.levels.back().bytes = each * threads;
     beneath = each;
   }
   const uint64_t in_use = std::max<uint64_t>(std::min(4 * beneath, kMaxBytes / threads), 1 << 24);
-  peaks.levels.push_back({"memory", std::numeric_limits<uint64_t>::max(), gb_per_second(in_use, threads)});
+  peaks.levels.push_back(measure_level("memory", in_use, threads, kSeconds));
+  peaks.levels.back().bytes = std::numeric_limits<uint64_t>::max();
   return peaks;
+}
+
+MemoryLevel measure_level(const std::string& name, uint64_t in_use_bytes, uint32_t threads, double seconds) {
+  return {name, in_use_bytes * threads, 12 * elements_per_ns(loops::add_arrays, 2, in_use_bytes, threads, seconds),
+          4 * elements_per_ns(loops::read_array, 1, in_use_bytes, threads, seconds)};
 }
 
 }  // namespace ingot

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace ingot {
 
 struct MemoryLevel {
-  std::string name;    // "L1", "L2", "L3", "memory"
-  uint64_t bytes = 0;  // that all threads together keep there; of the memory: unlimited
-  double gb_per_second = 0;
+  std::string name;          // "L1", "L2", "L3", "memory"
+  uint64_t bytes = 0;        // that all threads together keep there; of the memory: unlimited
+  double gb_per_second = 0;  // two bytes read for each that is written
+  double read_gb_per_second = std::numeric_limits<double>::infinity();  // ... and where nothing is written
 };
 
 struct MachinePeaks {
@@ -21,5 +23,8 @@ struct MachinePeaks {
 
 // Runs kernels made for it on so many threads at once, for about a second.
 MachinePeaks measure_peaks(uint32_t threads);
+
+// The speed of memory with so many bytes in use in each thread: tries for about so many seconds, the best one counts.
+MemoryLevel measure_level(const std::string& name, uint64_t in_use_bytes, uint32_t threads, double seconds);
 
 }  // namespace ingot

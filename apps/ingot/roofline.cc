@@ -13,6 +13,7 @@ namespace {
 struct Touch {
   uint32_t base;
   uint64_t first, end;
+  bool is_read;
 
   uint64_t bytes() const { return end - first; }
   bool meets(const Touch& other) const { return base == other.base && first < other.end && other.first < end; }
@@ -23,7 +24,8 @@ std::vector<Touch> touches_of(const bundle::Step& step, const bundle::Target& ta
   if (step.kind != bundle::StepKind::kKernel) return touches;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const uint64_t first = step.operands[i].offset_bytes;
-    touches.push_back({step.operands[i].base, first, first + target.kernels[step.kernel].parameters[i].reach_bytes});
+    const bundle::Parameter& parameter = target.kernels[step.kernel].parameters[i];
+    touches.push_back({step.operands[i].base, first, first + parameter.reach_bytes, parameter.reads});
   }
   return touches;
 }
@@ -34,7 +36,7 @@ uint64_t bytes_of(const std::vector<Touch>& touches) {
   return bytes;
 }
 
-// How long memory takes for the steps of a plan.
+// Where in memory the steps of a plan find what they touch.
 class MemoryModel {
  public:
   MemoryModel(const bundle::Plan& plan, const bundle::Target& target, const MachinePeaks& peaks) : peaks_(peaks) {
@@ -42,11 +44,12 @@ class MemoryModel {
     if (peaks.levels.size() > 1) cache_bytes_ = peaks.levels[peaks.levels.size() - 2].bytes;
   }
 
-  // Adds, by level, the milliseconds for what a step touches; gives its bytes.
-  uint64_t add(uint32_t step, std::vector<double>& level_ms) const {
+  // Adds, by level, what a step touches; gives its bytes.
+  uint64_t add(uint32_t step, std::vector<Moved>& levels) const {
     for (const Touch& touch : touches_[step]) {
-      const size_t level = level_of(step, touch);
-      level_ms[level] += static_cast<double>(touch.bytes()) / peaks_.levels[level].gb_per_second * 1e-6;
+      Moved& moved = levels[level_of(step, touch)];
+      moved.bytes += static_cast<double>(touch.bytes());
+      if (touch.is_read) moved.read_bytes += static_cast<double>(touch.bytes());
     }
     return bytes_of(touches_[step]);
   }
@@ -61,9 +64,7 @@ class MemoryModel {
       if (std::ranges::any_of(earlier, [&](const Touch& other) { return other.meets(touch); })) break;
       bytes += bytes_of(earlier);
     }
-    size_t level = 0;
-    while (level + 1 < peaks_.levels.size() && bytes > peaks_.levels[level].bytes) ++level;
-    return level;
+    return level_that_holds(bytes, peaks_);
   }
 
   const MachinePeaks& peaks_;
@@ -84,21 +85,21 @@ bundle::Call call_of(const bundle::Step& step, const bundle::Plan& plan, const b
 }
 
 void set_bound(CallTime& call, const MemoryModel& memory, const MachinePeaks& peaks) {
-  std::vector<double> level_ms(peaks.levels.size());
+  Work work{.flops = call.flops(),
+            .dtype = call.call.dtype,
+            .levels = std::vector<Moved>(peaks.levels.size()),
+            .steps = static_cast<double>(call.steps.size() * call.rounds)};
   uint64_t touched = 0;
-  for (const uint32_t step : call.steps) touched += memory.add(step, level_ms);
+  for (const uint32_t step : call.steps) touched += memory.add(step, work.levels);
   // Of some operands only a part is read or written.
   const double part = touched ? std::min(1.0, call.bytes() / static_cast<double>(touched * call.rounds)) : 0;
-  double memory_ms = 0;
-  for (const double ms : level_ms) memory_ms += ms * part * static_cast<double>(call.rounds);
-  const double peak = call.call.dtype == INGOT_F64 ? peaks.f64_gflops : peaks.f32_gflops;
-  const double compute_ms = call.flops() / peak * 1e-6;
-  const double overhead_ms = static_cast<double>(call.steps.size() * call.rounds) * peaks.step_ns * 1e-6;
-  call.attainable_ms = std::max({compute_ms, memory_ms, overhead_ms});
-  const auto slowest = std::ranges::max_element(level_ms) - level_ms.begin();
-  call.bound = call.attainable_ms == overhead_ms  ? "overhead"
-               : call.attainable_ms == compute_ms ? "compute"
-                                                  : peaks.levels[slowest].name;
+  for (Moved& moved : work.levels) {
+    moved.bytes *= part * static_cast<double>(call.rounds);
+    moved.read_bytes *= part * static_cast<double>(call.rounds);
+  }
+  const Roof roof = roof_of(work, peaks);
+  call.attainable_ms = roof.ms;
+  call.bound = roof.bound;
 }
 
 std::vector<CallSum> sums_by(std::span<const CallTime> calls,
@@ -115,6 +116,29 @@ std::vector<CallSum> sums_by(std::span<const CallTime> calls,
 }
 
 }  // namespace
+
+Roof roof_of(const Work& work, const MachinePeaks& peaks) {
+  double memory_ms = 0, slowest_ms = 0;
+  std::string slowest;
+  for (size_t i = 0; i < work.levels.size(); ++i) {
+    const MemoryLevel& level = peaks.levels[i];
+    const double ms = 1e-6 * std::max(work.levels[i].bytes / level.gb_per_second,
+                                      work.levels[i].read_bytes / level.read_gb_per_second);
+    memory_ms += ms;
+    if (i == 0 || ms > slowest_ms) slowest = level.name;
+    slowest_ms = std::max(slowest_ms, ms);
+  }
+  const double compute_ms = work.flops / (work.dtype == INGOT_F64 ? peaks.f64_gflops : peaks.f32_gflops) * 1e-6;
+  const double overhead_ms = work.steps * peaks.step_ns * 1e-6;
+  const double ms = std::max({compute_ms, memory_ms, overhead_ms});
+  return {ms, ms == overhead_ms ? "overhead" : ms == compute_ms ? "compute" : slowest};
+}
+
+size_t level_that_holds(uint64_t bytes, const MachinePeaks& peaks) {
+  size_t level = 0;
+  while (level + 1 < peaks.levels.size() && bytes > peaks.levels[level].bytes) ++level;
+  return level;
+}
 
 std::vector<CallTime> call_times(const bundle::Plan& plan, const bundle::Target& target,
                                  std::span<const StepTime> times, const MachinePeaks& peaks) {

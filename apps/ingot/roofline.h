@@ -19,9 +19,8 @@ struct CallTime {
   uint32_t tasks = 0;           // of the step that has most
   double ms = 0;                // of all rounds
 
-  // What the machine needs at least, and for what: "compute", "overhead", or the level of memory that takes longest.
-  double attainable_ms = 0;
-  std::string bound;
+  double attainable_ms = 0;  // by the roof
+  std::string bound;         // likewise
 
   double flops() const { return static_cast<double>(call.flops * rounds); }
   double bytes() const { return static_cast<double>((call.read_bytes + call.written_bytes) * rounds); }
@@ -30,11 +29,34 @@ struct CallTime {
   double attained_percent() const { return 100 * attainable_ms / ms; }
 };
 
+// Bytes that are moved between a level of memory and registers.
+struct Moved {
+  double bytes = 0, read_bytes = 0;  // all, and those of them that are read
+};
+
+struct Work {
+  double flops = 0;
+  ingot_dtype dtype = INGOT_F32;
+  std::vector<Moved> levels;  // as MachinePeaks::levels
+  double steps = 0;
+};
+
+// The least time that a machine needs, and for what: "compute", "overhead", or the level of memory that takes longest.
+struct Roof {
+  double ms = 0;
+  std::string bound;
+};
+
+// Compute, memory and steps that do nothing overlap: the longest of their three times.
+Roof roof_of(const Work& work, const MachinePeaks& peaks);
+
+// Of MachinePeaks::levels: the nearest that holds so many bytes.
+size_t level_that_holds(uint64_t bytes, const MachinePeaks& peaks);
+
 // The calls of a plan by the times of its steps; the longest first.
 //
-// Multiply-adds take the time that they take in registers. An operand comes from the nearest level that holds all that
-// was touched since it was touched last, in this run or the one before; loops are taken as going round once. The three
-// times (compute, memory, steps that do nothing) overlap: the longest is what is attainable.
+// An operand comes from the nearest level that holds all that was touched since it was touched last, in this run or the
+// one before; loops are taken as going round once.
 std::vector<CallTime> call_times(const bundle::Plan& plan, const bundle::Target& target,
                                  std::span<const StepTime> times, const MachinePeaks& peaks);
 

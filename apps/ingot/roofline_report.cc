@@ -20,7 +20,10 @@ Row row_of(const MachinePeaks& peaks) {
              {"f32_gflops_per_second", peaks.f32_gflops},
              {"f64_gflops_per_second", peaks.f64_gflops},
              {"step_ns", peaks.step_ns}};
-  for (const MemoryLevel& level : peaks.levels) row.emplace_back(level.name + "_gb_per_second", level.gb_per_second);
+  for (const MemoryLevel& level : peaks.levels) {
+    row.emplace_back(level.name + "_gb_per_second", level.gb_per_second);
+    row.emplace_back(level.name + "_read_gb_per_second", level.read_gb_per_second);
+  }
   return row;
 }
 

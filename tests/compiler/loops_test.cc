@@ -95,6 +95,19 @@ TEST(Builder, DivideAndModulo) {
   }
 }
 
+TEST(Builder, MultiplesOfTheDivisorLeaveNoRemainder) {
+  KernelBuilder b("blocks", 8);
+  const BufferId y = b.output("y", DType::kI64, 8);
+  b.loop("i", 0, 224, 56, [&](Index i) {
+    EXPECT_EQ(b.modulo(i, 28), Index(0));
+    EXPECT_EQ(b.modulo(i, 56), Index(0));
+    EXPECT_EQ(b.modulo(i + b.lane(), 56), b.lane());
+    EXPECT_NE(b.modulo(i, 112), Index(0));
+    b.store(y, b.lane(), b.index_value(b.modulo(i, 56) + b.lane()));
+  });
+  b.finish();
+}
+
 TEST(Builder, ContiguousAccessSurvivesReshape) {
   KernelBuilder b("reshape", 8);
   const BufferId x = b.input("x", DType::kF32, 64 * 24);

@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <sstream>
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
@@ -190,6 +191,20 @@ TEST(Contraction, RowsInBoxes) {
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
 }
 
+// What is copied to a box is masked in the vectors at an end alone.
+TEST(Contraction, CopiesToBoxesAreMaskedAtEndsAlone) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const KernelFunction f = convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false);
+  std::istringstream text(loops::print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel));
+  int masked = 0, whole = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("store box[") == line.npos || line.find("= load") == line.npos) continue;
+    ++(line.find(" where ") == line.npos ? whole : masked);
+  }
+  EXPECT_EQ(masked, 1) << text.str();
+  EXPECT_EQ(whole, 1) << text.str();
+}
+
 // Of one line of an image each task has a part, and a box for it.
 TEST(Contraction, RowsInBoxesOfAPartOfALine) {
   const ops::Window inside{{.size = 3}};
@@ -251,6 +266,15 @@ TEST(Contraction, ChannelsConvolvedApart) {
                  {.relative = 1e-5});
   }
   expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
+}
+
+// A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.
+TEST(Contraction, ColumnsApartThatEndWithinABlock) {
+  check_kernel(kernel_function({f32({4099}), f32({8191, 5})}, [&](GraphBuilder& b, const Values& x) {
+    Value* lhs = ops::reshape(b, ops::slice(b, x[0], {1}, {4096}, {1}), {4095, 1, 1});
+    Value* rhs = ops::reshape(b, ops::slice(b, x[1], {2, 3}, {8191, 4}, {2, 1}), {4095, 1, 1});
+    return Values{ops::dot_general(b, lhs, rhs, {{1, 0}, {1, 0}, {2}, {2}})};
+  }));
 }
 
 const std::vector<int64_t> kExtents = {0, 1, 1, 2, 3, 5, 7, 13, 2, 3, 5, 7, 4, 8, 17};

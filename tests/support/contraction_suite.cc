@@ -52,8 +52,8 @@ ContractionProblem dot(const Dot& d) {
   p.module = module_of({matrix(d.m, d.k, d.lhs_transposed), matrix(d.k, d.n, d.rhs_transposed)},
                        [&](GraphBuilder& b, const Values& x) { return ops::dot_general(b, x[0], x[1], dims); });
   p.flops = 2.0 * static_cast<double>(d.batch * d.m * d.n * d.k);
-  p.bytes = 4.0 * static_cast<double>(d.batch * (d.m * d.k + d.k * d.n + d.m * d.n));
-  p.is_few_rows = d.batch == 1 && std::min(d.m, d.n) < 16;
+  p.read_bytes = 4.0 * static_cast<double>(d.batch * (d.m * d.k + d.k * d.n));
+  p.written_bytes = 4.0 * static_cast<double>(d.batch * d.m * d.n);
   return p;
 }
 
@@ -94,8 +94,9 @@ ContractionProblem convolution(const Conv& c, Part part) {
     return op->def->gradient(args)[part == Part::kInput ? 0 : 1];
   });
   p.flops = 2.0 * static_cast<double>(c.images * result * result * c.out * in * c.window * c.window);
-  p.bytes = static_cast<double>(x.bytes() + w.bytes() + y.bytes());
-  p.is_few_rows = in < 4 && c.groups > 1;
+  const TensorType& written = part == Part::kForward ? y : part == Part::kInput ? x : w;
+  p.written_bytes = static_cast<double>(written.bytes());
+  p.read_bytes = static_cast<double>(x.bytes() + w.bytes() + y.bytes()) - p.written_bytes;
   return p;
 }
 

@@ -13,8 +13,9 @@ struct ContractionProblem {
   std::string name;
   std::unique_ptr<Module> module;  // of one function, as a user's program has it
   double flops;
-  double bytes;      // of operands and results, each once
-  bool is_few_rows;  // bound by memory: each element of the larger operand is used a few times
+  double read_bytes, written_bytes;  // of operands and of the result, each once
+
+  double bytes() const { return read_bytes + written_bytes; }
 };
 
 // A fixed list; names are unique.

@@ -115,6 +115,24 @@ TEST(Roofline, DoublesHaveAPeakOfTheirOwn) {
   EXPECT_DOUBLE_EQ(call_times(plan, target_of({64}), times, machine())[0].attainable_ms, 0.02);
 }
 
+TEST(Roofline, ReadingHasASpeedOfItsOwn) {
+  MachinePeaks peaks = machine();
+  peaks.levels[0].read_gb_per_second = 40;
+  const Work work{.flops = 100, .levels = {{400, 200}, {0, 0}}};
+  EXPECT_DOUBLE_EQ(roof_of(work, peaks).ms, 5e-6) << "200 bytes that are read";
+  EXPECT_EQ(roof_of(work, peaks).bound, "near");
+  peaks.levels[0].read_gb_per_second = 80;
+  EXPECT_DOUBLE_EQ(roof_of(work, peaks).ms, 4e-6) << "400 bytes both ways";
+
+  // A step that reads 200 bytes and writes as many.
+  bundle::Plan plan;
+  plan.steps = {step_of(0, 0, 200, 0)};
+  plan.calls = {call_of("moves", 1, 400)};
+  peaks.levels[0].read_gb_per_second = 1;
+  const StepTime times[] = {time_of(0, 1)};
+  EXPECT_DOUBLE_EQ(call_times(plan, target_of({200}), times, peaks)[0].attainable_ms, 200e-6);
+}
+
 TEST(Roofline, SumsKeepTheWhole) {
   bundle::Plan plan;
   plan.steps = {step_of(0, 0, 200, 0), step_of(0, 200, 0, 1), step_of(0, 0, 200, 2)};

@@ -50,7 +50,8 @@ class BoxFilling {
     b_.loop("b", 0, runs_.box[j], 1, [&](Index i) {
       Indices next = index;
       next.push_back(low_[j] + i);
-      const Expr exists = side_.accesses[j].always ? nullptr : b_.in_range(next[j], 0, shape_[j]);
+      const bool is_inside = side_.accesses[j].always && !may_end_early_;
+      const Expr exists = is_inside ? nullptr : b_.in_range(next[j], 0, shape_[j]);
       fill_from(j + 1, next, to + i * elements_after(runs_.box, j), b_.both(mask, exists));
     });
   }
@@ -64,10 +65,14 @@ class BoxFilling {
       const Index lane = i + b_.lane();
       if (!exists) return b_.store(panels_.rows(), to + lane, b_.constant_int(point_.dtype(), 0));
       Indices at = index;
-      at[line_] = index[line_] * inner + lane;
+      const Index first = index[line_] * inner + i;
+      at[line_] = first + b_.lane();
+      const auto copy = [&](const Expr& mask) { b_.store(panels_.rows(), to + lane, element(at, mask)); };
       const bool may_miss = is_edge || may_end_early_ || !side_.accesses[line_].always;
       const Expr mask = may_miss ? b_.in_range(at[line_], 0, extent) : nullptr;
-      b_.store(panels_.rows(), to + lane, element(at, mask));
+      if (!mask || !is_kept_) return copy(mask);
+      // Few vectors have an end of the line within them, and masks take time.
+      b_.if_then(b_.in_range(first, 0, extent - lanes + 1), [&] { copy(nullptr); }, [&] { copy(mask); });
     };
     b_.loop("b", 0, count / lanes * lanes, lanes, [&](Index i) { vector_at(i, false); });
     if (count % lanes != 0) vector_at(count / lanes * lanes, true);
@@ -89,7 +94,7 @@ class BoxFilling {
   const RowRuns& runs_;
   const Panels& panels_;
   bool is_kept_;        // in a buffer, and not made by an op on the way
-  bool may_end_early_;  // lines run along columns, of which the last block has fewer
+  bool may_end_early_;  // boxes run along columns, of which the last block has fewer
   size_t line_;
   Indices low_;  // where the box begins in the operand
 };

@@ -89,7 +89,7 @@ class Model {
   // A step along the depth reads whole lines of rows: those of a task that do not stay; windows read them again.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
-    const bool columns_stay = cached_bytes() <= l1;
+    const bool columns_stay = columns_are_read_once() || cached_bytes() <= l1;
     const double lanes = way_.vector_lanes();
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
     if (!is_along_depth()) return bytes + row_bytes();
@@ -176,6 +176,8 @@ class Model {
     const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
     return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
   }
+
+  bool columns_are_read_once() const { return c_.pack_columns == Packing::kNone && rows_ <= c_.tile_rows; }
 
   // Columns of a tile that are read where they lie, so many lines at a step: before the next tile of rows reads them, they
   // are lost from the first-level cache, whose sets they share.
@@ -293,8 +295,9 @@ class Model {
       ns += static_cast<double>(lines * m_.line_bytes) / m_.l3_bytes_per_ns;
     }
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
-      const double share =
-          (is_along_depth() ? kHiddenShare : kUnforeseen) + (columns_are_foreseen() ? 0 : 1.0 / c_.tile_vectors);
+      const double share = is_along_depth()         ? kHiddenShare
+                           : columns_are_foreseen() ? kUnforeseen * pieces_share()
+                                                    : kUnforeseen + 1.0 / c_.tile_vectors;
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;
