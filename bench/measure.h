@@ -1,12 +1,17 @@
-// What measurements share: clocks, the least of several calls, the machine's peak.
+// What measurements share: clocks, the least of several calls, cores, the machine's peak.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <ctime>
 #include <functional>
 #include <thread>
 #include <vector>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 #include "aot/codegen/compile.h"
 #include "aot/codegen/execute.h"
@@ -43,6 +48,94 @@ inline double best_ns(double at_least_ns, const std::function<void()>& call, dou
   return best;
 }
 
+// From here on this thread, and those that it starts, run on the cores `first` .. `first` + `count` of those that the
+// process was given; on all of them where it has fewer, and on systems that have no such request.
+inline void keep_to_cores(int first, int count) {
+#ifdef __linux__
+  static const cpu_set_t all = [] {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    return cores;
+  }();
+  if (count == 0 || CPU_COUNT(&all) < first + count) return;
+  cpu_set_t some;
+  CPU_ZERO(&some);
+  for (int core = 0, k = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all)) continue;
+    if (k >= first && k < first + count) CPU_SET(core, &some);
+    ++k;
+  }
+  sched_setaffinity(0, sizeof some, &some);
+#endif
+}
+
+// Threads that do the same work at once: the caller on the first core, the others on the next ones.
+class Gang {
+ public:
+  explicit Gang(int threads) : threads_(threads) {
+    keep_to_cores(1, threads - 1);
+    for (int k = 1; k < threads; ++k) helpers_.emplace_back([this] { help(); });
+    keep_to_cores(0, 1);
+  }
+  ~Gang() { begin(0, nullptr); }
+  Gang(const Gang&) = delete;
+  Gang& operator=(const Gang&) = delete;
+
+  // The least time of `calls` calls, each from when all begin until all have ended.
+  double best_ns(int calls, const std::function<void()>& work) {
+    begin(calls, &work);
+    double best = INFINITY;
+    for (int k = 0; k < calls; ++k) {
+      meet();
+      const double start_ns = wall_ns();
+      work();
+      meet();
+      best = std::min(best, wall_ns() - start_ns);
+    }
+    return best;
+  }
+
+ private:
+  // The helpers sleep between the measurements: their cores are free for what these are compared with.
+  void begin(int calls, const std::function<void()>* work) {
+    calls_ = calls;
+    work_ = work;
+    ++round_;
+    round_.notify_all();
+  }
+
+  void help() {
+    for (int round = 0;; ++round) {
+      round_.wait(round);
+      const int calls = calls_;
+      const std::function<void()>* const work = work_;
+      if (!work) return;
+      for (int k = 0; k < calls; ++k) {
+        meet();
+        (*work)();
+        meet();
+      }
+    }
+  }
+
+  void meet() {
+    const int meeting = met_.load();
+    if (arrived_.fetch_add(1) + 1 == threads_) {
+      arrived_ = 0;
+      ++met_;
+    }
+    while (met_ == meeting) {
+    }
+  }
+
+  int threads_;
+  int calls_ = 0;
+  const std::function<void()>* work_ = nullptr;
+  std::atomic<int> round_{0}, arrived_{0}, met_{0};
+  std::vector<std::jthread> helpers_;
+};
+
 // Multiply-adds in registers alone, for as long as what they are compared with: a machine that others share gives more
 // to short calls.
 class Peak {
@@ -56,15 +149,9 @@ class Peak {
     return flops(calls) / best_ns(4e6, [&] { run(calls); });
   }
 
-  // How many times as much `threads` threads do at once, by the clock on the wall.
-  double speedup(int threads, double call_ns) const {
-    const int64_t calls = calls_in(call_ns);
-    const auto all = [&](int count) {
-      std::vector<std::jthread> others;
-      for (int k = 1; k < count; ++k) others.emplace_back([&] { run(calls); });
-      run(calls);
-    };
-    return threads * best_ns(2e7, [&] { all(1); }, wall_ns) / best_ns(2e7, [&] { all(threads); }, wall_ns);
+  // Calls that together take about `call_ns`.
+  std::function<void()> calls(double call_ns) const {
+    return [this, count = calls_in(call_ns)] { run(count); };
   }
 
  private:
