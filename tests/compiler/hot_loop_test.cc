@@ -39,7 +39,7 @@ TEST_P(HotLoop, Multiplies) {
   const loops::Target& target = loops::find_target(GetParam());
   int loops = 0, with_spills = 0;
   for (ContractionProblem& problem : contraction_problems()) {
-    if (problem.is_few_rows || problem.flops < kManyFlops || is_depthwise(problem)) continue;
+    if (problem.flops < kManyFlops || is_depthwise(problem)) continue;
     PassContext context;
     context.target = &target;
     run_passes(compile_passes(), *problem.module, context);
