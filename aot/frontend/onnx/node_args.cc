@@ -141,6 +141,17 @@ std::vector<int64_t> NodeArgs::axes(std::vector<int64_t> axes, int rank) const {
   return axes;
 }
 
+void NodeArgs::check_indices(int i, const std::vector<int64_t>& sizes, bool from_end) const {
+  const std::optional<RefTensor> indices = maybe_known(i);
+  if (!indices || indices->is_float() || indices->is_complex()) return;
+  for (size_t k = 0; k < indices->i.size(); ++k) {
+    const int64_t at = indices->i[k], size = sizes[k % sizes.size()];
+    if (at >= (from_end ? -size : 0) && at < size) continue;
+    fail(fmt::format("its input {} ('{}') has the index {}, which is not one of {} elements", i, node.inputs[i], at,
+                     size));
+  }
+}
+
 void NodeArgs::check_attributes() const {
   for (const Attribute& own : node.attributes) {
     if (is_internal(own.name)) continue;

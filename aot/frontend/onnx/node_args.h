@@ -89,6 +89,9 @@ class NodeArgs {
   // --- checks --------------------------------------------------------------------------------------------------------
   int64_t axis(int64_t axis, int rank) const;  // from 0 on
   std::vector<int64_t> axes(std::vector<int64_t> axes, int rank) const;
+  // Where they are known, those of an input lie in [-size, size), or [0, size) unless `from_end`. Of index vectors, which
+  // lie along the last dimension, there is a size for each component.
+  void check_indices(int i, const std::vector<int64_t>& sizes, bool from_end = true) const;
   [[noreturn]] void fail(const std::string& message) const;   // the model is wrong
   [[noreturn]] void limit(const std::string& message) const;  // right, but not supported
   void check_attributes() const;  // the op has them all in this opset, and they are of its types

@@ -115,6 +115,7 @@ Items lower_rotary_embedding(NodeArgs& n) {
   const int64_t head = x.shape()[3], given = n.integer("rotary_embedding_dim", 0), turned = given ? given : head;
   if (turned < 0 || turned > head || turned % 2) n.fail(fmt::format("rotary_embedding_dim = {} of {}", turned, head));
   const Shape half{x.shape()[0], x.shape()[1], x.shape()[2], turned / 2};
+  if (n.has(3)) n.check_indices(3, {n.in(1).shape()[0]}, false);
   const auto angles = [&](int input) {
     const Term table = n.has(3) ? take(n.in(input), n.in(3), 0) : n.in(input);
     return broadcast(unsqueeze(table, 1), half);

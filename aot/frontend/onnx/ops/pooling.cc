@@ -169,6 +169,7 @@ Items lower_max_unpool(NodeArgs& n) {
   const Shape wanted = n.has(2) ? Shape(n.known_integers(2)) : natural;
   const int64_t total = element_count(natural), count = element_count(x.shape());
   if (wanted.size() != natural.size() || total < 0) n.fail("output_shape does not fit");
+  n.check_indices(1, {total}, false);
   ops::IndexedDims dims;
   dims.dropped_dims = dims.index_map = {0};
   dims.index_vector_dim = 1;

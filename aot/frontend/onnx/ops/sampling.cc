@@ -182,6 +182,7 @@ Items lower_roi_align(NodeArgs& n) {
              xs = sample_places(left, length(left, edge(2)), width, count);
   const int64_t regions = rois.shape()[0], rows = height * count, columns = width * count;
   const Shape grid{regions, rows, columns};
+  n.check_indices(2, {x.shape()[0]}, false);
   const Term images = take(x, n.in(2), 0);
   const Taps taps = taps_at(images, reshape(broadcast(unsqueeze(ys, 2), grid), {regions, rows * columns}),
                             reshape(broadcast(unsqueeze(xs, 1), grid), {regions, rows * columns}));
