@@ -77,10 +77,10 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
   return options;
 }
 
-// Makes constants of state as the options say, of the values that set_initial_state would take; whether there was any.
-bool freeze(const Modules& modules, const CompileOptions& options) {
-  if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return false;
-  if (options.freeze == Freeze::kBrought && options.values.empty()) return false;
+// Makes constants of state as the options say, of the values that set_initial_state would take.
+std::vector<FrozenState> freeze(const Modules& modules, const CompileOptions& options) {
+  if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return {};
+  if (options.freeze == Freeze::kBrought && options.values.empty()) return {};
   const SafeTensors file = options.initial_state.empty() ? SafeTensors() : SafeTensors::read(options.initial_state);
   std::map<std::string, SafeTensor> values = options.values;
   for (const auto& [name, value] : file.tensors()) {
@@ -150,13 +150,13 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
-  const bool is_frozen = freeze(modules, options);
+  const std::vector<FrozenState> frozen = freeze(modules, options);
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
     if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
     context.shapes = std::move(shapes);
-    context.folds_scales = is_frozen;
+    context.folds_scales = !frozen.empty();
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
@@ -173,6 +173,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   }
   compiled.spec.name = printable(options.name);
   compiled.spec.states = state_spec(state);
+  compiled.spec.frozen = frozen_spec(frozen);
   compiled.spec.state_bytes = state.bytes();
   set_initial_state(state, entries, options.initial_state, options.values, compiled.spec);
   for (const std::string& name : options.targets) {

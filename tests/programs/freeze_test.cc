@@ -4,6 +4,7 @@
 #include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
 #include "aot/pipeline/freeze_state.h"
+#include "schema/checksum.h"
 #include "tests/support/compiled_program.h"
 
 namespace ingot {
@@ -71,6 +72,16 @@ TEST_F(FreezeTest, OnlyWhatNoEntryPointWritesBecomesConstant) {
   CompileOptions of_zeros = options();
   of_zeros.initial_state = "zeros";
   EXPECT_EQ(states(of_zeros), all);
+}
+
+TEST_F(FreezeTest, TheBundleKnowsWhatBecameConstant) {
+  const CompiledProgram program(*module_, options());
+  ASSERT_EQ(program.spec().frozen.size(), 1u);
+  const bundle::Frozen& frozen = program.spec().frozen[0];
+  EXPECT_EQ(frozen.tensor.name, "v");
+  EXPECT_EQ(frozen.tensor.dims, (std::vector<uint64_t>{3, 40}));
+  EXPECT_EQ(frozen.checksum, ingot_checksum(v_.data(), v_.size() * sizeof(float)));
+  EXPECT_TRUE(CompiledProgram(*module_, options(Freeze::kNothing)).spec().frozen.empty());
 }
 
 TEST_F(FreezeTest, ResultsStay) {
