@@ -98,6 +98,27 @@ TEST_F(FreezeTest, ConstantsThatOnlyPackingReadAreLeftOut) {
   }
 }
 
+// A convolution by 64 kernels of [3, 3, 16], which processors with vectors of 32 and of 64 bytes read packed alike.
+TEST_F(FreezeTest, TargetsShareWhatTheyReadAlike) {
+  constexpr const char* kConvolution = R"(
+func.func @predict(%x: tensor<1x16x12x12xf32> {ingot.name = "x"}, %w: tensor<64x16x3x3xf32> {ingot.state = "w"})
+    -> (tensor<1x64x10x10xf32> {ingot.name = "y"}) {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<1x16x12x12xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x10x10xf32>
+  return %0 : tensor<1x64x10x10xf32>
+})";
+  const std::vector<float> w = numbers(64 * 16 * 9);
+  CompileOptions two;
+  two.values = {{"w", tensor(w, {64, 16, 3, 3})}};
+  two.targets = {"x86-64-v4", "x86-64-v3"};
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(parse_module(kConvolution, "text", all_ops()));
+  const std::vector<bundle::Target> targets = compile(std::move(modules), two).spec.targets;
+  EXPECT_EQ(targets[0].rodata, targets[1].rodata);
+  EXPECT_LT(targets[0].rodata.size(), 5 * w.size());  // 4 bytes each, and little more
+}
+
 TEST_F(FreezeTest, AValueOfAnotherTypeIsRefused) {
   CompileOptions wrong = options();
   wrong.values["v"].shape = {40, 3};

@@ -103,7 +103,7 @@ class RegisterTile {
     const bool in_place = plan_.pack_columns == Packing::kNone;
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
-      const Index at = start + v * plan_.lanes;
+      const Index at = start + v * columns_.vector_step;
       if (in_place && has_many_rows()) b_.prefetch(columns_.buffer, at + kDepthAhead * columns_.depth_step);
       b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
     });
