@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "aot/base/error.h"
 
@@ -35,6 +37,34 @@ Bytes read_file(const std::string& path) {
   return bytes;
 }
 
+// While it lives, what asks a process to end is put off, as far as this thread would take it.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t waiting;
+    sigemptyset(&waiting);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waiting, signal);
+    pthread_sigmask(SIG_BLOCK, &waiting, &before_);
+  }
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Tries names beside `path` until `take` gets one that nothing has: what others left or planted there stays as it is.
+// "" where it gets none.
+template <typename Take>
+std::string aside_of(const std::string& path, const Take& take) {
+  for (int attempt = 0;; ++attempt) {
+    std::string name = fmt::format("{}.tmp{}.{}", path, getpid(), attempt);
+    if (take(name)) return name;
+    if (errno != EEXIST) return "";
+  }
+}
+
 }  // namespace
 
 std::string read_text(const std::string& path) { return read_file<std::string>(path); }
@@ -59,25 +89,37 @@ WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
   } else {
     const std::filesystem::path target = std::filesystem::canonical(path_, ignored);  // empty for a new file
     if (!target.empty()) path_ = target.string();                                     // a link stays a link
-    open_aside();
+    if (!open_nameless()) open_aside();
+    struct stat old;
+    if (descriptor_ >= 0 && stat(path_.c_str(), &old) == 0) fchmod(descriptor_, old.st_mode & 0777);
   }
   if (descriptor_ < 0) fail("write");
 }
 
+bool WholeFile::open_nameless() {
+  if (access("/proc/self/fd", X_OK) != 0) return false;
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  descriptor_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  is_nameless_ = descriptor_ >= 0;
+  return is_nameless_;
+}
+
 void WholeFile::open_aside() {
-  struct stat old;
-  const bool replaces = stat(path_.c_str(), &old) == 0;
-  const mode_t mode = replaces ? old.st_mode & 0777 : 0666;
-  int attempt = 0;
-  do {  // a name that nothing has: what others left or planted there stays as it is
-    aside_ = fmt::format("{}.tmp{}.{}", path_, getpid(), attempt++);
-    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) {
-    aside_.clear();
-  } else if (replaces) {
-    fchmod(descriptor_, mode);
-  }
+  aside_ = aside_of(path_, [&](const std::string& name) {
+    descriptor_ = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return descriptor_ >= 0;
+  });
+}
+
+bool WholeFile::link_as(const std::string& path) {
+  const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+// Only a rename can replace a file, and takes a name.
+void WholeFile::name_aside() {
+  aside_ = aside_of(path_, [&](const std::string& name) { return link_as(name); });
+  if (aside_.empty()) fail("write");
 }
 
 WholeFile::~WholeFile() {
@@ -96,8 +138,13 @@ void WholeFile::write(std::span<const std::byte> bytes) {
 }
 
 void WholeFile::commit() {
-  if (aside_.empty()) return;
+  if (aside_.empty() && !is_nameless_) return;
   if (fsync(descriptor_) != 0) fail("sync");
+  const SignalsWait until_renamed;
+  if (std::exchange(is_nameless_, false)) {
+    if (link_as(path_)) return;
+    name_aside();
+  }
   if (rename(aside_.c_str(), path_.c_str()) != 0) fail("write");
   aside_.clear();
 }

@@ -39,6 +39,12 @@ struct State {
   Start start = Start::kZero;
 };
 
+// What was state in the program and is constant here: state files may have it with these values alone.
+struct Frozen {
+  Tensor tensor;
+  uint64_t checksum = 0;  // of its values: ingot_checksum
+};
+
 // An entry point as its caller sees it. Arguments and results that are state are not listed here.
 struct Entry {
   std::string name;
@@ -141,6 +147,7 @@ struct BundleSpec {
   std::vector<Target> targets;                 // best first: an engine takes the first that its processor can run
   std::vector<Entry> entries;
   std::vector<State> states;  // in ascending offset, without overlap
+  std::vector<Frozen> frozen;
   uint64_t state_bytes = 0;
   std::vector<std::byte> initial_state;  // values of the states with Start::kSegment, in table order, back to back
   bool compress_initial_state = false;   // zlib

@@ -40,6 +40,10 @@ Offset<schema::State> write_state(FlatBufferBuilder& b, const State& state) {
                              static_cast<uint8_t>(state.start));
 }
 
+Offset<schema::Frozen> write_frozen(FlatBufferBuilder& b, const Frozen& frozen) {
+  return schema::CreateFrozen(b, write(b, frozen.tensor), frozen.checksum);
+}
+
 Offset<schema::Entry> write_entry(FlatBufferBuilder& b, const Entry& entry) {
   auto inputs = write_all<Tensor, schema::Tensor>(b, entry.inputs, write);
   auto outputs = write_all<Tensor, schema::Tensor>(b, entry.outputs, write);
@@ -169,6 +173,7 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   auto target_vector = b.CreateVector(targets);
   auto entries = write_all<Entry, schema::Entry>(b, spec.entries, write_entry);
   auto states = write_all<State, schema::State>(b, spec.states, write_state);
+  auto frozen = write_all<Frozen, schema::Frozen>(b, spec.frozen, write_frozen);
   auto producer = b.CreateString(spec.producer);
   auto name = b.CreateString(spec.name);
   std::vector<Offset<flatbuffers::String>> features;
@@ -176,7 +181,7 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   auto feature_vector = b.CreateVector(features);
   auto tools = write_tools(b, spec);
   b.Finish(schema::CreateBundle(b, feature_vector, producer, name, segment_vector, target_vector, entries, states,
-                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE), tools),
+                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE), tools, frozen),
            schema::BundleIdentifier());
   std::vector<std::byte> bytes(b.GetSize());
   std::memcpy(bytes.data(), b.GetBufferPointer(), bytes.size());

@@ -61,6 +61,9 @@ class Reader {
       spec.states.push_back(
           {read_tensor(*state->tensor()), text(state->role()), state->offset(), static_cast<Start>(state->start())});
     });
+    for_each(bundle_->frozen(), [&](const schema::Frozen* frozen) {
+      spec.frozen.push_back({read_tensor(*frozen->tensor()), frozen->checksum()});
+    });
     spec.state_bytes = bundle_->state_bytes();
     if (bundle_->initial_state() != INGOT_NONE) {
       spec.initial_state = segment(bundle_->initial_state(), INGOT_SEGMENT_INITIAL_STATE);

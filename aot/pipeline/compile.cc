@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <sstream>
 
@@ -77,10 +78,10 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
   return options;
 }
 
-// Makes constants of state as the options say, of the values that set_initial_state would take; whether there was any.
-bool freeze(const Modules& modules, const CompileOptions& options) {
-  if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return false;
-  if (options.freeze == Freeze::kBrought && options.values.empty()) return false;
+// Makes constants of state as the options say, of the values that set_initial_state would take.
+std::vector<FrozenState> freeze(const Modules& modules, const CompileOptions& options) {
+  if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return {};
+  if (options.freeze == Freeze::kBrought && options.values.empty()) return {};
   const SafeTensors file = options.initial_state.empty() ? SafeTensors() : SafeTensors::read(options.initial_state);
   std::map<std::string, SafeTensor> values = options.values;
   for (const auto& [name, value] : file.tensors()) {
@@ -89,24 +90,57 @@ bool freeze(const Modules& modules, const CompileOptions& options) {
   return freeze_state(modules, values);
 }
 
-// One target: lowers, plans and compiles every entry.
+// The constants of all targets. One that has half of its own in common with an earlier one, or more, shares a pool with
+// it: they lie in the bundle once. Fewer would not be worth it: all of a target's pool is checked when it is opened.
+class RodataPools {
+ public:
+  plan::RodataPool& pool_for(const std::vector<lowered::Function>& entries) {
+    size_t pool = 0;
+    while (pool < pools_.size() && !has_half_of(entries, pools_[pool])) ++pool;
+    if (pool == pools_.size()) pools_.emplace_back();
+    pool_of_target_.push_back(pool);
+    return pools_[pool];
+  }
+  const std::vector<std::byte>& bytes_of(size_t target) const { return pools_[pool_of_target_[target]].bytes(); }
+
+ private:
+  static bool has_half_of(const std::vector<lowered::Function>& entries, const plan::RodataPool& pool) {
+    int64_t common_bytes = 0, all_bytes = 0;
+    for (const lowered::Function& entry : entries) {
+      for (const lowered::Constant& constant : entry.constants) {
+        const int64_t bytes = constant.literal->type.bytes();
+        all_bytes += bytes;
+        if (pool.has(*constant.literal)) common_bytes += bytes;
+      }
+    }
+    return 2 * common_bytes >= all_bytes;
+  }
+
+  std::deque<plan::RodataPool> pools_;
+  std::vector<size_t> pool_of_target_;
+};
+
+// One target: lowers, plans and compiles every entry. Its constants are among `pools`; it has no rodata yet.
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
-                              const loops::Target& target, const PipelineOptions& options, Compiled& compiled,
-                              Phases& phases) {
+                              const loops::Target& target, const PipelineOptions& options, RodataPools& pools,
+                              Compiled& compiled, Phases& phases) {
   const StageTexts texts(options, target);
   std::vector<plan::Plan>& plans = compiled.plans.emplace_back();
   phases.begin("lower and plan for " + std::string(target.name));
-  plan::RodataPool rodata;
+  std::vector<lowered::Function> lowered;
+  for (const Function* entry : entries) {
+    lowered.push_back(lower_function(*entry, target, &compiled.lowering_notes));
+    lowered::fold_preparations(lowered.back());
+    plan::separate_results(lowered.back());
+    lower_copies(lowered.back(), target);
+    texts.show_lowered(lowered.back());
+  }
+  plan::RodataPool& rodata = pools.pool_for(lowered);
   plan::KernelTable kernels;
   std::vector<bundle::Plan> specs;
-  for (const Function* entry : entries) {
-    lowered::Function lowered = lower_function(*entry, target, &compiled.lowering_notes);
-    lowered::fold_preparations(lowered);
-    plan::separate_results(lowered);
-    lower_copies(lowered, target);
-    texts.show_lowered(lowered);
-    plans.push_back(plan::make_plan(lowered, state, rodata, kernels));
-    specs.push_back(plan_spec(plans.back(), *entry));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    plans.push_back(plan::make_plan(lowered[i], state, rodata, kernels));
+    specs.push_back(plan_spec(plans.back(), *entries[i]));
   }
   texts.show_kernels(kernels.kernels());
   texts.show_plans(plans);
@@ -116,7 +150,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   phases.begin("code for " + std::string(target.name));
   texts.show_code(kernels.kernels());
   codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
-  return target_spec(target, kernels, std::move(image), rodata.bytes(), std::move(specs));
+  return target_spec(target, kernels, std::move(image), {}, std::move(specs));
 }
 
 }  // namespace
@@ -150,13 +184,13 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
-  const bool is_frozen = freeze(modules, options);
+  const std::vector<FrozenState> frozen = freeze(modules, options);
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
     if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
     context.shapes = std::move(shapes);
-    context.folds_scales = is_frozen;
+    context.folds_scales = !frozen.empty();
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
@@ -173,12 +207,15 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   }
   compiled.spec.name = printable(options.name);
   compiled.spec.states = state_spec(state);
+  compiled.spec.frozen = frozen_spec(frozen);
   compiled.spec.state_bytes = state.bytes();
   set_initial_state(state, entries, options.initial_state, options.values, compiled.spec);
+  RodataPools pools;
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
-        compile_target(entries, state, loops::find_target(name), options.pipeline, compiled, phases));
+        compile_target(entries, state, loops::find_target(name), options.pipeline, pools, compiled, phases));
   }
+  for (size_t i = 0; i < compiled.spec.targets.size(); ++i) compiled.spec.targets[i].rodata = pools.bytes_of(i);
   phases.end();
   return compiled;
 }

@@ -38,10 +38,10 @@ class Freezing {
       const LiteralRef literal = literal_for(name, argument.type);
       if (!literal) continue;
       replace_argument(function, i, literal);
-      has_frozen_ = true;
+      frozen_[name] = literal;
     }
   }
-  bool has_frozen() const { return has_frozen_; }
+  const std::map<std::string, LiteralRef>& frozen() const { return frozen_; }
 
  private:
   // Null for what is no state, or stays state.
@@ -69,19 +69,21 @@ class Freezing {
   const std::map<std::string, SafeTensor>& values_;
   std::map<std::string, LiteralRef> literals_;  // what several functions read is held once
   GraphBuilder b_;
-  bool has_frozen_ = false;
+  std::map<std::string, LiteralRef> frozen_;
 };
 
 }  // namespace
 
-bool freeze_state(const std::vector<std::unique_ptr<Module>>& modules,
-                  const std::map<std::string, SafeTensor>& values) {
+std::vector<FrozenState> freeze_state(const std::vector<std::unique_ptr<Module>>& modules,
+                                      const std::map<std::string, SafeTensor>& values) {
   const std::set<std::string> written = written_states(modules);
   Freezing freezing(written, values);
   for (const auto& module : modules) {
     for (const auto& function : module->functions) freezing.freeze(*function);
   }
-  return freezing.has_frozen();
+  std::vector<FrozenState> frozen;
+  for (const auto& [name, value] : freezing.frozen()) frozen.push_back({name, value});
+  return frozen;
 }
 
 }  // namespace ingot

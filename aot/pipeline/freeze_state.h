@@ -18,9 +18,16 @@ enum class Freeze {
   kAll,      // what has a first value
 };
 
+// State that became a constant.
+struct FrozenState {
+  std::string name;
+  LiteralRef value;
+};
+
 // Puts constants in the place of every state that `values` has, of the same type, and that no public function of
 // `modules` writes. Bools and integers of
-// less than 8 bits, not every byte of which means something, stay state. Whether any state became constant.
-bool freeze_state(const std::vector<std::unique_ptr<Module>>& modules, const std::map<std::string, SafeTensor>& values);
+// less than 8 bits, not every byte of which means something, stay state. What became constant, by names in order.
+std::vector<FrozenState> freeze_state(const std::vector<std::unique_ptr<Module>>& modules,
+                                      const std::map<std::string, SafeTensor>& values);
 
 }  // namespace ingot

@@ -8,6 +8,7 @@
 #include "aot/base/error.h"
 #include "aot/base/printable.h"
 #include "aot/graph/attributes.h"
+#include "schema/checksum.h"
 #include "schema/dtype.h"
 #include "schema/kernel_abi.h"
 #include "schema/text.h"
@@ -124,6 +125,15 @@ std::vector<bundle::State> state_spec(const plan::StateTable& state) {
     states.push_back({tensor_spec(slot.name, slot.type), slot.role, offset_bytes, bundle::Start::kUnset});
   }
   return states;
+}
+
+std::vector<bundle::Frozen> frozen_spec(const std::vector<FrozenState>& frozen) {
+  std::vector<bundle::Frozen> specs;
+  for (const FrozenState& state : frozen) {
+    const std::vector<std::byte> values = state.value->dense_bytes();
+    specs.push_back({tensor_spec(state.name, state.value->type), ingot_checksum(values.data(), values.size())});
+  }
+  return specs;
 }
 
 bundle::Plan plan_spec(const plan::Plan& plan, const Function& function) {

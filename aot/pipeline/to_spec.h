@@ -5,6 +5,7 @@
 #include "aot/codegen/compile.h"
 #include "aot/graph/graph.h"
 #include "aot/loops/target.h"
+#include "aot/pipeline/freeze_state.h"
 #include "aot/plan/plan.h"
 #include "aot/plan/tables.h"
 
@@ -15,6 +16,7 @@ plan::StateTable state_table(const std::vector<Function*>& entries);
 
 bundle::Entry entry_signature(const Function& function);
 std::vector<bundle::State> state_spec(const plan::StateTable& state);  // no state has a first value yet
+std::vector<bundle::Frozen> frozen_spec(const std::vector<FrozenState>& frozen);
 // `function` is what was planned.
 bundle::Plan plan_spec(const plan::Plan& plan, const Function& function);
 bundle::Target target_spec(const loops::Target& target, const plan::KernelTable& kernels, codegen::CodeImage image,

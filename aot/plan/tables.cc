@@ -18,14 +18,25 @@ int StateTable::find(const std::string& name) const {
   return found == by_name_.end() ? -1 : found->second;
 }
 
-int64_t RodataPool::add(const Literal& literal) {
+namespace {
+
+std::string content_of(const Literal& literal) {
   const std::vector<std::byte> data = literal.dense_bytes();
-  std::string content(reinterpret_cast<const char*>(data.data()), data.size());
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+}  // namespace
+
+bool RodataPool::has(const Literal& literal) const { return offsets_.contains(content_of(literal)); }
+
+int64_t RodataPool::add(const Literal& literal) {
+  std::string content = content_of(literal);
   const auto found = offsets_.find(content);
   if (found != offsets_.end()) return found->second;
   const int64_t offset = align_up(static_cast<int64_t>(bytes_.size()));
   bytes_.resize(offset);
-  bytes_.insert(bytes_.end(), data.begin(), data.end());
+  const auto* data = reinterpret_cast<const std::byte*>(content.data());
+  bytes_.insert(bytes_.end(), data, data + content.size());
   offsets_.emplace(std::move(content), offset);
   return offset;
 }

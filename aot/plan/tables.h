@@ -38,6 +38,7 @@ class StateTable {
 class RodataPool {
  public:
   int64_t add(const Literal& literal);  // its offset
+  bool has(const Literal& literal) const;
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:

@@ -120,6 +120,8 @@ Json to_json(const bundle::BundleSpec& spec, const std::string& here, const std:
     object["entries"].push_back(std::move(row));
   }
   object["state"] = list(spec.states);
+  object["frozen"] = Json::array();
+  for (const bundle::Frozen& frozen : spec.frozen) object["frozen"].push_back(to_json(frozen.tensor));
   return object;
 }
 
@@ -170,6 +172,8 @@ void print(const bundle::BundleSpec& spec, const std::string& here, const std::v
   }
   fmt::print("\nstate: {}\n", size_text(spec.state_bytes));
   for (const bundle::State& state : spec.states) print_tensor(state.tensor, state.role);
+  if (!spec.frozen.empty()) fmt::print("\nfrozen: state of the program that is constant here\n");
+  for (const bundle::Frozen& frozen : spec.frozen) print_tensor(frozen.tensor, "");
 }
 
 // The arena over the steps: a box for each buffer, named after the kernel that writes it.

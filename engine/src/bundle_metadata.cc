@@ -142,6 +142,14 @@ bool states_ok(const schema::Bundle& bundle) {
          bundle.segments()->Get(segment)->bytes() == initial_bytes;
 }
 
+bool frozen_ok(const schema::Bundle& bundle) {
+  for (uint32_t i = 0; i < size(bundle.frozen()); ++i) {
+    uint64_t bytes = 0;
+    if (!tensor_ok(*bundle.frozen()->Get(i)->tensor(), &bytes)) return false;
+  }
+  return true;
+}
+
 bool plan_ok(const schema::Plan& plan) {
   const uint32_t alignment = plan.alignment_bytes();
   return elements_aligned(plan.buffers()) && elements_aligned(plan.steps()) && elements_aligned(plan.operands()) &&
@@ -217,6 +225,7 @@ ingot_status Metadata::read(const uint8_t* file, uint64_t file_bytes, ingot_erro
                       : !segments_ok(bundle, header.file_bytes)              ? "segments"
                       : !entries_ok(bundle)                                  ? "entry points"
                       : !states_ok(bundle)                                   ? "states"
+                      : !frozen_ok(bundle)                                   ? "frozen state"
                       : !targets_ok(bundle)                                  ? "targets"
                                                                              : nullptr;
   if (wrong) return fail(error, INGOT_BAD_METADATA, "the table of %s contradicts itself", wrong);
@@ -230,6 +239,7 @@ uint64_t Metadata::state_bytes() const { return bundle_of(root_).state_bytes(); 
 uint32_t Metadata::entry_count() const { return size(bundle_of(root_).entries()); }
 uint32_t Metadata::state_count() const { return size(bundle_of(root_).states()); }
 uint32_t Metadata::target_count() const { return size(bundle_of(root_).targets()); }
+uint32_t Metadata::frozen_count() const { return size(bundle_of(root_).frozen()); }
 
 EntryView Metadata::entry(uint32_t entry) const {
   const schema::Entry& e = *bundle_of(root_).entries()->Get(entry);
@@ -253,6 +263,11 @@ StateView Metadata::state(uint32_t index) const {
   view.tensor.role = text(state.role());
   view.tensor.offset_bytes = state.offset();
   return view;
+}
+
+FrozenView Metadata::frozen(uint32_t index) const {
+  const schema::Frozen& frozen = *bundle_of(root_).frozen()->Get(index);
+  return {tensor_info(*frozen.tensor()), frozen.checksum()};
 }
 
 PlanView Metadata::plan(uint32_t target, uint32_t entry) const {

@@ -37,6 +37,12 @@ struct StateView {
   uint32_t start = 0;  // ingot_start
 };
 
+// A constant that was state in the program.
+struct FrozenView {
+  ingot_tensor_info tensor = {};
+  uint64_t checksum = 0;  // of its values
+};
+
 // The metadata of an opened bundle. After a successful read(), every index below its count is good, every name is a
 // string without inner zeros, every segment lies in the file, every state in the state region. Plans are only known to
 // be well-formed tables: verify_plan (verify_plan.h) proves the rest.
@@ -51,11 +57,13 @@ class Metadata {
   uint32_t entry_count() const;
   uint32_t state_count() const;
   uint32_t target_count() const;
+  uint32_t frozen_count() const;
 
   EntryView entry(uint32_t entry) const;
   ingot_tensor_info port(uint32_t entry, uint32_t port) const;         // the inputs, then the outputs
   const uint8_t* input_default(uint32_t entry, uint32_t input) const;  // null: there is none
   StateView state(uint32_t state) const;
+  FrozenView frozen(uint32_t frozen) const;
   PlanView plan(uint32_t target, uint32_t entry) const;
 
   const char* target_name(uint32_t target) const;

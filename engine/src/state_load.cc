@@ -190,6 +190,27 @@ ingot_status check_type(const FileTensor& file, const ingot_tensor_info& state, 
               in_state);
 }
 
+ingot_status check_frozen(const StateFile& file, const FileTensor& tensor, const FrozenView& frozen,
+                          ingot_error* error) {
+  INGOT_TRY(check_type(tensor, frozen.tensor, error));
+  if (checksum(file.data + tensor.begin, tensor.end - tensor.begin) == frozen.checksum) return INGOT_OK;
+  constexpr const char* kText =
+      "'%.110s' has other values in the file; the bundle has it as a constant: compile with --no-freeze to load it";
+  return fail(error, INGOT_FROZEN_TENSOR, kText, frozen.tensor.name);
+}
+
+// A tensor that is no state: a constant of the bundle's, with its values, or one that may be unknown.
+ingot_status check_stateless(const Metadata& m, const StateFile& file, const FileTensor& tensor, uint32_t flags,
+                             ingot_error* error) {
+  for (uint32_t i = 0; i < m.frozen_count(); ++i) {
+    const FrozenView frozen = m.frozen(i);
+    if (equals(tensor.name, frozen.tensor.name)) return check_frozen(file, tensor, frozen, error);
+  }
+  if (flags & INGOT_LOAD_IGNORE_UNKNOWN) return INGOT_OK;
+  return fail(error, INGOT_UNKNOWN_TENSOR, "the file has '%.*s', which is no state of the bundle",
+              static_cast<int>(tensor.name.byte_count < 120 ? tensor.name.byte_count : 120), tensor.name.begin);
+}
+
 struct LoadOptions {
   uint32_t flags;
   char* note;  // for the file's; null: not wanted
@@ -231,11 +252,7 @@ ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t 
   INGOT_TRY(for_each_tensor(file, notes, error, [&](const FileTensor& tensor) -> ingot_status {
     chain = chain_checksum(chain, file.data + tensor.begin, tensor.end - tensor.begin);
     const uint32_t state = find_state(m, tensor.name, after);
-    if (state == INGOT_NONE) {
-      if (flags & INGOT_LOAD_IGNORE_UNKNOWN) return INGOT_OK;
-      return fail(error, INGOT_UNKNOWN_TENSOR, "the file has '%.*s', which is no state of the bundle",
-                  static_cast<int>(tensor.name.byte_count < 120 ? tensor.name.byte_count : 120), tensor.name.begin);
-    }
+    if (state == INGOT_NONE) return check_stateless(m, file, tensor, flags, error);
     if (session->state_seen[state] == kSeen) return malformed("a tensor is listed twice", error);
     session->state_seen[state] = kSeen;
     after = state + 1;

@@ -136,5 +136,24 @@ TEST(Compat, ABundleOfFormat13HasCallsForTools) {
             (Floats{0.177778259f, -0.244918659f, 0.215326324f, 0, 0.0857265666f, 0.0779664442f}));
 }
 
+TEST(Compat, ABundleOfFormat15KnowsWhatIsConstant) {
+  if (!runs_x86_64_v3()) GTEST_SKIP() << "the bundle is for x86-64-v3, which this processor is not";
+  const Bundle bundle(INGOT_SOURCE_DIR "/tests/engine/compat/frozen_1.5.ingot");
+  Session session(bundle);
+  session.load(INGOT_SOURCE_DIR "/tests/engine/compat/frozen_1.5.safetensors");
+  const Entry predict = session.entry("predict");
+  std::ranges::fill(predict.input<float>("x"), 0.5f);
+  predict.run();
+  const auto y = predict.output<float>("y");
+  EXPECT_EQ(Floats(y.begin(), y.end()), (Floats{-0.125f, 0.25f, 0.625f, -0.125f, 0.25f, 0.625f}));
+  EXPECT_EQ(session.read<int32_t>("rows"), std::vector<int32_t>{12});
+  try {
+    session.load(INGOT_SOURCE_DIR "/tests/engine/compat/calls_1.3.safetensors", INGOT_LOAD_IGNORE_UNKNOWN);
+    ADD_FAILURE() << "another program's w was loaded";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), INGOT_WRONG_TYPE) << failure.what();
+  }
+}
+
 }  // namespace
 }  // namespace ingot::engine

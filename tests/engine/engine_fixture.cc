@@ -121,6 +121,8 @@ bundle::BundleSpec fit_spec() {
       {{"optimizer.step", INGOT_I32, {}}, "step", kVectorBytes, bundle::Start::kZero},
       {{"model.bias", INGOT_BF16, {3}}, "buffer", kVectorBytes + 64, bundle::Start::kSegment},
   };
+  const float scale[] = {1, 2};
+  spec.frozen = {{{"model.scale", INGOT_F32, {2}}, ingot_checksum(scale, sizeof scale)}};
   spec.state_bytes = kVectorBytes + 128;
   spec.initial_state = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}, std::byte{6}};
   spec.targets = {fit_target()};

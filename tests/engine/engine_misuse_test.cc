@@ -34,7 +34,7 @@ TEST(EngineStatus, TextsAreStable) {
   EXPECT_STREQ(ingot_status_text(INGOT_OK), "ok");
   EXPECT_STREQ(ingot_status_text(11), "a plan in the bundle is not safe to run");
   EXPECT_STREQ(ingot_status_text(-1), "unknown status");
-  EXPECT_STREQ(ingot_status_text(29), "unknown status");
+  EXPECT_STREQ(ingot_status_text(30), "unknown status");
 }
 
 TEST_F(EngineMisuse, NullArguments) {

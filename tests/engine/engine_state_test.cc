@@ -169,6 +169,28 @@ TEST_F(EngineState, WhatDoesNotFitIsNamed) {
   EXPECT_EQ(load(64), INGOT_BAD_ARGUMENT);
 }
 
+TEST_F(EngineState, WhatIsConstantMustHaveItsValues) {
+  init_and_train(1);
+  const std::string before = bytes();
+  const auto scale = [&](float first, const std::string& shape, uint32_t flags) {
+    const float values[] = {first, 2};
+    const std::string header = R"({"model.scale":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":[0,8]}})";
+    return load_text(header, std::string(reinterpret_cast<const char*>(values), sizeof values), flags);
+  };
+  const uint32_t ignore = INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN;
+  for (const uint32_t flags : {ignore, uint32_t{INGOT_LOAD_PARTIAL}}) {
+    EXPECT_EQ(scale(1, "[2]", flags), INGOT_OK) << error.text;
+    EXPECT_EQ(scale(3, "[2]", flags), INGOT_FROZEN_TENSOR);
+    EXPECT_STREQ(
+        error.text,
+        "'model.scale' has other values in the file; the bundle has it as a constant: compile with --no-freeze "
+        "to load it");
+    EXPECT_EQ(scale(1, "[1,2]", flags), INGOT_WRONG_TYPE);
+    EXPECT_STREQ(error.text, "'model.scale' is F32 [1,2] in the file and F32 [2] in the bundle");
+  }
+  EXPECT_EQ(bytes(), before);
+}
+
 TEST_F(EngineState, MalformedFilesAreRefused) {
   init_and_train(1);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;

@@ -4,6 +4,7 @@
 #include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
 #include "aot/pipeline/freeze_state.h"
+#include "schema/checksum.h"
 #include "tests/support/compiled_program.h"
 
 namespace ingot {
@@ -73,6 +74,16 @@ TEST_F(FreezeTest, OnlyWhatNoEntryPointWritesBecomesConstant) {
   EXPECT_EQ(states(of_zeros), all);
 }
 
+TEST_F(FreezeTest, TheBundleKnowsWhatBecameConstant) {
+  const CompiledProgram program(*module_, options());
+  ASSERT_EQ(program.spec().frozen.size(), 1u);
+  const bundle::Frozen& frozen = program.spec().frozen[0];
+  EXPECT_EQ(frozen.tensor.name, "v");
+  EXPECT_EQ(frozen.tensor.dims, (std::vector<uint64_t>{3, 40}));
+  EXPECT_EQ(frozen.checksum, ingot_checksum(v_.data(), v_.size() * sizeof(float)));
+  EXPECT_TRUE(CompiledProgram(*module_, options(Freeze::kNothing)).spec().frozen.empty());
+}
+
 TEST_F(FreezeTest, ResultsStay) {
   const NamedTensors frozen = predict(options()), of_state = predict({});
   EXPECT_EQ(frozen.at("y").f, of_state.at("y").f);
@@ -85,6 +96,27 @@ TEST_F(FreezeTest, ConstantsThatOnlyPackingReadAreLeftOut) {
     EXPECT_GE(target.rodata.size(), v_.size() * sizeof(float)) << target.name;
     EXPECT_LT(target.rodata.size(), 2 * v_.size() * sizeof(float)) << target.name;
   }
+}
+
+// A convolution by 64 kernels of [3, 3, 16], which processors with vectors of 32 and of 64 bytes read packed alike.
+TEST_F(FreezeTest, TargetsShareWhatTheyReadAlike) {
+  constexpr const char* kConvolution = R"(
+func.func @predict(%x: tensor<1x16x12x12xf32> {ingot.name = "x"}, %w: tensor<64x16x3x3xf32> {ingot.state = "w"})
+    -> (tensor<1x64x10x10xf32> {ingot.name = "y"}) {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<1x16x12x12xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x10x10xf32>
+  return %0 : tensor<1x64x10x10xf32>
+})";
+  const std::vector<float> w = numbers(64 * 16 * 9);
+  CompileOptions two;
+  two.values = {{"w", tensor(w, {64, 16, 3, 3})}};
+  two.targets = {"x86-64-v4", "x86-64-v3"};
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(parse_module(kConvolution, "text", all_ops()));
+  const std::vector<bundle::Target> targets = compile(std::move(modules), two).spec.targets;
+  EXPECT_EQ(targets[0].rodata, targets[1].rodata);
+  EXPECT_LT(targets[0].rodata.size(), 5 * w.size());  // 4 bytes each, and little more
 }
 
 TEST_F(FreezeTest, AValueOfAnotherTypeIsRefused) {

@@ -183,6 +183,77 @@ TEST_F(OnnxImport, EveryUnsupportedOpIsNamedAtOnce) {
   EXPECT_NE(message.find("FusedInBranch of com.microsoft"), std::string::npos) << message;
 }
 
+// x[indices] by an op of three elements.
+OnnxGraph gathering(const std::string& op, const std::vector<int64_t>& dims) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {3});
+  graph.node(op, {"x", "at"}, {"y"});
+  graph.output("y", kF32, {dims[0]});
+  return graph;
+}
+
+OnnxGraph scattering(const std::string& op) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {3});
+  graph.input("updates", kF32, {2});
+  graph.node(op, {"x", "at", "updates"}, {"y"});
+  graph.output("y", kF32, {3});
+  return graph;
+}
+
+TEST_F(OnnxImport, KnownIndicesOutOfRangeAreRefused) {
+  for (const auto& [op, dims] : std::map<std::string, std::vector<int64_t>>{{"Gather", {2}},
+                                                                            {"GatherElements", {2}},
+                                                                            {"GatherND", {2, 1}},
+                                                                            {"ScatterElements", {2}},
+                                                                            {"ScatterND", {2, 1}}}) {
+    for (const int64_t wrong : {3, -4}) {
+      OnnxGraph graph = op.starts_with("G") ? gathering(op, dims) : scattering(op);
+      graph.integers("at", dims, {-3, wrong});
+      const std::string part =
+          fmt::format("its input 1 ('at') has the index {}, which is not one of 3 elements", wrong);
+      EXPECT_NE(refused(graph).find(part), std::string::npos) << op << ": " << refused(graph);
+    }
+    OnnxGraph graph = op.starts_with("G") ? gathering(op, dims) : scattering(op);
+    graph.integers("at", dims, {-3, 2});
+    EXPECT_EQ(refused(graph), "") << op;
+  }
+}
+
+TEST_F(OnnxImport, IndicesOutOfRangeWhileItRunsReadTheNearestElement) {
+  for (const auto& [op, dims] :
+       std::map<std::string, std::vector<int64_t>>{{"Gather", {4}}, {"GatherElements", {4}}, {"GatherND", {4, 1}}}) {
+    OnnxGraph graph = gathering(op, dims);
+    graph.input("at", kI64, dims);
+    const NamedTensors inputs{{"x", row({10, 20, 30})}, {"at", tensor_of_values({DType::kI64, dims}, {-9, -1, 0, 9})}};
+    EXPECT_EQ(run(import(graph), inputs), (std::vector<double>{10, 30, 10, 30})) << op;
+  }
+}
+
+TEST_F(OnnxImport, UpdatesOutOfRangeWhileItRunsAreLeftOut) {
+  for (const auto& [op, dims] :
+       std::map<std::string, std::vector<int64_t>>{{"ScatterElements", {2}}, {"ScatterND", {2, 1}}}) {
+    OnnxGraph graph = scattering(op);
+    graph.input("at", kI64, dims);
+    const auto at = [&](std::vector<double> values) { return tensor_of_values({DType::kI64, dims}, values); };
+    const NamedTensors inputs{{"x", row({10, 20, 30})}, {"updates", row({1, 2})}};
+    NamedTensors high = inputs, low = inputs;
+    high.emplace("at", at({3, -1}));
+    low.emplace("at", at({-4, 1}));
+    EXPECT_EQ(run(import(graph), high), (std::vector<double>{10, 20, 2})) << op;
+    EXPECT_EQ(run(import(graph), low), (std::vector<double>{10, 2, 30})) << op;
+  }
+}
+
+TEST_F(OnnxImport, NothingCanBeTakenFromAnAxisOfNoElements) {
+  OnnxGraph graph;
+  graph.input("x", kF32, {0});
+  graph.input("at", kI64, {2});
+  graph.node("Gather", {"x", "at"}, {"y"});
+  graph.output("y", kF32, {2});
+  EXPECT_NE(refused(graph), "");
+}
+
 TEST_F(OnnxImport, MistakesNameTheNodeAndTheOpset) {
   OnnxGraph graph;
   graph.input("x", kF32, {2, 3});

@@ -1,8 +1,11 @@
 // Where the tool's state comes from, and what becomes of it when something goes wrong.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "tests/tool/cli_fixture.h"
 
@@ -94,6 +97,35 @@ TEST_F(CliTest, FilesAreReplacedWholeAndAsTheyWere) {
   EXPECT_EQ(read_text(path("victim")), "yours");
   EXPECT_EQ(fs::status(path("victim")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_TRUE(fs::is_symlink(path("link")));
+}
+
+// What a process that a signal ends while it writes `name` leaves in its folder.
+std::vector<std::string> left_after(int signal, const std::string& folder, const std::string& name) {
+  const pid_t writer = fork();
+  if (writer == 0) {
+    WholeFile file(folder + "/" + name);
+    file.write("half of it");
+    raise(signal);
+  }
+  int status = 0;
+  waitpid(writer, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+TEST_F(CliTest, SignalsWhileAFileIsWrittenLeaveNothing) {
+  const TemporaryFolder folder;
+  const int nameless = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0666);
+  if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
+  close(nameless);
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    EXPECT_EQ(left_after(signal, folder.path(), "new"), std::vector<std::string>());
+  }
+  write_file(folder.file("old"), "whole");
+  EXPECT_EQ(left_after(SIGTERM, folder.path(), "old"), std::vector<std::string>{"old"});
+  EXPECT_EQ(read_text(folder.file("old")), "whole");
 }
 
 }  // namespace

@@ -27,6 +27,13 @@ all of it at once, when it is imported; a function of the model may stand for an
   what it carries keeps its types, and is unrolled where it does not and its end is known.
 - Weights (initializers of floats, and of integers of 8 bits and fewer, of one dimension or more) are state of the
   bundle, which has their values. Initializers that a model also names as inputs are weights, not inputs.
+- Indices count from the end where they are negative. One out of range is an error where it is known while the model is
+  imported. Of those that are computed while it runs, Gather, GatherElements and GatherND (and targets of losses) take
+  the nearest one in range, and Scatter, ScatterElements, ScatterND, TensorScatter and MaxUnpool leave out the update:
+  nothing outside of a tensor is ever read or written. ONNX calls these errors.
+- Every attribute of a node is heard or refused: one that its op does not have in that opset, of another kind, or
+  whose value is not supported is an error with its name. Hints that cannot change a result (`seed`, `sorted`) and notes
+  of tools, whose names start with `__`, are passed by.
 - Sequences and optionals live while a model is imported, and are neither inputs nor outputs.
 - Strings, sparse tensors, random numbers and the training domain are not supported.
 

@@ -187,7 +187,10 @@ Items GraphImporter::lower(const Node& node, std::vector<Item> inputs) {
   if (!row) throw_limit(b_.location, fmt::format("{}: is not supported in opset {}", title(node), version));
   try {
     NodeArgs args(*this, b_, node, version, std::move(inputs));
-    return row->lower(args);
+    args.check_attributes();
+    Items outputs = row->lower(args);
+    args.check_all_read();
+    return outputs;
   } catch (const Error& error) {
     if (error.message().find(" (opset ") != std::string::npos) throw;
     throw Error(error.kind(), b_.location, fmt::format("{} (opset {}): {}", title(node), version, error.message()));
@@ -199,6 +202,10 @@ Items GraphImporter::inline_function(const LocalFunction& function, const Node& 
   scope.opsets = &function.opsets;
   for (const Attribute& a : function.defaults) scope.attributes.insert_or_assign(a.name, &a);
   for (const Attribute& a : node.attributes) {
+    if (!function.has_attribute(a.name)) {
+      throw_error(b_.location, fmt::format("{}: it has the attribute {}, which the model's function does not have",
+                                           title(node), a.name));
+    }
     if (const Attribute* given = attribute(node, a.name)) scope.attributes.insert_or_assign(a.name, given);
   }
   const Entered entered(*this, scope);

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 
 namespace ingot::onnx {
@@ -51,6 +53,11 @@ const Attribute* Node::find(std::string_view attribute) const {
     if (a.name == attribute) return &a;
   }
   return nullptr;
+}
+
+bool LocalFunction::has_attribute(std::string_view attribute) const {
+  return contains(attributes, attribute) ||
+         std::ranges::any_of(defaults, [&](const Attribute& a) { return a.name == attribute; });
 }
 
 const MappedFile& Model::external_file(const std::string& name) const {

@@ -107,9 +107,12 @@ struct OpsetImport {
 struct LocalFunction {
   std::string_view name, domain, overload;
   std::vector<std::string_view> inputs, outputs;
+  std::vector<std::string_view> attributes;  // those without a default
   std::vector<Attribute> defaults;
   std::vector<Node> nodes;
   std::vector<OpsetImport> opsets;
+
+  bool has_attribute(std::string_view attribute) const;
 };
 
 struct Model {

@@ -3,10 +3,17 @@
 #include <fmt/format.h>
 
 #include "aot/base/error.h"
+#include "aot/frontend/onnx/attribute_table.h"
 #include "aot/frontend/onnx/graph_importer.h"
 #include "aot/frontend/onnx/read_model.h"
 
 namespace ingot::onnx {
+namespace {
+
+// Tools keep notes of their own in such attributes; ONNX's checker passes them by.
+bool is_internal(std::string_view attribute) { return attribute.starts_with("__"); }
+
+}  // namespace
 
 const Item& NodeArgs::item(int i) const {
   if (!has(i)) fail(fmt::format("its input {} is missing", i));
@@ -33,7 +40,10 @@ const std::vector<Item>& NodeArgs::sequence(int i) const {
   return *found.sequence;
 }
 
-const Attribute* NodeArgs::find(std::string_view name) const { return importer.attribute(node, name); }
+const Attribute* NodeArgs::find(std::string_view name) const {
+  if (const Attribute* own = node.find(name)) is_read_[own - node.attributes.data()] = true;
+  return importer.attribute(node, name);
+}
 
 int64_t NodeArgs::integer(std::string_view name) const {
   const Attribute* a = find(name);
@@ -129,6 +139,46 @@ std::vector<int64_t> NodeArgs::axes(std::vector<int64_t> axes, int rank) const {
     seen[a] = true;
   }
   return axes;
+}
+
+void NodeArgs::check_indices(int i, const std::vector<int64_t>& sizes, bool from_end) const {
+  const std::optional<RefTensor> indices = maybe_known(i);
+  if (!indices || indices->is_float() || indices->is_complex()) return;
+  for (size_t k = 0; k < indices->i.size(); ++k) {
+    const int64_t at = indices->i[k], size = sizes[k % sizes.size()];
+    if (at >= (from_end ? -size : 0) && at < size) continue;
+    fail(fmt::format("its input {} ('{}') has the index {}, which is not one of {} elements", i, node.inputs[i], at,
+                     size));
+  }
+}
+
+void NodeArgs::check_attributes() const {
+  for (const Attribute& own : node.attributes) {
+    if (is_internal(own.name)) continue;
+    if (node.find(own.name) != &own) fail(fmt::format("it has the attribute {} twice", own.name));
+    const AttributeRow* row = find_attribute(node.domain, node.op, own.name, opset);
+    if (!row) {
+      fail(
+          fmt::format("it has the attribute {}, which {} of opset {} does not have; remove it, or name the opset that "
+                      "the model was written for",
+                      own.name, node.op, opset));
+    }
+    const Attribute* given = importer.attribute(node, own.name);
+    const auto wanted = static_cast<int64_t>(row->kind);
+    if (given && given->type != wanted)
+      fail(fmt::format("its attribute {} is {}, and must be {}", own.name, kind_name(given->type), kind_name(wanted)));
+  }
+}
+
+void NodeArgs::check_all_read() const {
+  for (size_t i = 0; i < is_read_.size(); ++i) {
+    const std::string_view name = node.attributes[i].name;
+    if (is_read_[i] || is_internal(name) || find_attribute(node.domain, node.op, name, opset)->is_hint) continue;
+    limit(
+        fmt::format("its attribute {} is not supported beside its others and its inputs; remove it where the result "
+                    "does not depend on it",
+                    name));
+  }
 }
 
 void NodeArgs::fail(const std::string& message) const { throw_error(b.location, message); }

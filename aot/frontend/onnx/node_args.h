@@ -41,7 +41,12 @@ class GraphImporter;
 class NodeArgs {
  public:
   NodeArgs(GraphImporter& importer, GraphBuilder& builder, const Node& node, int64_t opset, std::vector<Item> inputs)
-      : b(builder), node(node), opset(opset), importer(importer), inputs_(std::move(inputs)) {}
+      : b(builder),
+        node(node),
+        opset(opset),
+        importer(importer),
+        inputs_(std::move(inputs)),
+        is_read_(node.attributes.size()) {}
 
   GraphBuilder& b;
   const Node& node;
@@ -84,11 +89,17 @@ class NodeArgs {
   // --- checks --------------------------------------------------------------------------------------------------------
   int64_t axis(int64_t axis, int rank) const;  // from 0 on
   std::vector<int64_t> axes(std::vector<int64_t> axes, int rank) const;
+  // Where they are known, those of an input lie in [-size, size), or [0, size) unless `from_end`. Of index vectors, which
+  // lie along the last dimension, there is a size for each component.
+  void check_indices(int i, const std::vector<int64_t>& sizes, bool from_end = true) const;
   [[noreturn]] void fail(const std::string& message) const;   // the model is wrong
   [[noreturn]] void limit(const std::string& message) const;  // right, but not supported
+  void check_attributes() const;  // the op has them all in this opset, and they are of its types
+  void check_all_read() const;    // by the function that lowers the op, but for hints
 
  private:
   std::vector<Item> inputs_;
+  mutable std::vector<bool> is_read_;  // the node's attributes
 };
 
 using LowerNode = Items (*)(NodeArgs&);

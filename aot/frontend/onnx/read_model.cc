@@ -313,6 +313,9 @@ class ModelReader {
         case 5:
           f.outputs.push_back(view(reader));
           break;
+        case 6:
+          f.attributes.push_back(view(reader));
+          break;
         case 7:
           f.nodes.push_back(node(reader.get_message()));
           break;

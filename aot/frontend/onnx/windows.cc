@@ -57,6 +57,16 @@ ops::Window spatial_window(NodeArgs& n, const Shape& x, const Shape& kernel) {
   return window;
 }
 
+Shape weight_kernel_shape(NodeArgs& n, Term x, Term w) {
+  if (rank_of(x) < 3 || rank_of(w) != rank_of(x))
+    n.fail("its operands must be [batch, channels, ...] and [out, in, ...]");
+  const Shape kernel(w.shape().begin() + 2, w.shape().end());
+  const std::vector<int64_t> told = n.integers("kernel_shape", kernel);
+  if (told != kernel)
+    n.fail(fmt::format("kernel_shape = [{}] for weights of [{}]", join(told, ", "), join(kernel, ", ")));
+  return kernel;
+}
+
 Shape kernel_shape(NodeArgs& n, const Shape& x) {
   if (x.size() < 3) n.fail("its input needs a batch, channels and space");
   return sizes_of(n, "kernel_shape", x.size() - 2, 0, 1);

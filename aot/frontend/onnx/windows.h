@@ -10,6 +10,9 @@ namespace ingot::onnx {
 // strides, dilations, pads, auto_pad and ceil_mode.
 ops::Window spatial_window(NodeArgs& n, const Shape& x, const Shape& kernel);
 // The attribute kernel_shape, checked to have an entry for each spatial dimension.
+// The spatial sizes of a convolution's weights [out, in, ...], which the attribute kernel_shape may say once more.
+Shape weight_kernel_shape(NodeArgs& n, Term x, Term w);
+
 Shape kernel_shape(NodeArgs& n, const Shape& x);
 // The same with two dimensions in front that pass through.
 ops::Window with_batch_and_channels(ops::Window window);

@@ -38,7 +38,7 @@ struct ContractionPlan {
   bool rows_are_transposed = false;    // ... and they run along the depth where they lie
   Packing pack_columns = Packing::kNone;
   bool columns_are_hoisted = false;     // prepared once for all iterations of a loop
-  bool columns_in_panels = false;       // packed as panels of one tile's width; else as rows of a whole block's
+  bool columns_in_panels = false;       // packed as panels; else as rows of a whole block's width
   bool columns_are_transposed = false;  // ... and they run along the depth where they lie
 
   // Tasks: batch x row_parts x column_parts x depth_parts.
@@ -56,6 +56,9 @@ struct ContractionPlan {
   // A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
   int64_t odd_lines(int64_t elements) const;
   int tile_columns() const { return tile_vectors * lanes; }
+  // Columns of a packed panel: a tile's; or a vector's, where it fills a cache line. So wide are the tiles of processors
+  // with narrower vectors: what is packed for them is the same, and lies in a bundle once.
+  int panel_columns() const { return lanes == line_elements ? lanes : tile_columns(); }
   int vector_lanes() const { return std::max(lanes, depth_lanes); }
   bool is_along_depth() const { return depth_lanes > 1; }
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/schedule/contraction/depth_walk.h"
 #include "aot/schedule/contraction/packing.h"
 
@@ -69,16 +70,20 @@ class ColumnPacking {
             {Index(plan_.columns.extent()) - block_.start});
   }
 
-  // Panel after panel; each is [depth][tile columns].
+  // Vectors that a tile's panels have, of which the first `count` columns are there.
+  int64_t panel_vectors(int64_t count) const { return round_up(count, plan_.panel_columns()) / plan_.lanes; }
+
+  // Panel after panel; each is [depth][panel columns].
   void pack_panels(const DepthWalk& walk, const ContractionSide& side) {
     for_each_panel(point_, block_, [&](const Index& column, int64_t count) {
       walk.for_each([&](const Index& k, const Expr& mask) {
         prefetch_panel(side, walk.parts().back().axis, column);
         copy(side, [&](const CopyVector& copy_vector) {
-          b_.unrolled("v", plan_.tile_vectors, [&](Index v) {
+          b_.unrolled("v", panel_vectors(count), [&](Index v) {
             const Index i = v * plan_.lanes + b_.lane();
             const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
-            copy_vector(panels_.column_at(column, k) + i, block_.start + column + i, b_.both(mask, edge));
+            const Index to = panels_.column_at(column, k) + v * panels_.vector_step() + b_.lane();
+            copy_vector(to, block_.start + column + i, b_.both(mask, edge));
           });
         });
       });
@@ -141,14 +146,15 @@ class ColumnPacking {
   void transpose(const DepthWalk& walk, const ContractionSide& side) {
     const Axis& along = plan_.columns.axes.back();
     for_each_panel(point_, block_, [&](const Index& column, int64_t count) {
-      for (int64_t first = 0; first < plan_.tile_columns(); first += plan_.lanes) {
+      for (int64_t v = 0; v < panel_vectors(count); ++v) {
+        const int64_t first = v * plan_.lanes;
         const auto element = [&](int64_t i, const Expr& mask) {
           if (first + i >= count) return b_.constant_int(point_.dtype(), 0);
           point_.set_axis(along, block_.start + column + (first + i));
           return point_.element(side, mask);
         };
         walk.transpose_squares(element, [&](const Index& k, const Expr& vector) {
-          store(panels_.column_at(column, k) + first + b_.lane(), vector);
+          store(panels_.column_at(column, k) + v * panels_.vector_step() + b_.lane(), vector);
         });
       }
     });

@@ -18,12 +18,14 @@ bool share_sets(int64_t apart_bytes, const loops::Machine& machine) {
   return std::min(past, machine.l1_critical_stride - past) < 3 * machine.line_bytes;
 }
 
-int64_t padded_width(const ContractionPlan& plan) { return round_up(plan.columns.width(), plan.tile_columns()); }
+int64_t padded_width(const ContractionPlan& plan) {
+  return round_up(plan.columns.width(), plan.columns_in_panels ? plan.panel_columns() : plan.tile_columns());
+}
 
 // Elements between the packed columns of one place of the depth and the next; along the depth, from column to column.
 int64_t columns_pitch(const ContractionPlan& plan) {
   if (plan.is_along_depth()) return plan.odd_lines(plan.depth.width());
-  return plan.columns_in_panels ? plan.tile_columns() : plan.odd_lines(padded_width(plan) + plan.lanes);
+  return plan.columns_in_panels ? plan.panel_columns() : plan.odd_lines(padded_width(plan) + plan.lanes);
 }
 
 int64_t block_elements(const ContractionPlan& plan) {
@@ -41,7 +43,7 @@ Panels::Panels(ContractionPoint& point, BufferId prepared)
       columns_pitch_(schedule::columns_pitch(plan_)) {}
 
 int64_t Panels::prepared_elements(const ContractionPlan& plan) {
-  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.vector_lanes();
+  return block_elements(plan) * plan.columns.count() * plan.depth.count() + plan.line_elements;
 }
 
 void Panels::declare_scratch() {
@@ -82,6 +84,11 @@ Index Panels::row_at(const Index& row, const Index& k) const {
 Index Panels::column_at(const Index& column, const Index& k) const {
   if (plan_.is_along_depth()) return columns_start_ + column * columns_pitch_ + k;
   return columns_start_ + (plan_.columns_in_panels ? column * plan_.depth.width() : column) + k * columns_pitch_;
+}
+
+int64_t Panels::vector_step() const {
+  const bool has_panel = plan_.columns_in_panels && plan_.panel_columns() == plan_.lanes;
+  return plan_.lanes * (has_panel ? plan_.depth.width() : 1);
 }
 
 Index Panels::batch_start(const std::function<int64_t(int dim)>& stride) const {
@@ -127,14 +134,14 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   if (plan_.pack_columns != Packing::kNone) {
     const Index start = column_at(column, 0);
     if (plan_.is_along_depth()) return {columns_, start, 1, columns_pitch_};
-    return {columns_, start, columns_pitch_};
+    return {columns_, start, columns_pitch_, 1, vector_step()};
   }
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   const int64_t column_step = *side.linear(plan_.columns.axes.back().dims, plan_.space.dims);
   const Index start = side.constant() + (columns.start + column) * column_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
-  return {point_.buffer_of(side), start, depth_step, column_step};
+  return {point_.buffer_of(side), start, depth_step, column_step, plan_.lanes};
 }
 
 void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,

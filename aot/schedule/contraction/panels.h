@@ -30,12 +30,13 @@ struct RowsPanel {
   int64_t row_offset(int64_t row) const { return row_offsets.empty() ? row * row_step : row_offsets[row]; }
 };
 
-// ... and columns: start + column * column_step + k * depth_step.
+// ... and columns: start + column * column_step + k * depth_step; or, by vectors, start + vector * vector_step + lane.
 struct ColumnsPanel {
   loops::BufferId buffer;
   loops::Index start;
   int64_t depth_step = 0;
   int64_t column_step = 1;
+  int64_t vector_step = 0;
 };
 
 class Panels {
@@ -43,7 +44,7 @@ class Panels {
   // `prepared`: a buffer with all columns packed (-1: none).
   Panels(ContractionPoint& point, loops::BufferId prepared);
 
-  // Elements of all columns packed.
+  // Elements of all columns packed, and a line that vectors may reach past them: on all targets the same.
   static int64_t prepared_elements(const ContractionPlan& plan);
   void declare_scratch();  // for what is packed
 
@@ -56,6 +57,8 @@ class Panels {
   // Where a packed element goes: rows from the first that is packed, columns and depth from the block's first.
   loops::Index row_at(const loops::Index& row, const loops::Index& k) const;
   loops::Index column_at(const loops::Index& column, const loops::Index& k) const;
+  // Elements from one vector of a tile's packed columns to the next.
+  int64_t vector_step() const;
 
   // `packed_first`: the first row that is packed.
   RowsPanel rows_panel(const DepthSegment& segment, const RowTile& tile, const loops::Index& packed_first,

@@ -110,7 +110,7 @@ class RegisterTile {
     }
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
-      const Index at = start + v * plan_.lanes;
+      const Index at = start + v * columns_.vector_step;
       b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
     });
   }

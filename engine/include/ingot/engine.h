@@ -226,13 +226,13 @@ ingot_status ingot_save_state_noted(const ingot_session* session, const char* pa
 
 enum ingot_load_flags {
   INGOT_LOAD_PARTIAL = 1,        /* states that the file lacks keep their values */
-  INGOT_LOAD_IGNORE_UNKNOWN = 2, /* tensors that the state lacks are skipped */
+  INGOT_LOAD_IGNORE_UNKNOWN = 2, /* tensors that the state lacks are skipped; constants of the bundle are compared */
   INGOT_LOAD_OR_PREVIOUS = 4     /* if `path` is missing or damaged, load `path`.previous: *error then tells why */
 };
 
 /* Loads a safetensors file. All of it is read into memory of its own and checked first: on failure, also where the file
- * changes meanwhile, the state is as it was. After a success error->status is INGOT_OK, unless the previous file was
- * loaded.
+ * changes meanwhile, the state is as it was. What the compiler froze is constant: a file that has other values for it is
+ * refused (INGOT_FROZEN_TENSOR). After a success error->status is INGOT_OK, unless the previous file was loaded.
  *   note  gets the file's note, "" if it has none, cut to note_bytes with the zero at its end; NULL: it is not wanted. */
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
 ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,

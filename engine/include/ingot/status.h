@@ -34,7 +34,8 @@
   X(BUSY, 25, "a run in slices is not finished")                                                 \
   X(NOT_SIGNED, 26, "the bundle has no signature")                                               \
   X(UNTRUSTED_KEY, 27, "the bundle is signed by no trusted key")                                 \
-  X(BAD_SIGNATURE, 28, "the bundle was changed after it was signed")
+  X(BAD_SIGNATURE, 28, "the bundle was changed after it was signed")                             \
+  X(FROZEN_TENSOR, 29, "the file has other values for what is a constant of the bundle")
 
 typedef enum ingot_status {
 #define INGOT_STATUS_CODE(NAME, code, text) INGOT_##NAME = code,

@@ -69,17 +69,26 @@ Term with_past(NodeArgs& n, int input, Term x) { return n.has(input) ? concat({n
 
 }  // namespace
 
+namespace {
+
+// [b, heads, t, d] of an input that is so already, or has its heads side by side: then the attribute counts them.
+Term in_heads(NodeArgs& n, int input, std::string_view count) {
+  const Term x = n.in(input);
+  if (rank_of(x) == 3) return split_heads(n, x, n.integer(count));
+  if (rank_of(x) != 4) n.fail("its inputs must all have 3 or all have 4 dimensions");
+  const int64_t heads = n.integer(count, x.shape()[1]);
+  if (heads != x.shape()[1]) n.fail(fmt::format("{} = {} for an input of {} heads", count, heads, x.shape()[1]));
+  return x;
+}
+
+}  // namespace
+
 // softmax(softcap(q k^T scale) + mask) v, in heads: of 4 dimensions, or of 3 with the heads side by side in the last.
 Items lower_attention(NodeArgs& n) {
-  Term q = n.in(0), k = n.in(1), v = n.in(2);
-  const bool is_flat = rank_of(q) == 3;
-  if (is_flat) {
-    q = split_heads(n, q, n.integer("q_num_heads"));
-    k = split_heads(n, k, n.integer("kv_num_heads"));
-    v = split_heads(n, v, n.integer("kv_num_heads"));
-  }
-  if (rank_of(q) != 4 || rank_of(k) != 4 || rank_of(v) != 4)
+  const bool is_flat = rank_of(n.in(0)) == 3;
+  if (rank_of(n.in(1)) != rank_of(n.in(0)) || rank_of(n.in(2)) != rank_of(n.in(0)))
     n.fail("its inputs must all have 3 or all have 4 dimensions");
+  const Term q = in_heads(n, 0, "q_num_heads"), k = in_heads(n, 1, "kv_num_heads"), v = in_heads(n, 2, "kv_num_heads");
   if (n.has(4) && rank_of(n.in(4)) != 4) n.fail("its past keys must have 4 dimensions");
   const int64_t past = n.has(4) ? n.in(4).shape()[2] : 0, heads = q.shape()[1];
   const Term keys = with_past(n, 4, k), values = with_past(n, 5, v);
@@ -101,13 +110,12 @@ Items lower_attention(NodeArgs& n) {
 
 // Pairs of elements turned by an angle that follows from the position.
 Items lower_rotary_embedding(NodeArgs& n) {
-  Term x = n.in(0);
-  const bool is_flat = rank_of(x) == 3;
-  x = is_flat ? split_heads(n, x, n.integer("num_heads")) : x;
-  if (rank_of(x) != 4) n.fail("its input must have 3 or 4 dimensions");
+  const bool is_flat = rank_of(n.in(0)) == 3;
+  const Term x = in_heads(n, 0, "num_heads");
   const int64_t head = x.shape()[3], given = n.integer("rotary_embedding_dim", 0), turned = given ? given : head;
   if (turned < 0 || turned > head || turned % 2) n.fail(fmt::format("rotary_embedding_dim = {} of {}", turned, head));
   const Shape half{x.shape()[0], x.shape()[1], x.shape()[2], turned / 2};
+  if (n.has(3)) n.check_indices(3, {n.in(1).shape()[0]}, false);
   const auto angles = [&](int input) {
     const Term table = n.has(3) ? take(n.in(input), n.in(3), 0) : n.in(input);
     return broadcast(unsqueeze(table, 1), half);

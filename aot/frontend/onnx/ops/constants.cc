@@ -65,6 +65,7 @@ Items lower_eye_like(NodeArgs& n) {
 Items lower_range(NodeArgs& n) {
   const RefTensor start = n.known(0), limit = n.known(1), delta = n.known(2);
   const DType dtype = start.type.dtype;
+  if (n.integer("stash_type", 1) != 1) n.limit("stash_type: 1, f32, is supported");
   if (start.elements() != 1 || limit.elements() != 1 || delta.elements() != 1) n.fail("its inputs must be scalars");
   if (limit.type.dtype != dtype || delta.type.dtype != dtype) n.fail("its inputs must be of one type");
   if (start.is_float()) {
@@ -72,8 +73,9 @@ Items lower_range(NodeArgs& n) {
     const double count = std::max(0.0, std::ceil((limit.f[0] - start.f[0]) / delta.f[0]));
     if (!(count < (1 << 28))) n.fail("it has more than 2^28 elements");
     const TensorType type{dtype, {static_cast<int64_t>(count)}};
-    const Term steps = converted(counted(n.in(0), {is_float(dtype) ? DType::kI32 : dtype, type.shape}, 0), dtype);
-    return steps * delta.f[0] + start.f[0];
+    const DType wide = dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+    const Term steps = converted(counted(n.in(0), {DType::kI32, type.shape}, 0), wide);
+    return converted(steps * delta.f[0] + start.f[0], dtype);
   }
   if (delta.i[0] == 0) n.fail("its step is 0");
   const double count = std::max(0.0, std::ceil((static_cast<double>(limit.i[0]) - static_cast<double>(start.i[0])) /

@@ -5,19 +5,10 @@
 #include "aot/ops/support/index.h"
 
 namespace ingot::onnx {
-namespace {
-
-Shape kernel_of(NodeArgs& n, Term x, Term w) {
-  if (rank_of(x) < 3 || rank_of(w) != rank_of(x))
-    n.fail("its operands must be [batch, channels, ...] and [out, in, ...]");
-  return {w.shape().begin() + 2, w.shape().end()};
-}
-
-}  // namespace
 
 Items lower_conv(NodeArgs& n) {
   const Term x = n.in(0), w = n.in(1);
-  const Term y = convolve(x, w, spatial_window(n, x.shape(), kernel_of(n, x, w)), n.integer("group", 1));
+  const Term y = convolve(x, w, spatial_window(n, x.shape(), weight_kernel_shape(n, x, w)), n.integer("group", 1));
   return n.has(2) ? add_bias(y, n.in(2)) : y;
 }
 
@@ -57,7 +48,7 @@ Term transposed_kernel(Term w, int64_t groups) {
 // reversed kernel.
 Items lower_conv_transpose(NodeArgs& n) {
   const Term x = n.in(0), w = n.in(1);
-  const Shape kernel = kernel_of(n, x, w);
+  const Shape kernel = weight_kernel_shape(n, x, w);
   const int64_t groups = n.integer("group", 1);
   if (groups < 1 || w.shape()[0] % groups) n.fail(fmt::format("{} groups of {} channels", groups, w.shape()[0]));
   ops::Window window = spatial_window(n, x.shape(), kernel);

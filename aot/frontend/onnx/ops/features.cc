@@ -9,6 +9,7 @@ Items lower_array_feature_extractor(NodeArgs& n) {
   if (rank_of(x) == 0) n.fail("its input needs a dimension");
   if (rank_of(x) == 1) x = unsqueeze(x, 0);
   const Term columns = n.in(1);
+  n.check_indices(1, {x.shape().back()}, false);
   return take(x, reshape(columns, {element_count(columns.shape())}), rank_of(x) - 1);
 }
 

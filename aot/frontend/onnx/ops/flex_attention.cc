@@ -73,6 +73,20 @@ Term f32_heads(NodeArgs& n, int input, int64_t heads) {
   return split_heads(n, converted(n.in(input), DType::kF32), heads);
 }
 
+// Which of decay and rate there are says the rule; its name must agree.
+void check_update_rule(NodeArgs& n) {
+  const std::string rule = n.text("update_rule", "gated_delta");
+  const bool decays = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
+  if (!decays && !corrects && rule != "linear")
+    n.fail(fmt::format("update_rule = '{}': linear, gated, delta or gated_delta", rule));
+  if (n.has(4) != decays || n.has(5) != corrects)
+    n.fail(fmt::format("update_rule = '{}' takes {}", rule,
+                       decays && corrects ? "decay and beta"
+                       : decays           ? "decay and no beta"
+                       : corrects         ? "beta and no decay"
+                                          : "neither decay nor beta"));
+}
+
 }  // namespace
 
 Items lower_linear_attention(NodeArgs& n) {
@@ -83,6 +97,7 @@ Items lower_linear_attention(NodeArgs& n) {
   if (n.has(4)) s.decay = f32_heads(n, 4, heads);
   if (n.has(5)) s.beta = f32_heads(n, 5, rank_of(n.in(5)) == 3 && n.in(5).shape()[2] == heads ? heads : 1);
   const int64_t batch = s.q.shape()[0], time = s.q.shape()[2], d_k = s.k.shape()[3], d_v = s.v.shape()[3];
+  check_update_rule(n);
   if (s.scale == 0) s.scale = 1 / std::sqrt(static_cast<double>(d_k));
   const Shape state{batch, heads, d_k, d_v};
   const Term start = n.has(3) ? converted(n.in(3), DType::kF32) : constant(n.b, {DType::kF32, state}, 0);

@@ -1,29 +1,52 @@
 // Ops that read or write elements where indices say: Gather, Scatter and their kin.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "aot/frontend/onnx/node_args.h"
 #include "aot/ops/support/index.h"
 
 namespace ingot::onnx {
 
+namespace {
+
+// Indices of the first input's axis lie at places of its other axes.
+void check_elements(NodeArgs& n, int64_t axis) {
+  const Shape &x = n.in(0).shape(), &indices = n.in(1).shape();
+  for (size_t d = 0; d < x.size() && x.size() == indices.size(); ++d) {
+    if (std::cmp_equal(d, axis) || indices[d] <= x[d]) continue;
+    n.fail(fmt::format("its indices reach over dimension {}: {} of {} elements", d, indices[d], x[d]));
+  }
+  n.check_indices(1, {x[axis]});
+}
+
+}  // namespace
+
 // x[.., indices[..], ..]: an index for each element of the result, along one axis.
 Items lower_gather_elements(NodeArgs& n) {
   const Term x = n.in(0);
   const int64_t axis = n.axis(n.integer("axis", 0), rank_of(x));
+  check_elements(n, axis);
   return gather_elements(x, from_end(n.in(1), x.shape()[axis]), axis);
 }
 
 Items lower_gather(NodeArgs& n) {
   const Term x = n.in(0);
-  return take(x, n.in(1), n.axis(n.integer("axis", 0), rank_of(x)));
+  const int64_t axis = n.axis(n.integer("axis", 0), rank_of(x));
+  n.check_indices(1, {x.shape()[axis]});
+  return take(x, n.in(1), axis);
 }
 
 namespace {
 
-// Components of index vectors count from the end where they are negative.
-Term vectors_from_end(Term indices, const Shape& shape, int64_t first) {
+// The index vectors of the second input, into the first one's dimensions from `first` on. Components count from the end
+// where they are negative.
+Term vectors_from_end(NodeArgs& n, int64_t first) {
+  const Term indices = n.in(1);
+  const Shape& shape = n.in(0).shape();
   const int64_t components = indices.shape().back();
   const std::vector<int64_t> sizes(shape.begin() + first, shape.begin() + first + components);
+  n.check_indices(1, sizes);
   const Term extent =
       broadcast(onnx::integers(indices.builder(), {dtype_of(indices), {components}}, sizes), indices.shape());
   return where(indices < indices.like(0), indices + extent, indices);
@@ -64,7 +87,7 @@ Items lower_gather_nd(NodeArgs& n) {
   for (int64_t d = batch + components; d < rank; ++d)
     dims.window_dims.push_back(index_rank - 1 + d - batch - components);
   dims.index_vector_dim = index_rank - 1;
-  return Term(n.b, ops::gather(n.b, x, vectors_from_end(given, x.shape(), batch), dims, sizes));
+  return Term(n.b, ops::gather(n.b, x, vectors_from_end(n, batch), dims, sizes));
 }
 
 Items lower_scatter_nd(NodeArgs& n) {
@@ -80,13 +103,14 @@ Items lower_scatter_nd(NodeArgs& n) {
   }
   for (int64_t d = index_rank - 1; d < rank_of(updates); ++d) dims.window_dims.push_back(d);
   dims.index_vector_dim = index_rank - 1;
-  return Term(n.b, ops::scatter(n.b, reduction(n), x, vectors_from_end(given, x.shape(), 0), updates, dims));
+  return Term(n.b, ops::scatter(n.b, reduction(n), x, vectors_from_end(n, 0), updates, dims));
 }
 
 // Each update at its own place, but for the axis, where the index says.
 Items lower_scatter_elements(NodeArgs& n) {
   const Term x = n.in(0), updates = n.in(2);
   const int64_t axis = n.axis(n.integer("axis", 0), rank_of(x));
+  check_elements(n, axis);
   const Term indices = converted(from_end(n.in(1), x.shape()[axis]), DType::kI64);
   std::vector<Term> components;
   for (int d = 0; d < rank_of(x); ++d) {

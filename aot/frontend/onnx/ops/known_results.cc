@@ -134,6 +134,7 @@ Items lower_non_max_suppression(NodeArgs& n) {
       scores.type.shape[2] != boxes.type.shape[1] || scores.type.shape[0] != boxes.type.shape[0]) {
     n.fail("its boxes must be [batch, boxes, 4], its scores [batch, classes, boxes]");
   }
+  const bool is_centred = n.flag("center_point_box");
   const int64_t count = boxes.type.shape[1], classes = scores.type.shape[1];
   const double most = known_number(n, 2, 0), threshold = known_number(n, 3, 0);
   const double least = known_number(n, 4, -std::numeric_limits<double>::infinity());
@@ -147,7 +148,7 @@ Items lower_non_max_suppression(NodeArgs& n) {
     std::vector<Box> kept;
     for (const int64_t k : order) {
       if (static_cast<double>(kept.size()) >= most || (n.has(4) && !(score(k) > least))) break;
-      const Box box = box_at(boxes, batch * count + k, n.flag("center_point_box"));
+      const Box box = box_at(boxes, batch * count + k, is_centred);
       if (std::ranges::any_of(kept, [&](const Box& other) { return overlap(box, other) > threshold; })) continue;
       kept.push_back(box);
       chosen.insert(chosen.end(), {batch, row % classes, k});

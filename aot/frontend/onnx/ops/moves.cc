@@ -127,8 +127,9 @@ Items lower_pad(NodeArgs& n) {
   const std::string mode = n.text("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     n.fail(fmt::format("mode = '{}'", mode));
+  const double value_or_zero = n.number("value", 0);
   if (mode != "constant") return padded_by_elements(n, x, mode, low, high);
-  if (!n.has(2)) return pad(x, n.number("value", 0), low, high);
+  if (!n.has(2)) return pad(x, value_or_zero, low, high);
   const Term value = reshape(n.in(2), {});
   return Term(n.b, ops::pad(n.b, x, value, low, high, Shape(rank, 0)));
 }

@@ -13,6 +13,13 @@ Term channel(Term vector, Term x) { return broadcast(along(vector, 1, rank_of(x)
 
 Term reciprocal_root(Term variance, double epsilon) { return (variance + epsilon).unary(kRsqrt); }
 
+// What the moments are computed in: f32 at least, f64 where the input or stash_type is.
+Term stashed(NodeArgs& n, Term x) {
+  const DType stash = n.dtype("stash_type", DType::kF32);
+  if (!is_float(stash)) n.fail("its attribute stash_type must be a float type");
+  return stash == DType::kF64 ? converted(x, stash) : widened(x);
+}
+
 struct Moments {
   Term mean, centred, variance;  // of f32 at least; mean and variance with one element along the axes
 };
@@ -76,15 +83,16 @@ Items lower_layer_normalization(NodeArgs& n) {
   const Term x = n.in(0);
   const int64_t axis = n.axis(n.integer("axis", -1), rank_of(x));
   const double epsilon = n.number("epsilon", 1e-5F);
-  const Moments m = moments(x, axes_from(x, axis));
+  const Moments m = moments(stashed(n, x), axes_from(x, axis));
+  const DType stash = n.dtype("stash_type", DType::kF32);
   Term y = normalised(m, epsilon);
   y = y * broadcast(converted(n.in(1), dtype_of(y)), x.shape());
   if (n.has(2)) y = y + broadcast(converted(n.in(2), dtype_of(y)), x.shape());
-  return {converted(y, dtype_of(x)), m.mean, reciprocal_root(m.variance, epsilon)};
+  return {converted(y, dtype_of(x)), converted(m.mean, stash), converted(reciprocal_root(m.variance, epsilon), stash)};
 }
 
 Items lower_rms_normalization(NodeArgs& n) {
-  const Term x = n.in(0), wide = widened(x);
+  const Term x = n.in(0), wide = stashed(n, x);
   const int64_t axis = n.axis(n.integer("axis", -1), rank_of(x));
   const Term square = mean(wide * wide, axes_from(x, axis));
   const Term y = wide * broadcast(reciprocal_root(square, n.number("epsilon", 1e-5F)), x.shape());
@@ -99,7 +107,8 @@ Items lower_group_normalization(NodeArgs& n) {
     n.fail(fmt::format("{} groups do not divide the channels", groups));
   Shape split{x.shape()[0], groups, -1};
   split[2] = split[0] * groups ? element_count(x.shape()) / (split[0] * groups) : 0;
-  const Term y = reshape(normalised(moments(reshape(x, split), {2}), n.number("epsilon", 1e-5F)), x.shape());
+  const Term y =
+      reshape(normalised(moments(reshape(stashed(n, x), split), {2}), n.number("epsilon", 1e-5F)), x.shape());
   const auto by_channel = [&](Term vector) {
     const Term wide = converted(vector, dtype_of(y));
     if (element_count(vector.shape()) == x.shape()[1]) return channel(wide, x);

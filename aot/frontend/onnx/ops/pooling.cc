@@ -63,10 +63,10 @@ Term mean_of_windows(NodeArgs& n, const Pool& pool) {
 }
 
 // Where each element of x stands in the tensor, by rows or, with storage_order 1, each plane by columns.
-Term places_of(NodeArgs& n, Term x) {
+Term places_of(NodeArgs& n, Term x, bool by_columns) {
   const Shape& shape = x.shape();
   Shape strides = row_major_strides(shape);
-  if (n.flag("storage_order")) {
+  if (by_columns) {
     for (size_t d = 2; d < shape.size(); ++d) strides[d] = d == 2 ? 1 : strides[d - 1] * shape[d - 1];
   }
   Term places = constant(n.b, {DType::kI64, shape}, 0);
@@ -93,7 +93,7 @@ double lowest(DType dtype) {
 }
 
 // The greatest of each window and where it is: the first one of equals.
-Items max_with_places(NodeArgs& n, const Pool& pool) {
+Items max_with_places(NodeArgs& n, const Pool& pool, bool by_columns) {
   if (element_count(pool.kernel) > 1024)
     n.limit("its windows have more than 1024 elements, and their places are asked for");
   Shape low(2, 0), high(2, 0), positions;
@@ -102,7 +102,8 @@ Items max_with_places(NodeArgs& n, const Pool& pool) {
     high.push_back(pool.window[d].high);
     positions.push_back(pool.window[d].positions(pool.x.shape()[d + 2]));
   }
-  const Term x = pad(pool.x, lowest(dtype_of(pool.x)), low, high), places = pad(places_of(n, pool.x), -1, low, high);
+  const Term x = pad(pool.x, lowest(dtype_of(pool.x)), low, high),
+             places = pad(places_of(n, pool.x, by_columns), -1, low, high);
   std::optional<Term> best, at;
   ops::for_each_index(pool.kernel, [&](const Shape& offset, int64_t) {
     const Term element = window_elements(x, pool, positions, offset),
@@ -136,7 +137,8 @@ std::vector<int64_t> space_of(NodeArgs& n, Term x) {
 
 Items lower_max_pool(NodeArgs& n) {
   const Pool pool = pool_of(n);
-  if (n.wants(1)) return max_with_places(n, pool);
+  const bool by_columns = n.flag("storage_order");
+  if (n.wants(1)) return max_with_places(n, pool, by_columns);
   return reduce_windows(kMaximum, pool.x, pool.window);
 }
 
@@ -167,6 +169,7 @@ Items lower_max_unpool(NodeArgs& n) {
   const Shape wanted = n.has(2) ? Shape(n.known_integers(2)) : natural;
   const int64_t total = element_count(natural), count = element_count(x.shape());
   if (wanted.size() != natural.size() || total < 0) n.fail("output_shape does not fit");
+  n.check_indices(1, {total}, false);
   ops::IndexedDims dims;
   dims.dropped_dims = dims.index_map = {0};
   dims.index_vector_dim = 1;

@@ -11,10 +11,10 @@ namespace {
 
 // A scale or zero point as a tensor like x: one number, one for each index of the axis, or one for each block along it.
 Term spread(NodeArgs& n, Term parameter, Term x) {
-  const int64_t block = n.integer("block_size", 0);
+  const int64_t block = n.integer("block_size", 0), given = n.integer("axis", 1);
   if (element_count(parameter.shape()) == 1 && rank_of(parameter) <= 1)
     return broadcast(reshape(parameter, {}), x.shape());
-  const int64_t axis = n.axis(n.integer("axis", 1), rank_of(x));
+  const int64_t axis = n.axis(given, rank_of(x));
   if (block == 0) return broadcast(along(parameter, axis, rank_of(x)), x.shape());
   if (rank_of(parameter) != rank_of(x) || block < 0 || parameter.shape()[axis] > (int64_t{1} << 32) / block) {
     n.fail("scales of blocks need the input's dimensions");
@@ -49,13 +49,14 @@ Items lower_quantize_linear(NodeArgs& n) {
   DType precision = dtype_of(n.in(1));
   if (n.integer("precision", 0)) precision = n.dtype("precision", precision);
   if (is_integer(dtype_of(x)) && !is_float(precision)) precision = DType::kF32;
+  const bool saturates = n.flag("saturate", true);
   const Term wide = converted(x, precision), scale = converted(spread(n, n.in(1), x), precision);
   if (is_integer(dtype)) {
     std::optional<Term> zero;
     if (n.has(2)) zero = in_f32(spread(n, n.in(2), x));
     return quantized(wide, scale, zero, dtype);
   }
-  return cast_to(wide / scale, dtype, n.flag("saturate", true), "up");
+  return cast_to(wide / scale, dtype, saturates, "up");
 }
 
 Items lower_dequantize_linear(NodeArgs& n) {
@@ -109,10 +110,7 @@ Term requantized(NodeArgs& n, Term sums, Term scale, int y_zero) {
 }
 
 Term convolved(NodeArgs& n, Term x, Term w) {
-  if (rank_of(x) < 3 || rank_of(w) != rank_of(x))
-    n.fail("its operands must be [batch, channels, ...] and [out, in, ...]");
-  const Shape kernel(w.shape().begin() + 2, w.shape().end());
-  return convolve(x, w, spatial_window(n, x.shape(), kernel), n.integer("group", 1));
+  return convolve(x, w, spatial_window(n, x.shape(), weight_kernel_shape(n, x, w)), n.integer("group", 1));
 }
 
 }  // namespace

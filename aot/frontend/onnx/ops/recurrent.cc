@@ -61,6 +61,9 @@ std::vector<Gate> gates_of(NodeArgs& n, std::vector<std::string> names) {
     if (found->has_alpha && alpha < alphas.size()) gates.back().alpha = alphas[alpha++];
     if (found->has_beta && beta < betas.size()) gates.back().beta = betas[beta++];
   }
+  // Which of too many belongs to which activation is anybody's guess.
+  if ((alpha > 0 && alpha < alphas.size()) || (beta > 0 && beta < betas.size()))
+    n.fail("activation_alpha and activation_beta must have a value for each activation that takes one, and no more");
   return gates;
 }
 
@@ -186,6 +189,8 @@ Items run(const Recurrence& rec, const std::vector<std::string>& activations) {
   for (int64_t k = 0; k < directions; ++k) names.insert(names.end(), activations.begin(), activations.end());
   const std::vector<Gate> gates = gates_of(n, names);
   const Shape state{sequence.x.shape()[1], n.in(2).shape()[2]};
+  if (n.integer("hidden_size", state[1]) != state[1])
+    n.fail(fmt::format("hidden_size = {} for weights of {}", n.integer("hidden_size"), state[1]));
   std::vector<Term> ys;
   std::vector<std::vector<Term>> ends(rec.first_states.size());
   for (int64_t k = 0; k < directions; ++k) {

@@ -12,8 +12,9 @@ namespace {
 // Axes are an attribute of older opsets and an input of later ones; none: all, unless noop_with_empty_axes.
 std::optional<std::vector<int64_t>> reduced_axes(NodeArgs& n, Term x) {
   const std::vector<int64_t> axes = n.axes(n.integers_of("axes", 1), rank_of(x));
+  const bool keeps_all = n.flag("noop_with_empty_axes");
   if (!axes.empty()) return axes;
-  if (n.flag("noop_with_empty_axes")) return std::nullopt;
+  if (keeps_all) return std::nullopt;
   return all_axes(x);
 }
 

@@ -132,10 +132,8 @@ std::vector<double> known_floats(NodeArgs& n, int i) {
 }
 
 // Sizes by the least, or greatest, of the scales that the sizes ask for.
-void keep_aspect_ratio(NodeArgs& n, const std::vector<int64_t>& axes, std::vector<Axis>& changes) {
-  const std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
-  if (policy == "stretch") return;
-  if (policy != "not_larger" && policy != "not_smaller") n.fail(fmt::format("keep_aspect_ratio_policy = '{}'", policy));
+void keep_aspect_ratio(std::string_view policy, const std::vector<int64_t>& axes, std::vector<Axis>& changes) {
+  if (policy == "stretch" || axes.empty()) return;
   double scale = changes[axes[0]].scale;
   for (const int64_t axis : axes) {
     scale = policy == "not_larger" ? std::min(scale, changes[axis].scale) : std::max(scale, changes[axis].scale);
@@ -160,7 +158,9 @@ void set_scales(NodeArgs& n, const std::vector<int64_t>& axes, const std::vector
 }
 
 void set_sizes(NodeArgs& n, const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
-               std::vector<Axis>& changes) {
+               const std::string& policy, std::vector<Axis>& changes) {
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    n.fail(fmt::format("keep_aspect_ratio_policy = '{}'", policy));
   if (sizes.size() != axes.size()) n.fail(fmt::format("{} sizes for {} axes", sizes.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     Axis& a = changes[axes[i]];
@@ -168,7 +168,7 @@ void set_sizes(NodeArgs& n, const std::vector<int64_t>& axes, const std::vector<
     a.to = sizes[i];
     a.scale = a.from ? static_cast<double>(a.to) / static_cast<double>(a.from) : 1;
   }
-  if (!axes.empty()) keep_aspect_ratio(n, axes, changes);
+  keep_aspect_ratio(policy, axes, changes);
 }
 
 Items resized(NodeArgs& n, const Rules& rules, const std::vector<int64_t>& axes, const std::vector<Axis>& changes) {
@@ -206,13 +206,14 @@ Items lower_resize(NodeArgs& n) {
   if (rules.mode != "nearest" && rules.mode != "linear" && rules.mode != "cubic")
     n.fail(fmt::format("mode = '{}'", rules.mode));
   const std::vector<int64_t> axes = n.axes(n.integers("axes", all_axes(x)), rank_of(x));
+  const std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
   std::vector<Axis> changes = unchanged(x);
   const int scales = is_first ? 1 : 2;
   const std::vector<double> given = n.has(scales) ? known_floats(n, scales) : std::vector<double>();
   if (!given.empty()) {
     set_scales(n, axes, given, changes);
   } else {
-    set_sizes(n, axes, n.known_integers(3), changes);
+    set_sizes(n, axes, n.known_integers(3), policy, changes);
   }
   if (rules.coordinates == "tf_crop_and_resize") {
     const std::vector<double> roi = known_floats(n, 1);

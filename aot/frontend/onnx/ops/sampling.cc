@@ -169,7 +169,11 @@ Items lower_roi_align(NodeArgs& n) {
   if (count < 1) n.limit("sampling_ratio = 0: how many samples a bin has follows from the regions; set sampling_ratio");
   if (height < 1 || width < 1 || height > (1 << 16) || width > (1 << 16) || count > (1 << 10))
     n.fail("its sizes are out of range");
-  const bool half_pixel = n.opset >= 16 && n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const std::string coordinates =
+      n.text("coordinate_transformation_mode", n.opset < 16 ? "output_half_pixel" : "half_pixel");
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    n.fail(fmt::format("coordinate_transformation_mode = '{}': half_pixel or output_half_pixel", coordinates));
+  const bool half_pixel = coordinates == "half_pixel";
   const double scale = n.number("spatial_scale", 1), offset = half_pixel ? 0.5 : 0;
   const auto edge = [&](int64_t k) { return at_index(rois, 1, k) * scale - offset; };
   const auto length = [&](Term from, Term to) { return half_pixel ? to - from : max(to - from, 1); };
@@ -178,6 +182,7 @@ Items lower_roi_align(NodeArgs& n) {
              xs = sample_places(left, length(left, edge(2)), width, count);
   const int64_t regions = rois.shape()[0], rows = height * count, columns = width * count;
   const Shape grid{regions, rows, columns};
+  n.check_indices(2, {x.shape()[0]}, false);
   const Term images = take(x, n.in(2), 0);
   const Taps taps = taps_at(images, reshape(broadcast(unsqueeze(ys, 2), grid), {regions, rows * columns}),
                             reshape(broadcast(unsqueeze(xs, 1), grid), {regions, rows * columns}));
@@ -237,9 +242,7 @@ Term deformed_element(const Deformed& c, const Shape& offset, int64_t k) {
 // A convolution whose windows reach where the offsets say: what they read becomes columns, then a product.
 Items lower_deform_conv(NodeArgs& n) {
   const Term x = n.in(0), w = n.in(1);
-  if (rank_of(x) < 3 || rank_of(w) != rank_of(x))
-    n.fail("its operands must be [batch, channels, ...] and [out, in, ...]");
-  const Shape kernel(w.shape().begin() + 2, w.shape().end());
+  const Shape kernel = weight_kernel_shape(n, x, w);
   const int64_t cells = element_count(kernel), groups = n.integer("offset_group", 1), space = std::ssize(kernel);
   Deformed c{x, x, std::nullopt, spatial_window(n, x.shape(), kernel), {}};
   for (int64_t d = 0; d < space; ++d) c.positions.push_back(c.window[d].positions(x.shape()[d + 2]));

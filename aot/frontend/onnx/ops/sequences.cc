@@ -65,6 +65,7 @@ Items lower_split_to_sequence(NodeArgs& n) {
   const Term x = n.in(0);
   const int64_t axis = n.axis(n.integer("axis", 0), rank_of(x)), extent = x.shape()[axis];
   if (extent > kPartsMax) n.limit(fmt::format("a sequence of more than {} parts", kPartsMax));
+  const bool drops = !n.flag("keepdims", true) && !n.has(1);
   std::vector<int64_t> sizes(n.has(1) ? 0 : extent, 1);
   if (n.has(1)) {
     sizes = n.known_integers(1);
@@ -80,7 +81,6 @@ Items lower_split_to_sequence(NodeArgs& n) {
   for (const int64_t size : sizes) {
     if (size < 0 || size > extent - start) n.fail("its parts are longer than the axis");
     const Term part = slice(x, axis, start, start + size);
-    const bool drops = !n.has(1) && !n.flag("keepdims", true);
     parts.emplace_back(drops ? reshape(part, without(x.shape(), {axis})) : part);
     start += size;
   }
