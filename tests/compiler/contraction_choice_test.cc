@@ -13,6 +13,8 @@
 #include "aot/ops/ops.h"
 #include "aot/pipeline/passes.h"
 #include "aot/schedule/contraction/choose.h"
+#include "aot/schedule/contraction/contraction_plan.h"
+#include "aot/schedule/contraction/tasks.h"
 #include "tests/support/contraction_suite.h"
 #include "tests/support/file_text.h"
 
@@ -79,6 +81,25 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice, testing::Values("x86-64-v3", "x86-64-v4", "aarch64"));
+
+// Two threads have about as much to do each: the busier one at most an eighth more than half.
+TEST_P(ContractionChoice, SharesLargeOnesEvenly) {
+  constexpr double kLargeNs = 5e5;
+  const loops::Target& target = loops::find_target(GetParam());
+  for (const ContractionProblem& problem : contraction_problems()) {
+    for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
+      const schedule::ContractionProblem read = schedule::read_problem(draft, op);
+      const schedule::RankedCandidate best = schedule::rank_candidates(read, target, 1)[0];
+      if (best.cost.total_ns() < kLargeNs) return;
+      const schedule::ContractionPlan plan = schedule::arrange(draft, read, best.candidate);
+      const schedule::RowRuns* const runs = plan.runs ? &*plan.runs : nullptr;
+      const schedule::TaskShares shares(read, {best.candidate, plan.columns, plan.depth, runs});
+      EXPECT_EQ(shares.tasks(), plan.batch_count() * plan.depth_parts * plan.row_parts * plan.column_parts);
+      EXPECT_NEAR(shares.busiest(1), 1, 1e-12);
+      EXPECT_LE(2 * shares.busiest(2), 1.125) << problem.name << ": " << schedule::to_string(read, best.candidate);
+    });
+  }
+}
 
 // The candidates of a problem are what they are ranked by, the best first, and none twice.
 TEST(ContractionChoice, RanksAreInOrder) {

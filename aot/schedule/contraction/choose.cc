@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aot/base/divide.h"
-#include "aot/schedule/step.h"
+#include "aot/schedule/contraction/tasks.h"
 
 namespace ingot::schedule {
 namespace {
@@ -18,6 +18,13 @@ constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
+
+// What counts: the time on one, two and four cores, weighted.
+double weighted_ns(const ContractionCost& cost, const TaskShares& shares) {
+  const double meet_ns = shares.tasks() > 1 ? kMeetNs : 0;
+  const auto core_ns = [&](int64_t cores) { return cost.total_ns() * shares.busiest(cores) + meet_ns; };
+  return 0.5 * core_ns(1) + 0.6 * core_ns(2) + 0.8 * core_ns(4);
+}
 
 class Search {
  public:
@@ -123,9 +130,9 @@ class Search {
   void consider(Candidate c) {
     c.row_parts = std::max(c.row_parts, min_row_parts(c));
     if (c.pack_rows == Packing::kBox && !fit_box(c)) return;
-    const ContractionCost cost = predict(p_, {c, columns(c), depth(c), runs(c)}, target_);
-    const int64_t tasks = p_.extent(way(c).batch) * c.row_parts * c.column_parts * c.depth_parts;
-    const double ns = weighted_ns(cost, is_split_ ? tasks : 1);
+    const BlockedCandidate blocked{c, columns(c), depth(c), runs(c)};
+    const ContractionCost cost = predict(p_, blocked, target_);
+    const double ns = is_split_ ? weighted_ns(cost, TaskShares(p_, blocked)) : cost.total_ns();
     best_.push_back({c, cost, ns});
     if (best_.size() > 4 * serial_count()) keep_best(best_, serial_count());
   }

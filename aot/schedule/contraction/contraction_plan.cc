@@ -6,6 +6,7 @@
 
 #include "aot/base/divide.h"
 #include "aot/graph/op.h"
+#include "aot/schedule/contraction/tasks.h"
 
 namespace ingot::schedule {
 
@@ -69,19 +70,16 @@ bool result_is_linear(const ContractionPlan& plan) {
   return true;
 }
 
-void split(ContractionPlan& plan, const Candidate& c) {
-  const TaskSplit column_split = split_tasks(plan.columns.count(), c.column_parts);
-  plan.column_parts = column_split.tasks;
-  plan.column_blocks_per_task = column_split.each;
-  const TaskSplit depth_split = split_tasks(plan.depth.count(), c.depth_parts);
-  plan.depth_parts = depth_split.tasks;
-  plan.depth_blocks_per_task = depth_split.each;
-  const int64_t unit = !plan.runs            ? plan.tile_rows
-                       : plan.runs->in_box() ? c.row_block
-                                             : plan.runs->stretch(plan.tile_rows);
-  plan.rows_per_task = round_up(divide_up(plan.row_count(), c.row_parts), unit);
-  plan.row_parts = divide_up(plan.row_count(), plan.rows_per_task);
-  plan.row_block = std::min(plan.rows_per_task, plan.runs ? round_up(c.row_block, unit) : c.row_block);
+void split(ContractionPlan& plan, const ContractionProblem& problem, const Candidate& c) {
+  const RowRuns* const runs = plan.runs ? &*plan.runs : nullptr;
+  const TaskDeal deal = deal_out(problem, {c, plan.columns, plan.depth, runs});
+  plan.column_parts = deal.columns.tasks;
+  plan.column_blocks_per_task = deal.columns.each;
+  plan.depth_parts = deal.depth.tasks;
+  plan.depth_blocks_per_task = deal.depth.each;
+  plan.row_parts = deal.rows.tasks;
+  plan.rows_per_task = deal.rows.each;
+  plan.row_block = std::min(plan.rows_per_task, plan.runs ? round_up(c.row_block, deal.row_unit) : c.row_block);
 }
 
 }  // namespace
@@ -133,7 +131,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.rows_k_major = plan.rows_are_transposed || way.rows.lie == Lie::kAcross;
   plan.columns_are_transposed =
       way.columns.lie == Lie::kAcross && plan.columns_in_panels && runs_along_depth(plan.columns_side);
-  split(plan, c);
+  split(plan, problem, c);
   return plan;
 }
 

@@ -23,6 +23,7 @@ constexpr double kHalveNs = 0.55;         // to add the halves of a vector of pa
 constexpr double kStoreFarNs = 3;         // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;   // ... element by element
 constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
+constexpr double kLostRowsShare = 0.15;   // ... where such lines do not stay in the first-level cache
 constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
 constexpr double kForeseenShare = 0.2;    // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
@@ -30,7 +31,6 @@ constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a p
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
 constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
-constexpr double kMeetNs = 600;           // threads wait for each other after a step
 
 class Model {
  public:
@@ -124,8 +124,12 @@ class Model {
     const double panels = static_cast<double>(divide_up(columns_.width(), c_.tile_vectors * way_.lanes));
     if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return 0;
     const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
-    const bool rows_stay = crowded_bytes(way_.rows, 1) + block_bytes() <= static_cast<double>(m_.l1_bytes);
-    return static_cast<double>(std::min(m_.line_bytes, step_bytes)) / (rows_stay ? panels : 1);
+    return static_cast<double>(std::min(m_.line_bytes, step_bytes)) / (row_lines_stay() ? panels : 1);
+  }
+
+  // Lines of rows that lie across, while tiles of a block read them one after the other: in the first-level cache.
+  bool row_lines_stay() const {
+    return crowded_bytes(way_.rows, 1) + block_bytes() <= static_cast<double>(m_.l1_bytes);
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -156,6 +160,8 @@ class Model {
       const std::optional<int64_t> stride = runs_ ? runs_->run().step : way_.rows.stride;
       if (c_.tile_rows > 4 && stride && *stride != 1) share += m_.in_place_row_share * c_.tile_rows;
       share += kFarRowsShare * far_share(way_.rows);
+      if (way_.rows.depth_stride && way_.rows.stride == 1 && !is_along_depth() && !row_lines_stay())
+        share += kLostRowsShare;
     }
     if (c_.pack_columns == Packing::kNone) {
       const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
@@ -334,15 +340,6 @@ class Model {
 ContractionCost predict(const ContractionProblem& problem, const BlockedCandidate& blocked,
                         const loops::Target& target) {
   return Model(problem, blocked, target).cost();
-}
-
-double weighted_ns(const ContractionCost& cost, int64_t tasks) {
-  const double total_ns = cost.total_ns();
-  const auto core_ns = [&](int64_t cores) {
-    const double turns = static_cast<double>(divide_up(tasks, cores)) / static_cast<double>(tasks);
-    return total_ns * turns + (tasks > 1 ? kMeetNs : 0);
-  };
-  return 0.5 * core_ns(1) + 0.6 * core_ns(2) + 0.8 * core_ns(4);
 }
 
 }  // namespace ingot::schedule

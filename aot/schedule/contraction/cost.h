@@ -8,6 +8,7 @@
 namespace ingot::schedule {
 
 constexpr int64_t kLinesForeseen = 32;  // of columns where they lie, that processors prefetch at once
+constexpr double kMeetNs = 600;         // threads wait for each other after a step
 
 // Nanoseconds of one core, all tasks one after the other.
 struct ContractionCost {
@@ -33,8 +34,5 @@ struct BlockedCandidate {
 
 ContractionCost predict(const ContractionProblem& problem, const BlockedCandidate& blocked,
                         const loops::Target& target);
-
-// What counts: the time on one, two and four cores, weighted. Tasks are dealt out whole.
-double weighted_ns(const ContractionCost& cost, int64_t tasks);
 
 }  // namespace ingot::schedule
