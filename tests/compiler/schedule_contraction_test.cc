@@ -220,7 +220,7 @@ TEST(Contraction, RowsInBoxesOfAPartOfALine) {
 // Lines of images that a window of one pixel reads where they lie; blocks of them do not divide a task's evenly.
 TEST(Contraction, RowsInRuns) {
   const ops::Window strided{{.size = 1, .stride = 2}, {.size = 1, .stride = 2}};
-  const KernelFunction f = convolution({1, 21, 21, 128}, {1, 1, 128, 64}, nhwc(strided), {1, 11, 11, 64}, false);
+  const KernelFunction f = convolution({1, 21, 21, 128}, {1, 1, 128, 128}, nhwc(strided), {1, 11, 11, 128}, false);
   const Lowering lowering = lower(*f.kernel, loops::find_target("x86-64-v3"));
   EXPECT_NE(lowering.choices.at(0).find("rows where they lie"), std::string::npos) << lowering.choices[0];
   check_kernel(f, {.relative = 1e-5});

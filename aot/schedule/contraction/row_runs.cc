@@ -18,6 +18,7 @@ std::vector<int64_t> reach(const ContractionProblem& problem, std::initializer_l
   return reach;
 }
 
+constexpr int64_t kLongRun = 64;        // rows, so that the rest of a tile at a run's end is little
 constexpr int64_t kTilesOfStretch = 4;  // of several runs: each has code of its own
 
 // How a block is walked through elements that lie so far apart; what goes on evenly is one range.
@@ -62,7 +63,12 @@ std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Or
   const ContractionSide& side = way.rows.side;
   for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));
   runs.start = side.constant();
-  runs.rows = even_ranges(cut_rows(problem, way, problem.extent(way.rows.dims)), runs.strides);
+  const Blocked rows = cut_rows(problem, way, problem.extent(way.rows.dims));
+  runs.rows = even_ranges(rows, runs.strides);
+  // Tasks share out whole runs: a long one through all rows is cut into one for each place of their outermost dimension.
+  const auto [count, step] = runs.rows[0];
+  const int64_t inner = count / rows.axes[0].extent;
+  if (runs.rows.size() == 1 && inner >= kLongRun) runs.rows = {{rows.axes[0].extent, inner * step}, {inner, step}};
   return runs;
 }
 
