@@ -5,7 +5,6 @@
 #include <set>
 
 #include "aot/base/divide.h"
-#include "aot/schedule/contraction/cost.h"
 #include "aot/schedule/contraction/depth_tile.h"
 
 namespace ingot::schedule {
@@ -102,7 +101,7 @@ class RegisterTile {
 
   void load_columns(const Index& start) {
     const bool in_place = plan_.pack_columns == Packing::kNone;
-    const bool prefetches = in_place && has_many_rows() && plan_.depth.width() > kLinesForeseen;
+    const bool prefetches = in_place && has_many_rows() && plan_.depth.width() > kDepthAhead;
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
       const Index at = start + v * plan_.lanes;
