@@ -151,7 +151,8 @@ class Search {
     std::vector<int64_t> limits;
     const bool is_joined = way.rows.is_joined || way.columns.is_joined;
     const bool is_foreseen = p_.extent(way.rows.dims) <= kFewRows && way.columns.is_plain && way.columns.depth_stride;
-    if (is_foreseen && kLinesForeseen < whole && !is_joined) limits.push_back(kLinesForeseen);
+    const int64_t lines = lines_at_once(target_.machine);
+    if (is_foreseen && lines < whole && !is_joined) limits.push_back(lines);
     for (const int64_t limit : kDepthLimits) {
       if (limit < whole && !is_joined) limits.push_back(limit);
     }

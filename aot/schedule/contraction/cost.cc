@@ -195,7 +195,7 @@ class Model {
   // Columns that are read where they lie, a few lines of depth at once, each from its start to its end.
   bool columns_are_foreseen() const {
     return is_along_depth() ||
-           (depth_.width() <= kLinesForeseen && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes / 4);
+           (depth_.width() <= lines_at_once(m_) && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes / 4);
   }
 
   // One row of tiles of `rows` rows, over all columns.

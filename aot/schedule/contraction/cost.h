@@ -1,14 +1,24 @@
 // What a contraction will take: the model by which its kernel is chosen.
 #pragma once
 
+#include <algorithm>
+
 #include "aot/loops/target.h"
 #include "aot/schedule/contraction/candidate.h"
 #include "aot/schedule/contraction/row_runs.h"
 
 namespace ingot::schedule {
 
-constexpr int64_t kLinesForeseen = 32;  // of columns where they lie, that processors prefetch at once
-constexpr double kMeetNs = 600;         // threads wait for each other after a step
+constexpr double kMeetNs = 600;  // threads wait for each other after a step
+
+// Lines of columns where they lie that are read at once, each from its start to its end: as many as processors
+// foresee; where it takes time to fetch such lines anew, no more than the first-level cache keeps that are its critical
+// stride apart.
+inline int64_t lines_at_once(const loops::Machine& machine) {
+  constexpr int64_t kForeseen = 32;
+  return machine.lost_columns_share > 0 ? std::min(kForeseen, machine.l1_bytes / machine.l1_critical_stride)
+                                        : kForeseen;
+}
 
 // Nanoseconds of one core, all tasks one after the other.
 struct ContractionCost {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "aot/base/divide.h"
-#include "aot/schedule/contraction/cost.h"
 #include "aot/schedule/contraction/depth_tile.h"
 
 namespace ingot::schedule {
@@ -103,7 +102,7 @@ class RegisterTile {
 
   void load_columns(const Index& start) {
     const bool in_place = plan_.pack_columns == Packing::kNone;
-    if (in_place && has_many_rows() && plan_.depth.width() > kLinesForeseen) {
+    if (in_place && has_many_rows() && plan_.depth.width() > kDepthAhead) {
       const Index ahead = start + kDepthAhead * columns_.depth_step;
       const int64_t lines = divide_up(static_cast<int64_t>(vectors_) * plan_.lanes, line());
       b_.unrolled("l", lines, [&](Index l) { b_.prefetch(columns_.buffer, ahead + l * line()); });
