@@ -115,6 +115,20 @@ def test_agrees(name: str, tmp_path: Path) -> None:
     agrees(MADE[name](), tmp_path, STEPS)
 
 
+@pytest.mark.parametrize("name", MADE)
+def test_starts_as_an_optimizer_does_that_was_never_traced(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a step made to find the state is not what training starts from."""
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
+    mine, theirs = MADE[name](), MADE[name]()
+    step = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
+    for x in XS:
+        assert step(x).item() == pytest.approx(theirs.step(x).item(), rel=1e-5)
+    pairs = zip(mine.model.parameters(), theirs.model.parameters(), strict=True)
+    assert all(torch.allclose(a, b, rtol=1e-4, atol=1e-6) for a, b in pairs)
+
+
 def dampened() -> Training:
     return trained_by(torch.optim.SGD, lr=0.1, momentum=0.9, dampening=0.5)
 

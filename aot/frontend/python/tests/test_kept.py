@@ -24,6 +24,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend
 
 import ingot.torch
 from ingot.torch.compiled import ENTRY
@@ -33,6 +34,7 @@ from ingot.torch.program import Added, Program
 
 X = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
 FACTOR = 2.0
+BACKENDS = SDPBackend.MATH, SDPBackend.FLASH_ATTENTION
 
 
 def scaled(x: torch.Tensor) -> torch.Tensor:
@@ -239,6 +241,12 @@ def test_attributes_of_parameters_are_described(traced: Path) -> None:
 @pytest.mark.parametrize("values", [(2.0, 3.0), (1.0, 1), (1, True), (2.0, [2.0])], ids=str)
 def test_functions_are_described_by_what_they_do(make: Any, values: Any) -> None:
     one, same, other = (described(Training(make(value))) for value in (values[0], *values))
+    assert one == same != other
+
+
+@pytest.mark.parametrize("make", [with_default, with_cell, with_partial])
+def test_backends_of_attention_are_described(make: Any) -> None:
+    one, same, other = (described(Training(make(backend))) for backend in (BACKENDS[0], *BACKENDS))
     assert one == same != other
 
 

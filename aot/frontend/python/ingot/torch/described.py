@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.attention import SDPBackend
 from torch.utils import _pytree as pytree
 
 from ingot.torch.calls import Subject
@@ -50,11 +51,12 @@ EXACT = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, Absent, itertools.count),
     *(decimal.Decimal, fractions.Fraction, datetime.timedelta, pathlib.PurePosixPath, pathlib.PureWindowsPath),
 )
-SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format, SDPBackend)
 NAMED = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType)
 DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType, types.ClassMethodDescriptorType)
 # Python's own classes that others derive from, whose memory is known.
 BASES = (dict, list, set, frozenset, tuple, collections.deque, collections.OrderedDict, BaseException, type, object)
+RENAMED = {SDPBackend: "SDPBackend"}  # classes that are found by another name than their own
 MOST_BYTES = 64 << 20  # of constants; to read more takes as long as to trace
 WORD = 8
 LOCKS = (type(threading.Lock()), type(threading.RLock()))
@@ -159,7 +161,9 @@ def modes() -> list[Any]:
 
 def class_name(kind: type) -> str:
     """The name of a class, by which it is found, or by which a text of it is elsewhere."""
-    name = f"{kind.__module__}.{kind.__qualname__}"
+    name = f"{kind.__module__}.{RENAMED.get(kind, kind.__qualname__)}"
+    if kind in RENAMED:
+        return name
     if not is_users_class(kind) and not issubclass(kind, type):  # of which C's have no names
         found: Any = sys.modules.get(kind.__module__)
         for part in kind.__qualname__.split("."):

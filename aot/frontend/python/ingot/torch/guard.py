@@ -65,6 +65,8 @@ class Guard:
             named = all_same(map(self._named_in, objects))
             self._watched.append(Watched(named, map(vars, objects), free=self._carried))
         self._numbers = [*subject.state.numbers.values()]
+        # Optimizers leave out what these would do where they are 0: also what becomes of their slots.
+        self._not_zero = [number for number in subject.changeable if number.key != "lr"]
         self._versions = self._versions_now()
         self._caches_hold = caches_of(self._snapshot.reached(), constants)
 
@@ -77,6 +79,9 @@ class Guard:
             for watched in self._watched:
                 if not watched.holds():
                     return False
+            for hyperparameter in self._not_zero:
+                if not hyperparameter.held(hyperparameter.optimizer.param_groups):
+                    return False
             return not self._constants or (self._versions == self._versions_now() and self._caches_hold())
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
@@ -86,6 +91,9 @@ class Guard:
         now = self._taken()
         paths = [path for path in self._snapshot.differences(now) if self._matters(path, now)]
         if not paths:
+            for number in self._not_zero:
+                if not number.held(number.optimizer.param_groups):
+                    return f"`{number.name}` is 0, and was {number.default}"
             if not self._caches_hold():
                 return "a function's cache, of which tensors are constants, was cleared"
             return "a setting of a tensor or an optimizer"

@@ -11,6 +11,7 @@ import types
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ ALWAYS = frozenset({"torch", "numpy", "ingot"})
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (dict, list, tuple, set, frozenset)
 VALUES = (*PLAIN, *CONTAINERS)
+TYPES = frozenset(PLAIN)
 MOST_NAMED = 24  # characters of a setting; longer texts are messages, paths, and names that a process gives itself
 DEEP = 2  # functions in closures of functions
 
@@ -135,8 +137,13 @@ def _value(value: Any, module: str, depth: int) -> str:
     if not isinstance(value, CONTAINERS) or depth == DEEP:
         return repr(value) if type(value) in PLAIN else _entry(value, module, 1)
     if isinstance(value, dict):
-        return f"{sorted([(_value(k, module, DEEP), _value(v, module, depth + 1)) for k, v in [*value.items()]])}"
-    values = [_value(v, module, depth + 1) for v in [*value]]
+        pairs = [*value.items()]
+        if TYPES.issuperset(map(type, chain.from_iterable(pairs))):
+            return f"{sorted(map(repr, pairs))}"
+        return f"{sorted([(_value(k, module, DEEP), _value(v, module, depth + 1)) for k, v in pairs])}"
+    elements = [*value]
+    are_plain = TYPES.issuperset(map(type, elements))
+    values = [*map(repr, elements)] if are_plain else [_value(v, module, depth + 1) for v in elements]
     return f"{values if isinstance(value, tuple) else sorted(values)}"
 
 

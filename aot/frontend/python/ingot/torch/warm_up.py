@@ -68,11 +68,9 @@ def warm_up(subject: Subject) -> bool:
     made, first = _stepped(subject)
     if not any(slots for _, records in made for slots in records.values()):
         return False
-    for optimizer, records in made:
-        for parameter, slots in records.items():
-            if not optimizer.state[parameter]:
-                optimizer.state[parameter].update(slots)
+    _give(made)
     _, second = _stepped(subject)
+    _give(made)
     if not all(map(torch.equal, first, second)):
         for optimizer, records in made:
             for parameter in records:
@@ -81,6 +79,13 @@ def warm_up(subject: Subject) -> bool:
         what = f"the first step of {names} is another than those that follow, as it has no state yet"
         raise FirstStepDiffers(what, fix="take one step in PyTorch before tracing")
     return True
+
+
+def _give(made: list[tuple[torch.optim.Optimizer, Slots]]) -> None:
+    """Gives optimizers copies of slots, which a step may change in place."""
+    for optimizer, records in made:
+        for parameter, slots in records.items():
+            optimizer.state[parameter].update({slot: _copied(value) for slot, value in slots.items()})
 
 
 def _stepped(subject: Subject) -> tuple[list[tuple[torch.optim.Optimizer, Slots]], list[torch.Tensor]]:
