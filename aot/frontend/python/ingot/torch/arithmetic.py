@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import numbers
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -19,6 +20,9 @@ from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
 
+HANDLED = ZeroDivisionError.__name__
+# Methods that divide, and which of their operands is the divisor.
+DIVIDING = {f"__{r}{name}__": not r for r in ("", "r") for name in ("truediv", "floordiv", "mod")}
 COMPUTED = torch.SymInt | torch.SymFloat
 PYTHONS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0, torch.SymBool: False}  # a number of the same type
 
@@ -45,6 +49,8 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
             undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
         for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
             undo.enter_context(patch.object(symbolic, name, _comparing(getattr(symbolic, name))))
+        for symbolic, name in itertools.product((torch.SymInt, torch.SymFloat), DIVIDING):
+            undo.enter_context(patch.object(symbolic, name, _dividing(getattr(symbolic, name), DIVIDING[name])))
         for names, (name, asking) in itertools.product(variables, ASKING.items()):
             if name not in names:
                 names[name] = asking
@@ -103,9 +109,24 @@ def _comparing(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return compare
 
 
+def _dividing(method: Callable[[Any, Any], Any], divisor: int) -> Callable[[Any, Any], Any]:
+    """A quotient that asks whether it divides by 0, where the function says what becomes of it then."""
+
+    @functools.wraps(method)
+    def divide(*operands: Any) -> Any:
+        by = operands[divisor]
+        if isinstance(by, COMPUTED) and HANDLED in sys._getframe(1).f_code.co_names and by == 0:
+            raise ZeroDivisionError("division by zero")
+        return method(*operands)
+
+    return divide
+
+
 def _extreme(function: Callable[..., Any], combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*operands: Any, **options: Any) -> Any:
+        if len(operands) == 1 and isinstance(operands[0], Iterator):
+            operands = (tuple(operands[0]),)
         given = operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands
         if options or not any(isinstance(operand, COMPUTED) for operand in given):
             return function(*operands, **options)

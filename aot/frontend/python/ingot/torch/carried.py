@@ -48,6 +48,9 @@ class Number:
             path, kind = self.name.removeprefix(PREFIX), self.kind.__name__
             what = f"`{path}` is {value!r}, and {kind} in the program, which carries it from call to call"
             raise TraceError(what, fix=f"give it {kind} values only")
+        if self.kind is int and not -(2**63) <= value < 2**63:
+            what = f"`{self.name.removeprefix(PREFIX)}` is {value}, and a program's integers have 64 bits"
+            raise TraceError(what, fix="use a float, or keep it small: n = n % 1_000_003")
         return value
 
     def set(self, value: Any) -> None:

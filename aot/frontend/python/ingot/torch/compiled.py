@@ -66,7 +66,7 @@ class CompiledStep(Substituted):
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
-        self._has_said = self._has_begun = False
+        self._has_said = self._has_said_unset = self._has_begun = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._signature = inspect.signature(called)
@@ -150,6 +150,9 @@ class CompiledStep(Substituted):
         return run
 
     def _run(self, program: Program, key: Any) -> Run:
+        if (unset := program.unset[ENTRY]) and not self._has_said_unset:
+            self._has_said_unset = True
+            warnings.warn(_left_as_it_is(self._name, unset), stacklevel=5)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
@@ -209,6 +212,7 @@ class Run:
         self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self._is_padded = options.buckets is not None
+        self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]
         self._bundle = cache.compiled(program.texts, options.target)
         self._tensors = self._subject.state.tensors | random
@@ -253,10 +257,18 @@ class Run:
 
     def _take_numbers(self) -> None:
         """What Python counts and carries becomes state."""
-        for number, tensor in self._carried:
-            tensor.fill_(number.get())
+        if self._carried:
+            values = self._values()
+            if not self._computed.hold(values):
+                raise Departed
+            for number, tensor in self._carried:
+                tensor.fill_(values[number.name])
         for scheduler, count in self._schedulers:
             count.fill_(counter(scheduler))
+
+    def _values(self) -> dict[str, Any]:
+        """What Python carries, as it is now."""
+        return {name: number.get() for name, number in self._subject.state.numbers.items()}
 
     def rounded(self) -> TraceError:
         """The error where values are others in the program as soon as it was traced."""
@@ -285,6 +297,7 @@ class Run:
     def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
         """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
         self._take_numbers()
+        how["steps"] = self._computed.calls(self._values(), how["steps"])
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
@@ -371,6 +384,11 @@ def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
     where = f"{', '.join(places[:3])}{' ...' if len(places) > 3 else ''}"
     what = f"Python asks for values of tensors, which are taken as they are in this call ({where})"
     return f"{name}: {what}; a call where they are others is traced again"
+
+
+def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
+    where = f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
+    return f"{name}: compiled calls do not set {where}, which the function leaves in Python: return it instead"
 
 
 def _tensors(tree: Any) -> tuple[torch.Tensor, ...]:

@@ -79,6 +79,8 @@ class Kept:
         numbers, (way, *others) = program.numbers, program.graphs[self._entry]
         if others or way.choices or way.is_guarded or set(program.state.tensors) - self._before - {*numbers}:
             raise Undescribed("values of tensors, or a first step in PyTorch")
+        if program.computed[self._entry].faults:
+            raise Undescribed("numbers that may not be as in Python")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}
@@ -90,6 +92,8 @@ class Kept:
             "inputs": program.inputs[self._entry],
             "returned": _written(program.returned[self._entry]),
             "constants": constants,
+            "ranges": dict(program.computed[self._entry].ranges),
+            "unset": program.unset[self._entry],
             "numbers": {name.removeprefix(PREFIX): number.kind.__name__ for name, number in numbers.items()},
             "draws": draws and draws.parts,
         }
@@ -120,6 +124,8 @@ class Kept:
             inputs=found["inputs"],
             returned=_read(found["returned"]),
             constants=[leaves[path].read() for path in found["constants"]],
+            unset=found["unset"],
+            ranges=found["ranges"],
             kinds={path: KINDS[kind] for path, kind in found["numbers"].items()},
             draws=FoundDraws(*found["draws"]) if found["draws"] else FoundDraws(),
         )

@@ -40,6 +40,12 @@ class Graph:
         end = len(returned) - self.is_guarded
         return list(returned)[end - len(self.choices) : end]
 
+    def states(self, count: int) -> list[torch.fx.Node]:
+        """What the `count` tensors of the state are afterwards."""
+        (returned,) = self.module.graph.output_node().args
+        end = len(returned) - self.is_guarded - len(self.choices)
+        return list(returned)[end - count : end]
+
     @property
     def ops(self) -> list[torch.fx.Node]:
         """The ops in order."""

@@ -19,6 +19,7 @@ from ingot.folder import EntryPoints, dotted, input_row, output_name
 from ingot.judge import ONE_ULP, SHAKES, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
+from ingot.torch.bounded import Bounded, Ranges
 from ingot.torch.calls import Subject, owners
 from ingot.torch.carried import Kind, Number, load_numbers, numbers_at, numbers_of
 from ingot.torch.dtypes import type_of
@@ -116,9 +117,11 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.asked: list[str] = []  # where Python asks for the values that guards are for
+        self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, list[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
+        self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
 
     @property
@@ -173,9 +176,14 @@ class Program(EntryPoints):
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         written = [Way(way.graph, way.choices, way.is_guarded) for way in ways]
-        self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
+        starts = {number: held.get() for number, held in subject.state.numbers.items()}
         self.graphs[name] = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
+        self.computed[name] = Bounded(self.graphs[name], starts)
+        if not added.guards:
+            self.computed[name].refuse_wide()
+        self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
+        self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
@@ -235,6 +243,8 @@ class Program(EntryPoints):
         inputs: list[Any],
         returned: Any,
         constants: list[torch.Tensor],
+        unset: list[str],
+        ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
     ) -> None:
@@ -243,6 +253,7 @@ class Program(EntryPoints):
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
+        self.unset[name], self.computed[name] = unset, Bounded.within(ranges)
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

@@ -21,7 +21,7 @@ from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.held import Written
 from ingot.torch.places import is_users_code, place_in, place_of
-from ingot.torch.snapshot import Leaf, Snapshot
+from ingot.torch.snapshot import Leaf, Snapshot, shown
 from ingot.torch.torch_internals import node_of, traced_nodes, without_functions
 
 BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in the first, in the second
@@ -54,6 +54,7 @@ class Repetition:
         self._values: list[dict[str, torch.fx.Node | None]] = []
         self._carried: dict[torch.fx.Node, str] = {}
         self.computed: Kinds = {}
+        self.unset: list[str] = []  # where Python holds what the first call computed, which no program sets
 
     def mark(self, snapshot: Snapshot, state: Mapping[str, Any], given: Iterable[Any] = ()) -> None:
         """Says that a call ends or begins here, with that state; numbers that are `given` are the program's own."""
@@ -62,7 +63,9 @@ class Repetition:
         self.snapshots.append(snapshot)
         self._values.append({name: node_of(value) for name, value in state.items()})
         if len(self.snapshots) == SECOND:
+            given = [*given]
             self._note_computed(snapshot, given)
+            self._note_unset(snapshot, [*given, *state.values()])
             for path, value in snapshot.computed.values():
                 node = node_of(value)
                 if node:
@@ -74,6 +77,13 @@ class Repetition:
         for read, value in left.symbols:
             if isinstance(read, Written) and id(value) not in known:
                 self.computed[read.place] = int if isinstance(value, torch.SymInt) else float
+
+    def _note_unset(self, left: Snapshot, known: Iterable[Any]) -> None:
+        """Notes where Python holds tensors and numbers that the first call computed, other than those of the state."""
+        seen = {*map(id, known), *self.snapshots[BEFORE].computed}
+        for key, (path, value) in left.computed.items():
+            if key not in seen and shown(value, {}).is_computed and not left.is_carried(path):
+                self.unset.append(path)
 
     def check(self, graph: torch.fx.Graph) -> None:
         """Raises TraceError where a third call would not do what the first does."""

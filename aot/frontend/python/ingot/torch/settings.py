@@ -20,11 +20,9 @@ from ingot.torch.state import Optimizers, State
 from ingot.torch.streams import counted_streams
 from ingot.torch.substitutes import SUBSTITUTES
 
-# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: extremes of numbers
-# that the program computes, and counters in tensors on every device.
+# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
+# every device.
 OPTIMIZER_NAMES: dict[str, Any] = {
-    "min": torch.sym_min,
-    "max": torch.sym_max,
     "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
 }
 

@@ -161,6 +161,11 @@ class Snapshot:
         leaf = self.leaves.get(path)
         return leaf.shown if leaf else Shown(ABSENT, repr(ABSENT))
 
+    def is_carried(self, path: str) -> bool:
+        """Whether what is at a path is a number that the program carries."""
+        read = self.leaves[path].read
+        return isinstance(read, Written) and read.place in self._carried
+
     def reached(self) -> list[Any]:
         """The objects that hold values, each once."""
         return [value for value, _ in self._seen.values()]

@@ -60,7 +60,8 @@ class Trace:
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
     results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where
     it is guarded, whether what it was traced for holds. Its constants are tensors that the function reads and that are
-    neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards.
+    neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards; and
+    where Python holds what it computed that is no state, which a program does not set.
     """
 
     graph: torch.fx.GraphModule
@@ -71,16 +72,17 @@ class Trace:
     asked: tuple[str, ...]  # where Python asked for the values that it is guarded for
     computed: Kinds
     left: Snapshot
+    unset: list[str]
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
-    what has none: there PyTorch raises, and a program, which does not, is taken not to come. What Python's objects hold
-    is as before afterwards. With `guards`, values that Python must have are those of the example, and the program says
-    in each run whether they were. Raises TraceError where Python would have to look at a tensor's value, for tensors
-    that are neither argument nor state, and Carried for what Python carries from call to call.
+    what has none, or divides by 0: there PyTorch raises, and a program, which does not, is taken not to come. What
+    Python's objects hold is as before afterwards. With `guards`, values that Python must have are those of the example,
+    and the program says in each run whether they were. Raises TraceError where Python would have to look at a tensor's
+    value, for tensors that are neither argument nor state, and Carried for what Python carries from call to call.
     """
     try:
         return _ways(subject, training, capture)
@@ -108,7 +110,7 @@ def _ways(
     subject: Subject, training: bool, capture: bool, fixed: Fixed | None = None, met: list[Answers] | None = None
 ) -> list[Trace]:
     ways: list[Trace] = []
-    raised: list[RuntimeError] = []
+    raised: list[Exception] = []
     waiting: list[tuple[bool, ...]] = [()]
     choices = Choices(())
     while waiting:
@@ -121,8 +123,8 @@ def _ways(
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             try:
                 ways.append(_trace(subject, training, capture, choices))
-            except RuntimeError as error:
-                if WITHOUT_GRADIENT not in str(error):
+            except (RuntimeError, ZeroDivisionError) as error:
+                if isinstance(error, RuntimeError) and WITHOUT_GRADIENT not in str(error):
                     raise
                 raised.append(error)
         waiting += others(given, choices.made)
@@ -182,11 +184,10 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments[:3]))
     refuse_sizes(pure)
-    left = calls.repetition.snapshots[1]
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
-    return Trace(
-        pure, calls.outputs, constants, tuple(choices.made), calls.is_guarded, asked, calls.repetition.computed, left
-    )
+    computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
+    made = tuple(choices.made)
+    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, computed, left, unset)
 
 
 def refuse_sizes(pure: torch.fx.GraphModule) -> None:

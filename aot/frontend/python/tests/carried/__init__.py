@@ -1,10 +1,9 @@
 """Trainings that carry something in Python from call to call, by what carries it."""
 
-from carried import functions, hidden, masks, modules, optimizers, tensors, values
+from carried import functions, hidden, masks, modules, numbers, optimizers, tensors, values
 from carried.case import HERE, Cases
 
-CASES: Cases = (
-    optimizers.CASES | modules.CASES | functions.CASES | tensors.CASES | hidden.CASES | values.CASES | masks.CASES
-)
+FILES = (optimizers, modules, functions, tensors, hidden, values, numbers, masks)
+CASES: Cases = {name: case for file in FILES for name, case in file.CASES.items()}
 
 __all__ = ["CASES", "HERE"]

@@ -288,7 +288,7 @@ FORMS: dict[str, Callable[[torch.Tensor, int], torch.Tensor]] = {
     "and": lambda x, it: x * (it & 1),
     "or": lambda x, it: x * (it | 4),
     "xor": lambda x, it: x * (it ^ 3),
-    "shifts": lambda x, it: x * ((it >> 1) + (1 << it)),
+    "shifts": lambda x, it: x * ((it >> 1) + (1 << it % 8)),
     "arc": lambda x, it: x * math.atan(it) + math.hypot(it, 2) + math.asin(1 / it) + math.atan2(it, 2),
     "in": lambda x, it: x * 2 if it in (3, 5) else x,
     "dropout": lambda x, it: F.dropout(x, max(0.0, 0.0 * it)),

@@ -1,0 +1,206 @@
+"""Where a program's numbers are not Python's: integers of more than 64 bits, and what Python raises errors for.
+
+Every number is bounded by what it is computed of, from bounds of what Python carries from call to call. These are
+such that a call which starts within them ends there: an integer that only grows is followed as far as 62 bits. Where
+it cannot be shown that all is as in Python, each call is looked at before it runs, from the numbers that Python has.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ingot.torch.bounds import BITS, Bounds, bounds_of, holds, join, raised_by
+from ingot.torch.carried import PREFIX
+from ingot.torch.errors import TraceError
+from ingot.torch.observe import Graph
+
+FURTHEST = 1 << 62  # how far an integer is followed that grows at each call
+REACHED = -FURTHEST - (1 << 54), FURTHEST + (1 << 54)  # where it may be after one more call
+ROUNDS = 4  # of calls before an integer is taken to grow
+MOST_ROUNDS = 100
+WHOLE: Bounds = (-(1 << BITS), (1 << BITS) - 1)
+FIX = "use a float, 2.0 ** n for 2 ** n, or keep it small: n = n % 1_000_003"
+
+Ranges = Mapping[str, Bounds]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a program computes otherwise than Python, of which numbers that are carried."""
+
+    what: str
+    fix: str
+    of: tuple[str, ...] = ()
+    is_wide: bool = False  # whether it is an integer that does not fit
+
+    def error(self, ranges: Ranges) -> TraceError:
+        """It as an error, with the numbers that it comes from."""
+        of = [f"`{name.removeprefix(PREFIX)}` is {_text(ranges[name])}" for name in self.of if name in ranges]
+        return TraceError(f"where {', '.join(of)}, {self.what}" if of else self.what, fix=self.fix)
+
+
+Faults = tuple[Fault, ...]
+
+
+class Bounded:
+    """The numbers that a program's ways compute of those that are carried, from some `starts`."""
+
+    def __init__(self, ways: Sequence[Graph], starts: Mapping[str, float]) -> None:
+        self._ways = ways
+        self._found = {way.choices for way in ways}
+        self.ranges, self.faults = self._followed(_points(starts))
+
+    @staticmethod
+    def within(ranges: Ranges) -> Bounded:
+        """Those of a program whose ways are not known, which is right within some ranges."""
+        made = Bounded([], {})
+        made.ranges = ranges
+        return made
+
+    def refuse_wide(self) -> None:
+        """Raises TraceError where the integers of some call may not fit."""
+        for fault in self.faults:
+            if fault.is_wide:
+                raise fault.error(self.ranges)
+
+    def hold(self, values: Mapping[str, float]) -> bool:
+        """Whether a call from these values computes what Python does.
+
+        Raises TraceError where it does not; it is False where nothing is known of such values.
+        """
+        if not self.faults and all(low <= values[name] <= high for name, (low, high) in self.ranges.items()):
+            return True
+        if not self._ways:
+            return False
+        points = _points(values)
+        if not self.faults:
+            ranges, faults = self._followed(points)
+            if not faults:
+                self.ranges = ranges
+                return True
+        for fault in self._call(points)[1]:
+            raise fault.error(points)
+        return True
+
+    def calls(self, values: Mapping[str, float], most: int) -> int:
+        """How many calls in a row compute what Python does, up to `most`."""
+        ranges = _points(values)
+        for done in range(most if self.faults else 0):
+            ranges, faults = self._call(ranges)
+            if faults:
+                return done
+        return most
+
+    def _followed(self, starts: Ranges) -> tuple[Ranges, Faults]:
+        """Ranges that no call leaves, and what is wrong within."""
+        ranges = starts
+        for turn in range(MOST_ROUNDS):
+            after, faults = self._call(ranges)
+            joined = {name: join(known, after[name]) for name, known in ranges.items() if name in after or not after}
+            for name, now in joined.items():
+                if _is_whole(now) and now != ranges[name] and not holds(REACHED, now):
+                    return joined, (*faults, _wide("that grows at each call", (name,)))
+            joined = {name: _cut(ranges[name], now) for name, now in joined.items()}
+            if joined == ranges:
+                return self._narrowed(starts, ranges, after) if faults else (ranges, faults)
+            ranges = {name: _wider(ranges[name], now) if turn >= ROUNDS else now for name, now in joined.items()}
+        return ranges, (_wide("that cannot be followed", tuple(ranges)),)
+
+    def _narrowed(self, starts: Ranges, ranges: Ranges, after: Ranges) -> tuple[Ranges, Faults]:
+        """What calls leave is often less than what they were followed from."""
+        less = {name: join(starts[name], after[name]) for name in ranges}
+        left, faults = self._call(less)
+        if all(name in left and holds(known, left[name]) for name, known in less.items()):
+            return less, faults
+        return ranges, self._call(ranges)[1]
+
+    def _call(self, ranges: Ranges) -> tuple[Ranges, Faults]:
+        """What is carried after a call from some ranges, and what is wrong."""
+        gone = [left for way in self._ways if (left := _Along(way, ranges, self._found)).is_gone]
+        if self._ways and not gone:
+            return {}, (Fault("PyTorch raises an error", "call it with other numbers", tuple(ranges)),)
+        names = [name for name in ranges if all(name in left.after for left in gone)]
+        after = {name: functools.reduce(join, (left.after[name] for left in gone)) for name in names if gone}
+        return after, tuple(dict.fromkeys(fault for left in gone for fault in left.faults))
+
+
+class _Along:
+    """A way from some ranges: whether it can be gone, what is carried after it, and what is wrong on it."""
+
+    def __init__(self, way: Graph, ranges: Ranges, found: Iterable[Sequence[bool]]) -> None:
+        self._known: dict[torch.fx.Node, Bounds | None] = {}
+        self._of: dict[torch.fx.Node, tuple[str, ...]] = {}  # which carried numbers each is computed of
+        self.faults: list[Fault] = []
+        placeholders = [node for node in way.module.graph.nodes if node.op == "placeholder"]
+        for port, node in zip(way.takes, placeholders, strict=True):
+            self._known[node] = ranges.get(port.name)
+            self._of[node] = (port.name,) if port.name in ranges else ()
+        for node in way.ops:
+            self._compute(node)
+        asked = [*zip(way.predicates, way.choices, strict=True)]
+        self.is_gone = all(self._known.get(node) != (not choice, not choice) for node, choice in asked)
+        for i, (node, choice) in enumerate(asked):
+            is_sure = self._known.get(node) in (None, (choice, choice))
+            if not is_sure and not _has_sibling(tuple(way.choices[:i]), choice, found):
+                self.faults.append(Fault("PyTorch may raise an error", "call it with other numbers", self._of[node]))
+        states = [port.name for port in way.takes if port.is_state]
+        after = zip(states, way.states(len(states)), strict=True)
+        self.after = {name: now for name, node in after if name in ranges and (now := self._known.get(node))}
+
+    def _compute(self, node: torch.fx.Node) -> None:
+        of = tuple(dict.fromkeys(name for read in node.all_input_nodes for name in self._of.get(read, ())))
+        found = bounds_of(node, self._known)
+        if raised := raised_by(node, self._known):
+            what = f"Python comes to {raised}, and a program computes on"
+            self.faults.append(Fault(what, "ask before it is computed whether it can be", of))
+        if found and isinstance(node.meta.get("val"), torch.SymInt) and not holds(WHOLE, found):
+            self.faults.append(_wide(_text(found), of))
+            found = max(found[0], WHOLE[0]), min(found[1], WHOLE[1])
+        self._known[node], self._of[node] = found, of
+
+
+def _has_sibling(before: tuple[bool, ...], choice: bool, found: Iterable[Sequence[bool]]) -> bool:
+    """Whether there are ways on which it is chosen otherwise."""
+    other = (*before, not choice)
+    return any(tuple(choices[: len(other)]) == other for choices in found)
+
+
+def _points(values: Mapping[str, float]) -> Ranges:
+    return {name: (value, value) for name, value in values.items() if value == value}
+
+
+def _is_whole(bounds: Bounds) -> bool:
+    return all(isinstance(end, int) for end in bounds)
+
+
+def _cut(before: Bounds, now: Bounds) -> Bounds:
+    """Bounds of what grows as far as it is followed."""
+    if not _is_whole(now):
+        return now
+    return max(now[0], min(before[0], -FURTHEST)), min(now[1], max(before[1], FURTHEST))
+
+
+def _wider(before: Bounds, now: Bounds) -> Bounds:
+    """Bounds that do not move any more where they moved."""
+    furthest = FURTHEST if _is_whole(now) else math.inf
+    low = now[0] if now[0] >= before[0] else min(now[0], -furthest)
+    high = now[1] if now[1] <= before[1] else max(now[1], furthest)
+    return low, high
+
+
+def _text(bounds: Bounds) -> str:
+    low, high = bounds
+    if low == high and abs(low) < 1 << 200:
+        return str(low)
+    if not _is_whole(bounds):
+        return f"between {low:.3g} and {high:.3g}"
+    return f"of up to 2**{int(max(abs(low), abs(high))).bit_length() - 1}"
+
+
+def _wide(what: str, of: tuple[str, ...]) -> Fault:
+    return Fault(f"Python computes an integer {what}, and a program's have 64 bits", FIX, of, True)
