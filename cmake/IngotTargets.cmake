@@ -32,6 +32,13 @@ set(INGOT_COMMON_HEADERS <algorithm> <functional> <list> <map> <memory> <optiona
 # Nearly all of a compilation's time is LLVM's; more optimisation of the rest is felt in the build alone.
 set(INGOT_COMPILER_OPTIMIZATION $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -inline-threshold=25>)
 
+# ingot_unity(TARGET): a dozen of its files are one translation unit, which instantiates a template once and saves nearly
+# half of the time. So what is local to the files of a folder has different names. The preset `dev`, which warns of
+# constants that nobody uses, compiles each file by itself.
+function(ingot_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INGOT_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
+
 # ingot_folder(NAME [DEPENDS folder...] [LINK library...] [PRECOMPILE header...])
 #   The library ingot_NAME from every *.cc in the current folder and below it. DEPENDS names the folders it may include.
 #   Without PRECOMPILE it shares the precompiled headers of ops, or of base if it comes before ops.
@@ -45,6 +52,7 @@ function(ingot_folder name)
     target_link_libraries(ingot_${name} PRIVATE ingot_options)
     target_compile_options(ingot_${name} PRIVATE ${INGOT_STRICT_WARNINGS})
     target_compile_options(ingot_${name} PRIVATE ${INGOT_COMPILER_OPTIMIZATION})
+    ingot_unity(ingot_${name})
     if(arg_PRECOMPILE)
       target_precompile_headers(ingot_${name} PRIVATE ${arg_PRECOMPILE})
     elseif(TARGET ingot_ops)

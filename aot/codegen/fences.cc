@@ -12,7 +12,6 @@
 namespace ingot::codegen {
 namespace {
 
-using llvm::Instruction;
 using llvm::Value;
 
 llvm::Type* float_type_like(llvm::Type* type) {
@@ -31,14 +30,14 @@ bool is_chosen(const Value* value) {
 }
 
 // What may become a masked vpternlog: masks are of lanes of 32 and 64 bits.
-bool is_chosen_disjunction(const Instruction& instruction) {
+bool is_chosen_disjunction(const llvm::Instruction& instruction) {
   const llvm::Type* const type = instruction.getType();
   const unsigned bits = type->getScalarSizeInBits();
-  return instruction.getOpcode() == Instruction::Or && type->isVectorTy() && (bits == 32 || bits == 64) &&
+  return instruction.getOpcode() == llvm::Instruction::Or && type->isVectorTy() && (bits == 32 || bits == 64) &&
          !llvm::isa<llvm::Constant>(instruction.getOperand(1)) && is_chosen(&instruction);
 }
 
-void fence_result(Instruction& instruction) {
+void fence_result(llvm::Instruction& instruction) {
   llvm::IRBuilder<> b(instruction.getNextNode());
   std::vector<llvm::Use*> uses;
   for (llvm::Use& use : instruction.uses()) uses.push_back(&use);
@@ -47,7 +46,7 @@ void fence_result(Instruction& instruction) {
 }
 
 // (x < b) | (y < b): the second comparison gets a bound of its own.
-void fence_shared_bound(Instruction& logic) {
+void fence_shared_bound(llvm::Instruction& logic) {
   using namespace llvm::PatternMatch;
   Value *x = nullptr, *y = nullptr;
   if (!match(&logic, m_LogicalOr(m_Value(x), m_Value(y))) && !match(&logic, m_LogicalAnd(m_Value(x), m_Value(y))))
@@ -84,14 +83,14 @@ Value* fence(llvm::IRBuilderBase& b, Value* value) {
 void fence_logic(llvm::Module& module) {
   const bool is_for_arm = llvm::Triple(module.getTargetTriple()).isAArch64();
   for (llvm::Function& function : module) {
-    std::vector<Instruction*> disjunctions;
-    for (Instruction& instruction : llvm::instructions(function)) {
+    std::vector<llvm::Instruction*> disjunctions;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (is_chosen_disjunction(instruction)) disjunctions.push_back(&instruction);
       if (!is_for_arm) continue;
       fence_shared_bound(instruction);
       if (auto* const select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) fence_extremum(*select);
     }
-    for (Instruction* const disjunction : disjunctions) fence_result(*disjunction);
+    for (llvm::Instruction* const disjunction : disjunctions) fence_result(*disjunction);
   }
 }
 

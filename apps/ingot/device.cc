@@ -32,7 +32,7 @@ std::string hint_for(ingot_status status) {
 }
 
 // A bundle, or what the engine says of it with the file's name and what to do.
-engine::Bundle open(const std::string& path, const std::vector<std::string>& trust) {
+engine::Bundle open_bundle(const std::string& path, const std::vector<std::string>& trust) {
   refuse_other_formats(path, Wanted::kBundle);
   const std::vector<ingot_public_key> keys = read_public_keys(trust);
   ingot_trusted_keys trusted = {keys.data(), static_cast<uint32_t>(keys.size())};
@@ -68,7 +68,7 @@ engine::Bundle open(const std::string& path, const std::vector<std::string>& tru
 }  // namespace
 
 Device::Device(const std::string& path, uint32_t threads, const std::vector<std::string>& trust)
-    : path_(path), bundle_(open(path, trust)), session_(bundle_, threads) {}
+    : path_(path), bundle_(open_bundle(path, trust)), session_(bundle_, threads) {}
 Device::Device(std::span<const std::byte> bytes, uint32_t threads) : bundle_(bytes), session_(bundle_, threads) {}
 
 std::vector<ingot_tensor_info> Device::inputs(uint32_t entry) const {

@@ -60,7 +60,7 @@ std::optional<double> scalar_default(const bundle::Tensor& tensor) {
   return scalar_value(scalar, tensor.default_value);
 }
 
-Json to_json(const bundle::Tensor& tensor) {
+Json json_of(const bundle::Tensor& tensor) {
   Json row = {{"name", tensor.name},
               {"dtype", ingot_dtype_name(tensor.dtype)},
               {"shape", tensor.dims},
@@ -69,8 +69,8 @@ Json to_json(const bundle::Tensor& tensor) {
   return row;
 }
 
-Json to_json(const bundle::State& state) {
-  Json row = to_json(state.tensor);
+Json json_of(const bundle::State& state) {
+  Json row = json_of(state.tensor);
   row["role"] = state.role;
   return row;
 }
@@ -78,21 +78,21 @@ Json to_json(const bundle::State& state) {
 template <typename T>
 Json list(const std::vector<T>& all) {
   Json rows = Json::array();
-  for (const T& one : all) rows.push_back(to_json(one));
+  for (const T& one : all) rows.push_back(json_of(one));
   return rows;
 }
 
-Json to_json(const std::vector<Signer>& signers) {
+Json json_of(const std::vector<Signer>& signers) {
   Json rows = Json::array();
   for (const Signer& signer : signers) rows.push_back({{"key", name_of(signer.key)}, {"good", signer.is_good}});
   return rows;
 }
 
-Json to_json(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
+Json json_of(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
   Json object = report("inspect");
   object.update({{"name", spec.name},
                  {"producer", spec.producer},
-                 {"signatures", to_json(signers)},
+                 {"signatures", json_of(signers)},
                  {"required_features", spec.required_features},
                  {"runs_here", here},
                  {"state_bytes", spec.state_bytes}});
@@ -131,7 +131,7 @@ void print_tensor(const bundle::Tensor& tensor, const std::string& role) {
   fmt::print("    {:56} {:>12}{}{}\n", typed, size_text(bundle::tensor_bytes(tensor)), role.empty() ? "" : "  ", role);
 }
 
-void print(const std::vector<Signer>& signers) {
+void print_text(const std::vector<Signer>& signers) {
   const char* const who = signers.empty() ? "not signed" : "signed";
   fmt::print("  native code, {}: whoever runs it trusts whoever made it\n", who);
   for (const Signer& signer : signers) {
@@ -139,9 +139,9 @@ void print(const std::vector<Signer>& signers) {
   }
 }
 
-void print(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
+void print_text(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
   fmt::print("{} (by {})\n", spec.name, spec.producer);
-  print(signers);
+  print_text(signers);
   if (!spec.required_features.empty()) fmt::print("  needs an engine with {}\n", join(spec.required_features, ", "));
   for (const bundle::Target& target : spec.targets) {
     fmt::print("  {}: {} of code in {} kernels, {} of constants; needs {}{}\n", target.name,
@@ -211,7 +211,7 @@ void inspect(const InspectOptions& options) {
   }
   const std::string here = target_here(options.bundle);
   const std::vector<Signer> signers = signers_of(read_bytes(options.bundle));
-  options.json ? ingot::print(to_json(spec, here, signers)) : print(spec, here, signers);
+  options.json ? print(json_of(spec, here, signers)) : print_text(spec, here, signers);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::string first_values(const ingot_tensor_info& tensor, std::span<const std::b
   return fmt::format("[{}{}]", join(values, ", "), count > kMost ? ", ..." : "");
 }
 
-Json to_json(const ingot_tensor_info& tensor, std::span<const std::byte> data, const std::string& file) {
+Json json_of(const ingot_tensor_info& tensor, std::span<const std::byte> data, const std::string& file) {
   Json row = {{"name", tensor.name},
               {"dtype", ingot_dtype_name(tensor.dtype)},
               {"shape", std::vector<uint64_t>(tensor.dims, tensor.dims + tensor.rank)}};
@@ -66,7 +66,7 @@ void show_outputs(const std::vector<ingot_tensor_info>& outputs, const Device::B
       path = (std::filesystem::path(options.save_outputs) / file_name(outputs[i].name)).string();
       write_npy(path, outputs[i], bound.outputs[i]);
     }
-    object["outputs"].push_back(to_json(outputs[i], bound.outputs[i], path));
+    object["outputs"].push_back(json_of(outputs[i], bound.outputs[i], path));
     if (options.json) continue;
     fmt::print("{} = {}{}{}\n", to_string(outputs[i]), first_values(outputs[i], bound.outputs[i]),
                path.empty() ? "" : " -> ", path);

@@ -36,7 +36,7 @@ void uniform_dequantize(GraphMaker& m) {
 }
 
 // Of the same quantization or of several.
-void arithmetic(GraphMaker& m) {
+void quantized_arithmetic(GraphMaker& m) {
   static const std::vector<const OpDef*> kBinary = {&kAdd, &kSubtract, &kMultiply, &kMaximum, &kMinimum};
   static const std::vector<const OpDef*> kUnary = {&kAbs, &kNegate, &kTanh, &kLogistic, &kFloor};
   Value* x = m.any(is_quantized);
@@ -71,7 +71,7 @@ std::vector<Recipe> quantized_recipes() {
   return {
       {"uniform_quantize", 0.7, uniform_quantize},
       {"uniform_dequantize", 0.4, uniform_dequantize},
-      {"quantized_arithmetic", 0.7, arithmetic},
+      {"quantized_arithmetic", 0.7, quantized_arithmetic},
       {"quantized_product", 0.2, product},
   };
 }

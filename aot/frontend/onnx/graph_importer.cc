@@ -9,11 +9,11 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int kDepthMax = 64;  // of functions that call functions, and of graphs in nodes
+constexpr int kInlineDepthMax = 64;  // of functions that call functions, and of graphs in nodes
 
 // How many nodes may come from functions, for each node that the file has: more would be an attack.
 constexpr int64_t kInlinedMax = 1 << 10, kNodesAlways = 1 << 16;
-constexpr int64_t kElementsMax = int64_t{1} << 40;
+constexpr int64_t kInputElementsMax = int64_t{1} << 40;
 
 int64_t node_count(const std::vector<Node>& nodes) { return static_cast<int64_t>(nodes.size()); }
 
@@ -38,7 +38,7 @@ std::string title(const Node& node) {
 void check_size(const Node& node, const Item& item) {
   int64_t elements = 1;
   for (const int64_t size : item.value ? item.value->type.shape : Shape()) {
-    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) || elements > kElementsMax) {
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) || elements > kInputElementsMax) {
       throw_limit(nullptr,
                   fmt::format("{} makes {}: more than 2^40 elements", title(node), to_string(item.value->type)));
     }
@@ -88,8 +88,8 @@ const Attribute* GraphImporter::attribute(const Node& node, std::string_view nam
 }
 
 void GraphImporter::enter() {
-  if (++depth_ <= kDepthMax) return;
-  throw_limit(b_.location, fmt::format("functions and graphs nest deeper than {}", kDepthMax));
+  if (++depth_ <= kInlineDepthMax) return;
+  throw_limit(b_.location, fmt::format("functions and graphs nest deeper than {}", kInlineDepthMax));
 }
 
 std::vector<Item> GraphImporter::run_model(const std::vector<Item>& inputs) {

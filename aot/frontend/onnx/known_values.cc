@@ -8,15 +8,15 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kElementsMax = int64_t{1} << 20;
+constexpr int64_t kKnownElementsMax = int64_t{1} << 20;
 
 // Also of shapes whose product would not fit a number.
 bool is_small(const TensorType& type) {
   int64_t elements = 1;
   for (const int64_t size : type.shape) {
-    if (size < 0 || size > kElementsMax) return false;
+    if (size < 0 || size > kKnownElementsMax) return false;
     elements *= size;
-    if (elements > kElementsMax) return false;
+    if (elements > kKnownElementsMax) return false;
   }
   return true;
 }

@@ -12,7 +12,7 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-constexpr int kDepthMax = 32;  // of graphs in nodes in graphs, and of types in types
+constexpr int kReadDepthMax = 32;  // of graphs in nodes in graphs, and of types in types
 
 std::string_view view(pbf_reader& reader) {
   const auto data = reader.get_view();
@@ -386,8 +386,8 @@ class ModelReader {
  private:
   struct Deeper {
     explicit Deeper(ModelReader& reader) : reader(reader) {
-      if (++reader.depth_ > kDepthMax) {
-        throw_limit(nullptr, fmt::format("its graphs or types nest deeper than {}", kDepthMax));
+      if (++reader.depth_ > kReadDepthMax) {
+        throw_limit(nullptr, fmt::format("its graphs or types nest deeper than {}", kReadDepthMax));
       }
     }
     ~Deeper() { --reader.depth_; }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "aot/base/divide.h"
 #include "aot/base/error.h"
 #include "aot/frontend/onnx/read_model.h"
 
@@ -62,7 +63,7 @@ int packed_per_byte(DType dtype) { return info(dtype).bits < 8 && !is_bool(dtype
 
 std::vector<std::byte> unpacked(const TensorData& tensor, const TensorType& type, std::string_view raw) {
   const int bits = info(type.dtype).bits, per_byte = packed_per_byte(type.dtype);
-  const int64_t wanted = (type.elements() + per_byte - 1) / per_byte;
+  const int64_t wanted = divide_up(type.elements(), per_byte);
   if (wanted != std::ssize(raw)) {
     fail(tensor, fmt::format("is {}, which takes {} bytes, but has {}", to_string(type), wanted, raw.size()));
   }

@@ -9,13 +9,13 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kSizeMax = int64_t{1} << 32;
+constexpr int64_t kWindowSizeMax = int64_t{1} << 32;
 
 std::vector<int64_t> sizes_of(NodeArgs& n, std::string_view name, size_t count, int64_t otherwise, int64_t least) {
   std::vector<int64_t> sizes = n.integers(name, std::vector<int64_t>(count, otherwise));
   if (sizes.size() != count) n.fail(fmt::format("{} has {} entries, not {}", name, sizes.size(), count));
   for (const int64_t size : sizes) {
-    if (size < least || size > kSizeMax) n.fail(fmt::format("{} = [{}]", name, join(sizes, ", ")));
+    if (size < least || size > kWindowSizeMax) n.fail(fmt::format("{} = [{}]", name, join(sizes, ", ")));
   }
   return sizes;
 }
@@ -40,7 +40,7 @@ ops::Window spatial_window(NodeArgs& n, const Shape& x, const Shape& kernel) {
   for (size_t d = 0; d < count; ++d) {
     ops::WindowDim& w = window[d];
     const int64_t size = x[d + 2], reach = ops::dilated_extent(kernel[d], dilations[d]);
-    if (reach > kSizeMax) n.fail("its window is too large");
+    if (reach > kWindowSizeMax) n.fail("its window is too large");
     w = {.size = kernel[d], .stride = strides[d], .low = 0, .high = 0, .base_dilation = 1, .dilation = dilations[d]};
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       const int64_t total = std::max<int64_t>((divide_up(size, w.stride) - 1) * w.stride + reach - size, 0);

@@ -25,8 +25,6 @@ const OpDef kTuple = {.name = "stablehlo.tuple", .assembly = "operands attr-dict
 const OpDef kGetTupleElement = {.name = "stablehlo.get_tuple_element",
                                 .assembly = "$0 `[` int(index) `]` attr-dict :functional"};
 
-bool has_tuple(std::span<const WrittenType> types) { return std::ranges::any_of(types, &WrittenType::is_tuple); }
-
 void add_result(Op& op, const TensorType& type, const Location& location) {
   auto value = std::make_unique<Value>();
   value->type = type;

@@ -49,8 +49,6 @@ std::optional<Attr> read_attr(TextReader& text, const AssemblyItem& item) {
   }
 }
 
-bool has_tuple(std::span<const WrittenType> types) { return std::ranges::any_of(types, &WrittenType::is_tuple); }
-
 }  // namespace
 
 std::vector<WrittenType> OpReader::type_list() {

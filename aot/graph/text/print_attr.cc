@@ -101,7 +101,7 @@ struct AttrPrinter {
     print_float(out, a.dtype, a.value);
     out += " : " + to_string(a.dtype);
   }
-  void operator()(const std::string& text) const { out += quoted(text); }
+  void operator()(const std::string& text) const { out += ingot::quoted(text); }
   void operator()(const SymbolAttr& a) const { print_symbol(out, a.name); }
   void operator()(const EnumAttr& a) const {
     const size_t dot = a.kind.rfind('.');

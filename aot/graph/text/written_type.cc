@@ -32,4 +32,6 @@ std::vector<TensorType> tensors_of(std::span<const WrittenType> types) {
   return tensors;
 }
 
+bool has_tuple(std::span<const WrittenType> types) { return std::ranges::any_of(types, &WrittenType::is_tuple); }
+
 }  // namespace ingot

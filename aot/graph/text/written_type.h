@@ -21,4 +21,6 @@ WrittenType parse_written_type(TextReader& reader);  // tensor<2xf32>, tuple<ten
 std::vector<TensorType> tensors_of(const WrittenType& type);
 std::vector<TensorType> tensors_of(std::span<const WrittenType> types);
 
+bool has_tuple(std::span<const WrittenType> types);
+
 }  // namespace ingot

@@ -17,22 +17,22 @@ constexpr double kAsin64[] = {0x1.5555555555556p-3, 0x1.3333333332ecap-4, 0x1.6d
                               0x1.52420b04b37bep-7, 0x1.65a9c4dfcf8b2p-8, 0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7,
                               0x1.d72b2bc8155f8p-6};
 
-struct Table {
+struct ArcTable {
   double pi, pi_low;        // pi in two parts
   double large, scaled_to;  // above, what is added up must first be scaled
   std::span<const double> atan, asin;
 };
 
-const Table& table_of(DType dtype) {
-  static constexpr Table kF32{0x1.921fb6p+1, -0x1.777a5cp-24, 0x1p100, 0x1p-10, kAtan32, kAsin32};
-  static constexpr Table kF64{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, 0x1p1000, 0x1p-10, kAtan64, kAsin64};
+const ArcTable& arc_table(DType dtype) {
+  static constexpr ArcTable kF32{0x1.921fb6p+1, -0x1.777a5cp-24, 0x1p100, 0x1p-10, kAtan32, kAsin32};
+  static constexpr ArcTable kF64{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, 0x1p1000, 0x1p-10, kAtan64, kAsin64};
   return dtype == DType::kF64 ? kF64 : kF32;
 }
 
 // The angle of (x, y) in the first octant and at most pi/4, for 0 <= small <= large: atan(small / large), from pi/4
 // where the quotient is above tan(pi/8).
 Scalar in_octant(const Scalar& small, const Scalar& large) {
-  const Table& table = table_of(small.dtype());
+  const ArcTable& table = arc_table(small.dtype());
   const Scalar is_near_diagonal = small > large * 0.41421356237309503;
   const Scalar t = where(is_near_diagonal, small - large, small) / where(is_near_diagonal, small + large, large);
   const Scalar z = t * t;
@@ -52,20 +52,20 @@ Arc arc_of(const Scalar& x) {
   const Scalar z = where(is_steep, (1 - a) * 0.5, a * a);
   const Scalar t = where(is_steep, sqrt(z), a);
   const Scalar lost = fma(-t, t, z) / where(t > 0, t + t, 1);  // by the root
-  return {t, fma(t * z, polynomial(z, table_of(x.dtype()).asin), where(is_steep, lost, 0)), is_steep};
+  return {t, fma(t * z, polynomial(z, arc_table(x.dtype()).asin), where(is_steep, lost, 0)), is_steep};
 }
 
 }  // namespace
 
 Scalar asin(const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ArcTable& table = arc_table(x.dtype());
   const auto [angle, rest, is_steep] = arc_of(x);
   const Scalar steep = (table.pi / 2 - 2 * angle) - (2 * rest - table.pi_low / 2);
   return copy_sign(where(is_steep, steep, angle + rest), x);
 }
 
 Scalar acos(const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ArcTable& table = arc_table(x.dtype());
   const auto [angle, rest, is_steep] = arc_of(x);
   const Scalar is_negative = x < 0;
   const Scalar flat = where(is_negative, table.pi / 2 + (angle + (rest + table.pi_low / 2)),
@@ -75,7 +75,7 @@ Scalar acos(const Scalar& x) {
 }
 
 Scalar atan(const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ArcTable& table = arc_table(x.dtype());
   const Scalar a = abs(x);
   const Scalar is_steep = a > 1;
   const Scalar bounded = where(a > table.large, table.large, a);
@@ -86,7 +86,7 @@ Scalar atan(const Scalar& x) {
 
 // The octant's angle, mirrored.
 Scalar atan2(const Scalar& y, const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ArcTable& table = arc_table(x.dtype());
   const Scalar a = abs(y), b = abs(x);
   const Scalar is_steep = a > b;
   const Scalar unscaled_large = where(is_steep, a, b);

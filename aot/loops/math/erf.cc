@@ -6,12 +6,12 @@ namespace {
 
 // erf(x) = x + x P(x^2) for |x| below the switch. Relative error 2^-25.9 and 2^-62.4.
 constexpr double kSwitch32 = 0.921875, kSwitch64 = 0.84375;
-constexpr double kP32[] = {0x1.06eba6p-3,  -0x1.8126e6p-2, 0x1.ce1a6ap-4,
-                           -0x1.b68b54p-6, 0x1.473ba8p-8,  -0x1.3a17dcp-11};
-constexpr double kP64[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e5p-2,  0x1.ce2f21a042a91p-4,
-                           -0x1.b82ce31280487p-6,  0x1.565bcd0cab48fp-8,   -0x1.c02db392a9844p-11,
-                           0x1.f9a315e74f98ep-14,  -0x1.f4d09ac01d96fp-17, 0x1.b9c7d26b22248p-20,
-                           -0x1.5e09112fc1e47p-23, 0x1.e76916e3ac058p-27,  -0x1.e544fcd941febp-31};
+constexpr double kErf32[] = {0x1.06eba6p-3,  -0x1.8126e6p-2, 0x1.ce1a6ap-4,
+                             -0x1.b68b54p-6, 0x1.473ba8p-8,  -0x1.3a17dcp-11};
+constexpr double kErf64[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e5p-2,  0x1.ce2f21a042a91p-4,
+                             -0x1.b82ce31280487p-6,  0x1.565bcd0cab48fp-8,   -0x1.c02db392a9844p-11,
+                             0x1.f9a315e74f98ep-14,  -0x1.f4d09ac01d96fp-17, 0x1.b9c7d26b22248p-20,
+                             -0x1.5e09112fc1e47p-23, 0x1.e76916e3ac058p-27,  -0x1.e544fcd941febp-31};
 
 // f32: erf(x) = 1 - e^-G(x) from the switch to 4, where erf is 1. Error of the result 2^-34.4 of itself.
 constexpr double kG[] = {-0x1.6f6378p-13, 0x1.21280cp+0, 0x1.444568p-1,  0x1.bb8984p-4,
@@ -32,10 +32,10 @@ constexpr double kE64[] = {
 
 // erf_inv(x) = x N(x^2) for |x| <= 1/2; beyond (Giles 2010) x I(w) with w = -ln(1 - x^2), in three pieces, in w - 3.25,
 // sqrt(w) - 3.25 and sqrt(w) - 5, whose first coefficient has a low part. Relative errors below 2^-54.
-constexpr double kNear[] = {0x1.c5bf891b4ef6bp-1, 0x1.db29fb2fee5d7p-3,  0x1.053c2c0aba07cp-3, 0x1.62847c4705debp-4,
-                            0x1.0a1318d0130dcp-4, 0x1.a7c84db275d4ap-5,  0x1.5eec804dd7c46p-5, 0x1.2aa3f3e188ee7p-5,
-                            0x1.049c5b96cfb4p-5,  0x1.b9dcba921c856p-6,  0x1.fa6e99af1c795p-6, -0x1.7eea0f1d96346p-10,
-                            0x1.6549e2528d134p-4, -0x1.8af293987967fp-4, 0x1.ebabd1a6a2469p-4};
+constexpr double kNear64[] = {0x1.c5bf891b4ef6bp-1, 0x1.db29fb2fee5d7p-3,  0x1.053c2c0aba07cp-3, 0x1.62847c4705debp-4,
+                              0x1.0a1318d0130dcp-4, 0x1.a7c84db275d4ap-5,  0x1.5eec804dd7c46p-5, 0x1.2aa3f3e188ee7p-5,
+                              0x1.049c5b96cfb4p-5,  0x1.b9dcba921c856p-6,  0x1.fa6e99af1c795p-6, -0x1.7eea0f1d96346p-10,
+                              0x1.6549e2528d134p-4, -0x1.8af293987967fp-4, 0x1.ebabd1a6a2469p-4};
 constexpr double kCentral[] = {
     0x1.aeff02cbbb1f6p+0,   0x1.e8afc29b9bb59p-3,   -0x1.9c7f37c1356fp-8,   -0x1.548db55d35b1dp-11,
     0x1.74cd69f418381p-13,  -0x1.efa1a932c844dp-17, -0x1.0ea77433c65bep-20, 0x1.a544b62fc1be7p-22,
@@ -98,7 +98,7 @@ Scalar erfc_of_large(const Scalar& x) {
 
 Scalar erf_near_zero(const Scalar& x) {
   const bool is_f64 = x.dtype() == DType::kF64;
-  return fma(x, polynomial(x * x, is_f64 ? std::span<const double>(kP64) : kP32), x);
+  return fma(x, polynomial(x * x, is_f64 ? std::span<const double>(kErf64) : kErf32), x);
 }
 
 Scalar erf_f64(const Scalar& x) {
@@ -138,7 +138,7 @@ Scalar erf_inv_f64(const Scalar& x) {
   const Scalar central = w - 3.25, middle = root - 3.25, tail = root - 5;
   const DoubleWord factor = last_step(constant(kCentral[0], kMiddle[0], kTail[0]), pick(central, middle, tail),
                                       pick(slope(central, kCentral), slope(middle, kMiddle), slope(tail, kTail)));
-  return erf_inv_of(x, {factor.high, factor.low + constant(kCentralLow, kMiddleLow, kTailLow)}, kNear);
+  return erf_inv_of(x, {factor.high, factor.low + constant(kCentralLow, kMiddleLow, kTailLow)}, kNear64);
 }
 
 Scalar erf_inv_f32(const Scalar& x) {

@@ -5,7 +5,7 @@
 namespace ingot::loops::math {
 namespace {
 
-struct Table {
+struct ExpTable {
   double ln2_high, ln2_low;  // n * ln2_high is exact
   double least, most;        // beyond, e^x is 0 or infinite
   double expm1_least;        // below, e^x - 1 is -1
@@ -27,10 +27,10 @@ constexpr double kQ64[] = {0x1p-1,
                            0x1.af5f331364fadp-26,
                            0x1.1f959f53cf841p-29};
 
-const Table& table_of(DType dtype) {
+const ExpTable& exp_table(DType dtype) {
   // ln 2 in two parts as in Cephes (f32) and fdlibm (f64).
-  static constexpr Table kF32{0x1.63p-1, -0x1.bd0106p-13, -104, 89, -18, 9.1, kQ32};
-  static constexpr Table kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, -746, 710, -38, 19.1, kQ64};
+  static constexpr ExpTable kF32{0x1.63p-1, -0x1.bd0106p-13, -104, 89, -18, 9.1, kQ32};
+  static constexpr ExpTable kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, -746, 710, -38, 19.1, kQ64};
   return dtype == DType::kF64 ? kF64 : kF32;
 }
 
@@ -42,7 +42,7 @@ struct Reduced {
 
 // Of x + tail, for a tail below a unit in the last place of x.
 Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
-  const Table& table = table_of(x.dtype());
+  const ExpTable& table = exp_table(x.dtype());
   const double shift = layout_of(x.dtype()).shift;
   const Scalar shifted = fma(x, M_LOG2E, shift);
   const Scalar n = shifted - shift;
@@ -54,7 +54,7 @@ Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
 }
 
 // e^r - 1 - r, plus `more`.
-Scalar rest_of(const Scalar& r, const Scalar& more) { return fma(r * r, polynomial(r, table_of(r.dtype()).q), more); }
+Scalar rest_of(const Scalar& r, const Scalar& more) { return fma(r * r, polynomial(r, exp_table(r.dtype()).q), more); }
 
 Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
   const Scalar above = where(x < least, least, x);
@@ -74,19 +74,19 @@ Scalar scale(const Scalar& x, const Scalar& n) {
 }
 
 Scalar exp_sum(const Scalar& x, const Scalar& tail) {
-  const Table& table = table_of(x.dtype());
+  const ExpTable& table = exp_table(x.dtype());
   return exp_of(reduce(clamp(x, table.least, table.most), &tail));
 }
 
 ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
-  const Table& table = table_of(x.dtype());
+  const ExpTable& table = exp_table(x.dtype());
   const Reduced reduced = reduce(clamp(x, table.least, table.most + 1), tail);  // half of it may be finite
   const DoubleWord head = fast_sum(x.like(1), reduced.r);
   return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
 }
 
 Scalar exp(const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ExpTable& table = exp_table(x.dtype());
   return exp_of(reduce(clamp(x, table.least, table.most)));
 }
 
@@ -98,7 +98,7 @@ Scalar expm1_in_range(const Scalar& x) {
 
 // 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)), which is in range for every n.
 Scalar expm1(const Scalar& x) {
-  const Table& table = table_of(x.dtype());
+  const ExpTable& table = exp_table(x.dtype());
   const Reduced reduced = reduce(clamp(x, table.expm1_least, table.most));
   const Scalar half_power = power_of_two(reduced.n - 1, x.dtype());
   const Scalar half = fma(half_power, rest_of(reduced.r, reduced.lost), fma(half_power, reduced.r, half_power - 0.5));
@@ -109,7 +109,7 @@ Scalar expm1(const Scalar& x) {
 // over from 1 + z in two parts.
 Scalar logistic(const Scalar& x) {
   const Scalar exponent = -abs(x);
-  const double least = table_of(x.dtype()).least;
+  const double least = exp_table(x.dtype()).least;
   const Scalar z = exp_of(reduce(where(exponent < least, least, exponent)));
   const DoubleWord divisor = fast_sum(x.like(1), z);
   const Scalar reciprocal = 1 / divisor.high;
@@ -122,7 +122,7 @@ Scalar logistic(const Scalar& x) {
 // With t = e^2|x| - 1: 1 - 2 / (t + 2) from 1/2 up, which rounds little; below, q = t / (t + 2) plus what rounding t +
 // 2 and q lost, over t + 2 = 2 / (1 - q).
 Scalar tanh(const Scalar& x) {
-  const double most = table_of(x.dtype()).tanh_most;
+  const double most = exp_table(x.dtype()).tanh_most;
   const Scalar a = abs(x);
   const Scalar bounded = where(a > most, most, a);
   const Scalar t = expm1_in_range(bounded + bounded);

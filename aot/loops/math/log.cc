@@ -7,7 +7,7 @@
 namespace ingot::loops::math {
 namespace {
 
-struct Table {
+struct LogTable {
   double ln2_high, ln2_low;  // k * ln2_high is exact
   double least_normal;
   uint64_t sqrt_half_bits;
@@ -15,20 +15,21 @@ struct Table {
 };
 
 // Error of 2 atanh(s) - 2 s relative to s: 2^-37.6 and 2^-59.5.
-constexpr double kP32[] = {0x1.555554p-1, 0x1.999a7cp-2, 0x1.2438a8p-2, 0x1.e2fdd8p-3};
-constexpr double kP64[] = {0x1.5555555555593p-1, 0x1.999999997fb2ep-2, 0x1.2492494217d55p-2, 0x1.c71c51e7cf9bfp-3,
-                           0x1.7466463422f19p-3, 0x1.39a0f44c7294fp-3, 0x1.2f0d95452d0f9p-3};
+constexpr double kLog32[] = {0x1.555554p-1, 0x1.999a7cp-2, 0x1.2438a8p-2, 0x1.e2fdd8p-3};
+constexpr double kLog64[] = {0x1.5555555555593p-1, 0x1.999999997fb2ep-2, 0x1.2492494217d55p-2, 0x1.c71c51e7cf9bfp-3,
+                             0x1.7466463422f19p-3, 0x1.39a0f44c7294fp-3, 0x1.2f0d95452d0f9p-3};
 
-const Table& table_of(DType dtype) {
-  static constexpr Table kF32{0x1.62e3p-1, 0x1.2fefa2p-17, 0x1p-126, std::bit_cast<uint32_t>(0x1.6a09e6p-1f), kP32};
-  static constexpr Table kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, 0x1p-1022,
-                              std::bit_cast<uint64_t>(0x1.6a09e667f3bcdp-1), kP64};
+const LogTable& log_table(DType dtype) {
+  static constexpr LogTable kF32{0x1.62e3p-1, 0x1.2fefa2p-17, 0x1p-126, std::bit_cast<uint32_t>(0x1.6a09e6p-1f),
+                                 kLog32};
+  static constexpr LogTable kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, 0x1p-1022,
+                                 std::bit_cast<uint64_t>(0x1.6a09e667f3bcdp-1), kLog64};
   return dtype == DType::kF64 ? kF64 : kF32;
 }
 
 // ln(x) + correction for finite x > 0.
 Scalar log_of_positive(const Scalar& x, const Scalar& correction) {
-  const Table& table = table_of(x.dtype());
+  const LogTable& table = log_table(x.dtype());
   const Layout& layout = layout_of(x.dtype());
   const DType integer = signed_of(x.dtype());
   const double lift = std::ldexp(1, layout.mantissa_bits + 2);

@@ -163,7 +163,7 @@ AttrMap with_window(const Op& op, const Axes& axes, const Order& order) {
 }
 
 constexpr Rule kElementwise = {nullptr, same_dims, unchanged};
-constexpr Rule kRules[] = {
+constexpr Rule kAxisRules[] = {
     {&kConstant, splat, with_literal},
     {&kIota, same_dims, with_numbers},
     {&kSlice, same_dims, with_entries},
@@ -179,8 +179,8 @@ constexpr Rule kRules[] = {
 };
 
 const Rule* rule_of(const Op& op) {
-  const auto* found = std::ranges::find(kRules, op.def, &Rule::op);
-  if (found != std::end(kRules)) return found;
+  const auto* found = std::ranges::find(kAxisRules, op.def, &Rule::op);
+  if (found != std::end(kAxisRules)) return found;
   return op.def->is_elementwise && op.regions.empty() ? &kElementwise : nullptr;
 }
 

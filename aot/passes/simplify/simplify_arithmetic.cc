@@ -312,7 +312,7 @@ Value* elementwise_of_reshapes(GraphBuilder& b, const Op& op) {
                       op.result()->type.shape);
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kArithmeticRules[] = {
     {nullptr, "c ∘ x == x ∘ c, ∘ commutative", constant_to_the_right},
     {nullptr, "f(broadcast x, broadcast y) == broadcast f(x, y), f elementwise", elementwise_of_broadcasts},
     {nullptr, "f(reshape x, reshape y) == reshape f(x, y), f elementwise", elementwise_of_reshapes},
@@ -357,6 +357,6 @@ constexpr SimplifyRule kRules[] = {
 
 }  // namespace
 
-std::span<const SimplifyRule> arithmetic_rules() { return kRules; }
+std::span<const SimplifyRule> arithmetic_rules() { return kArithmeticRules; }
 
 }  // namespace ingot

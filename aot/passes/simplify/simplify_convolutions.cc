@@ -244,7 +244,7 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
   return Phases(b, op, geometry, static_cast<size_t>(found - geometry.window.begin())).interleaved();
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kConvolutionRules[] = {
     {&kConvolution, "conv(transpose x, w) == conv(x, w) with renumbered dimensions", convolution_of_transposed},
     {&kTranspose, "transpose(conv(x, w)) == conv(x, w) with renumbered dimensions", transposed_convolution},
     {&kConvolution, "conv(pad x, w) == conv(x, w) with more padding and base dilation", convolution_of_padded},
@@ -255,6 +255,6 @@ constexpr SimplifyRule kRules[] = {
 
 }  // namespace
 
-std::span<const SimplifyRule> convolution_rules() { return kRules; }
+std::span<const SimplifyRule> convolution_rules() { return kConvolutionRules; }
 
 }  // namespace ingot

@@ -71,13 +71,13 @@ Value* transposed_dot(GraphBuilder& b, const Op& op) {
                   {dims.rhs_batch, dims.lhs_batch, dims.rhs_contract, dims.lhs_contract});
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kDotRules[] = {
     {&kDotGeneral, "dot(transpose x, y) == dot(x, y) with renumbered dimensions", dot_of_transposed},
     {&kTranspose, "transpose(dot(x, y)) == dot(y, x), when it swaps their free dimensions", transposed_dot},
 };
 
 }  // namespace
 
-std::span<const SimplifyRule> dot_rules() { return kRules; }
+std::span<const SimplifyRule> dot_rules() { return kDotRules; }
 
 }  // namespace ingot

@@ -85,13 +85,13 @@ Value* batch_scatter(GraphBuilder& b, const Op& op) {
   return ops::scatter(b, combined, op.operand(0), batched->indices, op.operand(2), batched->dims);
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kIndexRules[] = {
     {&kGather, "gather at (iota, i) == gather at i, batched", batch_gather},
     {&kScatter, "scatter at (iota, i) == scatter at i, batched", batch_scatter},
 };
 
 }  // namespace
 
-std::span<const SimplifyRule> index_rules() { return kRules; }
+std::span<const SimplifyRule> index_rules() { return kIndexRules; }
 
 }  // namespace ingot

@@ -234,7 +234,7 @@ Value* concatenate_flat(GraphBuilder& b, const Op& op) {
   return changed ? ops::concatenate(b, pieces, dim) : nullptr;
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kMoveRules[] = {
     {nullptr, "move(splat) == splat, reshape(constant) == constant", moved_splat},
     {&kReshape, "reshape x to its own shape == x", reshape_to_same},
     {&kReshape, "reshape(reshape x) == reshape x", reshape_reshaped},
@@ -261,6 +261,6 @@ constexpr SimplifyRule kRules[] = {
 
 }  // namespace
 
-std::span<const SimplifyRule> move_rules() { return kRules; }
+std::span<const SimplifyRule> move_rules() { return kMoveRules; }
 
 }  // namespace ingot

@@ -120,7 +120,7 @@ Value* reduce_window_that_runs(GraphBuilder& b, const Op& op) {
   return x;
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kReductionRules[] = {
     {&kReduce, "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
      reduce_unit_dims},
     {&kReduceWindow, "windows' sums over elements as far apart as windows are wide == each element repeated",
@@ -131,6 +131,6 @@ constexpr SimplifyRule kRules[] = {
 
 }  // namespace
 
-std::span<const SimplifyRule> reduction_rules() { return kRules; }
+std::span<const SimplifyRule> reduction_rules() { return kReductionRules; }
 
 }  // namespace ingot

@@ -49,13 +49,13 @@ Value* scatter_one_of_each_row(GraphBuilder& b, const Op& op) {
   return ops::select(b, is_picked, combine(b, op.region(), x, along_rows(updates)), x);
 }
 
-constexpr SimplifyRule kRules[] = {
+constexpr SimplifyRule kScatterRules[] = {
     {&kScatter, "scatter of one element to each row == select(iota == index, f(x, update), x)",
      scatter_one_of_each_row},
 };
 
 }  // namespace
 
-std::span<const SimplifyRule> scatter_rules() { return kRules; }
+std::span<const SimplifyRule> scatter_rules() { return kScatterRules; }
 
 }  // namespace ingot

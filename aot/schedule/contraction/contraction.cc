@@ -4,6 +4,7 @@
 #include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/nest.h"
 #include "aot/schedule/contraction/packing.h"
+#include "aot/schedule/partial_results.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
@@ -52,28 +53,16 @@ std::vector<loops::BufferId> read_beside(const Step& step, const Op& root) {
 }
 
 // The partial sums of the parts of the depth, added in order (0 where there are none), then what follows.
-void add_parts(Draft& draft, const Value* result, const Values& makes, const Values& roots, int temporary,
-               int64_t parts, DType held) {
+void add_parts(Draft& draft, const PartialResults& partial, const Values& makes, const Values& roots, DType held) {
   Step step(draft, draft.target().lanes(held));
   step.read(makes, roots);
-  const loops::BufferId partial = parts > 0 ? step.read_temporary(temporary) : loops::BufferId{};
-  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
-  loops::KernelBuilder& b = step.b();
-  const int64_t elements = result->type.elements();
-  const SweepSpace space = sweep_space(draft, makes, roots);
-  const double work = static_cast<double>(parts * elements);
-  sweep(step, space, wanted_tasks(draft, work), [&](const std::vector<Index>& index, const Expr& mask) {
-    const Index at = loops::flatten(index, result->type.shape);
-    Expr sum = nullptr;
-    for (int64_t part = 0; part < parts; ++part) {
-      const Expr more = b.load(partial, at + part * elements, mask);
-      sum = sum ? b.apply(loops::ScalarOp::kAdd, {sum, more}) : more;
+  combine_parts(step, partial, makes, roots, [&](const LoadPart& load) {
+    Expr sum = partial.parts > 0 ? load(0, 0) : step.b().constant_int(held, 0);
+    for (int64_t part = 1; part < partial.parts; ++part) {
+      sum = step.b().apply(loops::ScalarOp::kAdd, {sum, load(0, part)});
     }
-    if (!sum) sum = b.constant_int(held, 0);
-    answer_with(step, result, sum);
-    step.store_pulled(makes, index, mask);
+    answer_with(step, roots[0], sum);
   });
-  step.finish();
 }
 
 // A step that packs the columns: the temporary, or -1 where the plan has none.
@@ -99,7 +88,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   const loops::Contraction space = root.def->contraction(root);
   const DType held = loops::register_dtype(space.accumulate);
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
-    return add_parts(draft, result, makes, roots, -1, 0, held);
+    return add_parts(draft, {result->type.shape}, makes, roots, held);
   const ContractionProblem problem = read_problem(draft, root);
   const Candidate choice = choose_candidate(problem, draft.target(), draft.options().contraction_rank);
   draft.note_choice(to_string(problem, choice));
@@ -111,17 +100,15 @@ void lower_contraction(Draft& draft, const Op& root) {
   step.read(plan.depth_parts > 1 ? roots : makes, given);
   const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);
   if (plan.depth_parts > 1) {
-    Shape shape{plan.depth_parts};
-    shape.insert(shape.end(), result->type.shape.begin(), result->type.shape.end());
-    const int temporary = draft.add_temporary({held, shape});
-    const loops::BufferId partial = step.write_temporary(temporary);
+    PartialResults partial{result->type.shape, plan.depth_parts};
+    partial.add(draft, held);
+    const loops::BufferId sums = step.write_temporary(partial.temporaries[0]);
     ContractionNest nest(step, plan, {.is_linear = true}, packed);
     nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
-      const Index at = loops::flatten(index, result->type.shape);
-      step.b().store(partial, nest.depth_part() * result->type.elements() + at, sum, mask);
+      step.b().store(sums, partial.place(nest.depth_part(), loops::flatten(index, partial.shape)), sum, mask);
     });
     step.finish();
-    return add_parts(draft, result, makes, roots, temporary, plan.depth_parts, held);
+    return add_parts(draft, partial, makes, roots, held);
   }
   step.write(makes, read_in_place(draft, makes));
   const std::vector<loops::BufferId> reads = read_beside(step, root);

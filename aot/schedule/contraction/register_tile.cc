@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kDepthUnroll = 4, kDepthUnrollAtEdges = 2;
 constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
-constexpr int kFewRows = 4;          // fewer take no longer to multiply than to read: processors prefetch well then
+constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to read: processors prefetch well then
 
 class RegisterTile {
  public:
@@ -43,7 +43,7 @@ class RegisterTile {
  private:
   bool has_all_rows() const { return tile_.rows.count == plan_.tile_rows; }
   int64_t line() const { return point_.step().draft().target().machine.line_bytes / info(dtype_).bytes; }  // elements
-  bool has_many_rows() const { return tile_.rows.count >= kFewRows; }
+  bool has_many_rows() const { return tile_.rows.count >= kMinReadRows; }
 
   // Whether rows read what others do a few steps later: of several steps at once LLVM would keep that in registers.
   bool rows_meet(const RowsPanel& rows) const {

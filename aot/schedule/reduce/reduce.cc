@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "aot/base/contains.h"
+#include "aot/schedule/partial_results.h"
 #include "aot/schedule/reduce/reduce_space.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -97,16 +98,16 @@ int64_t part_count(const Draft& draft, const ReduceGroup& group) {
   return split_tasks(split_extent(group), wanted / units, least).tasks;
 }
 
-void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts, const std::vector<int>& temporaries) {
+void lower_partial_results(Draft& draft, const ReduceGroup& group, const PartialResults& partial) {
   Step step(draft, group.run() > 1 ? lanes_for(draft, group.roots()) : 1);
   step.read(group.roots());
   std::vector<loops::BufferId> buffers;
-  for (const int temporary : temporaries) buffers.push_back(step.write_temporary(temporary));
+  for (const int temporary : partial.temporaries) buffers.push_back(step.write_temporary(temporary));
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
   const int64_t extent = split_extent(group);
   const int64_t least = group.is_rows && group.outer.empty() ? lanes * kPartChains : 1;
-  const TaskSplit split = split_tasks(extent, parts, least);
+  const TaskSplit split = split_tasks(extent, partial.parts, least);
   const int64_t units = group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
   b.set_task_count(units * split.tasks);
   const Index part_index = b.modulo(b.task(), split.tasks);
@@ -126,7 +127,7 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts
                for (Accumulator& accumulator : accumulators) accumulator.take(chain, index, mask);
              });
     for (size_t k = 0; k < accumulators.size(); ++k) {
-      b.store(buffers[k], part_index * group.kept_count() + unit, accumulators[k].combined(true));
+      b.store(buffers[k], partial.place(part_index, unit), accumulators[k].combined(true));
     }
   } else {
     walk_columns(step, group, unit, kPartVectors,
@@ -143,8 +144,7 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts
                      const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
                      const Index flat = loops::flatten(kept_of(group, index), group.kept_shape);
                      for (size_t k = 0; k < accumulators.size(); ++k) {
-                       b.store(buffers[k], part_index * group.kept_count() + flat, accumulators[k].chain_value(v),
-                               mask);
+                       b.store(buffers[k], partial.place(part_index, flat), accumulators[k].chain_value(v), mask);
                      }
                    });
                  });
@@ -152,50 +152,35 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts
   step.finish();
 }
 
-void combine_partial_results(Draft& draft, const ReduceGroup& group, int64_t parts,
-                             const std::vector<int>& temporaries) {
+void combine_partial_results(Draft& draft, const ReduceGroup& group, const PartialResults& partial) {
   const Values roots = group.roots();
   const Values makes = with_epilogue(draft, roots);
-  const int64_t kept_count = group.kept_count();
-  const int lanes = kept_count > 1 ? lanes_for(draft, roots) : 1;
+  const int lanes = group.kept_count() > 1 ? lanes_for(draft, roots) : 1;
   Step step(draft, lanes);
   for (const Op* op : group.reduces) step.read({op->operand(1)});
   step.read(makes, roots);
-  std::vector<loops::BufferId> buffers;
-  for (const int temporary : temporaries) buffers.push_back(step.read_temporary(temporary));
-  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
+  loops::KernelBuilder& b = step.b();
   std::vector<Accumulator> accumulators;
   for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, 1);
-  loops::KernelBuilder& b = step.b();
-  sweep(step, sweep_space(draft, makes, roots), wanted_tasks(draft, static_cast<double>(parts * kept_count)),
-        [&](const std::vector<Index>& index, const Expr& mask) {
-          const Index flat = loops::flatten(index, group.kept_shape);
-          for (Accumulator& accumulator : accumulators) accumulator.start();
-          b.loop("part", 0, parts, 1, [&](Index part) {
-            for (size_t k = 0; k < accumulators.size(); ++k) {
-              accumulators[k].take_values(0, {b.load(buffers[k], part * kept_count + flat, mask)}, nullptr);
-            }
-          });
-          for (Accumulator& accumulator : accumulators) {
-            const Expr result = b.let("reduced", accumulator.result(0, accumulator.chain_value(0)));
-            step.pull().answer(accumulator.op().result(), [result](const auto&, const Expr&) { return result; });
-          }
-          step.store_pulled(makes, index, mask);
-        });
-  step.finish();
+  combine_parts(step, partial, makes, roots, [&](const LoadPart& load) {
+    for (Accumulator& accumulator : accumulators) accumulator.start();
+    b.loop("part", 0, partial.parts, 1, [&](Index part) {
+      for (size_t k = 0; k < accumulators.size(); ++k) accumulators[k].take_values(0, {load(k, part)}, nullptr);
+    });
+    for (Accumulator& accumulator : accumulators) {
+      const Expr result = b.let("reduced", accumulator.result(0, accumulator.chain_value(0)));
+      step.pull().answer(accumulator.op().result(), [result](const auto&, const Expr&) { return result; });
+    }
+  });
 }
 
 }  // namespace
 
 void lower_in_parts(Draft& draft, const ReduceGroup& group, int64_t parts) {
-  std::vector<int> temporaries;
-  for (const Op* op : group.reduces) {
-    Shape shape{parts};
-    shape.insert(shape.end(), group.kept_shape.begin(), group.kept_shape.end());
-    temporaries.push_back(draft.add_temporary({loops::register_dtype(op->result()->type.dtype), shape}));
-  }
-  lower_partial_results(draft, group, parts, temporaries);
-  combine_partial_results(draft, group, parts, temporaries);
+  PartialResults partial{group.kept_shape, parts};
+  for (const Op* op : group.reduces) partial.add(draft, loops::register_dtype(op->result()->type.dtype));
+  lower_partial_results(draft, group, partial);
+  combine_partial_results(draft, group, partial);
 }
 
 void lower_reduce(Draft& draft, const Op& root) {

@@ -10,7 +10,7 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kSizeMax = 1 << 18;  // of an axis: weights are kept for each element
+constexpr int64_t kAxisSizeMax = 1 << 18;  // of an axis: weights are kept for each element
 
 // How one axis changes.
 struct Axis {
@@ -108,7 +108,7 @@ Term weighted(Term x, int64_t axis, const std::vector<Neighbours>& all, size_t k
 
 Term resize_axis(NodeArgs& n, const Rules& rules, const Axis& a, Term x, int64_t axis) {
   if (a.from == 0 || a.to == 0) n.fail("an axis has no elements");
-  if (a.to > kSizeMax) n.limit(fmt::format("an axis of more than {} elements", kSizeMax));
+  if (a.to > kAxisSizeMax) n.limit(fmt::format("an axis of more than {} elements", kAxisSizeMax));
   std::vector<Neighbours> all;
   std::vector<double> outside;
   for (int64_t at = 0; at < a.to; ++at) {

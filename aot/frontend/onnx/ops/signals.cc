@@ -8,13 +8,13 @@
 namespace ingot::onnx {
 namespace {
 
-constexpr int64_t kSizeMax = 1 << 22;
+constexpr int64_t kSignalSizeMax = 1 << 22;
 
 // --- windows: a + b cos(2 pi k / N) + c cos(4 pi k / N) --------------------------------------------------------------
 
 Items window(NodeArgs& n, double a, double b, double c) {
   const int64_t size = n.known_integer(0);
-  if (size < 0 || size > kSizeMax) n.fail(fmt::format("a size of {}", size));
+  if (size < 0 || size > kSignalSizeMax) n.fail(fmt::format("a size of {}", size));
   const auto length = static_cast<double>(n.flag("periodic", true) ? size : size - 1);
   std::vector<double> values;
   for (int64_t k = 0; k < size; ++k) {
@@ -80,7 +80,7 @@ Items lower_dft(NodeArgs& n) {
   const bool inverse = n.flag("inverse"), onesided = n.flag("onesided");
   const int64_t natural = inverse && onesided ? 2 * (x.shape()[axis] - 1) : x.shape()[axis];
   const int64_t length = n.has(1) ? n.known_integer(1) : natural;
-  if (length < 1 || length > kSizeMax) n.fail(fmt::format("a length of {}", length));
+  if (length < 1 || length > kSignalSizeMax) n.fail(fmt::format("a length of {}", length));
   const Term signal = complex_of(n, in_computed_type(x));
   if (!inverse) {
     const Term spectrum = transformed(with_length(signal, axis, length), axis, "FFT", length);
@@ -101,7 +101,7 @@ Items lower_stft(NodeArgs& n) {
   if (step < 1 || length < 1 || length > size)
     n.fail(fmt::format("frames of {} elements, {} apart, of {}", length, step, size));
   const int64_t frames = 1 + (size - length) / step;
-  if (frames > kSizeMax / length) n.limit(fmt::format("{} frames of {} elements", frames, length));
+  if (frames > kSignalSizeMax / length) n.limit(fmt::format("{} frames of {} elements", frames, length));
   std::vector<int64_t> places;
   for (int64_t f = 0; f < frames; ++f) {
     for (int64_t k = 0; k < length; ++k) places.push_back(f * step + k);
@@ -121,7 +121,7 @@ Items lower_mel_weight_matrix(NodeArgs& n) {
   const int64_t bins = n.known_integer(0), length = n.known_integer(1), rate = n.known_integer(2);
   const double low = n.known_number(3), high = n.known_number(4);
   const int64_t rows = length / 2 + 1;
-  if (bins < 0 || length < 1 || rate < 1 || bins > kSizeMax / rows) n.fail("its sizes do not make a matrix");
+  if (bins < 0 || length < 1 || rate < 1 || bins > kSignalSizeMax / rows) n.fail("its sizes do not make a matrix");
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bins + 2);
   std::vector<int64_t> edges;
