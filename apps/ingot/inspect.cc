@@ -121,7 +121,7 @@ Json json_of(const bundle::BundleSpec& spec, const std::string& here, const std:
   }
   object["state"] = list(spec.states);
   object["frozen"] = Json::array();
-  for (const bundle::Frozen& frozen : spec.frozen) object["frozen"].push_back(to_json(frozen.tensor));
+  for (const bundle::Frozen& frozen : spec.frozen) object["frozen"].push_back(json_of(frozen.tensor));
   return object;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using enum AttributeKind;
 
-constexpr AttributeRow kRows[] = {
+constexpr AttributeRow kAttributes[] = {
 #define ONNX_ATTRIBUTE(domain, op, name, kind, first, last) {domain, #op, #name, kind, first, last, false},
 #define ONNX_HINT(domain, op, name, kind, first, last) {domain, #op, #name, kind, first, last, true},
 #include "aot/frontend/onnx/attributes.def"
@@ -35,14 +35,14 @@ constexpr std::string_view kKindNames[] = {"of no type",
 
 }  // namespace
 
-std::span<const AttributeRow> attribute_table() { return kRows; }
+std::span<const AttributeRow> attribute_table() { return kAttributes; }
 
 const AttributeRow* find_attribute(std::string_view domain, std::string_view op, std::string_view name,
                                    int64_t version) {
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
   static const auto* const rows = [] {
     auto* map = new std::multimap<Key, const AttributeRow*>;
-    for (const AttributeRow& row : kRows) map->emplace(Key(row.domain, row.op, row.name), &row);
+    for (const AttributeRow& row : kAttributes) map->emplace(Key(row.domain, row.op, row.name), &row);
     return map;
   }();
   const auto [begin, end] = rows->equal_range({domain, op, name});
