@@ -1,5 +1,7 @@
 #include "aot/graph/text/written_type.h"
 
+#include <algorithm>
+
 namespace ingot {
 namespace {
 
