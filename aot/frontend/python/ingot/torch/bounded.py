@@ -101,7 +101,9 @@ class Bounded:
         ranges = starts
         for turn in range(MOST_ROUNDS):
             after, faults = self._call(ranges)
-            joined = {name: join(known, after[name]) for name, known in ranges.items() if name in after or not after}
+            if faults and not after:
+                return ranges, faults
+            joined = {name: join(known, after[name]) for name, known in ranges.items() if name in after}
             for name, now in joined.items():
                 if _is_whole(now) and now != ranges[name] and not holds(REACHED, now):
                     return joined, (*faults, _wide("that grows at each call", (name,)))
