@@ -15,9 +15,8 @@ std::vector<std::byte> read_bytes(const std::string& path);  // pipes are refuse
 
 // A file that appears whole or not at all: it is written without a name, where the file system can do that, else beside
 // `path`, and commit puts it there. Without commit nothing stays; where it has no name, not even of a process that is
-// killed. What is replaced keeps its permissions, and a link stays one. A device or a pipe (/dev/null) is written
-// as it is.
-// Failures are Errors with the path and the system's reason.
+// killed. What is replaced keeps its permissions, and a link stays one. A device or a pipe (/dev/null) is written as it
+// is. Failures are Errors with the path and the system's reason.
 class WholeFile {
  public:
   explicit WholeFile(std::string path);  // fails where nothing can be written: before hours of work, not after
@@ -27,7 +26,7 @@ class WholeFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  void commit();  // syncs, then renames over `path`
+  void commit();  // syncs, then puts it in the place of what `path` names
 
  private:
   bool open_nameless();
