@@ -187,6 +187,7 @@ Items GraphImporter::lower(const Node& node, std::vector<Item> inputs) {
   if (!row) throw_limit(b_.location, fmt::format("{}: is not supported in opset {}", title(node), version));
   try {
     NodeArgs args(*this, b_, node, version, std::move(inputs));
+    args.check_inputs(row->inputs_min, row->inputs_max);
     args.check_attributes();
     Items outputs = row->lower(args);
     args.check_all_read();
@@ -207,6 +208,10 @@ Items GraphImporter::inline_function(const LocalFunction& function, const Node& 
                                            title(node), a.name));
     }
     if (const Attribute* given = attribute(node, a.name)) scope.attributes.insert_or_assign(a.name, given);
+  }
+  if (inputs.size() > function.inputs.size()) {
+    throw_error(b_.location, fmt::format("{}: it has {} inputs, and the model's function takes {}", title(node),
+                                         inputs.size(), function.inputs.size()));
   }
   const Entered entered(*this, scope);
   for (size_t i = 0; i < function.inputs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/onnx/attribute_table.h"
 #include "aot/frontend/onnx/graph_importer.h"
+#include "aot/frontend/onnx/op_table.h"
 #include "aot/frontend/onnx/read_model.h"
 
 namespace ingot::onnx {
@@ -150,6 +151,17 @@ void NodeArgs::check_indices(int i, const std::vector<int64_t>& sizes, bool from
     fail(fmt::format("its input {} ('{}') has the index {}, which is not one of {} elements", i, node.inputs[i], at,
                      size));
   }
+}
+
+void NodeArgs::check_inputs(int min, int max) const {
+  int given = count();
+  while (given > max && !has(given - 1)) --given;  // left out at the end
+  if (given >= min && given <= max) return;
+  const std::string takes = max == OpRow::kAny ? fmt::format("at least {}", min)
+                            : min == max       ? fmt::format("{}", min)
+                                               : fmt::format("{} to {}", min, max);
+  fail(fmt::format("it has {} inputs, and {} of opset {} takes {}; name the opset that the model was written for",
+                   given, node.op, opset, takes));
 }
 
 void NodeArgs::check_attributes() const {

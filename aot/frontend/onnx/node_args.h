@@ -94,6 +94,7 @@ class NodeArgs {
   void check_indices(int i, const std::vector<int64_t>& sizes, bool from_end = true) const;
   [[noreturn]] void fail(const std::string& message) const;   // the model is wrong
   [[noreturn]] void limit(const std::string& message) const;  // right, but not supported
+  void check_inputs(int min, int max) const;
   void check_attributes() const;  // the op has them all in this opset, and they are of its types
   void check_all_read() const;    // by the function that lowers the op, but for hints
 

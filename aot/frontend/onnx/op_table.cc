@@ -6,14 +6,17 @@
 namespace ingot::onnx {
 
 // The functions are defined in ops/.
-#define ONNX_OP(domain, name, first, last, function) Items function(NodeArgs&);
+#define ONNX_OP(domain, name, first, last, inputs_min, inputs_max, function) Items function(NodeArgs&);
 #include "aot/frontend/onnx/ops.def"
 #undef ONNX_OP
 
 namespace {
 
+constexpr int kAny = OpRow::kAny;
+
 constexpr OpRow kRows[] = {
-#define ONNX_OP(domain, name, first, last, function) {domain, #name, first, last, function},
+#define ONNX_OP(domain, name, first, last, inputs_min, inputs_max, function) \
+  {domain, #name, first, last, inputs_min, inputs_max, function},
 #include "aot/frontend/onnx/ops.def"
 #undef ONNX_OP
 };

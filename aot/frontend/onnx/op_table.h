@@ -11,8 +11,11 @@ namespace ingot::onnx {
 inline constexpr int64_t kOldestOpset = 7, kLatestOpset = 27;  // of ai.onnx
 
 struct OpRow {
+  static constexpr int kAny = 1 << 30;
+
   std::string_view domain, name;
-  int64_t first, last;  // versions of the domain
+  int64_t first, last;         // versions of the domain
+  int inputs_min, inputs_max;  // left out ones, between others, count too
   LowerNode lower;
 };
 

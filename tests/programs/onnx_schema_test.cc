@@ -1,4 +1,4 @@
-// Attributes of ONNX's nodes: what an op does not have, or what would not be heard, is refused.
+// Inputs and attributes of ONNX's nodes: what an op does not have, or what would not be heard, is refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -96,16 +96,45 @@ TEST(OnnxAttributes, ValuesThatOnnxDoesNotHaveAreRefused) {
   expect_refused(refused("LayerNormalization", {{2, 4}, {4}}, {onnx_integer("stash_type", 7)}, 18), "a float type");
 }
 
-TEST(OnnxAttributes, AFunctionsCallerMayOnlyGiveWhatItHas) {
+// What a call of a function with one input and no attributes says.
+std::string refused_call(const OnnxNames& inputs, const Attributes& attributes) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});
-  graph.node("Twice", {"x"}, {"y"}, {onnx_float("slope", 0.25F)}, "local");
+  graph.node("Twice", inputs, {"y"}, attributes, "local");
   graph.output("y", kF32, {2});
   const std::string function = onnx_function("local", "Twice", {"a"}, {"b"}, {}, onnx_node("Add", {"a", "a"}, {"b"}));
   const TemporaryFolder folder;
   write_file(folder.file("model.onnx"), onnx_model(graph, 18, {function}));
-  expect_refused(error_of([&] { onnx::import_model(folder.file("model.onnx")); }),
+  return error_of([&] { onnx::import_model(folder.file("model.onnx")); });
+}
+
+TEST(OnnxAttributes, AFunctionsCallerMayOnlyGiveWhatItHas) {
+  EXPECT_EQ(refused_call({"x"}, {}), "");
+  expect_refused(refused_call({"x"}, {onnx_float("slope", 0.25F)}),
                  "it has the attribute slope, which the model's function does not have");
+  expect_refused(refused_call({"x", "x"}, {}), "it has 2 inputs, and the model's function takes 1");
+}
+
+TEST(OnnxInputs, MoreThanTheOpTakesAreRefused) {
+  expect_refused(refused("Relu", {{4}, {4}}, {}, 18),
+                 "Relu 'Relu_node' (opset 18): it has 2 inputs, and Relu of opset 18 takes 1");
+  expect_refused(refused("Gemm", {{2, 3}, {3, 4}, {4}, {4}}, {}, 13), "takes 2 to 3");
+}
+
+TEST(OnnxInputs, ThoseOfOtherOpsetsAreRefused) {
+  EXPECT_EQ(refused("Gemm", {{2, 3}, {3, 4}}, {}, 13), "");
+  expect_refused(refused("Dropout", {{4}, {1}}, {}, 10), "it has 2 inputs, and Dropout of opset 10 takes 1");
+  expect_refused(refused("Gemm", {{2, 3}, {3, 4}}, {}, 9), "takes 3; name the opset that the model was written for");
+}
+
+TEST(OnnxInputs, TheLastMayBeLeftOutByAnEmptyName) {
+  EXPECT_EQ(refused("Relu", {{4}, {}}, {}, 18), "");
+  EXPECT_EQ(refused("Clip", {{4}, {}, {}}, {}, 18), "");
+}
+
+TEST(OnnxInputs, FewerThanTheOpTakesAreRefused) {
+  expect_refused(refused("Concat", {}, {onnx_integer("axis", 0)}, 18),
+                 "it has 0 inputs, and Concat of opset 18 takes at least 1");
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
@@ -150,13 +179,41 @@ Uses uses_of_schemas(const std::string& text) {
   return uses;
 }
 
-TEST(OnnxAttributes, TheTableSaysWhatThePackageOnnxSays) {
-  const fs::path python = fs::path(INGOT_SOURCE_DIR) / "build/onnx/bin/python";
-  if (!fs::exists(python))
-    GTEST_SKIP() << "no package onnx: python3 -m venv build/onnx && build/onnx/bin/pip install onnx";
+fs::path python_with_onnx() { return fs::path(INGOT_SOURCE_DIR) / "build/onnx/bin/python"; }
+
+std::string run_python(const std::string& program) {
   const TemporaryFolder folder;
-  write_file(folder.file("schemas.py"), kSchemas);
-  const Uses expected = uses_of_schemas(output_of(python.string() + " " + folder.file("schemas.py")));
+  write_file(folder.file("program.py"), program);
+  return output_of(python_with_onnx().string() + " " + folder.file("program.py"));
+}
+
+#define SKIP_WITHOUT_ONNX()            \
+  if (!fs::exists(python_with_onnx())) \
+  GTEST_SKIP() << "no package onnx: python3 -m venv build/onnx && build/onnx/bin/pip install onnx"
+
+TEST(OnnxInputs, TheTableSaysWhatThePackageOnnxSays) {
+  SKIP_WITHOUT_ONNX();
+  std::string program = "import onnx.defs\n";
+  std::vector<std::string> expected;
+  for (const onnx::OpRow& row : onnx::op_table()) {
+    for (int64_t opset = std::max(row.first, oldest(row.domain)); opset <= row.last; ++opset) {
+      program += fmt::format(
+          "s = onnx.defs.get_schema('{0}', {1}, '{2}'); print('{2}', '{0}', {1}, s.min_input, min(s.max_input, {3}))\n",
+          row.name, opset, row.domain, onnx::OpRow::kAny);
+      expected.push_back(fmt::format("{} {} {} {} {}", row.domain, row.name, opset, row.inputs_min, row.inputs_max));
+    }
+  }
+  std::istringstream lines(run_python(program));
+  std::string line;
+  for (const std::string& row : expected) {
+    ASSERT_TRUE(std::getline(lines, line)) << row;
+    EXPECT_EQ(line, row);
+  }
+}
+
+TEST(OnnxAttributes, TheTableSaysWhatThePackageOnnxSays) {
+  SKIP_WITHOUT_ONNX();
+  const Uses expected = uses_of_schemas(run_python(kSchemas));
   ASSERT_FALSE(expected.empty());
   Uses found;
   for (const onnx::AttributeRow& row : onnx::attribute_table()) {
