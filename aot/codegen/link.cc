@@ -31,9 +31,9 @@ constexpr std::string_view kLinkerScript = R"(
 SECTIONS {
   . = 0;
   .text : ALIGN(64) { *(.text .text.*) }
-  .rodata : ALIGN(64) { *(.rodata .rodata.*) }
-  .data : ALIGN(4096) { *(.data .data.* .tdata .tdata.* .init_array .init_array.* .got .got.*) }
-  .bss : { *(.bss .bss.* .tbss .tbss.* COMMON) }
+  .rodata : ALIGN(64) { *(.rodata .rodata.* .srodata .srodata.*) }
+  .data : ALIGN(4096) { *(.data .data.* .sdata .sdata.* .tdata .tdata.* .init_array .init_array.* .got .got.*) }
+  .bss : { *(.bss .bss.* .sbss .sbss.* .tbss .tbss.* COMMON) }
   /DISCARD/ : { *(.eh_frame .eh_frame_hdr .comment .note .note.* .llvm_addrsig .llvm.*) }
 }
 )";
@@ -116,6 +116,9 @@ void prove(const ELFObjectFileBase& object) {
     }
     const bool is_data = name == ".data" || name == ".bss";
     if (is_data && section.getSize() > 0) throw_bug("generated code has writable data in " + name);
+    const bool is_content = is_loaded && section.getType() == llvm::ELF::SHT_PROGBITS;
+    if (is_content && section.getSize() > 0 && name != ".text" && name != ".rodata")
+      throw_bug("generated code has a section that the image would lack: " + name);
   }
 }
 

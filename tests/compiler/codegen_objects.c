@@ -9,4 +9,7 @@ int (*const needs_relocation[])(void) = {one, two};
 #elif defined(NEEDS_DATA)
 int needs_data = 1;
 int counted(void) { return ++needs_data; }
+#elif defined(NEEDS_SECTION)
+static const int needs_section[] __attribute__((section(".odd"))) = {1, 2, 3};
+int chosen(int i) { return needs_section[i]; }
 #endif
