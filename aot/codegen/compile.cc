@@ -18,6 +18,7 @@
 #include "aot/codegen/disassemble.h"
 #include "aot/codegen/emit_llvm.h"
 #include "aot/codegen/emit_scalar.h"
+#include "aot/codegen/expand_conversions.h"
 #include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/loop_tests.h"
@@ -126,6 +127,8 @@ class Compilation {
     }
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
+    if (!target_.has_f16_conversions) expand_half_conversions(module);
+    if (!target_.has_width_conversions) expand_width_conversions(module);
     machine.optimize(module);
     test_next_values(module);
     fence_logic(module);

@@ -132,7 +132,7 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-bool is_multiply_add(std::string_view text) { return contains_any(text, {"vfmadd", "fmla", "fmadd"}); }
+bool is_multiply_add(std::string_view text) { return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd"}); }
 
 // rbp and x29 point into the frame only where the function makes them its frame pointer.
 class StackFrame {
@@ -142,7 +142,8 @@ class StackFrame {
         code, [](const auto& decoded) { return contains_any(decoded.instruction.text, {"%rsp, %rbp", "x29, sp"}); });
   }
   bool is_touched_by(std::string_view text) const {
-    return contains_any(text, {"(%rsp", "[sp"}) || (has_frame_pointer_ && contains_any(text, {"(%rbp", "[x29"}));
+    return contains_any(text, {"(%rsp", "[sp", "(sp)"}) ||
+           (has_frame_pointer_ && contains_any(text, {"(%rbp", "[x29"}));
   }
 
  private:

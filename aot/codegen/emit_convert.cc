@@ -60,13 +60,19 @@ Value* float_of_bf16(Builder& b, Value* bits) {
   return b.CreateBitCast(b.CreateShl(wide, 16), same_lanes(bits, b.getFloatTy()));
 }
 
+Value* float_of_f16(Builder& b, Value* bits) {
+  Value* const half = b.CreateBitCast(bits, same_lanes(bits, b.getHalfTy()));
+  return cast_float(b, half, same_lanes(bits, b.getFloatTy()));
+}
+
 // What was only read from memory is written as it was read.
-Value* half_of_float(Builder& b, Value* value) {
+Value* f16_bits(Builder& b, Value* value) {
   using namespace llvm::PatternMatch;
-  Type* const half = same_lanes(value, b.getHalfTy());
+  Type* const i16 = same_lanes(value, b.getInt16Ty());
   Value* read = nullptr;
-  const bool is_copy = match(value, m_Intrinsic<llvm::Intrinsic::arithmetic_fence>(m_FPExt(m_Value(read))));
-  return is_copy && read->getType() == half ? read : b.CreateFPTrunc(value, half);
+  const auto copy = m_Intrinsic<llvm::Intrinsic::arithmetic_fence>(m_FPExt(m_BitCast(m_Value(read))));
+  if (match(value, copy) && read->getType() == i16) return read;
+  return b.CreateBitCast(b.CreateFPTrunc(value, same_lanes(value, b.getHalfTy())), i16);
 }
 
 // f64 to f32 rounded to odd: truncated, with the last bit set when anything was lost. A second rounding to a format
@@ -92,13 +98,12 @@ Type* register_type(llvm::LLVMContext& context, DType dtype, int lanes) {
 }
 
 Type* memory_type(llvm::LLVMContext& context, DType dtype, int lanes) {
-  if (dtype == DType::kF16) return with_lanes(Type::getHalfTy(context), lanes);
   if (dtype == DType::kF32 || dtype == DType::kF64) return register_type(context, dtype, lanes);
   return with_lanes(Type::getIntNTy(context, info(dtype).bytes * 8), lanes);
 }
 
 Value* from_memory(Builder& b, DType dtype, Value* value) {
-  if (dtype == DType::kF16) return cast_float(b, value, same_lanes(value, b.getFloatTy()));
+  if (dtype == DType::kF16) return float_of_f16(b, value);
   if (dtype == DType::kBF16) return float_of_bf16(b, value);
   if (is_float(dtype)) return value;
   if (is_bool(dtype)) return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
@@ -106,7 +111,7 @@ Value* from_memory(Builder& b, DType dtype, Value* value) {
 }
 
 Value* to_memory(Builder& b, DType dtype, Value* value) {
-  if (dtype == DType::kF16) return half_of_float(b, value);
+  if (dtype == DType::kF16) return f16_bits(b, value);
   if (dtype == DType::kBF16) return bf16_bits(b, value);
   if (is_float(dtype)) return value;
   Type* const type = same_lanes(value, Type::getIntNTy(b.getContext(), info(dtype).bytes * 8));

@@ -11,7 +11,7 @@ namespace ingot::codegen {
 using Builder = llvm::IRBuilder<>;
 
 // How a dtype is held in registers and in buffers; `lanes` 1 gives a scalar. Registers hold integers of the dtype's own
-// width (i4 is LLVM's i4); buffers hold whole bytes, and bf16 as an i16.
+// width (i4 is LLVM's i4); buffers hold whole bytes, f16 and bf16 as i16.
 llvm::Type* register_type(llvm::LLVMContext& context, DType dtype, int lanes);
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype, int lanes);
 llvm::Value* from_memory(Builder& b, DType dtype, llvm::Value* value);  // buffer's dtype; gives register_dtype(dtype)

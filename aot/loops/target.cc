@@ -1,5 +1,9 @@
 #include "aot/loops/target.h"
 
+#if defined(__riscv) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 #include "aot/base/error.h"
 
 namespace ingot::loops {
@@ -10,10 +14,19 @@ namespace {
 #else
 #define INGOT_CPU_SUPPORTS(level) false
 #endif
+// The ISA that this is built for.
 #if defined(__aarch64__)
-constexpr bool kIsAarch64 = true;
+constexpr std::string_view kIsa = "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::string_view kIsa = "riscv64";
 #else
-constexpr bool kIsAarch64 = false;
+constexpr std::string_view kIsa = "x86-64";
+#endif
+
+#if defined(__riscv) && defined(__linux__)
+bool has_riscv_vectors() { return getauxval(AT_HWCAP) >> ('V' - 'A') & 1; }
+#else
+bool has_riscv_vectors() { return false; }
 #endif
 
 constexpr Target kTargets[] = {
@@ -67,7 +80,7 @@ constexpr Target kTargets[] = {
      .cpu = "generic",
      .features = "+neon",
      .required = "",
-     .runs_here = [] { return kIsAarch64; },
+     .runs_here = [] { return kIsa == "aarch64"; },
      .vector_bytes = 16,
      .vector_registers = 32,
      .spare_registers = 2,
@@ -80,6 +93,49 @@ constexpr Target kTargets[] = {
                  .multiply_add_latency_ns = 1.6,
                  .l2_bytes_per_ns = 50,
                  .l3_bytes_per_ns = 16}},
+    // rv64gc, what every Linux distribution for it takes for granted. It has no vectors: one of ours is four registers.
+    {.name = "riscv64",
+     .isa = "riscv64",
+     .triple = "riscv64-unknown-linux-gnu",
+     .cpu = "generic-rv64",
+     .features = "+m,+a,+f,+d,+c",
+     .required = "",
+     .runs_here = [] { return kIsa == "riscv64"; },
+     .vector_bytes = 16,
+     .vector_registers = 8,
+     .spare_registers = 0,
+     .f32 = {.rows = 4, .columns = 4},
+     .f64 = {.rows = 4, .columns = 4},
+     .has_f16_conversions = false,
+     .machine = {.l1_bytes = 32 << 10,
+                 .l2_bytes = 512 << 10,
+                 .instructions_per_ns = 3,
+                 .multiply_adds_per_ns = 0.375,
+                 .multiply_add_latency_ns = 13.5,
+                 .l2_bytes_per_ns = 12,
+                 .l3_bytes_per_ns = 6}},
+    // With vectors of 128 bits, as many as every implementation has.
+    {.name = "riscv64-v",
+     .isa = "riscv64",
+     .triple = "riscv64-unknown-linux-gnu",
+     .cpu = "generic-rv64",
+     .features = "+m,+a,+f,+d,+c,+v",
+     .required = "v",
+     .runs_here = has_riscv_vectors,
+     .vector_bytes = 16,
+     .vector_registers = 32,
+     .spare_registers = 2,
+     .f32 = {.rows = 6, .columns = 16},
+     .f64 = {.rows = 6, .columns = 8},
+     .has_f16_conversions = false,
+     .has_width_conversions = false,
+     .machine = {.l1_bytes = 32 << 10,
+                 .l2_bytes = 512 << 10,
+                 .instructions_per_ns = 4,
+                 .multiply_adds_per_ns = 2,
+                 .multiply_add_latency_ns = 4,
+                 .l2_bytes_per_ns = 24,
+                 .l3_bytes_per_ns = 8}},
 };
 
 const Target& host_target() {
@@ -102,11 +158,6 @@ std::string target_names() {
 }
 
 std::vector<std::string> default_targets() {
-#if defined(__aarch64__)
-  constexpr std::string_view kIsa = "aarch64";
-#else
-  constexpr std::string_view kIsa = "x86-64";
-#endif
   std::vector<std::string> names;
   for (const Target& target : kTargets) {
     if (target.isa == kIsa) names.insert(names.begin(), std::string(target.name));

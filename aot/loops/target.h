@@ -67,6 +67,8 @@ struct Target {
   int vector_registers;
   int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
+  bool has_f16_conversions = true;    // from and to f32, as instructions
+  bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run
   Machine machine;
 
   int lanes(DType register_dtype) const { return vector_bytes / (info(register_dtype).bytes); }

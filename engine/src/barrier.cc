@@ -23,6 +23,8 @@ void pause() {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
+#elif defined(__riscv)
+  __asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x010");  // pause, of the extension Zihintpause; else a fence of nothing
 #endif
 }
 

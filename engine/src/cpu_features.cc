@@ -4,7 +4,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -82,6 +82,16 @@ constexpr Feature kFeatures[] = {
     {"i8mm", bit_of(kHwcap2, 13)},    {"bf16", bit_of(kHwcap2, 14)},
 };
 
+#elif defined(__riscv)
+
+// Linux, arch/riscv/include/uapi/asm/hwcap.h: a bit for each extension of one letter.
+enum Word { kHwcap };
+
+constexpr Feature kFeatures[] = {
+    {"a", bit_of(kHwcap, 'a' - 'a')}, {"c", bit_of(kHwcap, 'c' - 'a')}, {"d", bit_of(kHwcap, 'd' - 'a')},
+    {"f", bit_of(kHwcap, 'f' - 'a')}, {"m", bit_of(kHwcap, 'm' - 'a')}, {"v", bit_of(kHwcap, 'v' - 'a')},
+};
+
 #else
 constexpr Feature kFeatures[] = {{"", 0}};
 #endif
@@ -93,6 +103,8 @@ const char* CpuFeatures::isa() {
   return "x86-64";
 #elif defined(__aarch64__)
   return "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+  return "riscv64";
 #else
   return "";
 #endif
@@ -118,6 +130,8 @@ CpuFeatures::CpuFeatures() {
 #elif defined(__aarch64__) && defined(__linux__)
   words_[kHwcap] = static_cast<uint32_t>(getauxval(AT_HWCAP));
   words_[kHwcap2] = static_cast<uint32_t>(getauxval(AT_HWCAP2));
+#elif defined(__riscv) && defined(__linux__)
+  words_[kHwcap] = static_cast<uint32_t>(getauxval(AT_HWCAP));
 #endif
 }
 

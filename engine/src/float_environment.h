@@ -30,6 +30,14 @@ class FloatEnvironment {
     return value;
   }
   static void set(uint64_t value) { __asm__ volatile("msr fpcr, %0" ::"r"(value)); }
+#elif defined(__riscv)
+  static constexpr uint64_t kDefault = 0;
+  static uint64_t get() {
+    uint64_t value;
+    __asm__ volatile("frcsr %0" : "=r"(value));
+    return value;
+  }
+  static void set(uint64_t value) { __asm__ volatile("fscsr %0" ::"r"(value)); }
 #else
   static constexpr uint64_t kDefault = 0;
   static uint64_t get() { return 0; }

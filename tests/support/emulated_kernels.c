@@ -1,21 +1,31 @@
-/* Calls kernels of an aarch64 code image, one task after the other, as a test asks: a whole program without a library,
- * so that making it takes clang and lld alone. */
+/* Calls kernels of a code image for aarch64 or riscv64, whose system calls have the same numbers, one task after the
+ * other, as a test asks: a whole program without a library, so that making it takes clang and lld alone. */
 #include "schema/kernel_abi.h"
 #include "tests/support/emulated_calls.h"
 
 enum { SYS_READ = 63, SYS_WRITE = 64, SYS_EXIT = 93, SYS_MMAP = 222 };
 enum { PROT_RW = 3, PROT_RX = 5, MAP_SHARED = 1 };
 
+#if defined(__aarch64__)
+#define NUMBER "x8"
+#define REGISTER(i) "x" #i
+#define CALL "svc 0"
+#else
+#define NUMBER "a7"
+#define REGISTER(i) "a" #i
+#define CALL "ecall"
+#endif
+
 static long system_call(long number, long a, long b, long c, long d, long e, long f) {
-  register long x8 __asm__("x8") = number;
-  register long x0 __asm__("x0") = a;
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = d;
-  register long x4 __asm__("x4") = e;
-  register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-  return x0;
+  register long n __asm__(NUMBER) = number;
+  register long a0 __asm__(REGISTER(0)) = a;
+  register long a1 __asm__(REGISTER(1)) = b;
+  register long a2 __asm__(REGISTER(2)) = c;
+  register long a3 __asm__(REGISTER(3)) = d;
+  register long a4 __asm__(REGISTER(4)) = e;
+  register long a5 __asm__(REGISTER(5)) = f;
+  __asm__ volatile(CALL : "+r"(a0) : "r"(n), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5) : "memory");
+  return a0;
 }
 
 static _Noreturn void end(int status) {

@@ -31,9 +31,15 @@ struct Emulator {
   const char* path;     // QEMU's program, or "" where it was not found
   const char* package;  // that has it
   const char* program;  // emulated_kernels.c for that processor
+  const char* setting;  // of QEMU's environment; may be null
 };
 
-constexpr Emulator kEmulators[] = {{"aarch64", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64}};
+constexpr Emulator kEmulators[] = {
+    {"aarch64", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64, nullptr},
+    {"riscv64", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64, "QEMU_CPU=rv64"},
+    {"riscv64-v", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64,
+     "QEMU_CPU=rv64,v=true,vext_spec=v1.0,vlen=128"},
+};
 
 const Emulator* find_emulator(const loops::Target& target) {
   const auto found = std::ranges::find(kEmulators, target.name, &Emulator::target);
@@ -92,7 +98,7 @@ class Process {
     posix_spawn_file_actions_adddup2(&actions, its_end.get(), EMULATED_SOCKET);
     posix_spawn_file_actions_adddup2(&actions, file, EMULATED_FILE);
     char* const arguments[] = {const_cast<char*>(emulator.path), const_cast<char*>(emulator.program), nullptr};
-    char* const environment[] = {nullptr};
+    char* const environment[] = {const_cast<char*>(emulator.setting), nullptr};
     errno = posix_spawn(&id_, emulator.path, &actions, nullptr, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     require(errno == 0, "start");
