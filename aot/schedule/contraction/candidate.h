@@ -18,6 +18,7 @@ enum class Packing : uint8_t {
 struct Candidate {
   int way = 0;  // of the problem's
   int tile_rows = 1, tile_vectors = 1;
+  int tile_lines = 0;  // that the tile's rows lie in, of windows in place (window_tile.h); 0: they are none
   int64_t depth_limit = 1, column_limit = 1;  // of a block, in elements
   int64_t row_block = 1;                      // rows that are packed, and then multiplied, at a time
   Packing pack_rows = Packing::kNone, pack_columns = Packing::kNone;

@@ -39,6 +39,8 @@ class ContractionNest {
   // ... of one run, or of several that are walked together.
   void emit_tiles_of_run(const RowTile& run, const RowsBody& body);
   void emit_tiles_of_runs(const RowTile& runs, const RowsBody& body);
+  // ... of windows where they lie, of one line or several. Those that reach past an end have tiles of their own.
+  void emit_windows(const RowTile& lines, const RowsBody& body);
   // Where the first row of the run that is entered lies, `run` rows after the first of its block.
   loops::Index run_start(const loops::Index& run);
 
@@ -50,9 +52,9 @@ class ContractionNest {
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
   void finish_sums(const BlockAt& columns, const Finish& finish);
   void enter_columns(const BlockAt& columns, const loops::Index& position);
-  void enter_result_row(const RowTile& tile, const loops::Index& r);
-  void finish_element(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
-                      const loops::Expr& sum, const Finish& finish);
+  // Of the row that is entered.
+  void finish_element(const Tile& tile, const loops::Index& v, const BlockAt& columns, const loops::Expr& sum,
+                      const Finish& finish);
   // In the partial sums of the task's rows.
   loops::Index sum_at(const loops::Index& row, const loops::Index& column) const;
 
