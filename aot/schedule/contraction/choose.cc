@@ -214,6 +214,26 @@ class Search {
         try_blocks(c);
       }
     }
+    try_depth_tiles(c);
+  }
+
+  // All rows of windows in place in registers, and so much of a long depth at once as fits beside them.
+  void try_depth_tiles(Candidate c) {
+    const Blocked& depth = this->depth(c);
+    const std::vector<int>& dims = way(c).rows.dims;
+    const int64_t rows = p_.extent(dims), line_axis = std::ssize(depth.axes) - 2;
+    c.tile_lines = 1;
+    c.tile_rows = static_cast<int>(rows);
+    const RowRuns* const runs = this->runs(c);
+    if (!runs || dims.empty() || depth.cut > line_axis || runs->stretch(rows) != rows) return;
+    const int64_t lines = depth.cut == line_axis ? depth.chunk : depth.axes[line_axis].extent;
+    const int64_t places = (free_registers() + kSpilledColumns) / c.tile_vectors - rows;
+    for (const int depth_lines : kWindowLines) {
+      if (depth_lines == 1 || lines % depth_lines != 0 || places < 2 * depth_lines) continue;
+      c.depth_lines = depth_lines;
+      c.depth_places = static_cast<int>(std::min(places / depth_lines, depth.axes.back().extent));
+      try_blocks(c);
+    }
   }
 
   void try_blocks(Candidate c) {
@@ -236,10 +256,10 @@ class Search {
     if (packs_columns && c.tile_lines == 0) rows.push_back(Packing::kBox);
     if (!is_along_depth && !way(c).has_own_rows) rows.push_back(Packing::kBlock);
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
-    if (packs_columns && way(c).columns.can_be_hoisted) {
+    if (packs_columns && way(c).columns.can_be_hoisted && c.depth_lines == 0) {
       columns = {Packing::kPrepared};
     } else {
-      if (packs_columns) columns.push_back(Packing::kBlock);
+      if (packs_columns && c.depth_lines == 0) columns.push_back(Packing::kBlock);
       if (columns_can_stay(c)) columns.push_back(Packing::kNone);
     }
     for (const Packing pack_rows : rows) {

@@ -108,6 +108,8 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.line_elements = draft.target().machine.line_bytes / problem.accumulator_bytes();
   plan.tile_rows = c.tile_rows;
   plan.tile_vectors = c.tile_vectors;
+  plan.depth_lines = c.depth_lines;
+  plan.depth_places = c.depth_places;
   plan.depth = cut_depth(problem, way, c.depth_limit);
   plan.columns = cut_columns(problem, way, plan.tile_columns(), c.column_limit);
   plan.segments = segments(plan, way);

@@ -70,6 +70,7 @@ class Model {
 
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
+    if (c_.depth_lines > 0) return depth_windows_ns(rows, vectors);
     if (has_windows_in_place()) return windows_ns(rows, vectors);
     const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
     const double prefetches = c_.pack_rows == Packing::kNone && !is_along_depth() ? rows * kPrefetchShare : 0;
@@ -117,6 +118,25 @@ class Model {
     const double begin_ns = kWindowNs + (at_once == width ? kLineNs : kRangeNs) * static_cast<double>(across);
     return static_cast<double>(depth_.count()) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns) +
            rows * vectors * store_vector_ns();
+  }
+
+  // ... where it is a few places of the depth at once, with sums in memory between them.
+  double depth_windows_ns(double rows, double vectors) const {
+    const std::vector<int>&row_dims = way_.rows.dims, &depth_dims = way_.depth;
+    const int line = row_dims.size() > 1 ? row_dims[row_dims.size() - 2] : -1;
+    const int64_t in_run = runs_->run().count, places = c_.depth_lines * c_.depth_places;
+    const int64_t across =
+        reached(line, static_cast<int64_t>(rows) / in_run, depth_dims[depth_dims.size() - 2], c_.depth_lines);
+    const auto read =
+        static_cast<double>(across * reached(row_dims.back(), in_run, depth_dims.back(), c_.depth_places));
+    const double products = rows * vectors * static_cast<double>(places + 1);
+    const double loads = vectors * (read + static_cast<double>(places) + rows), stores = vectors * rows;
+    const double issue_ns = std::max(std::max(products, loads + stores) / m_.multiply_adds_per_ns,
+                                     (products + loads + stores) / m_.instructions_per_ns);
+    const double stream_ns = static_cast<double>((across + c_.depth_lines) * c_.depth_places) * vectors * way_.lanes *
+                             bytes_ / m_.l2_bytes_per_ns;
+    const double begin_ns = kWindowNs + kLineNs * static_cast<double>(across);
+    return static_cast<double>(depth_.total() / places) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns);
   }
 
   // Places of the operand from row to row of a run.

@@ -67,6 +67,7 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   if (plan_.pack_rows == Packing::kBlock) pack_rows(point_, panels_, first, plan_.row_block, depth, false);
   const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : first;
   for_each_row_tile(first, [&](const RowTile& rows) {
+    if (plan_.depth_lines > 0) return emit_depth_tiles(rows, columns, depth, finish);
     std::vector<RowsPanel> a;
     for (const DepthSegment& segment : plan_.segments)
       a.push_back(panels_.rows_panel(segment, rows, packed_first, depth));
@@ -77,6 +78,17 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
       const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
                                                               : emit_register_tile(point_, tile, a, b);
       emit_sums(tile, sums, columns, finish);
+    });
+  });
+}
+
+void ContractionNest::emit_depth_tiles(const RowTile& rows, const BlockAt& columns, const BlockAt& depth,
+                                       const Finish& finish) {
+  for_each_depth_tile(point_, depth, [&](const DepthPlaces& places) {
+    for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
+      const Tile tile{rows, column, width};
+      const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
+      emit_sums(tile, emit_window_tile(point_, tile, b, columns, places), columns, finish);
     });
   });
 }

@@ -29,10 +29,12 @@ class ContractionNest {
   const loops::Index& depth_part() const { return depth_part_; }
 
  private:
-  bool sums_up() const { return plan_.depth.count() > 1; }
+  bool sums_up() const { return plan_.has_sums_in_memory(); }
   void declare_scratch();
   void emit_column_block(const loops::Index& block, const Finish& finish);
   void emit_row_block(const loops::Index& first, const BlockAt& columns, const BlockAt& depth, const Finish& finish);
+  // Windows in place, a few places of the depth after the other.
+  void emit_depth_tiles(const RowTile& rows, const BlockAt& columns, const BlockAt& depth, const Finish& finish);
   using RowsBody = std::function<void(const RowTile& tile)>;
   void for_each_row_tile(const loops::Index& first, const RowsBody& body);
   void for_each_tile_of_runs(const loops::Index& first, const RowsBody& body);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/base/divide.h"
 #include "aot/loops/fold.h"
 
 namespace ingot::schedule {
@@ -14,15 +15,13 @@ namespace {
 
 class WindowTile {
  public:
-  WindowTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel, const BlockAt& columns,
-             const BlockAt& depth)
+  WindowTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel, const BlockAt& columns)
       : point_(point),
         b_(point.b()),
         plan_(point.plan()),
         side_(plan_.rows_side),
         tile_(tile),
         panel_(panel),
-        depth_(depth),
         vectors_(tile.vectors(plan_)),
         sum_(b_.tile("sum", point.dtype(), plan_.lanes, {tile.rows.count, vectors_})) {
     point_.set_axis(plan_.columns.axes.back(), columns.start + tile.column);
@@ -30,15 +29,22 @@ class WindowTile {
     for (int r = 0; r < tile.rows.count; ++r) note_row(r, r / in_line, r % in_line);
   }
 
-  loops::TileId emit() {
-    b_.unrolled("r", tile_.rows.count, [&](Index r) {
-      for_each_vector([&](const Index& v) { b_.set(sum_, {r, v}, b_.constant_int(point_.dtype(), 0)); });
-    });
+  // The whole block.
+  loops::TileId emit(const BlockAt& depth) {
+    depth_start_ = depth.start;
+    clear();
     if (places_at_once(*plan_.runs, plan_.depth) == plan_.depth.width()) {
-      multiply_window();
+      const DepthPlaces places = all_places();
+      multiply_at_once(lines_of(all_rows(), places, /*may_miss=*/true), places);
     } else {
       walk(plan_.depth.cut, 0);
     }
+    return sum_;
+  }
+
+  loops::TileId emit(const DepthPlaces& places) {
+    clear();
+    multiply_at_once(lines_of(all_rows(), places, /*may_miss=*/true), places);
     return sum_;
   }
 
@@ -50,7 +56,6 @@ class WindowTile {
     Indices at;  // of the rows' dimensions
   };
   using Rows = std::vector<Row>;
-  using Places = std::vector<Indices>;  // of depth, one after the other: of its axes from the one that is cut on
 
   // A vector of rows, and what it is multiplied with.
   struct Shared {
@@ -89,22 +94,27 @@ class WindowTile {
     return rows;
   }
 
-  // All of the block at once.
-  void multiply_window() {
-    Places places{{}};
+  void clear() {
+    b_.unrolled("r", tile_.rows.count, [&](Index r) {
+      for_each_vector([&](const Index& v) { b_.set(sum_, {r, v}, b_.constant_int(point_.dtype(), 0)); });
+    });
+  }
+
+  DepthPlaces all_places() const {
+    DepthPlaces places{{{}, 0}};
     for (size_t k = plan_.depth.cut; k < plan_.depth.axes.size(); ++k) {
       const bool is_cut = static_cast<int>(k) == plan_.depth.cut;
-      const Index start = is_cut ? depth_.start : Index(0);
-      Places next;
-      for (const Indices& place : places) {
-        for (int64_t i = 0; i < (is_cut ? plan_.depth.chunk : plan_.depth.axes[k].extent); ++i) {
-          next.push_back(place);
-          next.back().push_back(start + i);
+      const int64_t count = is_cut ? plan_.depth.chunk : plan_.depth.axes[k].extent;
+      DepthPlaces next;
+      for (const DepthPlace& place : places) {
+        for (int64_t i = 0; i < count; ++i) {
+          next.push_back({place.at, place.position * count + i});
+          next.back().at.push_back((is_cut ? depth_start_ : Index(0)) + i);
         }
       }
       places = std::move(next);
     }
-    multiply_at_once(lines_of(all_rows(), places, /*may_miss=*/true), std::ssize(places), 0);
+    return places;
   }
 
   // The block's places of depth from axis `k` on, where those before it are at `position`.
@@ -112,7 +122,7 @@ class WindowTile {
     const Axis& axis = plan_.depth.axes[k];
     const bool is_cut = static_cast<int>(k) == plan_.depth.cut;
     const int64_t count = is_cut ? plan_.depth.chunk : axis.extent;
-    const Index start = is_cut ? depth_.start : Index(0);
+    const Index start = is_cut ? depth_start_ : Index(0);
     if (k + 1 == plan_.depth.axes.size()) return multiply_lines(at, start, count, position * count);
     b_.loop("k", 0, count, 1, [&](Index i) {
       Indices next = at;
@@ -142,12 +152,12 @@ class WindowTile {
   // their own.
   void multiply(const Rows& rows, const Indices& at, const Index& start, int64_t count, const Index& position) {
     const auto at_once = [&](const Index& from, int64_t places) {
-      Places all;
+      DepthPlaces all;
       for (int64_t k = 0; k < places; ++k) {
-        all.push_back(at);
-        all.back().push_back(start + from + k);
+        all.push_back({at, position + from + k});
+        all.back().at.push_back(start + from + k);
       }
-      multiply_at_once(lines_of(rows, all, /*may_miss=*/false), places, position + from);
+      multiply_at_once(lines_of(rows, all, /*may_miss=*/false), all);
     };
     if (count == places_at_once(*plan_.runs, plan_.depth)) return at_once(0, count);
     const auto [from, to] = inside(rows, start, count);
@@ -175,10 +185,10 @@ class WindowTile {
   }
 
   // The vectors that rows have at these places, each once, by the operand's lines, some of which `may_miss`.
-  std::vector<Line> lines_of(const Rows& rows, const Places& places, bool may_miss) {
+  std::vector<Line> lines_of(const Rows& rows, const DepthPlaces& places, bool may_miss) {
     std::vector<Line> lines;
     for (size_t p = 0; p < places.size(); ++p) {
-      enter_place(places[p]);
+      enter_place(places[p].at);
       for (const Row& row : rows) {
         enter(row);
         const Expr exists = point_.exists(side_, [&](const AxisMap& access) { return is_in_line(access); });
@@ -206,18 +216,19 @@ class WindowTile {
     return lines.emplace_back(Line{at, may_miss ? point_.exists(side_, counts) : nullptr});
   }
 
-  // Each vector of rows is read once, and the columns of so many places, from `position` on, stay in registers.
-  void multiply_at_once(const std::vector<Line>& lines, int64_t places, const Index& position) {
+  // Each vector of rows is read once, and the columns of all the places stay in registers.
+  void multiply_at_once(const std::vector<Line>& lines, const DepthPlaces& places) {
     if (lines.empty()) return;
-    const loops::TileId columns = b_.tile("column", point_.dtype(), plan_.lanes, {places, vectors_});
+    const loops::TileId columns = b_.tile("column", point_.dtype(), plan_.lanes, {std::ssize(places), vectors_});
     const bool in_place = plan_.pack_columns == Packing::kNone;
-    b_.unrolled("k", places, [&](const Index& k) {
+    for (size_t k = 0; k < places.size(); ++k) {
       for_each_vector([&](const Index& v) {
-        const Index at = panel_.start + (position + k) * panel_.depth_step + v * panel_.vector_step + b_.lane();
+        const Index start = panel_.start + places[k].position * panel_.depth_step + v * panel_.vector_step;
         const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
-        b_.set(columns, {k, v}, b_.convert(point_.dtype(), b_.load(panel_.buffer, at, mask)));
+        const Expr loaded = b_.load(panel_.buffer, start + b_.lane(), mask);
+        b_.set(columns, {static_cast<int64_t>(k), v}, b_.convert(point_.dtype(), loaded));
       });
-    });
+    }
     for (const Line& line : lines) {
       b_.if_then(line.exists, [&] {
         for (const Shared& it : line.shared) multiply_shared(it, columns);
@@ -248,7 +259,7 @@ class WindowTile {
   const ContractionSide& side_;
   const Tile& tile_;
   const ColumnsPanel& panel_;
-  const BlockAt& depth_;
+  Index depth_start_ = 0;  // of the block
   int vectors_;
   loops::TileId sum_;
   std::vector<Rows> lines_;  // the tile's rows: those of one differ in the innermost dimension only
@@ -258,7 +269,51 @@ class WindowTile {
 
 loops::TileId emit_window_tile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel,
                                const BlockAt& columns, const BlockAt& depth) {
-  return WindowTile(point, tile, panel, columns, depth).emit();
+  return WindowTile(point, tile, panel, columns).emit(depth);
+}
+
+loops::TileId emit_window_tile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel,
+                               const BlockAt& columns, const DepthPlaces& places) {
+  return WindowTile(point, tile, panel, columns).emit(places);
+}
+
+void for_each_depth_tile(ContractionPoint& point, const BlockAt& depth,
+                         const std::function<void(const DepthPlaces& places)>& body) {
+  loops::KernelBuilder& b = point.b();
+  const ContractionPlan& plan = point.plan();
+  const Blocked& blocked = plan.depth;
+  const int64_t extent = blocked.axes.back().extent, most = plan.depth_places;
+  const auto [from, to] = places_inside(plan.space, plan.rows_side, plan.depth_dims.back(), last_or_none(plan.rows));
+  using Indices = std::vector<Index>;
+  const auto tile = [&](const Indices& outer, const Index& line_position, const Index& first, int64_t count) {
+    DepthPlaces places;
+    for (int line = 0; line < plan.depth_lines; ++line) {
+      for (int64_t k = 0; k < count; ++k) {
+        places.push_back({outer, (line_position + line) * extent + first + k});
+        places.back().at.back() = outer.back() + line;
+        places.back().at.push_back(first + k);
+      }
+    }
+    body(places);
+  };
+  const auto line_tiles = [&](const Indices& outer, const Index& position) {
+    const int64_t whole = extent / most * most, start = std::min(round_up(from, most), whole);
+    const int64_t end = std::max(start, std::min(to, whole) / most * most);
+    for (int64_t k = 0; k < start; k += most) tile(outer, position, k, most);
+    b.loop("k", start, end, most, [&](const Index& k) { tile(outer, position, k, most); });
+    for (int64_t k = end; k < whole; k += most) tile(outer, position, k, most);
+    if (whole < extent) tile(outer, position, whole, extent - whole);
+  };
+  const auto walk = [&](const auto& self, size_t k, const Indices& outer, const Index& position) -> void {
+    const bool is_cut = static_cast<int>(k) == blocked.cut, is_line = k + 2 == blocked.axes.size();
+    const int64_t count = is_cut ? blocked.chunk : blocked.axes[k].extent;
+    b.loop("k", 0, count, is_line ? plan.depth_lines : 1, [&](const Index& i) {
+      Indices next = outer;
+      next.push_back((is_cut ? depth.start : Index(0)) + i);
+      is_line ? line_tiles(next, position * count + i) : self(self, k + 1, next, position * count + i);
+    });
+  };
+  walk(walk, blocked.cut, {}, 0);
 }
 
 }  // namespace ingot::schedule

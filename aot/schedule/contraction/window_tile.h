@@ -10,4 +10,20 @@ namespace ingot::schedule {
 loops::TileId emit_window_tile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel,
                                const BlockAt& columns, const BlockAt& depth);
 
+// A place of a block of the depth: its indices along the axes from the one that is cut on, and which of all it is.
+struct DepthPlace {
+  std::vector<loops::Index> at;
+  loops::Index position;
+};
+using DepthPlaces = std::vector<DepthPlace>;
+
+// Of these places alone, all at once.
+loops::TileId emit_window_tile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& panel,
+                               const BlockAt& columns, const DepthPlaces& places);
+
+// A block of the depth by `depth_lines` x `depth_places`. Where windows reach past an end of the line, and at its end, the
+// places are known as the kernel is made.
+void for_each_depth_tile(ContractionPoint& point, const BlockAt& depth,
+                         const std::function<void(const DepthPlaces& places)>& body);
+
 }  // namespace ingot::schedule
