@@ -194,8 +194,8 @@ TEST(Contraction, RowsInBoxes) {
 // What is copied to a box is masked in the vectors at an end alone.
 TEST(Contraction, CopiesToBoxesAreMaskedAtEndsAlone) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
-  const KernelFunction f = convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false);
-  std::istringstream text(loops::print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel));
+  const KernelFunction f = convolution({2, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {2, 28, 28, 64}, false);
+  std::istringstream text(loops::print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps.back().kernel));
   int masked = 0, whole = 0;
   for (std::string line; std::getline(text, line);) {
     if (line.find("store box[") == line.npos || line.find("= load") == line.npos) continue;
@@ -266,6 +266,63 @@ TEST(Contraction, ChannelsConvolvedApart) {
                  {.relative = 1e-5});
   }
   expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
+}
+
+// Each window reads where the operand lies, without masks and without a copy of it; past its ends nothing is read.
+TEST(Contraction, WindowsInPlaceAreNotMasked) {
+  const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
+  const KernelFunction f = convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false);
+  expect_choice(f, "rows where they lie");
+  expect_choice(f, "lines at once");
+  const std::string text = loops::print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel);
+  EXPECT_EQ(text.find(" where "), text.npos) << text;
+  EXPECT_EQ(text.find("scratch"), text.npos) << text;
+  expect_choice(convolution({4, 56, 56, 96}, {3, 3, 1, 96}, nhwc(same, 96), {4, 56, 56, 96}, true),
+                "of the depth at once");
+}
+
+// Lines that are no multiple of a tile, fewer lines than a tile may have, windows that are larger than the image or lie
+// aside of it, and such with gaps.
+TEST(Contraction, WindowsInPlaceOfManyShapes) {
+  struct Case {
+    Shape x;
+    ops::Window window;
+  };
+  const auto dim = [](int64_t size, int64_t low, int64_t high, int64_t stride = 1, int64_t dilation = 1) {
+    return ops::WindowDim{.size = size, .stride = stride, .low = low, .high = high, .dilation = dilation};
+  };
+  const Case cases[] = {
+      {{1, 9, 26, 24}, {dim(3, 1, 1), dim(3, 1, 1)}},
+      {{2, 7, 7, 40}, {dim(5, 2, 2), dim(5, 2, 2)}},
+      {{1, 4, 30, 16}, {dim(3, 1, 1), dim(9, 4, 4)}},
+      {{1, 6, 5, 16}, {dim(7, 3, 3), dim(7, 3, 3)}},
+      {{1, 12, 17, 16}, {dim(3, 0, 2, 2), dim(3, 2, 0, 3)}},
+      {{2, 8, 14, 16}, {dim(3, 2, 2, 1, 2), dim(2, 3, 1, 1, 3)}},
+      {{3, 40, 16}, {dim(4, 1, 2)}},
+      {{2, 4, 5, 6, 16}, {dim(3, 1, 1), dim(1, 0, 0), dim(3, 1, 1)}},
+      {{1, 10, 10, 16}, {dim(3, -2, 4), dim(3, 5, -3)}},
+      {{1, 5, 12, 16}, {dim(3, 1, 1), dim(1, 0, 0)}},
+  };
+  for (const auto& [x, window] : cases) {
+    const int64_t channels = x.back();
+    Shape kernel, result{x[0]};
+    std::vector<int64_t> inner;
+    for (size_t d = 0; d < window.size(); ++d) {
+      const ops::WindowDim& it = window[d];
+      kernel.push_back(it.size);
+      inner.push_back(static_cast<int64_t>(d) + 1);
+      result.push_back(it.positions(x[d + 1]));
+    }
+    kernel.insert(kernel.end(), {1, channels});
+    result.push_back(channels);
+    const int64_t rank = std::ssize(window);
+    std::vector<int64_t> spatial(window.size());
+    std::iota(spatial.begin(), spatial.end(), 0);
+    const ops::Convolution apart{
+        {0, rank + 1, inner, rank, rank + 1, spatial, 0, rank + 1, inner}, window, channels, 1};
+    for (const bool gradients : {false, true})
+      check_kernel(convolution(x, kernel, apart, result, gradients), {.relative = 1e-5});
+  }
 }
 
 // A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.

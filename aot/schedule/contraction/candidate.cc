@@ -42,6 +42,8 @@ std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   text += fmt::format(", tasks {}x{}", c.row_parts, c.column_parts);
   if (c.depth_parts > 1) text += fmt::format("x{}", c.depth_parts);
   if (c.pack_rows == Packing::kBox) text += fmt::format(", boxes of {} rows", c.row_block);
+  if (c.tile_lines > 1) text += fmt::format(", {} lines at once", c.tile_lines);
+  if (c.depth_lines > 0) text += fmt::format(", {} x {} of the depth at once", c.depth_lines, c.depth_places);
   if (c.transposes_rows) text += ", rows transposed";
   return text;
 }

@@ -18,6 +18,10 @@ enum class Packing : uint8_t {
 struct Candidate {
   int way = 0;  // of the problem's
   int tile_rows = 1, tile_vectors = 1;
+  int tile_lines = 0;  // that the tile's rows lie in, of windows in place (window_tile.h); 0: they are none
+  // Of windows in place whose depth is long: so many of its lines and of the places of each are multiplied at once, between
+  // sums in memory; 0: all of a block by one tile.
+  int depth_lines = 0, depth_places = 0;
   int64_t depth_limit = 1, column_limit = 1;  // of a block, in elements
   int64_t row_block = 1;                      // rows that are packed, and then multiplied, at a time
   Packing pack_rows = Packing::kNone, pack_columns = Packing::kNone;

@@ -16,6 +16,9 @@ constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
 constexpr int64_t kFewRows = 64;  // for which columns that lie in line are read in blocks that processors foresee
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
+constexpr int64_t kSpilledColumns = 2;  // of windows at once, beside those in registers: operands in memory
+constexpr int64_t kWindowPlaces = 32;   // at most, where tiles have several lines
+constexpr int kWindowLines[] = {1, 2, 3, 4, 7};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
 
@@ -75,6 +78,7 @@ class Search {
 
   bool rows_can_stay(const Candidate& c) {
     const OperandSide& it = way(c).rows;
+    if (way(c).has_own_rows) return c.tile_lines > 0;
     return it.is_joined || (it.is_plain && !depth(c).is_ragged());
   }
 
@@ -96,9 +100,10 @@ class Search {
     const bool in_place = c.pack_rows == Packing::kNone && !rows_are_even(c);
     if (!in_place && c.pack_rows != Packing::kBox) return nullptr;
     const int64_t columns_of_box = way(c).has_own_rows && !in_place ? columns(c).chunk : 0;
-    const auto [found, is_new] = runs_.try_emplace({c.way, c.depth_limit, in_place ? 0 : c.row_block, columns_of_box});
+    const auto [found, is_new] =
+        runs_.try_emplace({c.way, c.depth_limit, in_place ? -c.tile_lines : c.row_block, columns_of_box});
     if (is_new) {
-      found->second = in_place ? runs_in_place(p_, way(c), depth(c))
+      found->second = in_place ? runs_in_place(p_, way(c), depth(c), c.tile_lines)
                                : runs_in_box(p_, way(c), cut_rows(p_, way(c), c.row_block), depth(c), columns(c));
     }
     return found->second ? &*found->second : nullptr;
@@ -165,13 +170,13 @@ class Search {
     const Orientation& way = this->way(c);
     const loops::RegisterTile& tile = target_.tile(p_.accumulator);
     // Beside the sums, registers hold the columns of a step and an element of the rows.
-    const int sums = std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator),
-                              target_.vector_registers - target_.spare_registers - vectors - 1);
+    const int sums = std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator), free_registers() - vectors);
     const int64_t column_vectors = divide_up(p_.extent(way.columns.dims), way.lanes);
     if (vectors > sums || (vectors > column_vectors && vectors != 1)) return;
     const int64_t rows = p_.extent(way.rows.dims);
     const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));
     c.tile_vectors = vectors;
+    if (way.has_own_rows) try_windows(c);
     std::set<int> tile_rows;
     for (int r = most; r >= std::max(1, most - 2); --r) tile_rows.insert(r);
     // Runs in tiles of about one size, and several short ones.
@@ -188,6 +193,49 @@ class Search {
     }
   }
 
+  // Beside an element of the rows.
+  int free_registers() const { return target_.vector_registers - target_.spare_registers - 1; }
+
+  // Windows in place, of one line or several, whose columns are in registers all at once.
+  void try_windows(Candidate c) {
+    const std::vector<int>& dims = way(c).rows.dims;
+    for (const int lines : kWindowLines) {
+      const bool fits = dims.size() > 1 && p_.space.dims[dims[dims.size() - 2]].extent % lines == 0;
+      if (lines > 1 && (!fits || depth(c).count() > 1 || depth(c).width() > kWindowPlaces)) continue;
+      c.tile_lines = lines;
+      const RowRuns* const runs = this->runs(c);
+      if (!runs) return;
+      const int64_t columns = c.tile_vectors * places_at_once(*runs, depth(c));
+      const int64_t sums = free_registers() - columns + (columns > c.tile_vectors ? kSpilledColumns : 0);
+      const int64_t rows = lines > 1 ? runs->run().count : p_.extent(dims);
+      const int64_t most = std::min(rows, sums / lines / c.tile_vectors);
+      for (int64_t r = most; r >= std::max<int64_t>(1, most - 2); --r) {
+        c.tile_rows = static_cast<int>(lines * r);
+        try_blocks(c);
+      }
+    }
+    try_depth_tiles(c);
+  }
+
+  // All rows of windows in place in registers, and so much of a long depth at once as fits beside them.
+  void try_depth_tiles(Candidate c) {
+    const Blocked& depth = this->depth(c);
+    const std::vector<int>& dims = way(c).rows.dims;
+    const int64_t rows = p_.extent(dims), line_axis = std::ssize(depth.axes) - 2;
+    c.tile_lines = 1;
+    c.tile_rows = static_cast<int>(rows);
+    const RowRuns* const runs = this->runs(c);
+    if (!runs || dims.empty() || depth.cut > line_axis || runs->stretch(rows) != rows) return;
+    const int64_t lines = depth.cut == line_axis ? depth.chunk : depth.axes[line_axis].extent;
+    const int64_t places = (free_registers() + kSpilledColumns) / c.tile_vectors - rows;
+    for (const int depth_lines : kWindowLines) {
+      if (depth_lines == 1 || lines % depth_lines != 0 || places < 2 * depth_lines) continue;
+      c.depth_lines = depth_lines;
+      c.depth_places = static_cast<int>(std::min(places / depth_lines, depth.axes.back().extent));
+      try_blocks(c);
+    }
+  }
+
   void try_blocks(Candidate c) {
     const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
     const int64_t whole = round_up(p_.extent(way(c).columns.dims), tile);
@@ -199,17 +247,19 @@ class Search {
   }
 
   void try_packing(Candidate c) {
-    c.row_block = round_up(std::min(target_.machine.packed_rows, p_.extent(way(c).rows.dims)), c.tile_rows);
+    const int64_t row_count = p_.extent(way(c).rows.dims);
+    c.row_block =
+        c.tile_lines > 0 ? row_count : round_up(std::min(target_.machine.packed_rows, row_count), c.tile_rows);
     const bool is_along_depth = way(c).is_along_depth();
     const bool packs_columns = !is_along_depth || !columns_can_stay(c);
     std::vector<Packing> rows, columns;
-    if (packs_columns) rows.push_back(Packing::kBox);
+    if (packs_columns && c.tile_lines == 0) rows.push_back(Packing::kBox);
     if (!is_along_depth && !way(c).has_own_rows) rows.push_back(Packing::kBlock);
     if (rows_can_stay(c)) rows.push_back(Packing::kNone);
-    if (packs_columns && way(c).columns.can_be_hoisted) {
+    if (packs_columns && way(c).columns.can_be_hoisted && c.depth_lines == 0) {
       columns = {Packing::kPrepared};
     } else {
-      if (packs_columns) columns.push_back(Packing::kBlock);
+      if (packs_columns && c.depth_lines == 0) columns.push_back(Packing::kBlock);
       if (columns_can_stay(c)) columns.push_back(Packing::kNone);
     }
     for (const Packing pack_rows : rows) {

@@ -22,6 +22,13 @@ int64_t ContractionPlan::odd_lines(int64_t elements) const {
   return (divide_up(elements, line_elements) | 1) * line_elements;
 }
 
+bool ContractionPlan::moves_in_line(const AxisMap& access) const {
+  const std::vector<int>& dims = rows.empty() ? depth_dims : rows;
+  return !dims.empty() && access.coefficients[dims.back()] != 0;
+}
+
+PlacesInside ContractionPlan::rows_inside() const { return places_inside(space, rows_side, last_or_none(rows), -1); }
+
 namespace {
 
 // An operand's parts, by where on the depth they begin: pieces that are joined along it, or all of it.
@@ -101,6 +108,8 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.line_elements = draft.target().machine.line_bytes / problem.accumulator_bytes();
   plan.tile_rows = c.tile_rows;
   plan.tile_vectors = c.tile_vectors;
+  plan.depth_lines = c.depth_lines;
+  plan.depth_places = c.depth_places;
   plan.depth = cut_depth(problem, way, c.depth_limit);
   plan.columns = cut_columns(problem, way, plan.tile_columns(), c.column_limit);
   plan.segments = segments(plan, way);
@@ -120,7 +129,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
     plan.row_blocks = cut_rows(problem, way, c.row_block);
     plan.runs = runs_in_box(problem, way, plan.row_blocks, plan.depth, plan.columns);
   } else if (c.pack_rows == Packing::kNone && !plan.segments[0].rows_in_place && plan.segments.size() == 1) {
-    plan.runs = runs_in_place(problem, way, plan.depth);
+    plan.runs = runs_in_place(problem, way, plan.depth, c.tile_lines);
   }
   const bool all_in_place = std::ranges::all_of(plan.segments, &DepthSegment::rows_in_place);
   plan.pack_rows = plan.runs ? c.pack_rows : all_in_place ? Packing::kNone : std::max(c.pack_rows, Packing::kBlock);

@@ -33,6 +33,8 @@ struct ContractionPlan {
   int64_t line_elements = 1;  // of a cache line, of sums and what is packed
   int tile_rows = 1;          // of the register tile
   int tile_vectors = 1;
+  int depth_lines = 0;  // as the candidate's
+  int depth_places = 0;
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
   bool rows_k_major = false;           // packed as tiles of [depth][tile rows]; else row after row
   bool rows_are_transposed = false;    // ... and they run along the depth where they lie
@@ -59,6 +61,14 @@ struct ContractionPlan {
   // Columns of a packed panel: a tile's; or a vector's, where it fills a cache line. So wide are the tiles of processors
   // with narrower vectors: what is packed for them is the same, and lies in a bundle once.
   int panel_columns() const { return lanes == line_elements ? lanes : tile_columns(); }
+  // Rows have an element for each column, and are read where they lie (window_tile.h).
+  bool has_windows_in_place() const { return has_own_rows && pack_rows == Packing::kNone; }
+  // Of such rows: the operand's place in this dimension moves from row to row of a run; without rows, along the
+  // innermost axis of the depth.
+  bool moves_in_line(const AxisMap& access) const;
+  // ... the rows of a run whose windows reach past neither end.
+  PlacesInside rows_inside() const;
+  bool has_sums_in_memory() const { return depth.count() > 1 || depth_lines > 0; }
   int vector_lanes() const { return std::max(lanes, depth_lanes); }
   bool is_along_depth() const { return depth_lanes > 1; }
 };

@@ -60,6 +60,20 @@ Index ContractionPoint::place(const AxisMap& access) const {
   return at;
 }
 
+Index ContractionPoint::flat(const ContractionSide& side) const {
+  Index at = side.constant();
+  for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * side.stride(static_cast<int>(d));
+  return at;
+}
+
+Expr ContractionPoint::exists(const ContractionSide& side, const std::function<bool(const AxisMap&)>& counts) {
+  Expr mask = nullptr;
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    if (counts(side.accesses[j])) mask = b().both(mask, in_bounds(side.accesses[j], side.value->type.shape[j]));
+  }
+  return mask;
+}
+
 Expr ContractionPoint::in_bounds(const AxisMap& access, int64_t extent) {
   if (access.always) return nullptr;
   Index at = place(access);
@@ -73,12 +87,7 @@ Expr ContractionPoint::in_bounds(const AxisMap& access, int64_t extent) {
 }
 
 Expr ContractionPoint::invariant_mask(const ContractionSide& side, const Axis& along) {
-  Expr mask = nullptr;
-  for (size_t j = 0; j < side.accesses.size(); ++j) {
-    if (!depends_on(side.accesses[j], along))
-      mask = b().both(mask, in_bounds(side.accesses[j], side.value->type.shape[j]));
-  }
-  return mask;
+  return exists(side, [&](const AxisMap& access) { return !depends_on(access, along); });
 }
 
 Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_mask, const Axis* along) {
@@ -106,9 +115,7 @@ void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& d
   const int64_t step = side.stride(depth.dims.back());
   const int64_t step_bytes = std::abs(step) * info(side.value->type.dtype).bytes;
   if (step_bytes < step_.draft().target().machine.line_bytes) return;
-  Index at = side.constant() + kPlacesAhead * step;
-  for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * side.stride(static_cast<int>(d));
-  b().prefetch(buffer_of(side), at);
+  b().prefetch(buffer_of(side), flat(side) + kPlacesAhead * step);
 }
 
 }  // namespace ingot::schedule

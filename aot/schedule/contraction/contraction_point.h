@@ -1,6 +1,8 @@
 // Where the loops of a contraction's kernel stand: a point of its iteration space, and what its operands have there.
 #pragma once
 
+#include <functional>
+
 #include "aot/schedule/contraction/contraction_plan.h"
 
 namespace ingot::schedule {
@@ -35,6 +37,10 @@ class ContractionPoint {
   loops::BufferId buffer_of(const ContractionSide& side) const { return step_.input(step_.draft().kept(side.value)); }
   // An operand's place along one of its dimensions, in units of 1 / divisor.
   loops::Index place(const AxisMap& access) const;
+  // Its element's place among all of them, where nothing is dilated.
+  loops::Index flat(const ContractionSide& side) const;
+  // Whether it has an element here as far as these of its dimensions say; null when always.
+  loops::Expr exists(const ContractionSide& side, const std::function<bool(const AxisMap& access)>& counts);
   // Whether the operand has elements here, as far as walking `along` does not change it; null when always.
   loops::Expr invariant_mask(const ContractionSide& side, const Axis& along);
   // One element (or vector of them) of an operand, in dtype(); 0 where there is none. `along`: the axis that is being

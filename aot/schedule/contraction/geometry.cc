@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/base/divide.h"
+
 namespace ingot::schedule {
 
 using loops::ContractionDim;
@@ -31,6 +33,21 @@ int64_t Blocked::count() const {
   int64_t product = chunks();
   for (int k = 0; k < cut; ++k) product *= axes[k].extent;
   return product;
+}
+
+void PlacesInside::narrow(int64_t step, int64_t low, int64_t high, int64_t extent) {
+  const int64_t most = to;
+  if (step < 0) {
+    from = std::max(from, divide_up(high - extent + 1, -step));
+    to = std::min(to, floor_divide(low, -step) + 1);
+  } else if (step > 0) {
+    from = std::max(from, -floor_divide(low, step));
+    to = std::min(to, floor_divide(extent - 1 - high, step) + 1);
+  } else if (low < 0 || high >= extent) {
+    to = from;
+  }
+  from = std::min(from, most);
+  to = std::clamp(to, from, most);
 }
 
 bool ContractionSide::is_affine() const {

@@ -35,6 +35,17 @@ struct Blocked {
   bool cuts_last_axis() const { return cut == static_cast<int>(axes.size()) - 1; }
 };
 
+// The innermost of some dimensions, -1 where there are none.
+inline int last_or_none(const std::vector<int>& dims) { return dims.empty() ? -1 : dims.back(); }
+
+// Of places 0, 1, ... along a dimension those from `from` to `to`, where windows reach past neither end of an operand.
+struct PlacesInside {
+  int64_t from, to;
+
+  // Only those whose element lies within 0 .. extent: place k reads one at k * step + something from `low` to `high`.
+  void narrow(int64_t step, int64_t low, int64_t high, int64_t extent);
+};
+
 // One operand: where its element lies for a point of the iteration space.
 struct ContractionSide {
   const Value* value = nullptr;

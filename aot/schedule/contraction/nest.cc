@@ -2,6 +2,7 @@
 
 #include "aot/base/divide.h"
 #include "aot/schedule/contraction/packing.h"
+#include "aot/schedule/contraction/window_tile.h"
 
 namespace ingot::schedule {
 
@@ -66,14 +67,28 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   if (plan_.pack_rows == Packing::kBlock) pack_rows(point_, panels_, first, plan_.row_block, depth, false);
   const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : first;
   for_each_row_tile(first, [&](const RowTile& rows) {
+    if (plan_.depth_lines > 0) return emit_depth_tiles(rows, columns, depth, finish);
     std::vector<RowsPanel> a;
     for (const DepthSegment& segment : plan_.segments)
-      a.push_back(panels_.rows_panel(segment, rows, packed_first, depth, columns));
+      a.push_back(panels_.rows_panel(segment, rows, packed_first, depth));
     for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
       const Tile tile{rows, column, width};
       const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
       prefetch_epilogue(tile, columns);
-      emit_sums(tile, emit_register_tile(point_, tile, a, b), columns, finish);
+      const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
+                                                              : emit_register_tile(point_, tile, a, b);
+      emit_sums(tile, sums, columns, finish);
+    });
+  });
+}
+
+void ContractionNest::emit_depth_tiles(const RowTile& rows, const BlockAt& columns, const BlockAt& depth,
+                                       const Finish& finish) {
+  for_each_depth_tile(point_, depth, [&](const DepthPlaces& places) {
+    for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
+      const Tile tile{rows, column, width};
+      const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
+      emit_sums(tile, emit_window_tile(point_, tile, b, columns, places), columns, finish);
     });
   });
 }
@@ -99,10 +114,30 @@ void ContractionNest::for_each_tile_of_runs(const Index& first, const RowsBody& 
   b_.loop("run", 0, plan_.row_block, length,
           [&](Index run) {
             point_.enter_row(first + run);
-            const RowTile stretch{first + run, static_cast<int>(length), std::nullopt, run_start(run)};
+            RowTile stretch{first + run, static_cast<int>(length), std::nullopt, run_start(run)};
+            if (plan_.has_windows_in_place() && length == runs.lines * runs.run().count) {
+              stretch.lines = runs.lines;
+              if (plan_.rows.size() > 1) stretch.line = point_[plan_.rows[plan_.rows.size() - 2]];
+              return emit_windows(stretch, body);
+            }
             length > runs.run().count ? emit_tiles_of_runs(stretch, body) : emit_tiles_of_run(stretch, body);
           },
           {Index(plan_.row_count()) - first, first_row_ + plan_.rows_per_task - first});
+}
+
+void ContractionNest::emit_windows(const RowTile& lines, const RowsBody& body) {
+  const int64_t length = plan_.runs->run().count, most = plan_.tile_rows / lines.lines, whole = length / most * most;
+  const auto tile = [&](const Index& in_run, int64_t rows) {
+    const std::optional<Index> innermost = plan_.rows.empty() ? std::nullopt : std::optional(in_run);
+    body({lines.row + in_run, static_cast<int>(lines.lines * rows), innermost, 0, {}, lines.lines, lines.line});
+  };
+  const auto [from, to] = plan_.rows_inside();
+  const int64_t first_inside = std::min(round_up(from, most), whole);
+  const int64_t end_inside = std::max(first_inside, std::min(to, whole) / most * most);
+  for (int64_t row = 0; row < first_inside; row += most) tile(row, most);
+  b_.loop("row", first_inside, end_inside, most, [&](const Index& row) { tile(row, most); });
+  for (int64_t row = end_inside; row < whole; row += most) tile(row, most);
+  if (length > whole) tile(whole, length - whole);
 }
 
 void ContractionNest::emit_tiles_of_run(const RowTile& run, const RowsBody& body) {
@@ -159,8 +194,7 @@ void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns
   const int64_t bytes = result.elements() * info(result.dtype).bytes;
   if (sums_up() || !plan_.result_is_linear || bytes < machine.l2_bytes || tile.columns < line) return;
   Pull::Scope scope(point_.step().pull());
-  b_.unrolled("r", tile.rows.count, [&](const Index& r) {
-    enter_result_row(tile.rows, r);
+  for_each_row_of(point_, tile.rows, true, [&](const Index&, const Index&) {
     for (int64_t i = 0; i < tile.columns; i += line) {
       enter_columns(columns, tile.column + i);
       const Index at = loops::flatten(point_.result_index(), result.shape);
@@ -172,26 +206,26 @@ void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns
 void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish) {
   const int64_t lanes = plan_.lanes;
   const int vectors = tile.vectors(plan_);
-  const auto each = [&](const std::function<void(Index, Index)>& body) {
-    b_.unrolled("r", tile.rows.count, [&](Index r) { b_.unrolled("v", vectors, [&](Index v) { body(r, v); }); });
+  const auto each = [&](bool is_unrolled, const std::function<void(Index r, Index v, Index row)>& body) {
+    for_each_row_of(point_, tile.rows, is_unrolled, [&](const Index& r, const Index& row) {
+      b_.unrolled("v", vectors, [&](Index v) { body(r, v, row); });
+    });
   };
   if (sums_up()) {
-    return each([&](Index r, Index v) {
-      const Index at = sum_at(tile.rows.row + r, tile.column + v * lanes);
+    return each(true, [&](Index r, Index v, Index row) {
+      const Index at = sum_at(row, tile.column + v * lanes);
       b_.store(sums_, at, b_.apply(ScalarOp::kAdd, {b_.load(sums_, at), b_.read(sums, {r, v})}));
     });
   }
   if (!epilogue_.is_rolled) {
-    return each([&](Index r, Index v) { finish_element(tile, r, v, columns, b_.read(sums, {r, v}), finish); });
+    return each(true,
+                [&](Index r, Index v, Index) { finish_element(tile, v, columns, b_.read(sums, {r, v}), finish); });
   }
   const auto place = [&](const Index& r, const Index& v) {
     return r * plan_.tile_columns() + v * lanes + point_.column_lane();
   };
-  each([&](Index r, Index v) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
-  b_.loop("r", 0, tile.rows.count, 1, [&](Index r) {
-    b_.unrolled("v", vectors,
-                [&](Index v) { finish_element(tile, r, v, columns, b_.load(tile_, place(r, v)), finish); });
-  });
+  each(true, [&](Index r, Index v, Index) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
+  each(false, [&](Index r, Index v, Index) { finish_element(tile, v, columns, b_.load(tile_, place(r, v)), finish); });
 }
 
 void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) {
@@ -199,21 +233,14 @@ void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) 
           [&](Index row) {
             for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
               const Tile tile{{row, 1}, column, width};
+              point_.enter_row(row);
               b_.unrolled("v", tile.vectors(plan_), [&](Index v) {
                 const Expr sum = b_.load(sums_, sum_at(row, column + v * plan_.lanes));
-                finish_element(tile, 0, v, columns, sum, finish);
+                finish_element(tile, v, columns, sum, finish);
               });
             });
           },
           {Index(plan_.row_count())});
-}
-
-void ContractionNest::enter_result_row(const RowTile& tile, const Index& r) {
-  if (tile.innermost) {
-    point_.set(plan_.rows.back(), *tile.innermost + r);
-  } else {
-    point_.enter_row(tile.row + r);
-  }
 }
 
 void ContractionNest::enter_columns(const BlockAt& columns, const Index& position) {
@@ -229,10 +256,9 @@ void ContractionNest::enter_columns(const BlockAt& columns, const Index& positio
   for (size_t k = 0; k < dims.size(); ++k) point_.set(dims[k], at[k]);
 }
 
-void ContractionNest::finish_element(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
-                                     const Expr& sum, const Finish& finish) {
+void ContractionNest::finish_element(const Tile& tile, const Index& v, const BlockAt& columns, const Expr& sum,
+                                     const Finish& finish) {
   Pull::Scope scope(point_.step().pull());
-  enter_result_row(tile.rows, r);
   enter_columns(columns, tile.column + v * plan_.lanes + point_.column_lane());
   finish(point_.result_index(), sum, tile.mask(point_, v));
 }

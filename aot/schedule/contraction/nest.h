@@ -29,16 +29,20 @@ class ContractionNest {
   const loops::Index& depth_part() const { return depth_part_; }
 
  private:
-  bool sums_up() const { return plan_.depth.count() > 1; }
+  bool sums_up() const { return plan_.has_sums_in_memory(); }
   void declare_scratch();
   void emit_column_block(const loops::Index& block, const Finish& finish);
   void emit_row_block(const loops::Index& first, const BlockAt& columns, const BlockAt& depth, const Finish& finish);
+  // Windows in place, a few places of the depth after the other.
+  void emit_depth_tiles(const RowTile& rows, const BlockAt& columns, const BlockAt& depth, const Finish& finish);
   using RowsBody = std::function<void(const RowTile& tile)>;
   void for_each_row_tile(const loops::Index& first, const RowsBody& body);
   void for_each_tile_of_runs(const loops::Index& first, const RowsBody& body);
   // ... of one run, or of several that are walked together.
   void emit_tiles_of_run(const RowTile& run, const RowsBody& body);
   void emit_tiles_of_runs(const RowTile& runs, const RowsBody& body);
+  // ... of windows where they lie, of one line or several. Those that reach past an end have tiles of their own.
+  void emit_windows(const RowTile& lines, const RowsBody& body);
   // Where the first row of the run that is entered lies, `run` rows after the first of its block.
   loops::Index run_start(const loops::Index& run);
 
@@ -50,9 +54,9 @@ class ContractionNest {
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
   void finish_sums(const BlockAt& columns, const Finish& finish);
   void enter_columns(const BlockAt& columns, const loops::Index& position);
-  void enter_result_row(const RowTile& tile, const loops::Index& r);
-  void finish_element(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
-                      const loops::Expr& sum, const Finish& finish);
+  // Of the row that is entered.
+  void finish_element(const Tile& tile, const loops::Index& v, const BlockAt& columns, const loops::Expr& sum,
+                      const Finish& finish);
   // In the partial sums of the task's rows.
   loops::Index sum_at(const loops::Index& row, const loops::Index& column) const;
 

@@ -97,24 +97,22 @@ Index Panels::batch_start(const std::function<int64_t(int dim)>& stride) const {
   return start;
 }
 
-RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth, const BlockAt& columns) const {
+RowsPanel Panels::runs_panel(const RowTile& tile, const BlockAt& depth) const {
   const RowRuns& runs = *plan_.runs;
   const std::vector<EvenRange> ranges = depth_ranges(runs, plan_.depth);
   if (runs.in_box()) return {rows_, tile.place, runs.run().step, ranges, /*is_far=*/false, tile.offsets};
   Index start = tile.place + batch_start([&](int d) { return runs.strides[d]; });
-  if (plan_.has_own_rows) start = start + columns.start;
   for (int k = 0; k <= plan_.depth.cut; ++k) {
     const std::vector<int>& dims = plan_.depth.axes[k].dims;
     if (dims.empty()) continue;
     start = start + (k < plan_.depth.cut ? point_[dims.back()] : depth.start) * runs.strides[dims.back()];
   }
-  const bool is_far = !plan_.has_own_rows && tile.offsets.empty();
-  return {point_.buffer_of(plan_.rows_side), start, runs.run().step, ranges, is_far, tile.offsets};
+  return {point_.buffer_of(plan_.rows_side), start, runs.run().step, ranges, tile.offsets.empty(), tile.offsets};
 }
 
 RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, const Index& packed_first,
-                             const BlockAt& depth, const BlockAt& columns) const {
-  if (plan_.runs) return runs_panel(tile, depth, columns);
+                             const BlockAt& depth) const {
+  if (plan_.runs) return runs_panel(tile, depth);
   const int64_t width = plan_.depth.width();
   if (!segment.rows_in_place) {
     const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
@@ -142,6 +140,30 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   const Index start = side.constant() + (columns.start + column) * column_step + depth.position * depth_step +
                       batch_start([&](int d) { return side.stride(d); });
   return {point_.buffer_of(side), start, depth_step, column_step, plan_.lanes};
+}
+
+Index enter_row_of(ContractionPoint& point, const RowTile& tile, const Index& line, const Index& in_line) {
+  const ContractionPlan& plan = point.plan();
+  if (!tile.innermost) {
+    point.enter_row(tile.row + in_line);
+    return tile.row + in_line;
+  }
+  point.set(plan.rows.back(), *tile.innermost + in_line);
+  if (tile.lines == 1) return tile.row + in_line;
+  point.set(plan.rows[plan.rows.size() - 2], tile.line + line);
+  return tile.row + line * plan.space.dims[plan.rows.back()].extent + in_line;
+}
+
+void for_each_row_of(ContractionPoint& point, const RowTile& tile, bool is_unrolled,
+                     const std::function<void(const Index&, const Index&)>& body) {
+  loops::KernelBuilder& b = point.b();
+  const int64_t in_line = tile.count / tile.lines;
+  const auto loop = [&](int64_t count, const std::function<void(const Index&)>& each) {
+    is_unrolled ? b.unrolled("r", count, each) : b.loop("r", 0, count, 1, each);
+  };
+  loop(tile.lines, [&](const Index& line) {
+    loop(in_line, [&](const Index& r) { body(line * in_line + r, enter_row_of(point, tile, line, r)); });
+  });
 }
 
 void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,

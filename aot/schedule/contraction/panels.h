@@ -16,6 +16,9 @@ struct RowTile {
   std::optional<loops::Index> innermost = std::nullopt;
   loops::Index place = 0;
   std::vector<int64_t> offsets = {};  // of several runs: elements from the first row to each
+  // As many rows of each of several lines: the first line's index in the second innermost dimension.
+  int lines = 1;
+  loops::Index line = 0;
 };
 
 // Where the register tile reads rows: each from its start on through the ranges of the depth.
@@ -62,11 +65,11 @@ class Panels {
 
   // `packed_first`: the first row that is packed.
   RowsPanel rows_panel(const DepthSegment& segment, const RowTile& tile, const loops::Index& packed_first,
-                       const BlockAt& depth, const BlockAt& columns) const;
+                       const BlockAt& depth) const;
   ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
 
  private:
-  RowsPanel runs_panel(const RowTile& tile, const BlockAt& depth, const BlockAt& columns) const;
+  RowsPanel runs_panel(const RowTile& tile, const BlockAt& depth) const;
   // What the batch's dimensions add, with these strides of the iteration dimensions.
   loops::Index batch_start(const std::function<int64_t(int dim)>& stride) const;
 
@@ -77,6 +80,14 @@ class Panels {
   loops::Index columns_start_ = 0;
   int64_t rows_pitch_ = 0, columns_pitch_ = 0;
 };
+
+// Goes to row `in_line` of a line of a tile; of all rows, it is the one that is returned.
+loops::Index enter_row_of(ContractionPoint& point, const RowTile& tile, const loops::Index& line,
+                          const loops::Index& in_line);
+
+// Goes to each row of a tile, by unrolled loops or others: body(r, row), where `row` is of all rows.
+void for_each_row_of(ContractionPoint& point, const RowTile& tile, bool is_unrolled,
+                     const std::function<void(const loops::Index& r, const loops::Index& row)>& body);
 
 // The first rows of a panel; `body` has where each begins.
 void for_each_row(loops::KernelBuilder& b, const RowsPanel& rows, int64_t count,

@@ -91,7 +91,8 @@ class Reader {
     it.operand = operand;
     it.dims = std::move(dims);
     const Value* value = it.side.value;
-    it.is_in_buffer = draft_.kept(value) && it.side.is_affine();
+    it.is_kept = draft_.kept(value);
+    it.is_in_buffer = it.is_kept && it.side.is_affine();
     it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
     it.is_joined = is_joined(it.side);
     const auto moves = [&](const Value* part) { return is_moved(part); };

@@ -22,6 +22,7 @@ struct OperandSide {
   int operand;            // of the op
   std::vector<int> dims;  // iteration dimensions of rows or of columns, outermost first; longer than 1
   Lie lie = Lie::kScattered;
+  bool is_kept = false;                 // it lies in a buffer
   bool is_in_buffer = false;            // ... at affine places
   bool is_plain = false;                // ... and of the accumulators' dtype
   bool is_moved = false;                // on the way from a buffer: read against its order

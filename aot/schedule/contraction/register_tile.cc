@@ -117,8 +117,7 @@ class RegisterTile {
   // What the columns of vector `v` are multiplied by.
   Expr row_element(loops::BufferId buffer, const Index& start, const Index& v) {
     if (!plan_.has_own_rows) return b_.splat(b_.convert(dtype_, b_.load(buffer, start)), plan_.lanes);
-    const Index at = start + tile_.column + v * plan_.lanes + b_.lane();
-    return b_.convert(dtype_, b_.load(buffer, at, plan_.runs->in_box() ? nullptr : tile_.mask(point_, v)));
+    return b_.convert(dtype_, b_.load(buffer, start + tile_.column + v * plan_.lanes + b_.lane()));
   }
 
   // What will be read after the next few steps of the depth: by the tile below, whose rows this one's first panel has

@@ -37,10 +37,66 @@ std::vector<EvenRange> even_ranges(const Blocked& block, const std::vector<int64
   return ranges;
 }
 
+constexpr int64_t kPlacesAtOnce = 8;
+constexpr int64_t kEdgePlaces = 16;  // at the ends of a line, which have code of their own
+
+// Whether windows reach past the ends of a line by little enough.
+bool edges_are_short(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
+                     bool are_at_once) {
+  const int row = last_or_none(way.rows.dims), tap = last_or_none(way.depth);
+  const auto outside = [&](int along, int across) {
+    const auto [from, to] = places_inside(problem.space, way.rows.side, along, across);
+    return (along < 0 ? 1 : problem.space.dims[along].extent) - (to - from);
+  };
+  const bool cuts_line = depth.cuts_last_axis() && depth.chunks() > 1;  // edges are in some of the blocks
+  return outside(row, -1) <= kEdgePlaces &&
+         ((are_at_once && !cuts_line) || outside(tap, row) <= (cuts_line ? 0 : kEdgePlaces));
+}
+
+// Rows that have an element for each column: a run along their innermost dimension, each of the others by itself.
+std::optional<RowRuns> windows_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
+                                        int lines) {
+  const ContractionSide& side = way.rows.side;
+  const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
+  RowRuns runs;
+  runs.lines = lines;
+  if (!way.rows.is_kept || side.value->type.dtype != problem.space.accumulate ||
+      std::ranges::any_of(side.accesses, is_dilated) ||
+      !edges_are_short(problem, way, depth, places_at_once(runs, depth) == depth.width()))
+    return std::nullopt;
+  for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));
+  runs.start = side.constant();
+  for (const int d : way.rows.dims) runs.rows.push_back({problem.space.dims[d].extent, side.stride(d)});
+  if (runs.rows.empty()) runs.rows.push_back({1, 0});
+  return runs;
+}
+
 }  // namespace
+
+int64_t places_at_once(const RowRuns& runs, const Blocked& depth) {
+  const int64_t width = depth.width(), innermost = depth.cuts_last_axis() ? depth.chunk : depth.axes.back().extent;
+  return runs.lines > 1 || width <= kPlacesAtOnce ? width : innermost <= kPlacesAtOnce ? innermost : 1;
+}
+
+PlacesInside places_inside(const loops::Contraction& space, const ContractionSide& side, int along, int across) {
+  PlacesInside inside{0, along < 0 ? 1 : space.dims[along].extent};
+  for (size_t j = 0; j < side.accesses.size(); ++j) {
+    const AxisMap& access = side.accesses[j];
+    const auto step = [&](int d) { return d < 0 ? 0 : access.coefficients[d]; };
+    if (access.always || (step(along) == 0 && step(across) == 0)) continue;
+    int64_t low = access.constant, high = access.constant;
+    for (int d = 0; d < std::ssize(space.dims); ++d) {
+      const int64_t reach = d == along ? 0 : step(d) * (space.dims[d].extent - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    inside.narrow(step(along), low, high, side.value->type.shape[j]);
+  }
+  return inside;
+}
 
 int64_t RowRuns::stretch(int64_t tile_rows) const {
   int64_t count = run().count;
+  if (lines > 1) return lines * count;
   if (tile_rows <= count) return count;
   for (size_t k = rows.size() - 1; k-- > 0 && count * rows[k].count <= kTilesOfStretch * tile_rows;)
     count *= rows[k].count;
@@ -57,8 +113,11 @@ std::vector<EvenRange> depth_ranges(const RowRuns& runs, const Blocked& depth) {
   return even_ranges(depth, runs.strides);
 }
 
-std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth) {
-  if (!way.rows.is_plain || depth.is_ragged()) return std::nullopt;
+std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
+                                     int lines) {
+  if (depth.is_ragged()) return std::nullopt;
+  if (way.has_own_rows) return windows_in_place(problem, way, depth, lines);
+  if (!way.rows.is_plain) return std::nullopt;
   RowRuns runs;
   const ContractionSide& side = way.rows.side;
   for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));

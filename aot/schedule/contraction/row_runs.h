@@ -23,10 +23,12 @@ struct RowRuns {
   std::vector<EvenRange> rows;  // all of them, or those of a block; outermost first, never empty: the last is a run
   Shape box;                    // one extent for each dimension of the operand; empty: read where it lies
   std::vector<int64_t> below;   // ... and so many of its places lie before that of the block's origin
+  int lines = 1;                // runs beside each other that windows in place are multiplied of at once
 
   bool in_box() const { return !box.empty(); }
   const EvenRange& run() const { return rows.back(); }
-  // How many rows tiles of up to `tile_rows` share out: a run, or several where it is shorter than a tile.
+  // How many rows tiles of up to `tile_rows` share out: a run; or several, where it is shorter than a tile or tiles have
+  // rows of several.
   int64_t stretch(int64_t tile_rows) const;
   // Elements from the first row of a stretch to this one.
   int64_t offset(int64_t row) const;
@@ -35,8 +37,18 @@ struct RowRuns {
 // How runs walk a block of the depth, outermost first; never empty.
 std::vector<EvenRange> depth_ranges(const RowRuns& runs, const Blocked& depth);
 
-// Rows where they lie; nullopt where some of them have no place, or need to be converted or made.
-std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth);
+// Of windows in place: so many places of a block of the depth are multiplied at once, their columns in registers. All of
+// the block where they are few or tiles have rows of several lines; else those of the innermost axis, or one.
+int64_t places_at_once(const RowRuns& runs, const Blocked& depth);
+
+// Of the places along one dimension of the iteration space, -1: none, those that have an element whatever the place is
+// along the others, as far as the operand's dimensions say that move along it or `across`.
+PlacesInside places_inside(const loops::Contraction& space, const ContractionSide& side, int along, int across);
+
+// Rows where they lie; nullopt where some of them have no place, or need to be converted or made. Windows of rows that have an element for each column may
+// reach past the operand's ends, by a little in the line that a run walks; so many `lines` of theirs are multiplied at once.
+std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
+                                     int lines);
 
 // `rows`: in blocks, each with a box of its own. Nullopt where windows are dilated or the last block is shorter.
 std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
