@@ -121,6 +121,11 @@ bool hoist(Module& module, PassContext& context);
 // ops do.
 bool recompute_stacks(Module& module, PassContext& context);
 
+// Products that a loop adds up, one in each iteration, become one product behind it that sums over the iterations as
+// well, where the factors of all of them lie in memory and are fewer than what adding them up moves. Floats are added in
+// another order.
+bool join_iterations(Module& module, PassContext& context);
+
 // Constants that scale and shift the features of a contraction by constant weights (BatchNorm of running moments, a
 // bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
 bool fold_scales(Module& module, PassContext& context);

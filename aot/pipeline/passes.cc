@@ -24,6 +24,7 @@ constexpr PassRow kCanonicalize[] = {
     {"unroll_loops", unroll_loops, nullptr, ""},
     {"hoist", hoist, nullptr, ""},
     {"recompute_stacks", recompute_stacks, nullptr, ""},
+    {"join_iterations", join_iterations, nullptr, ""},
     {"cse", cse, nullptr, ""},
     {"dce", dce, nullptr, ""},
 };
