@@ -147,6 +147,10 @@ bool join_products(Module& module, PassContext& context);
 // Notes on each loop how many iterations it has, where a constant bounds a carried counter: what costs are counted by.
 bool count_trips(Module& module, PassContext& context);
 
+// Marks the constants that a loop's stacks start as where the iterations overwrite every row and read none: nobody has
+// to write them. Each is one of its own.
+bool mark_unread(Module& module, PassContext& context);
+
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
 //

@@ -51,6 +51,7 @@ constexpr PassRow kCompilePasses[] = {
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
+    {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };

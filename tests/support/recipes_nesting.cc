@@ -71,7 +71,8 @@ void scan(GraphMaker& m) {
   const int64_t rows = 4 + m.random.below(5), columns = 4 + m.random.below(5);
   const DType dtype = m.float_dtype();
   Value* read = m.of({dtype, {trips, depth, rows}});
-  Value* written = m.of({dtype, {trips, depth, columns}});
+  const TensorType stack_type{dtype, {trips, depth, columns}};
+  Value* written = m.random.chance(0.5) ? ops::constant(m.b, stack_type, 0) : m.of(stack_type);
   Value* sum = m.of({dtype, {rows, columns}});
   const bool goes_down = m.random.chance(0.5), is_flipped = m.random.chance(0.3);
   Value* times = ops::constant(m.b, kCounter, static_cast<double>(trips));
