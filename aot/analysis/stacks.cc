@@ -44,7 +44,8 @@ std::optional<RowOrder> row_order(const Op& loop, const Counter& counter, const 
   const std::optional<Progression> rows = progression_of(loop, counter, index);
   if (!rows) return std::nullopt;
   if (rows->first == 0 && rows->step == 1) return RowOrder::kForward;
-  if (rows->first == static_cast<uint64_t>(counter.trips()) - 1 && rows->step == ~uint64_t{0}) return RowOrder::kBackward;
+  if (rows->first == static_cast<uint64_t>(counter.trips()) - 1 && rows->step == ~uint64_t{0})
+    return RowOrder::kBackward;
   return std::nullopt;
 }
 
@@ -68,13 +69,13 @@ std::optional<Stack> stack_of(const Op& loop, const Counter& counter, const Valu
     Value* stack = read->operand(0);
     const bool is_from_outside = is_outside(stack, loop.region(0)) && is_outside(stack, loop.region(1));
     if (is_from_outside && is_row_of(row, stack, counter)) {
-      if (const auto order = row_order(loop, counter, read->operand(1))) return Stack{stack, *order};
+      if (const auto order = row_order(loop, counter, read->operand(1))) return Stack{stack, *order, read->operand(1)};
     }
   }
   for (int i = 0; i < std::ssize(loop.operands); ++i) {
     const Op* update = row_update(loop, counter, i);
     if (update && under_reshapes(update->operand(1)) == row) {
-      return Stack{loop.result(i), *row_order(loop, counter, update->operand(2))};
+      return Stack{loop.result(i), *row_order(loop, counter, update->operand(2)), update->operand(2)};
     }
   }
   return std::nullopt;

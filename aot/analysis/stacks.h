@@ -24,6 +24,7 @@ const Op* row_update(const Op& loop, const Counter& counter, int carried);
 struct Stack {
   Value* value;  // a result of the loop where the loop writes it
   RowOrder order;
+  Value* row;  // its number, in the body
 };
 // That of `value`, whose shape may be another with as many elements as a row; nullopt where there is none.
 std::optional<Stack> stack_of(const Op& loop, const Counter& counter, const Value* value);

@@ -117,6 +117,10 @@ bool unroll_loops(Module& module, PassContext& context);
 // Moves what is loop-invariant before the loop, where the loop then computes less and reads no more.
 bool hoist(Module& module, PassContext& context);
 
+// Products of a stack's rows by a matrix that stays the same, where an iteration waits for the matrix: all rows are
+// multiplied at once before the loop.
+bool hoist_rows(Module& module, PassContext& context);
+
 // A loop saves a value of each iteration for a later loop: that is recomputed from other saved values where a few cheap
 // ops do.
 bool recompute_stacks(Module& module, PassContext& context);

@@ -23,6 +23,7 @@ constexpr PassRow kCanonicalize[] = {
     {"simplify_loops", simplify_loops, nullptr, ""},
     {"unroll_loops", unroll_loops, nullptr, ""},
     {"hoist", hoist, nullptr, ""},
+    {"hoist_rows", hoist_rows, nullptr, ""},
     {"recompute_stacks", recompute_stacks, nullptr, ""},
     {"join_iterations", join_iterations, nullptr, ""},
     {"cse", cse, nullptr, ""},
