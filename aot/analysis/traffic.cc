@@ -38,6 +38,7 @@ int64_t bytes_read(const Value& argument) {
 }
 
 int64_t bytes_written(const Value& yielded) {
+  if (yielded.op && is_unread(*yielded.op)) return 0;
   const bool is_update = yielded.op && ops::is_update(*yielded.op);
   return is_update ? yielded.op->operand(1)->type.bytes() : yielded.type.bytes();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/graph/attributes.h"
 #include "aot/ops/ops.h"
 
 namespace ingot {
@@ -47,6 +48,8 @@ LiteralRef constant_of(const Value* value) {
   if (!value->op || !value->op->is(kConstant)) return nullptr;
   return value->op->attrs().literal("value");
 }
+
+bool is_unread(const Op& constant) { return constant.attr_map.contains(attributes::kUnread); }
 
 LiteralRef with_shape(const Literal& literal, Shape shape) {
   auto result = std::make_shared<Literal>(literal);

@@ -23,6 +23,9 @@ void replace_op(Op* op, const Values& values);
 // The literal of a stablehlo.constant that makes `value`, or null.
 LiteralRef constant_of(const Value* value);
 
+// Of a constant: whether every element is overwritten before it is read, so that it may hold anything.
+bool is_unread(const Op& constant);
+
 // The same bytes as a tensor of another shape; the element counts are equal, or the literal is a splat.
 LiteralRef with_shape(const Literal& literal, Shape shape);
 

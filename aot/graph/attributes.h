@@ -23,9 +23,11 @@ inline constexpr const char* kDims = "ingot.dims";
 //   kRecomputed  a copy       none                     rematerialize   simplify, fuse and costs
 //   kLayoutCopy  a transpose  none                     assign_layouts  fuse: it is laid out once
 //   kTripCount   while        how many iterations run  count_trips     costs
+//   kUnread      a constant   none                     mark_unread     schedule: its kernel writes nothing
 inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
 inline constexpr const char* kTripCount = "ingot.trip_count";
+inline constexpr const char* kUnread = "ingot.unread";
 
 // Of ingot.kernel, for schedule and plan.
 //

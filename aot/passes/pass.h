@@ -117,9 +117,18 @@ bool unroll_loops(Module& module, PassContext& context);
 // Moves what is loop-invariant before the loop, where the loop then computes less and reads no more.
 bool hoist(Module& module, PassContext& context);
 
+// Products of a stack's rows by a matrix that stays the same, where an iteration waits for the matrix: all rows are
+// multiplied at once before the loop.
+bool hoist_rows(Module& module, PassContext& context);
+
 // A loop saves a value of each iteration for a later loop: that is recomputed from other saved values where a few cheap
 // ops do.
 bool recompute_stacks(Module& module, PassContext& context);
+
+// Products that a loop adds up, one in each iteration, become one product behind it that sums over the iterations as
+// well, where the factors of all of them lie in memory and are fewer than what adding them up moves. Floats are added in
+// another order.
+bool join_iterations(Module& module, PassContext& context);
 
 // Constants that scale and shift the features of a contraction by constant weights (BatchNorm of running moments, a
 // bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
@@ -141,6 +150,10 @@ bool join_products(Module& module, PassContext& context);
 
 // Notes on each loop how many iterations it has, where a constant bounds a carried counter: what costs are counted by.
 bool count_trips(Module& module, PassContext& context);
+
+// Marks the constants that a loop's stacks start as where the iterations overwrite every row and read none: nobody has
+// to write them. Each is one of its own.
+bool mark_unread(Module& module, PassContext& context);
 
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.

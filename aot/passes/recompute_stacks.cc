@@ -2,7 +2,7 @@
 #include <set>
 
 #include "aot/analysis/regions.h"
-#include "aot/analysis/trip_count.h"
+#include "aot/analysis/stacks.h"
 #include "aot/analysis/walk.h"
 #include "aot/base/contains.h"
 #include "aot/ops/support/build.h"
@@ -15,32 +15,20 @@ namespace {
 constexpr int kCachedFetches = 3;  // from an outer cache, in the time of one from memory
 
 // A result of a loop of which every iteration writes its own row.
-struct Stack {
+struct WrittenStack {
   Value* result;
   Value* row;  // in the body
 };
 
-// `shape` with one row of its first dimension.
-Shape row_shape(Shape shape) {
-  shape[0] = 1;
-  return shape;
-}
-
-std::vector<Stack> stacks_of(const Op& loop) {
+std::vector<WrittenStack> stacks_of(const Op& loop) {
   const std::optional<Counter> counter = counter_of(loop);
-  if (!counter || counter->start != 0 || counter->step != 1) return {};
-  const Block& body = loop.region(1);
-  std::vector<Stack> stacks;
+  if (!counter) return {};
+  std::vector<WrittenStack> stacks;
   for (int i = 0; i < std::ssize(loop.operands); ++i) {
-    const Value* argument = body.argument(i);
-    const Op* update = body.terminator()->operand(i)->op;
-    if (!update || !update->is(kDynamicUpdateSlice) || update->operand(0) != argument || argument->uses.size() != 1 ||
-        update->operand(2) != body.argument(counter->index))
-      continue;
-    const Shape& shape = argument->type.shape;
-    if (shape[0] == counter->trips() && update->operand(1)->type.shape == row_shape(shape)) {
-      stacks.push_back({loop.result(i), ops::window_source(*update)});
-    }
+    const Op* update = row_update(loop, *counter, i);
+    if (!update || loop.region(1).argument(i)->uses.size() != 1) continue;
+    if (row_order(loop, *counter, update->operand(2)) != RowOrder::kForward) continue;
+    stacks.push_back({loop.result(i), ops::window_source(*update)});
   }
   return stacks;
 }
@@ -53,7 +41,8 @@ bool reads_a_row(const Op& reader, const Value* stack) {
 // How a row follows from the rows of other stacks by a few cheap ops.
 class Recipe {
  public:
-  Recipe(const std::vector<Stack>& stacks, const std::set<const Value*>& gone, const Stack& wanted, int flops_max)
+  Recipe(const std::vector<WrittenStack>& stacks, const std::set<const Value*>& gone, const WrittenStack& wanted,
+         int flops_max)
       : stacks_(stacks), gone_(gone), wanted_(wanted), flops_max_(flops_max) {
     is_found_ = follow(wanted.row) && !rows_.empty();
   }
@@ -64,7 +53,7 @@ class Recipe {
   Value* make(GraphBuilder& b, const Op& reader) const {
     ValueMap map;
     const Values starts(reader.operands.begin() + 1, reader.operands.end());
-    for (const Stack* stack : rows_) {
+    for (const WrittenStack* stack : rows_) {
       Value* row = ops::dynamic_slice(b, stack->result, starts, row_shape(stack->result->type.shape));
       map[stack->row] = ops::reshape(b, row, stack->row->type.shape);
     }
@@ -77,7 +66,7 @@ class Recipe {
 
  private:
   bool follow(Value* value) {
-    for (const Stack& stack : stacks_) {
+    for (const WrittenStack& stack : stacks_) {
       if (stack.row != value || stack.result == wanted_.result || gone_.contains(stack.result)) continue;
       if (!contains(rows_, &stack)) rows_.push_back(&stack);
       return true;
@@ -96,20 +85,20 @@ class Recipe {
 
   static bool is_broadcast_splat(const Op& op) { return op.is(kBroadcastInDim) && constant_of(op.operand(0)); }
 
-  const std::vector<Stack>& stacks_;
+  const std::vector<WrittenStack>& stacks_;
   const std::set<const Value*>& gone_;
-  const Stack& wanted_;
+  const WrittenStack& wanted_;
   int flops_max_;
-  std::vector<const Stack*> rows_;
+  std::vector<const WrittenStack*> rows_;
   std::vector<Op*> ops_;  // each after those that it reads
   int flops_ = 0;
   bool is_found_ = false;
 };
 
 bool recompute(Op& loop, int flops_max) {
-  const std::vector<Stack> stacks = stacks_of(loop);
+  const std::vector<WrittenStack> stacks = stacks_of(loop);
   std::set<const Value*> gone;
-  for (const Stack& stack : stacks) {
+  for (const WrittenStack& stack : stacks) {
     const auto reads_row = [&](const Value::Use& use) { return reads_a_row(*use.op, stack.result); };
     if (stack.result->uses.empty() || !stack.row->op || !std::ranges::all_of(stack.result->uses, reads_row)) continue;
     const Recipe recipe(stacks, gone, stack, flops_max);

@@ -23,7 +23,9 @@ constexpr PassRow kCanonicalize[] = {
     {"simplify_loops", simplify_loops, nullptr, ""},
     {"unroll_loops", unroll_loops, nullptr, ""},
     {"hoist", hoist, nullptr, ""},
+    {"hoist_rows", hoist_rows, nullptr, ""},
     {"recompute_stacks", recompute_stacks, nullptr, ""},
+    {"join_iterations", join_iterations, nullptr, ""},
     {"cse", cse, nullptr, ""},
     {"dce", dce, nullptr, ""},
 };
@@ -50,6 +52,7 @@ constexpr PassRow kCompilePasses[] = {
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
+    {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };

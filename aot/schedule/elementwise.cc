@@ -1,11 +1,19 @@
+#include <algorithm>
+
+#include "aot/analysis/walk.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot::schedule {
 
 void lower_elementwise(Draft& draft, const Values& values) {
-  const SweepSpace space = sweep_space(draft, values);
   Step step(draft, lanes_for(draft, values));
+  if (std::ranges::all_of(values, [](const Value* value) { return value->op && is_unread(*value->op); })) {
+    step.write(values);
+    step.b().set_task_count(0);
+    return step.finish();
+  }
+  const SweepSpace space = sweep_space(draft, values);
   step.read(values);
   step.write(values, read_in_place(draft, values));
   sweep(

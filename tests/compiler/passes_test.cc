@@ -15,6 +15,7 @@
 #include "aot/ops/support/build.h"
 #include "tests/support/error_of.h"
 #include "tests/support/file_text.h"
+#include "tests/support/random_graph.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/tame_graph.h"
 #include "tests/support/temporary_folder.h"
@@ -60,6 +61,25 @@ INSTANTIATE_TEST_SUITE_P(Each, Passes,
 
 TEST(Fuse, KeepsTheMeaningOfCanonicalPrograms) {
   for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) expect_same_meaning({"canonicalize", "fuse"}, seed);
+}
+
+// Sums of random programs, over iterations that they have by chance.
+TEST(JoinIterations, KeepsTheMeaningOfRandomPrograms) {
+  constexpr int kJoinedMin = 20, kGraphsMax = 20000;
+  int joined = 0;
+  for (int seed = 0; joined < kJoinedMin && !HasFailure(); ++seed) {
+    ASSERT_LT(seed, kGraphsMax) << joined << " programs have products to join";
+    const auto module = random_graph(seed);
+    const auto changed = copy_module(*module);
+    PassContext context;
+    if (!join_iterations(*changed, context)) continue;
+    ++joined;
+    SCOPED_TRACE(fmt::format("seed {}\n{}\nbecame\n{}", seed, print(*module), print(*changed)));
+    const std::vector<RefTensor> arguments = random_arguments(*module->functions[0], 1);
+    expect_equal(evaluate(*changed->functions[0], arguments), evaluate(*module->functions[0], arguments),
+                 {.ulp = 16, .absolute = 1e-4});
+    EXPECT_FALSE(join_iterations(*changed, context)) << "not idempotent";
+  }
 }
 
 // --- the table ---

@@ -16,30 +16,20 @@ void finish(GraphMaker& region, const std::vector<TensorType>& types) {
 
 int some_recipes(GraphMaker& m) { return 1 + static_cast<int>(m.random.below(4)); }
 
-// `while i < n`, for n of at most four, a constant or not; the body counts, and makes what else is carried anew.
-void loop(GraphMaker& m) {
-  if (m.depth() >= kDepthMax) return;
-  const TensorType counter{DType::kI32, {}};
-  Values carried;
-  for (int64_t count = 1 + m.random.below(3); count > 0; --count) {
-    carried.push_back(m.random.chance(0.3) ? m.of({m.dtype(), m.shape()}) : m.any());
-  }
+const TensorType kCounter{DType::kI32, {}};
+
+// `while i < times` of a counter i that is carried behind `carried`; `next` makes what follows those in the body.
+using NextValues = std::function<Values(GraphMaker& body, const Block& region)>;
+void counted_loop(GraphMaker& m, Values carried, Value* times, const NextValues& next) {
   std::vector<RefTensor> starts;
   for (Value* value : carried) starts.push_back(m.tensor_of(value));
-  Value* times = ops::constant(m.b, counter, static_cast<double>(m.random.below(5)));
-  if (m.random.chance(0.3)) {
-    Value* three = ops::constant(m.b, counter, 3);
-    times = ops::binary(m.b, kAnd, m.of(counter), three);
-  }
-  carried.push_back(ops::constant(m.b, counter, 0));
-  starts.emplace_back(counter);
+  carried.push_back(ops::constant(m.b, kCounter, 0));
+  starts.emplace_back(kCounter);
 
-  std::vector<TensorType> types;
-  for (const Value* value : carried) types.push_back(value->type);
   std::vector<std::unique_ptr<Block>> regions;
   for (int k = 0; k < 2; ++k) {
     regions.push_back(std::make_unique<Block>());
-    for (const TensorType& type : types) regions.back()->add_argument(type);
+    for (const Value* value : carried) regions.back()->add_argument(value->type);
   }
   GraphBuilder condition;
   condition.at_end(*regions[0]);
@@ -47,13 +37,60 @@ void loop(GraphMaker& m) {
   condition.create(kStablehloReturn, {goes_on});
 
   GraphMaker body(m, *regions[1], starts);
-  body.grow(some_recipes(m));
-  Values next;
-  for (size_t i = 0; i + 1 < types.size(); ++i) next.push_back(body.of(types[i]));
-  Value* one = ops::constant(body.b, counter, 1);
-  next.push_back(ops::add(body.b, regions[1]->arguments.back().get(), one));
-  body.make(kStablehloReturn, next);
+  Values following = next(body, *regions[1]);
+  Value* one = ops::constant(body.b, kCounter, 1);
+  following.push_back(ops::add(body.b, regions[1]->arguments.back().get(), one));
+  body.make(kStablehloReturn, following);
   m.make(kWhile, carried, {}, {}, std::move(regions));
+}
+
+// For n of at most four, a constant or not; the body makes what is carried anew.
+void loop(GraphMaker& m) {
+  if (m.depth() >= kDepthMax) return;
+  Values carried;
+  for (int64_t count = 1 + m.random.below(3); count > 0; --count) {
+    carried.push_back(m.random.chance(0.3) ? m.of({m.dtype(), m.shape()}) : m.any());
+  }
+  Value* times = ops::constant(m.b, kCounter, static_cast<double>(m.random.below(5)));
+  if (m.random.chance(0.3)) {
+    Value* three = ops::constant(m.b, kCounter, 3);
+    times = ops::binary(m.b, kAnd, m.of(kCounter), three);
+  }
+  counted_loop(m, carried, times, [&](GraphMaker& body, const Block&) {
+    body.grow(some_recipes(m));
+    Values next;
+    for (const Value* value : carried) next.push_back(body.of(value->type));
+    return next;
+  });
+}
+
+// Through the rows of stacks, up or down: an iteration reads a row, writes another, and adds a product of both to a sum.
+void scan(GraphMaker& m) {
+  if (m.depth() >= kDepthMax) return;
+  const int64_t trips = 2 + m.random.below(3), depth = 1 + m.random.below(2);
+  const int64_t rows = 4 + m.random.below(5), columns = 4 + m.random.below(5);
+  const DType dtype = m.float_dtype();
+  Value* read = m.of({dtype, {trips, depth, rows}});
+  const TensorType stack_type{dtype, {trips, depth, columns}};
+  Value* written = m.random.chance(0.5) ? ops::constant(m.b, stack_type, 0) : m.of(stack_type);
+  Value* sum = m.of({dtype, {rows, columns}});
+  const bool goes_down = m.random.chance(0.5), is_flipped = m.random.chance(0.3);
+  Value* times = ops::constant(m.b, kCounter, static_cast<double>(trips));
+  counted_loop(m, {sum, written}, times, [&](GraphMaker& body, const Block& region) -> Values {
+    GraphBuilder& b = body.b;
+    Value* zero = ops::constant(b, kCounter, 0);
+    Value* row = region.argument(2);
+    if (goes_down) row = ops::subtract(b, ops::constant(b, kCounter, static_cast<double>(trips - 1)), row);
+    Value* x = ops::reshape(b, ops::dynamic_slice(b, read, {row, zero, zero}, {1, depth, rows}), {depth, rows});
+    body.grow(some_recipes(m));
+    Value* y = body.of({dtype, {depth, columns}});
+    Value* window = ops::reshape(b, y, {1, depth, columns});
+    Value* stack = ops::dynamic_update_slice(b, region.argument(1), window, {row, zero, zero});
+    const ops::DotDims dims{{}, {}, {0}, {0}};
+    Value* product =
+        is_flipped ? ops::transpose(b, ops::dot_general(b, y, x, dims), {1, 0}) : ops::dot_general(b, x, y, dims);
+    return {ops::add(b, region.argument(0), product), stack};
+  });
 }
 
 std::vector<std::unique_ptr<Block>> branches(GraphMaker& m, int64_t count) {
@@ -110,6 +147,7 @@ void optimization_barrier(GraphMaker& m) {
 std::vector<Recipe> nesting_recipes() {
   return {
       {"loop", 1, loop},
+      {"scan", 0.5, scan},
       {"choose_case", 0.4, choose_case},
       {"choose_if", 0.4, choose_if},
       {"map", 0.2, map},
