@@ -14,8 +14,18 @@
 namespace ingot {
 namespace {
 
-constexpr double kManyFlops = 2e7;                            // what smaller problems lose is little
-constexpr double kInstructions = 2, kStackReferences = 0.25;  // at most, for each multiply-add
+constexpr double kManyFlops = 2e7;  // what smaller problems lose is little
+
+// At most, for each multiply-add. Tiles of channels that are convolved apart are short, and some of the weights of their
+// windows are operands in memory.
+struct Most {
+  double instructions, stack_references;
+};
+constexpr Most kMost = {2, 0.25}, kMostOfWindows = {2.5, 0.5};
+
+Most most_of(const ContractionProblem& problem) {
+  return problem.name.starts_with("conv_mobilenet") ? kMostOfWindows : kMost;
+}
 
 // Of the kernel's steps, the loop with the most multiply-adds.
 codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target) {
@@ -30,16 +40,14 @@ codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target)
   return hottest;
 }
 
-// Depthwise convolutions read an element for each that they multiply.
-bool is_depthwise(const ContractionProblem& problem) { return problem.name.starts_with("conv_mobilenet"); }
-
 class HotLoop : public testing::TestWithParam<const char*> {};
 
 TEST_P(HotLoop, Multiplies) {
   const loops::Target& target = loops::find_target(GetParam());
   int loops = 0, with_spills = 0;
   for (ContractionProblem& problem : contraction_problems()) {
-    if (problem.flops < kManyFlops || is_depthwise(problem)) continue;
+    if (problem.flops < kManyFlops) continue;
+    const Most most = most_of(problem);
     PassContext context;
     context.target = &target;
     run_passes(compile_passes(), *problem.module, context);
@@ -48,9 +56,9 @@ TEST_P(HotLoop, Multiplies) {
       const Lowering lowering = lower(*kernel, target);
       if (lowering.choices.empty()) continue;
       const codegen::HotLoop loop = hot_loop(lowering, target);
-      EXPECT_LE(loop.instructions, kInstructions * loop.multiply_adds) << problem.name << " " << target.name << "\n"
-                                                                       << loop.text;
-      EXPECT_LE(loop.stack_references, kStackReferences * loop.multiply_adds)
+      EXPECT_LE(loop.instructions, most.instructions * loop.multiply_adds) << problem.name << " " << target.name << "\n"
+                                                                           << loop.text;
+      EXPECT_LE(loop.stack_references, most.stack_references * loop.multiply_adds)
           << problem.name << " " << target.name << "\n"
           << loop.text;
       ++loops;
