@@ -146,9 +146,10 @@ bool may_widen(const Op& op) {
   return from->type.dtype == DType::kBF16 && from->op && (from->op->def->is_elementwise || from->op->def->contraction);
 }
 
-// A sum of products with others may be one sum, in another order (the pass join_products).
+// A sum of products with others may be one sum, in another order (the passes join_products and join_iterations).
 bool may_join(const Op& op) {
   return op.is(kAdd) && std::ranges::any_of(op.operands, [](const Value* from) {
+           while (from->op && from->op->is(kTranspose)) from = from->op->operand(0);
            return from->op && (from->op->def->contraction || from->op->is(kAdd));
          });
 }
