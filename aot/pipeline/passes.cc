@@ -51,6 +51,7 @@ constexpr PassRow kCompilePasses[] = {
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
+    {"chain_kernels", chain_kernels, nullptr, "once there are kernels"},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
