@@ -35,7 +35,11 @@ inline constexpr const char* kUnread = "ingot.unread";
 //   kInvariantOperands  indices of operands that are constants, or that no iteration of the    fuse
 //                       loop around it changes
 //   kReplacedOperands   pairs of indices: a result takes the place of an operand if it can     mark_replaced
+//   kBlocks             it is made block by block: what a block has of each axis               chain_kernels
+//   kBlockAxes          ... the axis along each dimension of each result; -1: all of it
 inline constexpr const char* kInvariantOperands = "invariant";
 inline constexpr const char* kReplacedOperands = "replaces";
+inline constexpr const char* kBlocks = "blocks";
+inline constexpr const char* kBlockAxes = "block_axes";
 
 }  // namespace ingot::attributes

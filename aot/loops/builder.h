@@ -41,6 +41,13 @@ class KernelBuilder {
   void store(BufferId buffer, Index index, Expr value, Expr mask = nullptr);
   void prefetch(BufferId buffer, Index index);
   void transpose(TileId tile);  // a tile of one dimension, as long as its vectors
+  // A whole kernel, its tasks one after the other; it has scratch of its own. `buffers`: what stands for its inputs and
+  // outputs, from an element on. Its vectors have as many lanes as this kernel's, or it has none.
+  struct BufferPart {
+    BufferId buffer;
+    Index first;
+  };
+  void run(const Kernel& kernel, const std::vector<BufferPart>& buffers);
 
   // --- expressions (constants fold, splats are inserted, x + 0 and the like vanish where that is exact) ---
   Expr constant(DType dtype, double value);

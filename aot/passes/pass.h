@@ -174,6 +174,11 @@ bool fuse(Module& module, PassContext& context);
 // Makes each op an ingot.kernel of its own, which reads and writes memory: what runs where `fuse` is skipped.
 bool wrap_ops(Module& module, PassContext& context);
 
+// Makes one kernel of kernels that hand on products of a batch with themselves, which are larger than what they are made
+// of: attention, forward or backward. It is made block by block (aot/analysis/block_region.h), and what is handed on lies
+// in scratch.
+bool chain_kernels(Module& module, PassContext& context);
+
 // Notes on kernels which result takes the place of which operand when the plan has its way: of state, and of what a
 // loop carries. Pairs of indices.
 bool mark_replaced(Module& module, PassContext& context);

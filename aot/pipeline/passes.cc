@@ -54,6 +54,7 @@ constexpr PassRow kCompilePasses[] = {
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
+    {"chain_kernels", chain_kernels, nullptr, "once there are kernels"},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 

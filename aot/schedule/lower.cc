@@ -5,6 +5,7 @@
 #include "aot/base/contains.h"
 #include "aot/graph/op.h"
 #include "aot/ops/ops.h"
+#include "aot/schedule/blocks.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot {
@@ -41,6 +42,11 @@ const Template* find_template(const Op& op) {
 
 Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
   INGOT_CHECK(kernel.is(kKernel));
+  if (const std::optional<KernelBlocks> blocks = blocks_of(kernel)) {
+    if (std::optional<Lowering> made = schedule::lower_in_blocks(kernel, *blocks, target, options))
+      return *std::move(made);
+    return schedule::lower_stages(kernel, target, options);
+  }
   Draft draft(kernel, target, options);
   for (const auto& op : draft.body().ops) {
     const Template* found = find_template(*op);
