@@ -162,6 +162,7 @@ class Calls:
                     numbers_lent = Lent(state.numbers, found)
                     self._choices.begin(numbers_lent.symbols.values())
                     self._places.begin_call()
+                    self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
@@ -195,13 +196,13 @@ class Calls:
         moved = [number for schedule in self.subject.schedules.values() for number in schedule.moved]
         return {number.name: number.held(number.optimizer.param_groups) for number in moved}
 
-    def _number(self, tensor: torch.Tensor, value: float) -> Any:
+    def _number(self, tensor: torch.Tensor, value: float, is_zero_at_times: bool = False) -> Any:
         """A changeable number for Python: arithmetic with it is traced, comparisons answer as for its value."""
         number = tensor.item()
         shape_env = self._fakes.shape_env
         assert shape_env is not None
         shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
-        self._choices.take(number)
+        self._choices.take(number, is_zero_at_times)
         return number
 
 
