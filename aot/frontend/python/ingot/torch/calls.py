@@ -15,12 +15,14 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
+from ingot.torch.attributes import Attributes
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
 from ingot.torch.gradients import gradients
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.keys import one_key
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
 from ingot.torch.reach import is_users
@@ -143,8 +145,14 @@ class Calls:
         stand_ins = dict(zip(state.tensors, state_in, strict=True))
         given, given_next = ({f"input {i}": x for i, x in enumerate(tensors)} for tensors in (inputs, next_inputs))
         results: Tensors = []
-        with lent(state, stand_ins, numbers, subject.changeable) as read, self._places, ExitStack() as running:
+        with (
+            one_key(state.tensors, stand_ins),
+            lent(state, stand_ins, numbers, subject.changeable) as read,
+            self._places,
+            ExitStack() as running,
+        ):
             running.enter_context(Exchange(state, stand_ins))
+            attributes = Attributes(state.tensors, stand_ins)
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
@@ -164,6 +172,7 @@ class Calls:
                     self._places.begin_call()
                     self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
+                    left = attributes.left()
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
@@ -175,6 +184,7 @@ class Calls:
                     self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given_next | scheduled, own)
                     if call == 0:
                         self.outputs = outputs
+                        self.repetition.unset += left
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)
         self._places.refuse_repeated_draws()
