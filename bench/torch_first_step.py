@@ -2,13 +2,13 @@
 
 Seconds of first calls are of the processor, of this process and of the compilers that it starts: other work on the
 machine changes them less than the time that passes. Each row is of two processes: one that finds nothing on disk, and
-the next, which finds what that one traced and compiled. A call traces the function (or finds the trace), compiles what it
-traced (or finds the bundle), compares three steps with PyTorch's (or one) and makes one; importing PyTorch and making the model come before. Beside it stand
-the same first step in eager PyTorch, and with the model and the optimizer's step given to torch.compile. The models are
-those of the package's tests.
+the next, which finds what that one traced and compiled. A call traces the function (or finds the trace), compiles what
+it traced (or finds the bundle), compares three steps with PyTorch's (or one) and makes one; importing PyTorch and
+making the model come before. Beside it stand the same first step in eager PyTorch, and with the model and the
+optimizer's step given to torch.compile. The models are those of the package's tests.
 
-Times of later calls are those that pass, on one processor, one by one. A loop that calls nothing and takes as long as
-the median call is timed as often, for what the machine itself does to a call. A quiet machine is wanted here.
+Times of later calls are those that pass, on one processor, one by one. After each call a loop is timed that calls
+nothing and takes as long as the median call, for what the machine itself does to a call. A quiet machine is wanted.
 
 Rows, and parts of rows, that are not measured stay in the tables as they are.
 """
@@ -46,12 +46,13 @@ LATER_HEAD = """
 ## Later steps
 
 Microseconds that a call takes, one by one after the first: the median, and what one of a hundred exceeds. Beside their
-ratio stands that of a loop that calls nothing and takes as long: what the machine itself does to a call.
+ratio stands that of a loop that calls nothing and takes as long, in turn with the calls: what the machine itself does.
 
 """
 LATER_COLUMNS = ["model", "calls", "median", "99 %", "ratio", "a bare loop's ratio"]
 INGOT, TORCH = "ingot", "torch"
 PLACES = {INGOT: (0, 8), TORCH: (8, 11)}  # of a contestant's numbers in a row
+TURNS = 100_000  # of a bare loop, to see how long one takes
 Rows = dict[str, list[str]]
 
 
@@ -124,10 +125,10 @@ def later_calls(name: str, count: int) -> dict[str, float]:
     arguments = [rows[0] for rows in training.batches]
     step = ingot.torch.compile(training.step, training.model, training.optimizer)
     step(*arguments)
-    calls = one_by_one(lambda: step(*arguments), count)
-    turns = 100_000
-    turns = max(1, round(turns * calls[0] / one_by_one(lambda: bare_loop(turns), 9)[0]))
-    bare = one_by_one(lambda: bare_loop(turns), count)
+    (alone,) = in_turn([lambda: step(*arguments)], max(9, count // 100))
+    (loop,) = in_turn([lambda: bare_loop(TURNS)], 9)
+    turns = max(1, round(TURNS * alone[0] / loop[0]))
+    calls, bare = in_turn([lambda: step(*arguments), lambda: bare_loop(turns)], count)
     return {"median": calls[0], "most": calls[1], "ratio": calls[1] / calls[0], "bare": bare[1] / bare[0]}
 
 
@@ -137,15 +138,16 @@ def bare_loop(turns: int) -> None:
         pass
 
 
-def one_by_one(call: Callable[[], Any], count: int) -> tuple[float, float]:
-    """Microseconds of a call: the median, and what one of a hundred exceeds."""
-    times = [0] * count
+def in_turn(calls: list[Callable[[], Any]], count: int) -> list[tuple[float, float]]:
+    """Microseconds of each of some calls, made one after the other: the median, and what one of a hundred exceeds."""
+    times = [[0] * count for _ in calls]
     for i in range(count):
-        start = time.perf_counter_ns()
-        call()
-        times[i] = time.perf_counter_ns() - start
-    times.sort()
-    return times[count // 2] / 1e3, times[count * 99 // 100] / 1e3
+        for call, taken in zip(calls, times, strict=True):
+            start = time.perf_counter_ns()
+            call()
+            taken[i] = time.perf_counter_ns() - start
+    ordered = [sorted(taken) for taken in times]
+    return [(taken[count // 2] / 1e3, taken[count * 99 // 100] / 1e3) for taken in ordered]
 
 
 def in_a_process(what: str, name: str, cache: str) -> dict[str, float]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import io
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -252,61 +250,6 @@ def test_other_shapes_are_traced_once_each() -> None:
     assert len([one for one in warned if "other shapes" in str(one.message)]) == 1
 
 
-def weighted(loss_of: Callable[..., torch.Tensor]) -> tuple[nn.Module, Callable[..., Any]]:
-    torch.manual_seed(0)
-    model = nn.Linear(3, 2)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-    def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = loss_of(model(x), w)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return model, ingot.torch.compile(step, model, optimizer, buckets=ingot.torch.Buckets(["x"], "w", least=4))
-
-
-def weighted_mean(out: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return (w * out.square().sum(1)).sum() / w.sum()
-
-
-def test_buckets_take_any_number_of_rows() -> None:
-    model, step = weighted(weighted_mean)
-    reference, eager = weighted(weighted_mean)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for i, rows in enumerate((6, 3, 5, 8, 2, 6)):
-            x, w = torch.cat([XS[i], XS[i]])[:rows], torch.rand(rows, generator=GENERATOR)
-            torch.testing.assert_close(step(x, w), eager.function(x, w).detach())
-    assert step.programs == 2
-    torch.testing.assert_close(model.weight, reference.weight)
-
-
-UNPADDABLE: dict[str, Callable[..., torch.Tensor]] = {
-    "is not what PyTorch does": lambda out, w: out.square().mean() + w.sum(),
-    "cannot be shown to be right for padded": lambda out, w: weighted_mean(nn.functional.dropout(out), w),
-}
-
-
-def test_buckets_say_what_cannot_be_padded() -> None:
-    _, step = weighted(weighted_mean)
-    with pytest.raises(ingot.torch.TraceError, match=r"padded together, but have other rows: \{'x': 3, 'w': 4\}"):
-        step(XS[0, :3], torch.ones(4))
-    with pytest.raises(ingot.torch.TraceError, match="`w` is padded, but is no tensor with rows"):
-        step(XS[0], 1.0)
-    with pytest.raises(ValueError, match="leave verify on"):
-        ingot.torch.compile(step.function, nn.Linear(3, 2), buckets=ingot.torch.Buckets(["x"], "w"), verify=False)
-
-
-@pytest.mark.parametrize("why", UNPADDABLE)
-def test_buckets_that_padding_changes_are_refused(why: str) -> None:
-    _, step = weighted(UNPADDABLE[why])
-    step(XS[0, :4], torch.ones(4))  # a full bucket
-    with pytest.raises(ingot.torch.DisagreementError, match=why):
-        step(XS[0, :3], torch.ones(3))
-
-
 def test_two_functions_train_one_model() -> None:
     mine, reference = Training(True), Training(False)
 
@@ -537,59 +480,3 @@ def test_second_processes_find_bundles(own_cache: Path, monkeypatch: pytest.Monk
     assert len([*own_cache.iterdir()]) == 1
     monkeypatch.setattr(tool, "call", lambda *_: pytest.fail("compiled again"))
     Training(True).step(XS[0])
-
-
-TEXT = 'module {{ func.func public @f() -> (tensor<f32> {{jax.result_info = "y"}}) {{ {} }} }}'
-TEXTS = [
-    {"f": TEXT.format(f"%0 = stablehlo.constant dense<{i}.0> : tensor<f32>\n return %0 : tensor<f32>")}
-    for i in range(4)
-]
-
-
-def value(bundle: ingot.Bundle) -> float:
-    return float(ingot.Session(bundle).entries["f"]()["y"])
-
-
-def test_cached_contents_are_compared(own_cache: Path) -> None:
-    assert value(cache.compiled(TEXTS[1])) == 1
-    (place,) = own_cache.iterdir()
-    (place / cache.CONTENT).write_text("something else of the same hash")
-    assert value(cache.compiled(TEXTS[1])) == 1
-
-
-def test_damaged_bundles_are_made_anew(own_cache: Path) -> None:
-    assert value(cache.compiled(TEXTS[1])) == 1
-    (place,) = own_cache.iterdir()
-    (place / cache.BUNDLE).write_bytes(b"damaged")
-    for _ in range(2):
-        assert value(cache.compiled(TEXTS[1])) == 1
-    assert (place / cache.BUNDLE).read_bytes() != b"damaged"
-
-
-COMPILING = """
-import sys, ingot
-from ingot import cache
-texts = {"f": sys.argv[1]}
-print(float(ingot.Session(cache.compiled(texts)).entries["f"]()["y"]))
-"""
-
-
-def test_several_processes_compile_at_once(own_cache: Path) -> None:
-    command = [sys.executable, "-c", COMPILING, TEXTS[2]["f"]]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [float(process.communicate()[0]) for process in processes] == [2.0] * 3
-    assert [place.is_dir() for place in own_cache.iterdir()] == [True]
-
-
-def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "file/cache"))
-    with pytest.warns(UserWarning, match="nothing is kept: .*file/cache.*INGOT_CACHE names another"):
-        assert value(cache.compiled(TEXTS[1])) == 1
-
-
-def test_the_cache_is_limited(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INGOT_CACHE_BYTES", "1")
-    bundles = [cache.compiled(texts) for texts in TEXTS]
-    assert len([*own_cache.iterdir()]) == 1
-    assert [value(bundle) for bundle in bundles] == [0, 1, 2, 3], "what is open stays"

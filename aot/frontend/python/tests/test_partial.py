@@ -82,3 +82,24 @@ def test_another_shape_runs_in_pytorch_with_one_warning() -> None:
         warnings.simplefilter("error")
         compiled(model, XS[1][:5])
         compiled(model, XS[1])
+
+
+def test_an_optimizer_that_asks_for_losses_calls_it() -> None:
+    def trained(compiled: bool) -> tuple[list[float], nn.Module]:
+        torch.manual_seed(0)
+        model = network()
+        optimizer = torch.optim.LBFGS(model.parameters(), lr=0.3, max_iter=3)
+        called = ingot.torch.partial(model) if compiled else model
+
+        def closure() -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = called(XS[0]).square().mean()
+            loss.backward()
+            return loss
+
+        return [optimizer.step(closure).item() for _ in range(4)], model
+
+    (mine, model), (theirs, other) = trained(True), trained(False)
+    assert mine == pytest.approx(theirs, rel=1e-4)
+    for parameter, expected in zip(model.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(parameter, expected, rtol=1e-3, atol=1e-4)

@@ -234,3 +234,85 @@ def test_a_scheduler_that_is_further_is_not_loaded() -> None:
     with pytest.raises(ValueError, match="scheduler has made 1 steps, the file's 0"):
         program.state.load(saved)
     assert model[0] == 1
+
+
+class Moving(LRScheduler):
+    """Gives a setting of its optimizer the values of a list, one after the other."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, key: str, values: list[float]) -> None:
+        self.key, self.values = key, values
+        super().__init__(optimizer)
+
+    def get_lr(self) -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self, epoch: int | None = None) -> None:
+        super().step(epoch)
+        for group in self.optimizer.param_groups:
+            group[self.key] = self.values[self.last_epoch % len(self.values)]
+
+
+class Truthful(torch.optim.Optimizer):
+    """Asks of its momentum whether it is true."""
+
+    def __init__(self, parameters: Any, lr: float, momentum: float) -> None:
+        super().__init__(parameters, {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self) -> None:
+        (group,) = self.param_groups
+        for parameter in group["params"]:
+            state = self.state[parameter]
+            if "slot" not in state:
+                state["slot"] = torch.zeros_like(parameter)
+            slot = state["slot"]
+            if group["momentum"]:
+                slot.mul_(group["momentum"]).add_(parameter.grad)
+            parameter.sub_(group["lr"] * (slot if group["momentum"] else parameter.grad))
+
+
+RATES = {"lr": 0.1, "momentum": 0.9}
+TO_ZERO, FROM_ZERO = [0.9, 0.5, 0.0, 0.0, 0.8], [0.0, 0.5, 0.0, 0.9]
+ZEROS: dict[str, tuple[Callable[..., torch.optim.Optimizer], str, list[float]]] = {
+    "sgd": (lambda p: torch.optim.SGD(p, **RATES), "momentum", TO_ZERO),
+    "nesterov": (lambda p: torch.optim.SGD(p, **RATES, nesterov=True), "momentum", TO_ZERO),
+    "rmsprop": (lambda p: torch.optim.RMSprop(p, **RATES), "momentum", TO_ZERO),
+    "decay": (lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0.1), "weight_decay", [0.1, 0.0, 0.2]),
+    "rate": (lambda p: torch.optim.SGD(p, **RATES), "lr", [0.1, 0.0, 0.2]),
+    "own": (lambda p: Truthful(p, **RATES), "momentum", TO_ZERO),
+    "own_from_zero": (lambda p: Truthful(p, **RATES), "momentum", FROM_ZERO),
+}
+
+
+def moved(optimizer: Callable[..., torch.optim.Optimizer], key: str, values: list[float]) -> Any:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    mine = optimizer(model.parameters())
+    scheduler = Moving(mine, key, values)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        mine.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        mine.step()
+        scheduler.step()
+        return loss
+
+    return model, mine, scheduler, step
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_scheduler_moves_a_number_to_zero_and_back(name: str) -> None:
+    """Where a momentum is 0 optimizers leave its slots as they are."""
+    (model, optimizer, scheduler, function), (other, _, _, eager) = moved(*ZEROS[name]), moved(*ZEROS[name])
+    step = ingot.torch.compile(function, model, optimizer, scheduler, total_steps=20)
+    for x in torch.randn(8, 6, 3):
+        assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-5)
+    assert step.programs == 1
+    assert torch.allclose(model.weight, other.weight, atol=1e-6)
+
+
+def test_a_slot_that_would_be_made_later_is_refused() -> None:
+    model, optimizer, scheduler, step = moved(lambda p: torch.optim.SGD(p, lr=0.1), "momentum", FROM_ZERO)
+    with pytest.raises(ingot.torch.TraceError, match="SGD makes 'momentum_buffer' of its first gradients"):
+        ingot.torch.compile(step, model, optimizer, scheduler, total_steps=20)(torch.randn(6, 3))

@@ -40,7 +40,7 @@ OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
 def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -> Iterator[None]:
     """Python's functions take numbers of the program's: those of `math`, `min` and `max`.
 
-    And `isinstance` and `type`, where they are looked up among `variables` first: the user's modules.
+    And `isinstance`, `type` and `id`, where they are looked up among `variables` first: the user's modules.
     """
     with ExitStack() as undo:
         for name, op in OF_MATH.items():
@@ -76,7 +76,12 @@ def _is_of(value: Any, types: Any) -> bool:
     return isinstance(PYTHONS.get(type(value), value), types) or isinstance(value, types)
 
 
-ASKING = {"isinstance": _is_of, "type": _Type}
+def _identity(value: Any) -> int:
+    """Of a tensor that of what it stands in for."""
+    return hash(value) if isinstance(value, torch.Tensor) else id(value)
+
+
+ASKING = {"isinstance": _is_of, "type": _Type, "id": _identity}
 
 
 def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], choices: Choices) -> Callable[..., Any]:

@@ -11,12 +11,11 @@ from typing import Any
 
 import torch
 
-Number = int | float
-Bounds = tuple[Number, Number]
+from ingot.torch.tensor_bounds import Bounds, Number, of_tensor
+
 Rule = Callable[..., Bounds | None]
 
 BITS = 63  # of an integer's absolute value
-TENSORS: Bounds = (-(1 << 53), 1 << 53)  # what integers of tensors are taken to be within, and floats made whole
 MOST_BITS = 256  # numbers beyond are all alike
 ENDLESS = 1 << MOST_BITS
 
@@ -32,11 +31,13 @@ def holds(outer: Bounds, inner: Bounds) -> bool:
 
 
 def bounds_of(node: torch.fx.Node, known: Mapping[torch.fx.Node, Bounds | None]) -> Bounds | None:
-    """Of what a node gives; tensors of one number have its bounds."""
+    """Of what a node gives; of a tensor's integers, of all of them."""
     made = node.meta.get("val")
     operands = [_operand(operand, known) for operand in node.args]
     if node.target in SAME:
         found = operands[0]
+    elif isinstance(made, torch.Tensor) and node.target not in RULES:
+        found = of_tensor(node, made, lambda operand: _operand(operand, known))
     elif node.target is torch.sym_sum:
         terms = [_operand(term, known) for term in node.args[0]]
         found = _sum(terms)
@@ -47,9 +48,7 @@ def bounds_of(node: torch.fx.Node, known: Mapping[torch.fx.Node, Bounds | None])
             found = None
     else:
         found = None
-    if found is None and isinstance(made, torch.SymInt):
-        return TENSORS if node.target not in RULES or node.target in WHOLE else (-ENDLESS, ENDLESS)
-    return found
+    return (-ENDLESS, ENDLESS) if found is None and isinstance(made, torch.SymInt) else found
 
 
 def raised_by(node: torch.fx.Node, known: Mapping[torch.fx.Node, Bounds | None]) -> str:
@@ -188,7 +187,7 @@ DOMAINS: dict[Any, tuple[float, float, str]] = {
     torch.ops.aten.exp.default: (-math.inf, MOST, "OverflowError"),
 }
 SAME = {ITEM, torch.ops.aten.scalar_tensor.default, torch.ops.aten.lift_fresh_copy.default}
-WHOLE = (math.floor, math.ceil, math.trunc, builtins.round)  # of floats
+WHOLE_OF_FLOATS = (math.floor, math.ceil, math.trunc, builtins.round)
 RULES: dict[Any, Rule] = {
     operator.add: _corners(operator.add),
     operator.sub: _corners(operator.sub),
@@ -216,5 +215,5 @@ RULES: dict[Any, Rule] = {
     torch.sym_float: _rising(float),
     **dict.fromkeys((torch._sym_sqrt, torch.ops.aten.sqrt.default), _rising(math.sqrt)),
     torch.sym_sum: lambda *terms: None,
-    **dict.fromkeys(WHOLE, _whole),
+    **dict.fromkeys(WHOLE_OF_FLOATS, _whole),
 }

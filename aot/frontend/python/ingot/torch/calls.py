@@ -15,12 +15,14 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
+from ingot.torch.attributes import Attributes
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
 from ingot.torch.gradients import gradients
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.keys import one_key
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
 from ingot.torch.reach import is_users
@@ -143,8 +145,14 @@ class Calls:
         stand_ins = dict(zip(state.tensors, state_in, strict=True))
         given, given_next = ({f"input {i}": x for i, x in enumerate(tensors)} for tensors in (inputs, next_inputs))
         results: Tensors = []
-        with lent(state, stand_ins, numbers, subject.changeable) as read, self._places, ExitStack() as running:
+        with (
+            one_key(state.tensors, stand_ins),
+            lent(state, stand_ins, numbers, subject.changeable) as read,
+            self._places,
+            ExitStack() as running,
+        ):
             running.enter_context(Exchange(state, stand_ins))
+            attributes = Attributes(state.tensors, stand_ins)
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
@@ -162,7 +170,9 @@ class Calls:
                     numbers_lent = Lent(state.numbers, found)
                     self._choices.begin(numbers_lent.symbols.values())
                     self._places.begin_call()
+                    self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
+                    left = attributes.left()
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
@@ -174,6 +184,7 @@ class Calls:
                     self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given_next | scheduled, own)
                     if call == 0:
                         self.outputs = outputs
+                        self.repetition.unset += left
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)
         self._places.refuse_repeated_draws()
@@ -195,13 +206,13 @@ class Calls:
         moved = [number for schedule in self.subject.schedules.values() for number in schedule.moved]
         return {number.name: number.held(number.optimizer.param_groups) for number in moved}
 
-    def _number(self, tensor: torch.Tensor, value: float) -> Any:
+    def _number(self, tensor: torch.Tensor, value: float, is_zero_at_times: bool = False) -> Any:
         """A changeable number for Python: arithmetic with it is traced, comparisons answer as for its value."""
         number = tensor.item()
         shape_env = self._fakes.shape_env
         assert shape_env is not None
         shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
-        self._choices.take(number)
+        self._choices.take(number, is_zero_at_times)
         return number
 
 

@@ -41,6 +41,7 @@ class Choices:
         self._answers: dict[Any, bool] = {}
         self._symbols: set[Any] = set()
         self._inputs: set[Any] = set()
+        self._zeros: set[Any] = set()
 
     def count(self) -> int:
         """How many questions were asked so far, also such as had an answer."""
@@ -64,9 +65,14 @@ class Choices:
         if all(self.is_carried(operand) for operand in operands):
             self._symbols.add(number.node.expr)
 
-    def take(self, number: Any) -> None:
-        """Says that a number is an input, which questions are answered about as it is now where torch asks them."""
+    def take(self, number: Any, is_zero_at_times: bool) -> None:
+        """Says that a number is an input, which questions are answered about as it is now where torch asks them.
+
+        Where it is 0 in some steps and not in others, torch's questions about its sign are choices too.
+        """
         self._inputs.add(number.node.expr)
+        if is_zero_at_times:
+            self._zeros.add(number.node.expr)
 
     @contextmanager
     def asked(self) -> Iterator[None]:
@@ -76,7 +82,7 @@ class Choices:
 
         def choose(predicate: torch.SymBool) -> bool:
             frame = asking_frame()
-            if is_users_code(frame) and self._is_of_inputs(predicate):
+            if self._is_of_zeros(predicate) or (is_users_code(frame) and self._is_of_inputs(predicate)):
                 return self._choose(predicate)
             try:
                 return answer(predicate)
@@ -99,6 +105,8 @@ class Choices:
 
         with ExitStack() as undo:
             undo.enter_context(patch.object(torch.SymBool, "__bool__", choose))
+            for number in (torch.SymInt, torch.SymFloat):
+                undo.enter_context(patch.object(number, "__bool__", lambda number: bool(number != 0)))
             undo.enter_context(patch.object(FakeTensor, "__bool__", choose_by_tensor))
             if self.answers:
                 undo.enter_context(self.answers.asked(self.is_carried))
@@ -128,6 +136,11 @@ class Choices:
         if not isinstance(number, torch.SymInt | torch.SymFloat | torch.SymBool):
             return True
         return bool(self._symbols) and number.node.expr.free_symbols <= self._symbols
+
+    def _is_of_zeros(self, predicate: torch.SymBool) -> bool:
+        """Whether inputs decide of which some steps have another sign than others."""
+        asked = predicate.node.expr
+        return bool(asked.free_symbols & self._zeros) and any(side.is_zero for side in asked.args)
 
     def _is_of_inputs(self, predicate: torch.SymBool) -> bool:
         """Whether inputs decide; not by their sign, which optimizers ask for to leave out what a 0 would do."""

@@ -272,6 +272,9 @@ class Run:
 
     def rounded(self) -> TraceError:
         """The error where values are others in the program as soon as it was traced."""
+        if limited := self._computed.limited:
+            what = f"Python computes integers of what a tensor gives at {limited[0]}, which is too large for 64 bits"
+            return TraceError(what, fix="compute with floats, or keep it small: n % 1_000_003")
         what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
         return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
 

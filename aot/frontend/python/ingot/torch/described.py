@@ -141,9 +141,11 @@ class Description:
         if not is_plain or type(tensor) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
             _refuse(tensor)
         memory = self._memory.setdefault(tensor.untyped_storage()._cdata, len(self._memory))
+        attributes = {name: _plain(type(value), repr(value)) for name, value in sorted(vars(tensor).items())}
         grad = None if tensor.grad is None else (tensor.grad.dtype, tensor.grad.stride())
         place = memory, tensor.storage_offset(), tensor.stride()
-        return f"{class_name(type(tensor))} {tensor.dtype} {tuple(tensor.shape)} {place} {tensor.requires_grad} {grad}"
+        kind = f"{class_name(type(tensor))} {tensor.dtype} {tuple(tensor.shape)}"
+        return f"{kind} {place} {tensor.requires_grad} {grad} {attributes}"
 
 
 def modes() -> list[Any]:

@@ -44,6 +44,7 @@ class Guard:
         objects = [value for value in reached if _is_object(value)]
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
+        held += [attributes for tensor in self._tensors if (attributes := vars(tensor))]
         copies = [container.copy() for container in held]
         carried = self._carried_entries(held, copies)
         reads = [read for value in reached for read in self._reads(value)]

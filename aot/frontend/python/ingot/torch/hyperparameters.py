@@ -21,7 +21,8 @@ CHANGEABLE = {
 class Hyperparameter:
     """A number of one optimizer's group: an f64 scalar input whose default is the value at tracing.
 
-    A number that is 0 at tracing, other than ``lr``, is no input: optimizers leave out what it would do.
+    A number that is 0 at tracing, other than ``lr``, is no input: optimizers leave out what it would do. A scheduler
+    may move it all the same.
     """
 
     name: str
@@ -30,6 +31,11 @@ class Hyperparameter:
     group: int
     key: str
     index: int | None
+
+    @property
+    def is_input(self) -> bool:
+        """Whether a host may change it."""
+        return self.default != 0 or self.key == "lr"
 
     def held(self, groups: list[dict[str, Any]]) -> Any:
         """What an optimizer's groups have there: a number, or a tensor of one."""
@@ -58,7 +64,7 @@ class Hyperparameter:
 
 
 def hyperparameters(optimizers: Mapping[str, torch.optim.Optimizer]) -> list[Hyperparameter]:
-    """What can be changed, named ``lr``; where several groups or optimizers are, ``adam.group1.lr``."""
+    """What can be changed or moved, named ``lr``; where several groups or optimizers are, ``adam.group1.lr``."""
     found = []
     for optimizer_name, optimizer in optimizers.items():
         for i, group in enumerate(optimizer.param_groups):
@@ -70,7 +76,6 @@ def hyperparameters(optimizers: Mapping[str, torch.optim.Optimizer]) -> list[Hyp
                 held = group[key]
                 values = held if isinstance(held, (tuple, list)) else (held,)
                 for index, (name, value) in enumerate(zip(names, values, strict=False)):
-                    if value or key == "lr":
-                        at = index if isinstance(held, (tuple, list)) else None
-                        found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
+                    at = index if isinstance(held, (tuple, list)) else None
+                    found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
     return found

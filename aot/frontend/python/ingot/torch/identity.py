@@ -1,4 +1,4 @@
-"""Which object a number is: Python's ``is``, of which a number that a program computes is another than Python's.
+"""Which object a number or a tensor is: Python's ``is``, where what a program computes with stands for it.
 
 Functions of the user's that say ``is`` are given code that asks here, while they are traced.
 """
@@ -27,7 +27,12 @@ TYPES = {symbolic: type(number) for symbolic, number in PYTHONS.items()}
 
 
 def is_same(one: Any, other: Any) -> Any:
-    """``one is other`` as of Python's own: there is one True and one False. Raises TraceError for other numbers."""
+    """``one is other`` as of Python's own: there is one True and one False, and a tensor is what stands in for it.
+
+    Raises TraceError for other numbers.
+    """
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return hash(one) == hash(other)
     one, other = (TYPES.get(x, x) if isinstance(x, type) else x for x in (one, other))
     if one is other or not any(isinstance(x, SYMBOLIC) for x in (one, other)):
         return one is other
@@ -48,6 +53,7 @@ def is_other(one: Any, other: Any) -> Any:
 
 
 ASKING = {0: is_same, 1: is_other}  # by what the instruction says
+CALL_HEIGHT = 4  # of a stack, at most, beside the operands of a call
 FUNCTIONS = {"is_": is_same, "is_not": is_other}  # of the module operator
 
 
@@ -83,12 +89,7 @@ def _is_none(instruction: dis.Instruction) -> bool:
 def _asking(code: types.CodeType) -> types.CodeType:
     """The same code with a call in the place of each ``is``."""
     # It costs as much to import as a small model to trace.
-    from torch._dynamo.bytecode_transformation import (
-        create_call_function,
-        create_load_const,
-        create_rot_n,
-        transform_code_object,
-    )
+    from torch._dynamo import bytecode_transformation as written
 
     def change(instructions: list[Any], options: dict[str, Any]) -> None:
         changed = []
@@ -99,9 +100,9 @@ def _asking(code: types.CodeType) -> types.CodeType:
                 changed.append(instruction)
                 continue
             call = [
-                create_load_const(ASKING[instruction.arg], checked=False),
-                *create_rot_n(3),
-                *create_call_function(2, True),
+                written.create_load_const(ASKING[instruction.arg], checked=False),
+                *written.create_rot_n(3),
+                *written.create_call_function(2, True),
             ]
             # What jumps to the instruction jumps to the first of these.
             instruction.opcode, instruction.opname = call[0].opcode, call[0].opname
@@ -109,5 +110,7 @@ def _asking(code: types.CodeType) -> types.CodeType:
             changed += [instruction, *call[1:]]
         instructions[:] = changed
 
-    made: types.CodeType = transform_code_object(code, change)[0]
+    # PyTorch does not know how high generators' stacks are.
+    with patch.object(written, "stacksize_analysis", lambda _: code.co_stacksize + CALL_HEIGHT):
+        made: types.CodeType = written.transform_code_object(code, change)[0]
     return made

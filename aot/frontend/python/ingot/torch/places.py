@@ -165,6 +165,11 @@ def only_trace_errors() -> Iterator[None]:
         yield
     except TraceError:
         raise
+    except AttributeError as error:
+        if not isinstance(error.obj, torch.Tensor):
+            raise TraceError(f"AttributeError: {error}", user_line(error)) from error
+        what = f"`{error.name}`, an attribute of a tensor, is not there while the function is traced"
+        raise TraceError(what, user_line(error), "keep it in a dict by the tensor itself, held[p]") from error
     except Exception as error:
         raise TraceError(f"{type(error).__name__}: {error}", user_line(error)) from error
 

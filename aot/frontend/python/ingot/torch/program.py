@@ -110,8 +110,9 @@ class Program(EntryPoints):
         self._said: set[str] = set()
         state = self.state
         self.settings = keep_gradients, total_steps, seed
-        self._numbers = hyperparameters(state.optimizers)
-        self._schedules = schedules_of(state.schedulers, self._numbers, total_steps)
+        numbers = hyperparameters(state.optimizers)
+        self._schedules = schedules_of(state.schedulers, numbers, total_steps)
+        self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
         self.subjects: dict[str, Subject] = {}
@@ -119,7 +120,7 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.constants: dict[str, list[torch.Tensor]] = {}
-        self.graphs: dict[str, list[Graph]] = {}
+        self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
@@ -175,12 +176,15 @@ class Program(EntryPoints):
         named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
-        written = [Way(way.graph, way.choices, way.is_guarded) for way in ways]
         starts = {number: held.get() for number, held in subject.state.numbers.items()}
-        self.graphs[name] = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
-        self.computed[name] = Bounded(self.graphs[name], starts)
         if not added.guards:
-            self.computed[name].refuse_wide()
+            starts |= _counters(subject.state)
+        graphs = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
+        computed = self.computed[name] = Bounded(graphs, starts)
+        if not added.guards:
+            computed.refuse_wide()
+        self.graphs[name] = computed.limit() if added.guards else graphs
+        written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
@@ -367,6 +371,11 @@ def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: 
     optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
     return State(models, optimizers or {}, schedulers, **options)
+
+
+def _counters(state: State) -> dict[str, float]:
+    """Integers of a state that are tensors of one element."""
+    return {name: t.item() for name, t in state.tensors.items() if t.dtype is torch.int64 and t.numel() == 1}
 
 
 def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str, Any]:

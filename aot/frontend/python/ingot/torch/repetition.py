@@ -28,6 +28,10 @@ BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in
 CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
+COMPUTE = (
+    "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, math.floor(x) for int(x), n // k and n % k "
+    "for divmod(n, k), `if` for what is found by a number; or pass it as an argument"
+)
 CHANGED = "the second call changes `{path}` from {before} to {after}, and a program repeats the first"
 CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by numbers that the program computes"
 Kinds = dict[tuple[int, Any], type]  # whether what is at a place is an int or a float
@@ -170,7 +174,8 @@ def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED
     if before == after:
         raise Carried(f"each call draws other random numbers of `{path}`", path, leaf, DRAW, {})
     what = change.format(path=path, before=before, after=after)
-    raise Carried(what, path, leaf, CARRY, _kinds(paths, between, later))
+    kinds = _kinds(paths, between, later)
+    raise Carried(what, path, leaf, COMPUTE if kinds else CARRY, kinds)
 
 
 def _kinds(paths: Sequence[str], between: Snapshot, later: Snapshot) -> Kinds:
@@ -201,6 +206,14 @@ def _same_node(mine: torch.fx.Node, other: torch.fx.Node, pairs: Mapping[torch.f
     )
 
 
+def _now(leaf: Leaf) -> Any:
+    """A value as it is now; None where what held it is gone."""
+    try:
+        return leaf.now()
+    except LookupError:
+        return None
+
+
 class Watch:
     """Finds the line that changes a value last, by looking at it before every line of the user's."""
 
@@ -212,9 +225,10 @@ class Watch:
     @contextmanager
     def __call__(self, snapshot: Snapshot) -> Iterator[None]:
         """Watches what is called."""
-        leaf = snapshot.leaves.get(self._carried.path, self._carried.leaf)
-        assert leaf is not None
-        value = leaf.now()
+        found = snapshot.leaves.get(self._carried.path, self._carried.leaf)
+        assert found is not None
+        leaf: Leaf = found
+        value = _now(leaf)
 
         def look(frame: FrameType, event: str, _: Any) -> Any:
             if not is_users_code(frame):
@@ -225,8 +239,8 @@ class Watch:
 
         def compare() -> None:
             nonlocal value
-            if leaf.now() != value:
-                self.place, value = self._line, leaf.now()
+            if (now := _now(leaf)) != value:
+                self.place, value = self._line, now
 
         before = sys.gettrace()
         sys.settrace(look)

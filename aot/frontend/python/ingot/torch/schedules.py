@@ -37,10 +37,10 @@ class Schedule:
         self.is_stepped = False
 
     @contextmanager
-    def lent(self, start: torch.Tensor, number: Callable[[torch.Tensor, float], Any]) -> Iterator[None]:
+    def lent(self, start: torch.Tensor, number: Callable[[torch.Tensor, float, bool], Any]) -> Iterator[None]:
         """While a function is traced: the scheduler counts in a tensor from `start`, and looks its numbers up.
 
-        `number` makes one for Python of a tensor and of a value that it has.
+        `number` makes one for Python of a tensor, of a value that it has, and of whether it is 0 in some steps alone.
         """
         scheduler: Any = self.scheduler
         before = dict(vars(scheduler))
@@ -50,7 +50,7 @@ class Schedule:
             row = (scheduler.last_epoch - self.first).clamp(0, len(self.rows) - 1)
             values = table.index_select(0, row.reshape(1))
             for i, (moved, column) in enumerate(zip(self.moved, zip(*self.rows, strict=True), strict=True)):
-                moved.set(number(values[0, i], max(column, key=abs)))
+                moved.set(number(values[0, i], max(column, key=abs), 0 in column and any(column)))
             scheduler._last_lr = [group["lr"] for group in scheduler.optimizer.param_groups]
 
         def step(epoch: float | None = None) -> None:

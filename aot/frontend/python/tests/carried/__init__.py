@@ -1,9 +1,9 @@
 """Trainings that carry something in Python from call to call, by what carries it."""
 
-from carried import functions, hidden, masks, modules, numbers, optimizers, tensors, values
+from carried import functions, hidden, keys, masks, modules, numbers, optimizers, outside, sources, tensors, values
 from carried.case import HERE, Cases
 
-FILES = (optimizers, modules, functions, tensors, hidden, values, numbers, masks)
+FILES = (optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys)
 CASES: Cases = {name: case for file in FILES for name, case in file.CASES.items()}
 
 __all__ = ["CASES", "HERE"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -129,3 +131,62 @@ def takes_the_largest_of_what_it_goes_through() -> Training:
         return usual_step(model, optimizer, x * max(group["lr"] for group in optimizer.param_groups))
 
     return Training(model, optimizer, step)
+
+
+INSTEAD = r"a program carries numbers that it computes: write 2\.0 \*\* n for 2 \*\* n, math\.floor\(x\) for int\(x\)"
+
+
+def counting(factor: Callable[[int], float], message: str = "") -> Callable[[], Training]:
+    """Enters steps whose batches are multiplied by what is computed of a counter."""
+
+    def count(held: list[Any]) -> float:
+        held[0] += 1
+        return factor(held[0])
+
+    def make() -> Training:
+        return computing([0], count)
+
+    return case(message)(make)
+
+
+COUNTED: dict[str, tuple[Callable[[int], float], str]] = {
+    "power_of_a_float": (lambda n: 2.0**-n, ""),
+    "halves_by_stages": (lambda n: 0.5 ** (n // 2), ""),
+    "stages_and_places": (lambda n: 1 / (1 + n // 3 + n % 3), ""),
+    "power_of_an_integer": (lambda n: 2**-n, INSTEAD),
+    "stages_and_places_at_once": (lambda n: sum(divmod(n, 3)), INSTEAD),
+    "greatest_divisor": (lambda n: math.gcd(n, 6), INSTEAD),
+    "root_of_an_integer": (lambda n: math.isqrt(n), INSTEAD),
+    "digits": (lambda n: n.bit_length(), INSTEAD),
+    "element": (lambda n: (1.0, 2.0, 3.0)[n % 3], INSTEAD),
+}
+for name, (factor, message) in COUNTED.items():
+    counted = counting(factor, message)
+    counted.__name__ = f"counts_{name}"
+    CASES[counted.__name__] = CASES.pop("make")
+
+
+def thirds(held: list[Any]) -> float:
+    held[0] += 0.7
+    return 1 / (1 + int(held[0]))
+
+
+def whole_thirds(held: list[Any]) -> float:
+    held[0] = (held[0] + 0.7) % 5.0
+    return 1 / (1 + math.floor(held[0]))
+
+
+@case(INSTEAD)
+def makes_a_float_whole_by_int() -> Training:
+    return computing([0.0], thirds)
+
+
+@case()
+def makes_a_float_whole_by_floor() -> Training:
+    return computing([0.0], whole_thirds)
+
+
+@case(r"the second call changes `turn's part 0\[0\]'s part 1`")
+def takes_factors_in_turn() -> Training:
+    turn = itertools.cycle([1.0, 2.0, 3.0])
+    return computing([], lambda _: next(turn))
