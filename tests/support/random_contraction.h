@@ -1,6 +1,7 @@
 // Random dot_generals and convolutions: dimensions in every order, every kind of window.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -47,8 +48,13 @@ class RandomContraction {
     const int spatial = static_cast<int>(between(0, 3)), rank = spatial + 2;
     Convolved it{Shape(rank), Shape(rank), {}};
     ops::Convolution& conv = it.conv;
-    (chance(50) ? conv.feature_groups : conv.batch_groups) = between(1, 3);
-    const std::vector<int64_t> in = permutation(rank), kernel = permutation(rank), out = permutation(rank);
+    const bool is_apart = chance(25);  // each channel by itself, channels last
+    (is_apart || chance(50) ? conv.feature_groups : conv.batch_groups) =
+        is_apart ? std::max<int64_t>(1, extent()) : between(1, 3);
+    std::vector<int64_t> in = permutation(rank), kernel = permutation(rank), out = permutation(rank);
+    for (std::vector<int64_t>* const order : {&in, &out}) {
+      if (is_apart) std::swap((*order)[1], *std::ranges::find(*order, rank - 1));
+    }
     conv.dims = {.input_batch = in[0],
                  .input_feature = in[1],
                  .input_spatial = {in.begin() + 2, in.end()},
@@ -58,11 +64,11 @@ class RandomContraction {
                  .output_batch = out[0],
                  .output_feature = out[1],
                  .output_spatial = {out.begin() + 2, out.end()}};
-    const int64_t features = extent();
+    const int64_t features = is_apart ? 1 : extent();
     it.input[in[0]] = between(1, 2) * conv.batch_groups;
     it.input[in[1]] = features * conv.feature_groups;
     it.kernel[kernel[0]] = features;
-    it.kernel[kernel[1]] = extent() * conv.feature_groups * conv.batch_groups;
+    it.kernel[kernel[1]] = (is_apart ? between(1, 2) : extent()) * conv.feature_groups * conv.batch_groups;
     for (int k = 0; k < spatial; ++k) {
       it.input[in[2 + k]] = extent();
       ops::WindowDim dim{.size = between(1, 3), .stride = between(1, 3)};
