@@ -115,7 +115,8 @@ class KernelChain {
       if (batch < kBlocksMin || scores.bytes() / batch > kScratchMax) return false;
     }
     return std::ranges::all_of(large_outputs(), [&](const Value* value) {
-      return std::ranges::all_of(value->uses, [&](const Value::Use& use) { return may_join(*use.op); });
+      return std::ranges::all_of(value->uses,
+                                 [&](const Value::Use& use) { return use.op->block == &block_ && may_join(*use.op); });
     });
   }
 

@@ -40,7 +40,8 @@ TEST_P(Attention, AgreesWithItsDefinition) {
   CompiledProgram program(*module);
   const NamedTensors alone = program.run("main", 1, state, inputs);
   for (const auto& [name, tensor] : expected) {
-    for (int64_t k = 0; k < tensor.elements(); ++k) EXPECT_NEAR(alone.at(name).f[k], tensor.f[k], 2e-5) << name << " " << k;
+    for (int64_t k = 0; k < tensor.elements(); ++k)
+      EXPECT_NEAR(alone.at(name).f[k], tensor.f[k], 2e-5) << name << " " << k;
   }
   for (const uint32_t threads : {2, 3, 8}) {
     const NamedTensors together = program.run("main", threads, state, inputs);
