@@ -129,8 +129,8 @@ bool lies_in_line(const TensorPart& parts, const Shape& shape) {
 
 std::optional<int> followed_dim(const AxisMap& axis) {
   const std::vector<int> dims = followed_dims(axis);
-  const bool is_plain = dims.size() == 1 && axis.coefficients[dims[0]] == 1 && axis.constant == 0 &&
-                        axis.divisor == 1 && axis.start < 0;
+  const bool is_plain =
+      dims.size() == 1 && axis.coefficients[dims[0]] == 1 && axis.constant == 0 && axis.divisor == 1 && axis.start < 0;
   return is_plain ? std::optional(dims[0]) : std::nullopt;
 }
 

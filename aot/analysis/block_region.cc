@@ -35,8 +35,8 @@ class BlockMaker {
     outer.location = from_.location;
     std::vector<std::unique_ptr<Block>> regions;
     regions.push_back(std::move(body_));
-    made_->kernel = outer.create(kKernel, operands_, {{"name", Attr(attr_text(from_.attr_map, "name"))}}, {},
-                                 std::move(regions));
+    made_->kernel =
+        outer.create(kKernel, operands_, {{"name", Attr(attr_text(from_.attr_map, "name"))}}, {}, std::move(regions));
     return std::move(made_);
   }
 
@@ -279,7 +279,8 @@ std::optional<KernelBlocks> blocks_of(const Op& kernel) {
 void set_blocks(Op& kernel, const KernelBlocks& blocks) {
   std::vector<int64_t> sizes, axes;
   for (const KernelBlocks::Axis& axis : blocks.axes) sizes.push_back(axis.block);
-  for (const std::vector<int>& of_result : blocks.result_axes) axes.insert(axes.end(), of_result.begin(), of_result.end());
+  for (const std::vector<int>& of_result : blocks.result_axes)
+    axes.insert(axes.end(), of_result.begin(), of_result.end());
   kernel.attr_map.insert_or_assign(attributes::kBlocks, Attr(sizes));
   kernel.attr_map.insert_or_assign(attributes::kBlockAxes, Attr(axes));
 }

@@ -53,7 +53,7 @@ struct BlockRegion {
     int index;           // of the operand or result
     BlockStarts starts;  // in elements
   };
-  Block block;            // the arguments, and the kernel of one block
+  Block block;  // the arguments, and the kernel of one block
   Op* kernel = nullptr;
   std::vector<Argument> arguments;
   std::vector<BlockStarts> results;  // where the block's result begins in the kernel's

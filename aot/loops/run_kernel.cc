@@ -38,8 +38,9 @@ class Replay {
       case StmtKind::kFor:
         return run_loop(stmt);
       case StmtKind::kIf:
-        return b_.if_then(value(stmt.value), [&] { run_block(stmt.body); },
-                          stmt.else_body.empty() ? std::function<void()>{} : [&] { run_block(stmt.else_body); });
+        return b_.if_then(
+            value(stmt.value), [&] { run_block(stmt.body); },
+            stmt.else_body.empty() ? std::function<void()>{} : [&] { run_block(stmt.else_body); });
       case StmtKind::kLet:
         return run_let(stmt);
       case StmtKind::kSet:
@@ -60,7 +61,8 @@ class Replay {
       run_block(stmt.body);
     };
     const std::string& name = kernel_.vars[stmt.var].name;
-    if (!stmt.unroll) return b_.loop(name, index(stmt.lower), index(stmt.upper), stmt.step, body, indices(stmt.upper_also));
+    if (!stmt.unroll)
+      return b_.loop(name, index(stmt.lower), index(stmt.upper), stmt.step, body, indices(stmt.upper_also));
     INGOT_CHECK(stmt.step == 1 && stmt.lower == Index(0));
     b_.unrolled(name, stmt.upper.constant, body);
   }

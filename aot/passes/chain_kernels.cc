@@ -12,12 +12,13 @@
 #include "aot/loops/contraction.h"
 #include "aot/passes/chained_axes.h"
 #include "aot/passes/pass.h"
+#include "aot/passes/row_statistics.h"
 
 namespace ingot {
 namespace {
 
-constexpr int64_t kRowsMin = 24;        // of a block, so that register tiles are full
-constexpr int kMaskFlopsMax = 8;        // of an element that each reader computes by itself
+constexpr int64_t kRowsMin = 24;           // of a block, so that register tiles are full
+constexpr int kMaskFlopsMax = 8;           // of an element that each reader computes by itself
 constexpr int64_t kRepeatedShare = 4;      // scores of so many times the elements of what they are made of
 constexpr int64_t kScratchMax = 16 << 20;  // of scores of one block, in bytes
 constexpr int64_t kBlocksMin = 8;          // which threads share
@@ -28,21 +29,22 @@ const Op* contraction_in(const Op& kernel) {
   return found == kernel.region().ops.end() ? nullptr : found->get();
 }
 
-// A product for each place of a batch.
-bool has_batch(const Op& contraction) {
-  const loops::Contraction space = contraction.def->contraction(contraction);
-  return std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) {
-    return dim.kind == loops::ContractionDim::Kind::kBatch && dim.extent > 1;
-  });
+// Places of the batch.
+int64_t batch_count(const Op& contraction) {
+  int64_t count = 1;
+  for (const loops::ContractionDim& dim : contraction.def->contraction(contraction).dims) {
+    if (dim.kind == loops::ContractionDim::Kind::kBatch) count *= dim.extent;
+  }
+  return count;
 }
 
 // Elements of the scores that a kernel makes; 0 where it makes none.
 int64_t score_elements(const Op& kernel) {
   const Op* product = contraction_in(kernel);
-  if (!product || !has_batch(*product)) return 0;
+  if (!product || batch_count(*product) == 1) return 0;
   const int64_t elements = product->result()->type.elements();
-  const bool is_large = std::ranges::all_of(
-      product->operands, [&](const Value* operand) { return operand->type.elements() < elements; });
+  const bool is_large =
+      std::ranges::all_of(product->operands, [&](const Value* operand) { return operand->type.elements() < elements; });
   return is_large ? elements : 0;
 }
 
@@ -62,7 +64,7 @@ bool may_join(const Op& op) {
   if (!op.is(kKernel) || op.attr_map.contains(attributes::kBlocks)) return false;
   return std::ranges::all_of(op.region().ops, [](const auto& inner) {
     const KernelRoot root = inner->def->root;
-    if (root == KernelRoot::kContraction) return has_batch(*inner);
+    if (root == KernelRoot::kContraction) return batch_count(*inner) > 1;
     return inner->def->is_terminator || inner->def->has_elements() || root == KernelRoot::kReduce;
   });
 }
@@ -81,8 +83,7 @@ struct RepeatedScores {
 
 class KernelChain {
  public:
-  KernelChain(Block& block, Op& scores)
-      : block_(block), large_(score_elements(scores)), members_{&scores} {
+  KernelChain(Block& block, Op& scores) : block_(block), large_(score_elements(scores)), members_{&scores} {
     while (grow()) {
     }
   }
@@ -108,16 +109,29 @@ class KernelChain {
       if (score_elements(*member) == 0) continue;
       int64_t operands = 0;
       for (const Value* operand : product->operands) operands += operand->type.elements();
-      if (product->result()->type.elements() < kRepeatedShare * operands) return false;
+      const TensorType& scores = product->result()->type;
+      const int64_t batch = batch_count(*product);
+      if (scores.elements() < kRepeatedShare * operands) return false;
+      if (batch < kBlocksMin || scores.bytes() / batch > kScratchMax) return false;
     }
     return std::ranges::all_of(large_outputs(), [&](const Value* value) {
-      return std::ranges::all_of(value->uses, [&](const Value::Use& use) { return may_join(*use.op); });
+      return std::ranges::all_of(value->uses,
+                                 [&](const Value::Use& use) { return use.op->block == &block_ && may_join(*use.op); });
     });
   }
 
-  // Makes the large outputs again right before their first reader outside, and has all those read the copies.
-  RepeatedScores repeat() const {
+  // Makes the large outputs again right before their first reader outside, and has all those read the copies. Statistics of
+  // rows are kept. The chain is not to be used any more.
+  RepeatedScores repeat() {
     RepeatedScores repeated;
+    std::map<const Op*, Values> statistics;
+    for (Op* member : std::vector<Op*>(members_.begin(), members_.end())) {
+      if (is_mask(*member) || reduces_in(*member).empty()) continue;
+      members_.erase(member);
+      const Values given = give_reduced(member);
+      members_.insert(member);
+      statistics[member] = given;
+    }
     const Values outputs = large_outputs();
     std::set<const Op*> makers;
     for (const Value* output : outputs) add_makers(*output->op, makers);
@@ -131,6 +145,8 @@ class KernelChain {
       if (!makers.contains(op.get())) continue;
       repeated.copies.push_back(copy_op(*op, block_, map));
       if (score_elements(*op) > 0) repeated.scores = repeated.copies.back();
+      if (const auto given = statistics.find(op.get()); given != statistics.end())
+        read_reduced(*repeated.copies.back(), given->second);
     }
     for (Op* copy : repeated.copies) block_.ops.splice(first->self, block_.ops, copy->self);
     for (Value* output : outputs) {
@@ -242,15 +258,29 @@ class KernelChain {
   static bool reads_from(const Op& op, const Ops& makers) {
     const auto is_made = [&](const Value* value) { return value->op && makers.contains(const_cast<Op*>(value->op)); };
     if (std::ranges::any_of(op.operands, is_made)) return true;
-    return std::ranges::any_of(op.regions,
-                               [&](const auto& region) { return std::ranges::any_of(captured_values(*region), is_made); });
+    return std::ranges::any_of(
+        op.regions, [&](const auto& region) { return std::ranges::any_of(captured_values(*region), is_made); });
   }
 
   bool is_read_outside(const Value& value) const {
     return std::ranges::any_of(value.uses, [&](const Value::Use& use) { return !members_.contains(use.op); });
   }
 
-  static void copy_member(const Op& member, int stage, Block& body, std::map<const Value*, Value*>& inner, Values& operands) {
+  // A product that one member reads, element by element: both are one stage.
+  bool is_finished_by_reader(const Op& member) const {
+    if (!contraction_in(member) || member.results.size() != 1) return false;
+    const Value& product = *member.result();
+    if (product.uses.size() != 1 || !members_.contains(product.uses[0].op)) return false;
+    const Op& reader = *product.uses[0].op;
+    const bool is_elementwise = std::ranges::all_of(
+        reader.region().ops, [](const auto& op) { return op->def->is_terminator || op->def->has_elements(); });
+    return is_elementwise && std::ranges::all_of(reader.results, [&](const auto& result) {
+             return result->uses.empty() || result->type.shape == product.type.shape;
+           });
+  }
+
+  void copy_member(const Op& member, int stage, Block& body, std::map<const Value*, Value*>& inner,
+                   Values& operands) const {
     ValueMap map;
     for (int i = 0; i < std::ssize(member.operands); ++i) {
       Value* operand = member.operand(i);
@@ -266,7 +296,8 @@ class KernelChain {
     for (size_t i = 0; i < yielded.size(); ++i) {
       const auto made = map.find(yielded[i]);
       Value* value = made == map.end() ? yielded[i] : made->second;
-      if (value->op && !is_mask(member)) value->op->attr_map.insert_or_assign(kStage, Attr(IntAttr{stage}));
+      if (value->op && !is_mask(member) && !is_finished_by_reader(member))
+        value->op->attr_map.insert_or_assign(kStage, Attr(IntAttr{stage}));
       inner[member.result(static_cast<int>(i))] = value;
     }
   }
@@ -365,7 +396,7 @@ bool chain_from(Block& block, Op& scores, const loops::Machine& machine) {
 
 // Makes the chain's large outputs again for those who read them, where they become a chain by that.
 bool repeat_for_readers(Block& block, Op& scores, const loops::Machine& machine) {
-  const KernelChain chain(block, scores);
+  KernelChain chain(block, scores);
   if (!chain.is_chain() || chain.large_outputs().empty() || !chain.should_repeat()) return false;
   const RepeatedScores repeated = chain.repeat();
   if (!repeated.scores || !chain_from(block, *repeated.scores, machine)) {

@@ -9,8 +9,8 @@
 namespace ingot {
 
 struct ChainedAxes {
-  std::vector<int64_t> batch;  // extents: axes 0, 1, ...
-  int64_t rows = 0;            // the axis after them, where nothing is summed over it; 0: there is none
+  std::vector<int64_t> batch;                 // extents: axes 0, 1, ...
+  int64_t rows = 0;                           // the axis after them, where nothing is summed over it; 0: there is none
   std::vector<std::vector<int>> result_axes;  // of each dimension of each result; -1: it is in no axis
 };
 

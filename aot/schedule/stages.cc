@@ -91,8 +91,7 @@ class Stages {
   KernelBinding place_result(const Value* value) {
     const Values& results = body().terminator()->operands;
     const auto found = std::ranges::find(results, value);
-    if (found != results.end())
-      return {KernelBinding::Kind::kResult, static_cast<int>(found - results.begin())};
+    if (found != results.end()) return {KernelBinding::Kind::kResult, static_cast<int>(found - results.begin())};
     whole_.temporaries.push_back(value->type);
     return {KernelBinding::Kind::kTemporary, static_cast<int>(whole_.temporaries.size()) - 1};
   }

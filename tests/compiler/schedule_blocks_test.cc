@@ -59,9 +59,7 @@ struct Attention {
 
   TensorType q(DType dtype = DType::kF32) const { return {dtype, {batch, heads, queries, depth}}; }
   TensorType k(DType dtype = DType::kF32) const { return {dtype, {batch, heads, keys, depth}}; }
-  KernelBlocks blocks(int64_t rows) const {
-    return {{{batch, 1}, {heads, 1}, {queries, rows}}, {{0, 1, 2, -1}}};
-  }
+  KernelBlocks blocks(int64_t rows) const { return {{{batch, 1}, {heads, 1}, {queries, rows}}, {{0, 1, 2, -1}}}; }
 };
 
 const ops::DotDims kScores{.lhs_batch = {0, 1}, .rhs_batch = {0, 1}, .lhs_contract = {3}, .rhs_contract = {3}};
@@ -151,8 +149,8 @@ TEST(Blocks, Backward) {
                  Value* p = softmax(b, causal(b, ops::dot_general(b, x[0], x[1], kScores)));
                  Value* dp = ops::dot_general(b, x[3], x[2], kScores);
                  Value* sum = ops::reduce(b, kAdd, ops::multiply(b, p, dp), {3});
-                 Value* ds = ops::multiply(
-                     b, p, ops::subtract(b, dp, ops::broadcast_in_dim(b, sum, p->type.shape, {0, 1, 2})));
+                 Value* ds =
+                     ops::multiply(b, p, ops::subtract(b, dp, ops::broadcast_in_dim(b, sum, p->type.shape, {0, 1, 2})));
                  return Values{ops::dot_general(b, ds, x[1], kTimesValues), ops::dot_general(b, ds, x[0], kOfQueries),
                                ops::dot_general(b, p, x[3], kOfQueries)};
                },
@@ -175,7 +173,8 @@ TEST(Blocks, WhatMixesPartsIsRefused) {
             }),
             "stablehlo.reshape: mixes what is cut with what is not");
   EXPECT_EQ(why([](GraphBuilder& b, const Values& x) {
-              Value* square = ops::dot_general(b, x[0], x[0], {.lhs_batch = {}, .rhs_batch = {}, .lhs_contract = {1}, .rhs_contract = {1}});
+              Value* square = ops::dot_general(
+                  b, x[0], x[0], {.lhs_batch = {}, .rhs_batch = {}, .lhs_contract = {1}, .rhs_contract = {1}});
               Value* half = ops::slice(b, square, {0, 0}, {6, 4}, {1, 1});
               Value* turned = ops::slice(b, ops::transpose(b, square, {1, 0}), {0, 0}, {6, 4}, {1, 1});
               return Values{ops::add(b, half, turned)};

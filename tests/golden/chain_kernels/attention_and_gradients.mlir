@@ -29,12 +29,12 @@ func.func @main(%q: tensor<8x16x2xf32>, %k: tensor<8x16x2xf32>, %v: tensor<8x16x
 // ---- expect
 module {
   func.func @main(%q: tensor<8x16x2xf32>, %k: tensor<8x16x2xf32>, %v: tensor<8x16x2xf32>) -> (tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>) {
-    %sum, %do, %dv = "ingot.kernel"(%q, %k, %v) <{block_axes = array<i64: 0, -1, 0, -1, -1, 0, -1, -1>, blocks = array<i64: 1>, name = "chain_f32_dot_general_8x16x16x2_and_3"}> ({
+    %sum:2, %do, %dv = "ingot.kernel"(%q, %k, %v) <{block_axes = array<i64: 0, -1, 0, -1, 0, -1, -1, 0, -1, -1>, blocks = array<i64: 1>, name = "chain_f32_dot_general_8x16x16x2_and_3"}> ({
     ^bb0(%q_0: tensor<8x16x2xf32>, %k_0: tensor<8x16x2xf32>, %v_0: tensor<8x16x2xf32>):
       %m = stablehlo.dot_general %q_0, %k_0, batching_dims = [0] x [0], contracting_dims = [2] x [2] {ingot.stage = 0 : i64} : (tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> tensor<8x16x16xf32>
       %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
       %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-      %max = stablehlo.reduce(%m init: %lowest) applies stablehlo.maximum across dimensions = [2] : (tensor<8x16x16xf32>, tensor<f32>) -> tensor<8x16xf32>
+      %max = stablehlo.reduce(%m init: %lowest) applies stablehlo.maximum across dimensions = [2] {ingot.stage = 1 : i64} : (tensor<8x16x16xf32>, tensor<f32>) -> tensor<8x16xf32>
       %maxes = stablehlo.broadcast_in_dim %max, dims = [0, 1] : (tensor<8x16xf32>) -> tensor<8x16x16xf32>
       %less = stablehlo.subtract %m, %maxes : tensor<8x16x16xf32>
       %e = stablehlo.exponential %less {ingot.stage = 1 : i64} : tensor<8x16x16xf32>
@@ -44,15 +44,13 @@ module {
       %o = stablehlo.dot_general %p, %v_0, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<8x16x16xf32>, tensor<8x16x2xf32>) -> tensor<8x16x2xf32>
       %do_0 = stablehlo.tanh %o {ingot.stage = 2 : i64} : tensor<8x16x2xf32>
       %dv_0 = stablehlo.dot_general %p, %do_0, batching_dims = [0] x [0], contracting_dims = [1] x [1] {ingot.stage = 3 : i64} : (tensor<8x16x16xf32>, tensor<8x16x2xf32>) -> tensor<8x16x2xf32>
-      ingot.yield %sum_0, %do_0, %dv_0 : tensor<8x16xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>
-    }) : (tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> (tensor<8x16xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>)
-    %dq, %dk = "ingot.kernel"(%do, %v, %q, %k, %sum) <{block_axes = array<i64: 0, -1, -1, 0, -1, -1>, blocks = array<i64: 1>, name = "chain_f32_dot_general_8x16x16x2_and_5"}> ({
-    ^bb0(%do_1: tensor<8x16x2xf32>, %v_1: tensor<8x16x2xf32>, %q_1: tensor<8x16x2xf32>, %k_1: tensor<8x16x2xf32>, %sum_1: tensor<8x16xf32>):
+      ingot.yield %sum_0, %max, %do_0, %dv_0 : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>
+    }) : (tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>)
+    %dq, %dk = "ingot.kernel"(%do, %v, %q, %k, %sum#1, %sum#0) <{block_axes = array<i64: 0, -1, -1, 0, -1, -1>, blocks = array<i64: 1>, name = "chain_f32_dot_general_8x16x16x2_and_5"}> ({
+    ^bb0(%do_1: tensor<8x16x2xf32>, %v_1: tensor<8x16x2xf32>, %q_1: tensor<8x16x2xf32>, %k_1: tensor<8x16x2xf32>, %arg4: tensor<8x16xf32>, %sum_1: tensor<8x16xf32>):
       %dp = stablehlo.dot_general %do_1, %v_1, batching_dims = [0] x [0], contracting_dims = [2] x [2] {ingot.stage = 0 : i64} : (tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> tensor<8x16x16xf32>
-      %m_0 = stablehlo.dot_general %q_1, %k_1, batching_dims = [0] x [0], contracting_dims = [2] x [2] {ingot.stage = 1 : i64} : (tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> tensor<8x16x16xf32>
-      %lowest_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
-      %max_0 = stablehlo.reduce(%m_0 init: %lowest_0) applies stablehlo.maximum across dimensions = [2] : (tensor<8x16x16xf32>, tensor<f32>) -> tensor<8x16xf32>
-      %maxes_0 = stablehlo.broadcast_in_dim %max_0, dims = [0, 1] : (tensor<8x16xf32>) -> tensor<8x16x16xf32>
+      %m_0 = stablehlo.dot_general %q_1, %k_1, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<8x16x2xf32>, tensor<8x16x2xf32>) -> tensor<8x16x16xf32>
+      %maxes_0 = stablehlo.broadcast_in_dim %arg4, dims = [0, 1] : (tensor<8x16xf32>) -> tensor<8x16x16xf32>
       %less_0 = stablehlo.subtract %m_0, %maxes_0 : tensor<8x16x16xf32>
       %e_0 = stablehlo.exponential %less_0 {ingot.stage = 2 : i64} : tensor<8x16x16xf32>
       %zero_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -66,7 +64,7 @@ module {
       %dq_0 = stablehlo.dot_general %ds, %k_1, batching_dims = [0] x [0], contracting_dims = [2] x [1] {ingot.stage = 4 : i64} : (tensor<8x16x16xf32>, tensor<8x16x2xf32>) -> tensor<8x16x2xf32>
       %dk_0 = stablehlo.dot_general %ds, %q_1, batching_dims = [0] x [0], contracting_dims = [1] x [1] {ingot.stage = 5 : i64} : (tensor<8x16x16xf32>, tensor<8x16x2xf32>) -> tensor<8x16x2xf32>
       ingot.yield %dq_0, %dk_0 : tensor<8x16x2xf32>, tensor<8x16x2xf32>
-    }) : (tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16xf32>) -> (tensor<8x16x2xf32>, tensor<8x16x2xf32>)
+    }) : (tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> (tensor<8x16x2xf32>, tensor<8x16x2xf32>)
     return %dq, %dk, %dv : tensor<8x16x2xf32>, tensor<8x16x2xf32>, tensor<8x16x2xf32>
   }
 }
