@@ -15,6 +15,7 @@ from trainings import linear, usual_step
 
 import ingot.torch
 from ingot.judge import Undecided
+from ingot.torch import verify
 from ingot.torch.lowering import TABLE
 
 BATCHES = {"x": torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))}
@@ -112,6 +113,11 @@ def test_the_first_op_that_differs_is_named(name: str, monkeypatch: pytest.Monke
     found = program.verify(BATCHES)
     assert not found.holds
     assert re.search(rf"; {re.escape(overload)} \({name}\w*\) at .*test_verify\.py:\d+ .*is off by", str(found)), found
+
+
+def test_the_first_op_that_differs_is_named_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "MOST_OUTPUTS", 3)
+    test_the_first_op_that_differs_is_named("tanh", monkeypatch)
 
 
 def branching_program(last: Callable[[torch.Tensor], torch.Tensor]) -> ingot.torch.Program:

@@ -27,6 +27,7 @@ from ingot.torch.state import State, stored
 Tensors = Mapping[str, torch.Tensor]
 Shake = Callable[[torch.Tensor], torch.Tensor]
 
+MOST_OUTPUTS = 4096  # of a bundle
 NOWHERE = "each op by itself does what PyTorch's does"
 
 
@@ -149,19 +150,24 @@ def _kept(leaf: Any) -> Any:
 
 def _parting(case: Case, steps: Sequence[Step]) -> str:
     """Where a step's ops part from PyTorch's first."""
-    observers: dict[int, Observer] = {}
+    observers: dict[int, list[Observer]] = {}
     defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
     for step in steps:
         if step.way is None:
             continue
         given = {**defaults, **step.state, **step.inputs}
-        observer = observers.get(id(step.way)) or Observer(step.way, step.way.ops)
-        observers[id(step.way)] = observer
-        made = observer(step.state, step.inputs)
+        if id(step.way) not in observers:
+            observers[id(step.way)] = [Observer(step.way, ops) for ops in _batched(step.way.ops)]
+        made = {node: v for observe in observers[id(step.way)] for node, v in observe(step.state, step.inputs).items()}
         found = first_parting(step.way, [given.get(port.name) for port in step.way.takes], made)
         if found:
             return found
     return ""
+
+
+def _batched(ops: Sequence[torch.fx.Node]) -> list[Sequence[torch.fx.Node]]:
+    """As many together as a bundle has outputs."""
+    return [ops[i : i + MOST_OUTPUTS] for i in range(0, len(ops), MOST_OUTPUTS)]
 
 
 @contextmanager
