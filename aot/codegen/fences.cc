@@ -81,12 +81,13 @@ Value* fence(llvm::IRBuilderBase& b, Value* value) {
 }
 
 void fence_logic(llvm::Module& module) {
-  const bool is_for_arm = llvm::Triple(module.getTargetTriple()).isAArch64();
+  const llvm::Triple triple(module.getTargetTriple());
+  const bool has_extremes = triple.isAArch64() || triple.isRISCV();  // as instructions, with rules of their own
   for (llvm::Function& function : module) {
     std::vector<llvm::Instruction*> disjunctions;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (is_chosen_disjunction(instruction)) disjunctions.push_back(&instruction);
-      if (!is_for_arm) continue;
+      if (!has_extremes) continue;
       fence_shared_bound(instruction);
       if (auto* const select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) fence_extremum(*select);
     }

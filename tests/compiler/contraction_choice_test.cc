@@ -80,7 +80,8 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
   EXPECT_EQ(actual, file_text(path)) << "to accept: INGOT_BLESS=1 build/release/tests/compiler/contraction_choice_test";
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice, testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v"));
+INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice,
+                         testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v"));
 
 // Two threads have about as much to do each, the busier one at most an eighth more than half: channels that are
 // convolved apart with a stride, whose gradient's rows are one run, among them.

@@ -40,6 +40,17 @@ std::vector<std::string> every_target() {
   return names;
 }
 
+bool takes_turn(const loops::Target& target, int64_t k) {
+  if (target.isa == loops::find_target("host").isa) return true;
+  int64_t rows = 0, row = 0;
+  for (const loops::Target& other : loops::all_targets()) {
+    if (other.isa != target.isa) continue;
+    if (other.name == target.name) row = rows;
+    ++rows;
+  }
+  return k % rows == row;
+}
+
 bool can_run(const loops::Target& target) {
   if (is_for_bochs(target) || target.runs_here()) return true;
   const std::optional<std::string> why = why_not_emulated(target);

@@ -31,6 +31,10 @@ std::vector<std::string> every_target();
 // Whether code for a target can be run, here or emulated; says once why not.
 bool can_run(const loops::Target& target);
 
+// Whether the `k`-th of many kernels is compiled for a target: rows of an ISA that is not this machine's take turns, since
+// an emulator runs their code.
+bool takes_turn(const loops::Target& target, int64_t k);
+
 // For a target of which code can be run.
 std::unique_ptr<CodeRunner> make_code_runner(const loops::Target& target, const codegen::CodeImage& image);
 
