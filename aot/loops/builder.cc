@@ -363,8 +363,8 @@ Index KernelBuilder::divide(const Index& unsettled, int64_t by) {
   INGOT_CHECK(by > 0);
   const Index index = settle(unsettled);
   // What is a multiple of the divisor divides term by term; the rest may stay within one multiple.
-  Index quotient;
-  Index rest(index.constant);
+  Index quotient(floor_divide(index.constant, by));
+  Index rest(index.constant - quotient.constant * by);
   for (const Index::Term& term : index.terms) {
     quotient = quotient + Index::variable(term.var, term.coefficient / by);
     rest = rest + Index::variable(term.var, term.coefficient % by);
@@ -401,11 +401,18 @@ Index KernelBuilder::divide(const Index& unsettled, int64_t by) {
   const Expr value = apply(ScalarOp::kDivide, {index_value(dividend, dtype), constant_int(dtype, by)});
   const Index lifted =
       let_index("q", value, floor_divide(kernel_.low(dividend), by), floor_divide(kernel_.high(dividend), by));
+  int64_t multiple = dividend.constant;
+  for (const Index::Term& term : dividend.terms) multiple = std::gcd(multiple, multiple_of(term));
+  if (multiple % by == 0) {
+    for (const Index::Term& term : lifted.terms) kernel_.vars[term.var].multiple_of = multiple / by;
+  }
   open_.back().quotients.emplace_back(big, by, lifted - lift);
   return quotient + lifted - lift;
 }
 
 Index KernelBuilder::modulo(const Index& index, int64_t by) {
+  const auto leaves_nothing = [&](const Index::Term& term) { return multiple_of(term) % by == 0; };
+  if (std::ranges::all_of(index.terms, leaves_nothing)) return index.constant - floor_divide(index.constant, by) * by;
   const Index quotient = divide(index, by);
   const Index remainder = settle(index) - quotient * by;
   // A difference of the index and a quotient hides its range: name it.

@@ -103,6 +103,8 @@ TEST(Builder, MultiplesOfTheDivisorLeaveNoRemainder) {
     EXPECT_EQ(b.modulo(i, 56), Index(0));
     EXPECT_EQ(b.modulo(i + b.lane(), 56), b.lane());
     EXPECT_NE(b.modulo(i, 112), Index(0));
+    EXPECT_EQ(b.modulo(i * 3 + 31, 28), Index(3));
+    EXPECT_EQ(b.modulo(b.divide(i, 28) - 3, 2), Index(1)) << "a quotient of multiples is a multiple";
     b.store(y, b.lane(), b.index_value(b.modulo(i, 56) + b.lane()));
   });
   b.finish();

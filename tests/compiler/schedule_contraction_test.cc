@@ -292,8 +292,10 @@ TEST(Contraction, WindowsInPlaceOfManyShapes) {
     Shape x;
     ops::Window window;
   };
-  const auto dim = [](int64_t size, int64_t low, int64_t high, int64_t stride = 1, int64_t dilation = 1) {
-    return ops::WindowDim{.size = size, .stride = stride, .low = low, .high = high, .dilation = dilation};
+  const auto dim = [](int64_t size, int64_t low, int64_t high, int64_t stride = 1, int64_t dilation = 1,
+                      int64_t base_dilation = 1) {
+    return ops::WindowDim{
+        .size = size, .stride = stride, .low = low, .high = high, .base_dilation = base_dilation, .dilation = dilation};
   };
   const Case cases[] = {
       {{1, 9, 26, 24}, {dim(3, 1, 1), dim(3, 1, 1)}},
@@ -306,6 +308,12 @@ TEST(Contraction, WindowsInPlaceOfManyShapes) {
       {{2, 4, 5, 6, 16}, {dim(3, 1, 1), dim(1, 0, 0), dim(3, 1, 1)}},
       {{1, 10, 10, 16}, {dim(3, -2, 4), dim(3, 5, -3)}},
       {{1, 5, 12, 16}, {dim(3, 1, 1), dim(1, 0, 0)}},
+      {{2, 6, 9, 24}, {dim(3, 1, 2, 1, 1, 2), dim(3, 1, 2, 1, 1, 2)}},
+      {{1, 5, 6, 16}, {dim(3, 0, 0, 1, 1, 2), dim(3, 1, 1, 1, 1, 2)}},
+      {{1, 6, 7, 16}, {dim(2, 1, 3, 1, 1, 3), dim(4, 2, 0, 1, 1, 3)}},
+      {{1, 8, 9, 16}, {dim(3, 1, 1), dim(3, -1, 2, 1, 1, 2)}},
+      {{2, 9, 16}, {dim(3, 2, 2, 1, 2, 2)}},
+      {{1, 7, 8, 16}, {dim(3, 1, 1, 3, 1, 2), dim(3, 1, 2, 2, 1, 2)}},
   };
   for (const auto& [x, window] : cases) {
     const int64_t channels = x.back();
@@ -327,6 +335,29 @@ TEST(Contraction, WindowsInPlaceOfManyShapes) {
     for (const bool gradients : {false, true})
       check_kernel(convolution(x, kernel, apart, result, gradients), {.relative = 1e-5});
   }
+}
+
+// What windows hold of gaps is known as the kernel is made: nothing is masked or
+// tested for it.
+TEST(Contraction, WindowsSkipTheGapsOfSpreadOperands) {
+  const ops::WindowDim spread{.size = 3, .low = 1, .high = 2, .base_dilation = 2};
+  const ops::Convolution apart = nhwc({spread, spread}, 64);
+  const KernelFunction f = convolution({2, 14, 14, 64}, {3, 3, 1, 64}, apart, {2, 28, 28, 64}, false);
+  const Lowering lowering = lower(*f.kernel, loops::find_target("x86-64-v3"));
+  ASSERT_EQ(lowering.steps.size(), 1u);
+  const std::string text = loops::print(lowering.steps[0].kernel);
+  for (const std::string_view beside : {" where ", "scratch", "modulo", "eq("})
+    EXPECT_EQ(text.find(beside), text.npos) << text;
+  // An operand that is made on the way is made once, and then read as any other.
+  const KernelFunction made = kernel_function(
+      {f32({1, 7, 7, 32}), f32({3, 3, 1, 32}), f32({1, 7, 7, 32})}, [&](GraphBuilder& b, const Values& x) {
+        Value* const product = ops::multiply(b, x[0], x[2]);
+        return Values{
+            b.create(kConvolution, {product, x[1]}, ops::to_attrs(nhwc({spread, spread}, 32)), {f32({1, 14, 14, 32})})
+                ->result()};
+      });
+  EXPECT_EQ(lower(*made.kernel, loops::find_target("x86-64-v3")).steps.size(), 2u);
+  check_kernel(made, {.relative = 1e-5});
 }
 
 // A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.

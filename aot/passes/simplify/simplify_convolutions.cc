@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aot/analysis/spread_windows.h"
 #include "aot/base/divide.h"
 #include "aot/ops/support/index.h"
 #include "aot/passes/simplify/simplify_rules.h"
@@ -239,7 +240,7 @@ Value* convolution_of_dilated(GraphBuilder& b, const Op& op) {
     return dim.base_dilation > 1 && dim.size > 1 && dim.stride == 1 && dim.dilation == 1;
   };
   const auto found = std::ranges::find_if(geometry.window, is_dilated);
-  if (found == geometry.window.end()) return nullptr;
+  if (found == geometry.window.end() || skips_gaps(op)) return nullptr;
   if (op.result()->type.elements() == 0 || op.operand(0)->type.elements() == 0) return nullptr;
   return Phases(b, op, geometry, static_cast<size_t>(found - geometry.window.begin())).interleaved();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -193,6 +194,16 @@ class Search {
     }
   }
 
+  // Steps of the operand's innermost rows from one of its elements to the next.
+  static int64_t gaps(const Orientation& way) {
+    int64_t gaps = 1;
+    for (const AxisMap& access : way.rows.side.accesses) {
+      if (!way.rows.dims.empty() && access.coefficients[way.rows.dims.back()] != 0)
+        gaps = std::lcm(gaps, access.divisor);
+    }
+    return gaps;
+  }
+
   // Beside an element of the rows.
   int free_registers() const { return target_.vector_registers - target_.spare_registers - 1; }
 
@@ -208,8 +219,11 @@ class Search {
       const int64_t columns = c.tile_vectors * places_at_once(*runs, depth(c));
       const int64_t sums = free_registers() - columns + (columns > c.tile_vectors ? kSpilledColumns : 0);
       const int64_t rows = lines > 1 ? runs->run().count : p_.extent(dims);
-      const int64_t most = std::min(rows, sums / lines / c.tile_vectors);
-      for (int64_t r = most; r >= std::max<int64_t>(1, most - 2); --r) {
+      // Rows by rows that meet the operand alike: those of all tiles know which of their windows' places are gaps.
+      const int64_t alike = runs->is_dilated ? gaps(way(c)) : 1;
+      const int64_t least = lines * c.tile_vectors == 1 ? alike : 0;  // also where registers are few
+      const int64_t most = std::min(rows, std::max(least, sums / lines / c.tile_vectors / alike * alike));
+      for (int64_t r = most; r >= std::max<int64_t>(1, most - 2); r -= std::min(alike, r)) {
         c.tile_rows = static_cast<int>(lines * r);
         try_blocks(c);
       }
@@ -225,7 +239,7 @@ class Search {
     c.tile_lines = 1;
     c.tile_rows = static_cast<int>(rows);
     const RowRuns* const runs = this->runs(c);
-    if (!runs || dims.empty() || depth.cut > line_axis || runs->stretch(rows) != rows) return;
+    if (!runs || runs->is_dilated || dims.empty() || depth.cut > line_axis || runs->stretch(rows) != rows) return;
     const int64_t lines = depth.cut == line_axis ? depth.chunk : depth.axes[line_axis].extent;
     const int64_t places = (free_registers() + kSpilledColumns) / c.tile_vectors - rows;
     for (const int depth_lines : kWindowLines) {

@@ -1,6 +1,8 @@
 // dot_general and convolution, with the elementwise ops that follow.
 #include <algorithm>
 
+#include "aot/analysis/spread_windows.h"
+#include "aot/ops/ops.h"
 #include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/nest.h"
 #include "aot/schedule/contraction/packing.h"
@@ -89,6 +91,9 @@ void lower_contraction(Draft& draft, const Op& root) {
   const DType held = loops::register_dtype(space.accumulate);
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, {result->type.shape}, makes, roots, held);
+  // What is read where it lies has to lie somewhere.
+  if (root.is(kConvolution) && skips_gaps(root) && !draft.kept(root.operand(0)))
+    lower_elementwise(draft, {root.operand(0)});
   const ContractionProblem problem = read_problem(draft, root);
   const Candidate choice = choose_candidate(problem, draft.target(), draft.options().contraction_rank);
   draft.note_choice(to_string(problem, choice));

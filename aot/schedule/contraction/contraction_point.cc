@@ -61,9 +61,16 @@ Index ContractionPoint::place(const AxisMap& access) const {
 }
 
 Index ContractionPoint::flat(const ContractionSide& side) const {
+  if (side.is_dilated()) return loops::flatten(index_of(side), side.value->type.shape);
   Index at = side.constant();
   for (size_t d = 0; d < at_.size(); ++d) at = at + at_[d] * side.stride(static_cast<int>(d));
   return at;
+}
+
+ContractionPoint::Indices ContractionPoint::index_of(const ContractionSide& side) const {
+  Indices index;
+  for (const AxisMap& access : side.accesses) index.push_back(b().divide(place(access), access.divisor));
+  return index;
 }
 
 Expr ContractionPoint::exists(const ContractionSide& side, const std::function<bool(const AxisMap&)>& counts) {
@@ -79,8 +86,10 @@ Expr ContractionPoint::in_bounds(const AxisMap& access, int64_t extent) {
   Index at = place(access);
   Expr mask = nullptr;
   if (access.divisor > 1) {
-    const Expr rest = b().index_value(b().modulo(at, access.divisor));
-    mask = b().apply(ScalarOp::kEqual, {rest, b().constant_int(DType::kI64, 0)});
+    const Index rest = b().modulo(at, access.divisor);
+    if (rest.terms.empty() && rest.constant != 0) return b().constant_int(DType::kI1, 0);
+    if (!rest.terms.empty())
+      mask = b().apply(ScalarOp::kEqual, {b().index_value(rest), b().constant_int(DType::kI64, 0)});
     at = b().divide(at, access.divisor);
   }
   return b().both(mask, b().in_range(at, 0, extent));
@@ -91,14 +100,12 @@ Expr ContractionPoint::invariant_mask(const ContractionSide& side, const Axis& a
 }
 
 Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_mask, const Axis* along) {
-  Indices index;
   Expr mask = outer_mask;
   for (size_t j = 0; j < side.accesses.size(); ++j) {
     const AxisMap& access = side.accesses[j];
     if (!along || depends_on(access, *along)) mask = b().both(mask, in_bounds(access, side.value->type.shape[j]));
-    index.push_back(access.divisor > 1 ? b().divide(place(access), access.divisor) : place(access));
   }
-  return element_at(side, index, mask);
+  return element_at(side, index_of(side), mask);
 }
 
 Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& index, const Expr& mask) {
@@ -110,8 +117,7 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
 }
 
 void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& depth) {
-  const auto is_dilated = [](const AxisMap& access) { return access.divisor > 1; };
-  if (depth.dims.empty() || !step_.draft().kept(side.value) || std::ranges::any_of(side.accesses, is_dilated)) return;
+  if (depth.dims.empty() || !step_.draft().kept(side.value) || side.is_dilated()) return;
   const int64_t step = side.stride(depth.dims.back());
   const int64_t step_bytes = std::abs(step) * info(side.value->type.dtype).bytes;
   if (step_bytes < step_.draft().target().machine.line_bytes) return;

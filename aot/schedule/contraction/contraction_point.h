@@ -37,7 +37,8 @@ class ContractionPoint {
   loops::BufferId buffer_of(const ContractionSide& side) const { return step_.input(step_.draft().kept(side.value)); }
   // An operand's place along one of its dimensions, in units of 1 / divisor.
   loops::Index place(const AxisMap& access) const;
-  // Its element's place among all of them, where nothing is dilated.
+  // Its element's index, where it has one here, and that element's place among all of them.
+  Indices index_of(const ContractionSide& side) const;
   loops::Index flat(const ContractionSide& side) const;
   // Whether it has an element here as far as these of its dimensions say; null when always.
   loops::Expr exists(const ContractionSide& side, const std::function<bool(const AxisMap& access)>& counts);

@@ -91,7 +91,8 @@ class Model {
     for (const AxisMap& access : way_.rows.side.accesses) {
       const int64_t step = row < 0 ? 0 : std::abs(access.coefficients[row]);
       const int64_t dilation = depth < 0 ? 0 : std::abs(access.coefficients[depth]);
-      if (step + dilation > 0) reached = std::min(reached, (count - 1) * step + (places - 1) * dilation + 1);
+      if (step + dilation > 0)
+        reached = std::min(reached, ((count - 1) * step + (places - 1) * dilation) / access.divisor + 1);
     }
     return reached;
   }
@@ -109,11 +110,11 @@ class Model {
     const int64_t runs = divide_up(static_cast<int64_t>(rows), in_run);  // lines, or runs that are walked together
     const int64_t across = lines > 1 ? reached(line, lines, outer_place, at_once / in_line) : runs * (width / in_line);
     const auto read = static_cast<double>(across * reached(row, in_run, place, in_line));
-    const double products = rows * vectors * static_cast<double>(width);
+    const double products = rows * vectors * static_cast<double>(width) / gaps();
     const double loads = vectors * (read + static_cast<double>(width));
     const double issue_ns =
         std::max(std::max(products, loads) / m_.multiply_adds_per_ns, (products + loads) / m_.instructions_per_ns);
-    const double fresh = static_cast<double>(across * (at_once == 1 ? 1 : in_run * run_step()));
+    const double fresh = static_cast<double>(across * (at_once == 1 ? 1 : reached(row, in_run + 1, -1, 1) - 1));
     const double stream_ns = fresh * vectors * way_.lanes * bytes_ / m_.l2_bytes_per_ns;
     const double begin_ns = kWindowNs + (at_once == width ? kLineNs : kRangeNs) * static_cast<double>(across);
     return static_cast<double>(depth_.count()) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns) +
@@ -139,10 +140,11 @@ class Model {
     return static_cast<double>(depth_.total() / places) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns);
   }
 
-  // Places of the operand from row to row of a run.
-  int64_t run_step() const {
-    const int row = last_or_none(way_.rows.dims);
-    return row < 0 ? 1 : reached(row, 2, -1, 1) - 1;
+  // Places of a dilated operand for each of its elements.
+  double gaps() const {
+    double gaps = 1;
+    for (const AxisMap& access : way_.rows.side.accesses) gaps *= static_cast<double>(access.divisor);
+    return gaps;
   }
 
   // Of a block of the depth; a vector along it ends where the range does that lies in line.

@@ -54,6 +54,10 @@ bool ContractionSide::is_affine() const {
   return std::ranges::all_of(accesses, [](const AxisMap& access) { return access.always && access.divisor == 1; });
 }
 
+bool ContractionSide::is_dilated() const {
+  return std::ranges::any_of(accesses, [](const AxisMap& access) { return access.divisor != 1; });
+}
+
 int64_t ContractionSide::stride(int dim) const {
   const Shape strides = row_major_strides(value->type.shape);
   int64_t stride = 0;

@@ -52,6 +52,7 @@ struct ContractionSide {
   std::vector<AxisMap> accesses;  // one for each dimension of the value
 
   bool is_affine() const;         // every point has an element, at an affine index
+  bool is_dilated() const;        // its elements lie spread out
   int64_t stride(int dim) const;  // of an affine or at least undilated access, in elements of the flat operand
   int64_t constant() const;       // flat index at the origin
   // The one stride over all of `dims` (iteration dimensions, outermost first) walked as one;

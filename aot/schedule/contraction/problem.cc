@@ -174,13 +174,10 @@ class Reader {
     if (batch_.empty()) return;
     const int last = batch_.back();
     Orientation way = this->way(rows, rows_operand, {last}, columns_operand);
-    const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
-    const auto can_be_read = [&](const OperandSide& it) {
-      return !it.is_joined && std::ranges::none_of(it.side.accesses, is_dilated);
-    };
     // The columns may lie otherwise: they are packed.
     const bool rows_lie_along = !way.rows.is_moved && way.rows.side.stride(last) == 1;
-    if (way.result_stride != 1 || !rows_lie_along || !can_be_read(way.rows) || !can_be_read(way.columns)) return;
+    const bool is_joined = way.rows.is_joined || way.columns.is_joined;
+    if (way.result_stride != 1 || !rows_lie_along || is_joined || way.columns.side.is_dilated()) return;
     way.batch.pop_back();
     way.has_own_rows = true;
     note_preparing(way.columns, way.batch);

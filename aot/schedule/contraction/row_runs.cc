@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "aot/analysis/spread_windows.h"
+
 namespace ingot::schedule {
 namespace {
 
@@ -38,7 +40,6 @@ std::vector<EvenRange> even_ranges(const Blocked& block, const std::vector<int64
 }
 
 constexpr int64_t kPlacesAtOnce = 8;
-constexpr int64_t kEdgePlaces = 16;  // at the ends of a line, which have code of their own
 
 // Whether windows reach past the ends of a line by little enough.
 bool edges_are_short(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
@@ -49,19 +50,19 @@ bool edges_are_short(const ContractionProblem& problem, const Orientation& way, 
     return (along < 0 ? 1 : problem.space.dims[along].extent) - (to - from);
   };
   const bool cuts_line = depth.cuts_last_axis() && depth.chunks() > 1;  // edges are in some of the blocks
-  return outside(row, -1) <= kEdgePlaces &&
-         ((are_at_once && !cuts_line) || outside(tap, row) <= (cuts_line ? 0 : kEdgePlaces));
+  return outside(row, -1) <= kEdgeRowsMax &&
+         ((are_at_once && !cuts_line) || outside(tap, row) <= (cuts_line ? 0 : kEdgeRowsMax));
 }
 
 // Rows that have an element for each column: a run along their innermost dimension, each of the others by itself.
 std::optional<RowRuns> windows_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
                                         int lines) {
   const ContractionSide& side = way.rows.side;
-  const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
   RowRuns runs;
   runs.lines = lines;
+  runs.is_dilated = side.is_dilated();
   if (!way.rows.is_kept || side.value->type.dtype != problem.space.accumulate ||
-      std::ranges::any_of(side.accesses, is_dilated) ||
+      (runs.is_dilated && depth.count() > 1) ||
       !edges_are_short(problem, way, depth, places_at_once(runs, depth) == depth.width()))
     return std::nullopt;
   for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));
@@ -75,7 +76,8 @@ std::optional<RowRuns> windows_in_place(const ContractionProblem& problem, const
 
 int64_t places_at_once(const RowRuns& runs, const Blocked& depth) {
   const int64_t width = depth.width(), innermost = depth.cuts_last_axis() ? depth.chunk : depth.axes.back().extent;
-  return runs.lines > 1 || width <= kPlacesAtOnce ? width : innermost <= kPlacesAtOnce ? innermost : 1;
+  if (runs.lines > 1 || runs.is_dilated || width <= kPlacesAtOnce) return width;
+  return innermost <= kPlacesAtOnce ? innermost : 1;
 }
 
 PlacesInside places_inside(const loops::Contraction& space, const ContractionSide& side, int along, int across) {
@@ -89,7 +91,7 @@ PlacesInside places_inside(const loops::Contraction& space, const ContractionSid
       const int64_t reach = d == along ? 0 : step(d) * (space.dims[d].extent - 1);
       (reach < 0 ? low : high) += reach;
     }
-    inside.narrow(step(along), low, high, side.value->type.shape[j]);
+    inside.narrow(step(along), low, high, (side.value->type.shape[j] - 1) * access.divisor + 1);
   }
   return inside;
 }
@@ -134,8 +136,7 @@ std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Or
 std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
                                    const Blocked& depth, const Blocked& columns) {
   const std::vector<AxisMap>& accesses = way.rows.side.accesses;
-  const auto is_dilated = [](const AxisMap& access) { return access.divisor != 1; };
-  if (depth.is_ragged() || rows.is_ragged() || std::ranges::any_of(accesses, is_dilated)) return std::nullopt;
+  if (depth.is_ragged() || rows.is_ragged() || way.rows.side.is_dilated()) return std::nullopt;
   std::vector<int64_t> reach = schedule::reach(problem, {&rows, &depth});
   if (way.has_own_rows) reach[way.columns.dims.back()] = columns.width();
   RowRuns runs;

@@ -24,6 +24,7 @@ struct RowRuns {
   Shape box;                    // one extent for each dimension of the operand; empty: read where it lies
   std::vector<int64_t> below;   // ... and so many of its places lie before that of the block's origin
   int lines = 1;                // runs beside each other that windows in place are multiplied of at once
+  bool is_dilated = false;      // ... and the operand's elements lie spread out: a tile's rows know which windows hold
 
   bool in_box() const { return !box.empty(); }
   const EvenRange& run() const { return rows.back(); }
@@ -38,7 +39,8 @@ struct RowRuns {
 std::vector<EvenRange> depth_ranges(const RowRuns& runs, const Blocked& depth);
 
 // Of windows in place: so many places of a block of the depth are multiplied at once, their columns in registers. All of
-// the block where they are few or tiles have rows of several lines; else those of the innermost axis, or one.
+// the block where they are few, tiles have rows of several lines, or windows hold gaps; else those of the innermost axis,
+// or one.
 int64_t places_at_once(const RowRuns& runs, const Blocked& depth);
 
 // Of the places along one dimension of the iteration space, -1: none, those that have an element whatever the place is

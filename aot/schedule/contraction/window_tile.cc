@@ -191,8 +191,8 @@ class WindowTile {
       enter_place(places[p].at);
       for (const Row& row : rows) {
         enter(row);
+        if (has_no_element()) continue;
         const Expr exists = point_.exists(side_, [&](const AxisMap& access) { return is_in_line(access); });
-        if (exists && loops::constant_bits(exists) == 0) continue;
         std::vector<Shared>& shared = line_at_point(lines, may_miss).shared;
         const Index start = point_.flat(side_);
         auto same = std::ranges::find(shared, start, &Shared::start);
@@ -203,6 +203,14 @@ class WindowTile {
     for (Line& line : lines)
       std::ranges::stable_sort(line.shared, {}, [](const Shared& it) { return it.start.constant; });
     return lines;
+  }
+
+  // As is known while the kernel is made: past an end, or in a gap of a dilated operand.
+  bool has_no_element() {
+    return std::ranges::any_of(side_.accesses, [&](const AxisMap& access) {
+      const Expr exists = point_.exists(side_, [&](const AxisMap& other) { return &other == &access; });
+      return exists && loops::constant_bits(exists) == 0;
+    });
   }
 
   Line& line_at_point(std::vector<Line>& lines, bool may_miss) {

@@ -1,4 +1,5 @@
-// The innermost part of a contraction along a batch dimension whose rows are read where they lie.
+// The innermost part of a contraction along a batch dimension whose rows are read where they lie. Their operand may lie
+// spread out: what its windows hold of gaps follows from the places of a tile's rows.
 #pragma once
 
 #include "aot/schedule/contraction/register_tile.h"

@@ -1,5 +1,6 @@
 // run: simplify, dce
-// Base dilation becomes one convolution for each count of kernel elements that a phase of the result meets.
+// Base dilation becomes one convolution for each count of kernel elements that a phase of the result meets; not of
+// channels that are convolved apart, whose kernels skip the gaps.
 func.func @stride_two(%x: tensor<2x3x4x5xf32>, %w: tensor<3x6x3x3xf32>) -> tensor<2x6x8x10xf32> {
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3x4x5xf32>, tensor<3x6x3x3xf32>) -> tensor<2x6x8x10xf32>
   return %0 : tensor<2x6x8x10xf32>
@@ -19,6 +20,10 @@ func.func @cropped_in_batch_groups(%x: tensor<4x2x5xf32>, %w: tensor<2x5x6xf32>)
 func.func @one_kernel_element(%x: tensor<1x2x3x3xf32>, %w: tensor<2x4x1x1xf32>) -> tensor<1x4x6x5xf32> {
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], window = {pad = [[0, 1], [1, -1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x3x3xf32>, tensor<2x4x1x1xf32>) -> tensor<1x4x6x5xf32>
   return %0 : tensor<1x4x6x5xf32>
+}
+func.func @channels_apart(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor<1x8x8x8xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 2], [1, 2]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 8 : i64} : (tensor<1x4x4x8xf32>, tensor<3x3x1x8xf32>) -> tensor<1x8x8x8xf32>
+  return %0 : tensor<1x8x8x8xf32>
 }
 // ---- expect
 module {
@@ -93,5 +98,9 @@ module {
     %3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %4 = stablehlo.pad %2, %3, low = [0, 0, 0, 0], high = [0, 0, 1, 0], interior = [0, 0, 1, 0] : (tensor<1x4x3x5xf32>, tensor<f32>) -> tensor<1x4x6x5xf32>
     return %4 : tensor<1x4x6x5xf32>
+  }
+  func.func @channels_apart(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor<1x8x8x8xf32> {
+    %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 2], [1, 2]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 8 : i64} : (tensor<1x4x4x8xf32>, tensor<3x3x1x8xf32>) -> tensor<1x8x8x8xf32>
+    return %0 : tensor<1x8x8x8xf32>
   }
 }
