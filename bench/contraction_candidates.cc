@@ -1,6 +1,9 @@
 // Every contraction of contraction_problems as it is computed, beside the next candidates by predicted time: what a better
 // choice would gain. Ends with 1 where more than a tenth of the choices are behind one of the next by more than 5 %.
 //
+// The least of several noisy times is less than any of them should be. So the first rounds only find who challenges the
+// choice; what counts is measured afresh, of these two alone, in turn.
+//
 //   contraction_candidates [--filter REGEX] [--count N] [--rounds N] [--verbose]
 #include <fmt/format.h>
 
@@ -19,6 +22,7 @@ namespace ingot {
 namespace {
 
 constexpr double kNear = 1.05;        // as much time as the best of the next candidates
+constexpr int kDeciding = 3;          // times as many rounds between the choice and its challenger
 constexpr double kShareWanted = 0.9;  // of all choices: that are near
 
 // One of the ways in which a contraction may be computed.
@@ -44,7 +48,41 @@ struct Alternative {
   std::vector<double> round_us = {};
 };
 
-// Of every kernel with a contraction: the chosen candidate's time as a share of the least of the nearest `count`.
+using Alternatives = std::vector<std::unique_ptr<Alternative>>;
+
+// As it is computed, and then the next.
+Alternatives nearest(const Op& kernel, int count) {
+  Alternatives alternatives;
+  for (int rank = 0; rank < count; ++rank) {
+    auto next = std::make_unique<Alternative>(kernel, rank);
+    if (rank > 0 && next->choice() == alternatives.back()->choice()) break;
+    alternatives.push_back(std::move(next));
+  }
+  return alternatives;
+}
+
+// Each of `some` in turn, so often; the order goes back and forth, so that none always follows the same.
+void measure(const std::vector<Alternative*>& some, int rounds) {
+  for (Alternative* const it : some) it->round_us.clear();
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t k = 0; k < some.size(); ++k) {
+      Alternative& it = *some[round % 2 == 0 ? k : some.size() - 1 - k];
+      it.round_us.push_back(bench::best_ns(2e6, [&] { it.run.run(it.code, false); }) / 1000);
+    }
+  }
+}
+
+// How many times as long as `challenger` the chosen one takes: the median of rounds in which both ran, or by the least
+// time of each, whichever speaks for the chosen one. 1 where it is its own challenger.
+double behind(Alternative& chosen, Alternative& challenger, int rounds) {
+  if (&chosen == &challenger) return 1;
+  measure({&chosen, &challenger}, rounds);
+  std::vector<double> shares;
+  for (size_t k = 0; k < chosen.round_us.size(); ++k) shares.push_back(chosen.round_us[k] / challenger.round_us[k]);
+  return std::min(bench::median(shares), std::ranges::min(chosen.round_us) / std::ranges::min(challenger.round_us));
+}
+
+// Of every kernel with a contraction: the chosen candidate's time as a share of that of its best challenger.
 std::vector<double> compare_candidates(ContractionProblem& problem, int count, int rounds, bool is_verbose) {
   PassContext context;
   context.target = &Alternative::target();
@@ -52,22 +90,19 @@ std::vector<double> compare_candidates(ContractionProblem& problem, int count, i
   std::vector<double> shares;
   for (const auto& kernel : problem.module->functions[0]->body.ops) {
     if (!kernel->is(kKernel) || lower(*kernel, Alternative::target()).choices.empty()) continue;
-    std::vector<std::unique_ptr<Alternative>> alternatives;
-    for (int rank = 0; rank < count; ++rank) {
-      auto next = std::make_unique<Alternative>(*kernel, rank);
-      if (rank > 0 && next->choice() == alternatives.back()->choice()) break;
-      alternatives.push_back(std::move(next));
-    }
-    for (int round = 0; round < rounds; ++round) {
-      for (const auto& it : alternatives)
-        it->round_us.push_back(bench::best_ns(2e6, [&] { it->run.run(it->code, false); }) / 1000);
-    }
-    const auto& best = *std::ranges::min_element(alternatives, {}, [](const auto& it) { return it->us(); });
-    shares.push_back(alternatives[0]->us() / best->us());
-    fmt::print("{:54} {:10.1f} us, of {} the best {:10.1f} us: x{:.2f}\n", problem.name, alternatives[0]->us(),
-               alternatives.size(), best->us(), shares.back());
+    const Alternatives alternatives = nearest(*kernel, count);
+    std::vector<Alternative*> all;
+    for (const auto& it : alternatives) all.push_back(it.get());
+    measure(all, rounds);
+    std::vector<std::string> lines;
+    for (const Alternative* const it : all) lines.push_back(fmt::format("    {:10.1f} us  {}", it->us(), it->choice()));
+    Alternative &chosen = *all[0], &challenger = **std::ranges::min_element(all, {}, [](auto* it) { return it->us(); });
+    shares.push_back(behind(chosen, challenger, kDeciding * rounds));
+    fmt::print("{:54} {:10.1f} us, of {} the challenger {:10.1f} us: x{:.2f}\n", problem.name, chosen.us(), all.size(),
+               challenger.us(), shares.back());
     if (!is_verbose) continue;
-    for (const auto& it : alternatives) fmt::print("    {:10.1f} us  {}\n", it->us(), it->choice());
+    for (const std::string& line : lines) fmt::print("{}\n", line);
+    if (shares.back() > kNear) fmt::print("    better: {}\n", challenger.choice());
   }
   return shares;
 }
@@ -93,7 +128,7 @@ int main(int count, char** arguments) {
   bool is_verbose = false;
   app.add_option("--filter", filter, "a regular expression of names");
   app.add_option("--count", candidates, "how many candidates");
-  app.add_option("--rounds", rounds, "how often each is measured; the median counts");
+  app.add_option("--rounds", rounds, "how often each is measured to find challengers");
   app.add_flag("--verbose", is_verbose, "list them");
   CLI11_PARSE(app, count, arguments);
   return compare_all(filter, candidates, rounds, is_verbose);
