@@ -53,4 +53,16 @@ Kernel read_array(int lanes, int64_t elements, int64_t repeats) {
   return b.finish();
 }
 
+Kernel fill_array(int lanes, int64_t elements, int64_t repeats) {
+  KernelBuilder b("fill_array", lanes);
+  const BufferId x = b.input("x", DType::kF32, lanes);
+  const BufferId y = b.output("y", DType::kF32, elements);
+  const Expr element = b.let("element", b.load(x, b.lane()));
+  b.loop("repeat", 0, repeats, 1, [&](Index) {
+    b.loop("i", 0, elements, 8 * lanes,
+           [&](Index i) { b.unrolled("u", 8, [&](Index u) { b.store(y, i + u * lanes + b.lane(), element); }); });
+  });
+  return b.finish();
+}
+
 }  // namespace ingot::loops

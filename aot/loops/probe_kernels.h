@@ -10,11 +10,13 @@ namespace ingot::loops {
 Kernel multiply_adds(DType dtype, int lanes, int64_t chains, int64_t trips);
 
 // Adds one array to another, `repeats` times. x: f32[elements], y: f32[elements] out, where `elements` is a multiple of
-// 4 * lanes; 12 * elements * repeats bytes pass.
+// 4 * lanes. Half of the bytes in use are written.
 Kernel add_arrays(int lanes, int64_t elements, int64_t repeats);
 
-// Adds up an array, `repeats` times. x: f32[elements], y: f32[8 * lanes] out, where `elements` is a multiple of 8 * lanes;
-// 4 * elements * repeats bytes pass.
+// Adds up an array, `repeats` times. x: f32[elements], y: f32[8 * lanes] out, where `elements` is a multiple of 8 * lanes.
 Kernel read_array(int lanes, int64_t elements, int64_t repeats);
+
+// Fills an array, `repeats` times. x: f32[lanes], y: f32[elements] out, where `elements` is a multiple of 8 * lanes.
+Kernel fill_array(int lanes, int64_t elements, int64_t repeats);
 
 }  // namespace ingot::loops

@@ -169,8 +169,11 @@ MachinePeaks measure_peaks(uint32_t threads) {
 }
 
 MemoryLevel measure_level(const std::string& name, uint64_t in_use_bytes, uint32_t threads, double seconds) {
-  return {name, in_use_bytes * threads, 12 * elements_per_ns(loops::add_arrays, 2, in_use_bytes, threads, seconds),
-          4 * elements_per_ns(loops::read_array, 1, in_use_bytes, threads, seconds)};
+  const auto gb_per_second = [&](Stream stream, int64_t arrays) {
+    return 4 * static_cast<double>(arrays) * elements_per_ns(stream, arrays, in_use_bytes, threads, seconds);
+  };
+  return {name, in_use_bytes * threads, gb_per_second(loops::add_arrays, 2), gb_per_second(loops::read_array, 1),
+          gb_per_second(loops::fill_array, 1)};
 }
 
 }  // namespace ingot

@@ -11,8 +11,9 @@ namespace ingot {
 struct MemoryLevel {
   std::string name;          // "L1", "L2", "L3", "memory"
   uint64_t bytes = 0;        // that all threads together keep there; of the memory: unlimited
-  double gb_per_second = 0;  // two bytes read for each that is written
-  double read_gb_per_second = std::numeric_limits<double>::infinity();  // ... and where nothing is written
+  double gb_per_second = 0;  // of bytes in use, each counted once, of which half are written
+  double read_gb_per_second = std::numeric_limits<double>::infinity();   // ... where nothing is written
+  double write_gb_per_second = std::numeric_limits<double>::infinity();  // ... and where all are
 };
 
 struct MachinePeaks {

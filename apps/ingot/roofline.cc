@@ -13,7 +13,7 @@ namespace {
 struct Touch {
   uint32_t base;
   uint64_t first, end;
-  bool is_read;
+  bool is_written;
 
   uint64_t bytes() const { return end - first; }
   bool meets(const Touch& other) const { return base == other.base && first < other.end && other.first < end; }
@@ -25,7 +25,7 @@ std::vector<Touch> touches_of(const bundle::Step& step, const bundle::Target& ta
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const uint64_t first = step.operands[i].offset_bytes;
     const bundle::Parameter& parameter = target.kernels[step.kernel].parameters[i];
-    touches.push_back({step.operands[i].base, first, first + parameter.reach_bytes, parameter.reads});
+    touches.push_back({step.operands[i].base, first, first + parameter.reach_bytes, parameter.writes});
   }
   return touches;
 }
@@ -48,8 +48,7 @@ class MemoryModel {
   uint64_t add(uint32_t step, std::vector<Moved>& levels) const {
     for (const Touch& touch : touches_[step]) {
       Moved& moved = levels[level_of(step, touch)];
-      moved.bytes += static_cast<double>(touch.bytes());
-      if (touch.is_read) moved.read_bytes += static_cast<double>(touch.bytes());
+      (touch.is_written ? moved.written_bytes : moved.read_bytes) += static_cast<double>(touch.bytes());
     }
     return bytes_of(touches_[step]);
   }
@@ -94,8 +93,8 @@ void set_bound(CallTime& call, const MemoryModel& memory, const MachinePeaks& pe
   // Of some operands only a part is read or written.
   const double part = touched ? std::min(1.0, call.bytes() / static_cast<double>(touched * call.rounds)) : 0;
   for (Moved& moved : work.levels) {
-    moved.bytes *= part * static_cast<double>(call.rounds);
     moved.read_bytes *= part * static_cast<double>(call.rounds);
+    moved.written_bytes *= part * static_cast<double>(call.rounds);
   }
   const Roof roof = roof_of(work, peaks);
   call.attainable_ms = roof.ms;
@@ -115,6 +114,14 @@ std::vector<CallSum> sums_by(std::span<const CallTime> calls,
   return sums;
 }
 
+// Reading and writing share the way: a written byte adds what half and half take beyond reading, and by itself no less
+// than where all are written.
+double moving_ms(const Moved& moved, const MemoryLevel& level) {
+  const double read_ns = 1 / level.read_gb_per_second, write_ns = 1 / level.write_gb_per_second;
+  const double beside_ns = std::max(0.0, 2 / level.gb_per_second - read_ns);
+  return 1e-6 * std::max(moved.read_bytes * read_ns + moved.written_bytes * beside_ns, moved.written_bytes * write_ns);
+}
+
 }  // namespace
 
 Roof roof_of(const Work& work, const MachinePeaks& peaks) {
@@ -122,8 +129,7 @@ Roof roof_of(const Work& work, const MachinePeaks& peaks) {
   std::string slowest;
   for (size_t i = 0; i < work.levels.size(); ++i) {
     const MemoryLevel& level = peaks.levels[i];
-    const double ms = 1e-6 * std::max(work.levels[i].bytes / level.gb_per_second,
-                                      work.levels[i].read_bytes / level.read_gb_per_second);
+    const double ms = moving_ms(work.levels[i], level);
     memory_ms += ms;
     if (i == 0 || ms > slowest_ms) slowest = level.name;
     slowest_ms = std::max(slowest_ms, ms);

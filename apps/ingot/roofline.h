@@ -29,9 +29,10 @@ struct CallTime {
   double attained_percent() const { return 100 * attainable_ms / ms; }
 };
 
-// Bytes that are moved between a level of memory and registers.
+// Bytes of a level of memory that are in use, each counted once: those that are only read, and those that are written.
+// What is written is fetched first, so that it makes no difference whether it is read too.
 struct Moved {
-  double bytes = 0, read_bytes = 0;  // all, and those of them that are read
+  double read_bytes = 0, written_bytes = 0;
 };
 
 struct Work {

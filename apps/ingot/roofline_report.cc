@@ -23,6 +23,7 @@ Row row_of(const MachinePeaks& peaks) {
   for (const MemoryLevel& level : peaks.levels) {
     row.emplace_back(level.name + "_gb_per_second", level.gb_per_second);
     row.emplace_back(level.name + "_read_gb_per_second", level.read_gb_per_second);
+    row.emplace_back(level.name + "_write_gb_per_second", level.write_gb_per_second);
   }
   return row;
 }

@@ -115,16 +115,22 @@ TEST(Roofline, DoublesHaveAPeakOfTheirOwn) {
   EXPECT_DOUBLE_EQ(call_times(plan, target_of({64}), times, machine())[0].attainable_ms, 0.02);
 }
 
-TEST(Roofline, ReadingHasASpeedOfItsOwn) {
+TEST(Roofline, ReadingAndWritingHaveSpeedsOfTheirOwn) {
   MachinePeaks peaks = machine();
   peaks.levels[0].read_gb_per_second = 40;
-  const Work work{.flops = 100, .levels = {{400, 200}, {0, 0}}};
+  const Work work{.flops = 100, .levels = {{200, 200}, {0, 0}}};
   EXPECT_DOUBLE_EQ(roof_of(work, peaks).ms, 5e-6) << "200 bytes that are read";
   EXPECT_EQ(roof_of(work, peaks).bound, "near");
   peaks.levels[0].read_gb_per_second = 80;
   EXPECT_DOUBLE_EQ(roof_of(work, peaks).ms, 4e-6) << "400 bytes both ways";
+  const Work reads{.flops = 100, .levels = {{400, 0}, {0, 0}}}, writes{.flops = 100, .levels = {{0, 400}, {0, 0}}};
+  EXPECT_DOUBLE_EQ(roof_of(reads, peaks).ms, 5e-6);
+  EXPECT_DOUBLE_EQ(roof_of(writes, peaks).ms, 3e-6) << "what 200 of each take, without reading";
+  peaks.levels[0].write_gb_per_second = 50;
+  EXPECT_DOUBLE_EQ(roof_of(writes, peaks).ms, 8e-6);
 
   // A step that reads 200 bytes and writes as many.
+  peaks.levels[0].write_gb_per_second = 100;
   bundle::Plan plan;
   plan.steps = {step_of(0, 0, 200, 0)};
   plan.calls = {call_of("moves", 1, 400)};
