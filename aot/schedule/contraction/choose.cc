@@ -336,13 +336,14 @@ class Search {
     consider(c);
   }
 
-  // The depth in parts, where the result is small: partial results are added afterwards.
+  // The depth in parts, where the result is small: partial results are added afterwards. Two blocks at least for each part,
+  // or one where sums are in memory in any case.
   void try_depth_parts(Candidate c) {
     if (c.row_parts > 1) return;
+    const int64_t most = depth(c).count() / (c.depth_lines > 0 ? 1 : 2);
     for (const int64_t parts : kParts) {
       if (parts == 1) continue;
-      if (p_.extent(way(c).batch) * c.column_parts * parts > target_.machine.tasks_max || depth(c).count() < 2 * parts)
-        return;
+      if (p_.extent(way(c).batch) * c.column_parts * parts > target_.machine.tasks_max || most < parts) return;
       if (!deals_out(depth(c), parts)) continue;
       c.depth_parts = parts;
       consider(c);
