@@ -4,6 +4,7 @@
 #include <string>
 
 #include "aot/base/error.h"
+#include "aot/loops/facts.h"
 #include "aot/loops/loop.h"
 
 namespace ingot::loops {
@@ -13,12 +14,11 @@ constexpr int64_t kMaxUnrolledTrips = 1024;
 
 class Verifier {
  public:
-  explicit Verifier(const Kernel& kernel) : kernel_(kernel) {}
+  explicit Verifier(const Kernel& kernel) : kernel_(kernel), facts_(kernel) {}
 
   void run() {
     check_tables();
     defined_ = {kTaskVar, kLaneVar};
-    exact_ = {kTaskVar, kLaneVar};
     check_block(kernel_.body);
   }
 
@@ -73,7 +73,14 @@ class Verifier {
             "scratch buffer " + buffer.name + " leaves the scratch");
   }
 
+  void check_branch(const std::vector<Stmt>& block, const Expr& condition, bool holds) {
+    const Facts::Scope scope(facts_);
+    facts_.assume(condition, holds);
+    check_block(block);
+  }
+
   void check_block(const std::vector<Stmt>& block) {
+    const Facts::Scope scope(facts_);
     std::vector<VarId> introduced;
     for (const Stmt& stmt : block) check(stmt, introduced);
     for (const VarId var : introduced) defined_.erase(var);
@@ -94,16 +101,14 @@ class Verifier {
         place_ = "if";
         check(stmt.value);
         require(stmt.value->dtype == DType::kI1 && stmt.value->lanes == 1, "a condition is one i1");
-        ++if_depth_;
-        check_block(stmt.body);
-        check_block(stmt.else_body);
-        --if_depth_;
-        return;
+        check_branch(stmt.body, stmt.value, true);
+        return check_branch(stmt.else_body, stmt.value, false);
       case StmtKind::kLet: {
         place_ = "let " + kernel_.vars.at(stmt.var).name;
         check(stmt.value);
         define(stmt.var, VarKind::kLet);
         introduced.push_back(stmt.var);
+        facts_.assume_value(stmt.var, stmt.value);
         const Var& var = kernel_.vars[stmt.var];
         return require(var.dtype == stmt.value->dtype && var.lanes == stmt.value->lanes,
                        "type differs from its value's");
@@ -154,33 +159,18 @@ class Verifier {
     set_loop_range(kernel_, stmt, wanted);
     require(var.low <= wanted.low && var.high >= wanted.high, "the variable leaves its range");
     require(var.multiple_of > 0 && wanted.multiple_of % var.multiple_of == 0, "the variable has other multiples");
-    const std::set<VarId> exact_outside = exact_;
-    const bool is_constant = stmt.lower.is_constant() && stmt.upper.is_constant() && stmt.upper_also.empty();
-    if (is_constant) exact_.insert(stmt.var);
-    forget_values_without_trips(stmt);
+    const Facts::Scope scope(facts_);
+    facts_.assume_bounds(stmt);
     check_block(stmt.body);
     defined_.erase(stmt.var);
     unrolled_.erase(stmt.var);
-    exact_ = exact_outside;
-  }
-
-  // A loop that has no trips at some values of the variables in its bounds is a condition on them: inside it they need
-  // not take both ends of their range.
-  void forget_values_without_trips(const Stmt& loop) {
-    const auto check_bound = [&](const Index& upper) {
-      const Index trips = upper - loop.lower;
-      if (kernel_.low(trips) > 0) return;
-      for (const Index::Term& term : trips.terms) exact_.erase(term.var);
-    };
-    check_bound(loop.upper);
-    for (const Index& also : loop.upper_also) check_bound(also);
   }
 
   void check_store(const Stmt& stmt) {
     place_ = "store";
     check(stmt.value);
     if (stmt.mask) check(stmt.mask);
-    check_access(stmt.buffer, stmt.index, stmt.mask != nullptr);
+    check_access(stmt.buffer, stmt.index, stmt.mask);
     const Buffer& buffer = kernel_.buffers[stmt.buffer];
     require(buffer.role != BufferRole::kInput, "buffer " + buffer.name + " is an input");
     require(stmt.value->dtype == register_dtype(buffer.dtype), "buffer " + buffer.name + " has another dtype");
@@ -189,21 +179,19 @@ class Verifier {
     if (stmt.mask) require(stmt.mask->dtype == DType::kI1 && stmt.mask->lanes == lanes, "a mask is i1 in every lane");
   }
 
-  // An access that nothing guards and that leaves the buffer at some iteration is wrong. Where ranges are only
-  // estimates, it is wrong when it leaves the buffer always.
-  void check_access(BufferId id, const Index& index, bool is_masked) {
+  // In the lanes that `mask` (may be null) lets through, whatever the task and the iteration.
+  void check_access(BufferId id, const Index& index, const Expr& mask) {
     require(id >= 0 && id < static_cast<BufferId>(kernel_.buffers.size()), "no such buffer");
     check(index);
     const Buffer& buffer = kernel_.buffers[id];
     place_ += " " + buffer.name;
-    if (is_masked || if_depth_ > 0 || kernel_.task_count == 0) return;
-    const bool is_exact =
-        std::ranges::all_of(index.terms, [&](const Index::Term& term) { return exact_.contains(term.var); });
-    const int64_t low = kernel_.low(index);
-    const int64_t high = kernel_.high(index);
-    const bool is_outside = is_exact ? low < 0 || high >= buffer.elements : high < 0 || low >= buffer.elements;
-    require(!is_outside, "elements " + std::to_string(low) + " to " + std::to_string(high) + " leave the buffer's " +
-                             std::to_string(buffer.elements));
+    if (kernel_.task_count == 0) return;
+    const Facts::Scope scope(facts_);
+    if (mask) facts_.assume(mask, true);
+    const bool stays_inside = facts_.imply(index) && facts_.imply(Index(buffer.elements - 1) - index);
+    require(stays_inside, "elements " + std::to_string(kernel_.low(index)) + " to " +
+                              std::to_string(kernel_.high(index)) + " leave the buffer's " +
+                              std::to_string(buffer.elements) + (mask ? ", and its mask does not forbid it" : ""));
   }
 
   const Tile& check_tile(TileId id, const std::vector<Index>& indices) {
@@ -265,7 +253,7 @@ class Verifier {
   }
 
   void check_load(const ExprNode& e) {
-    check_access(e.buffer, e.index, !e.args.empty());
+    check_access(e.buffer, e.index, e.args.empty() ? nullptr : e.args[0]);
     const Buffer& buffer = kernel_.buffers[e.buffer];
     require(e.dtype == register_dtype(buffer.dtype), "a load differs from its buffer's dtype");
     const bool is_vector = kernel_.has_lanes(e.index) || (!e.args.empty() && e.args[0]->lanes > 1);
@@ -314,8 +302,7 @@ class Verifier {
   const Kernel& kernel_;
   std::set<VarId> defined_;
   std::set<VarId> unrolled_;
-  std::set<VarId> exact_;  // take both ends of their range, whatever the others are
-  int if_depth_ = 0;
+  Facts facts_;
   std::set<const ExprNode*> seen_;  // in this statement
   std::string place_;
 };

@@ -1,4 +1,4 @@
-#include "aot/passes/chained_axes.h"
+#include "aot/passes/chain/chained_axes.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "aot/passes/row_statistics.h"
+#include "aot/passes/chain/row_statistics.h"
 
 #include <algorithm>
 

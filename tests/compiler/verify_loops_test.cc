@@ -1,0 +1,124 @@
+// Accesses that leave their buffers are found before a kernel runs, whatever guards them: for each form of loop, mask
+// and condition a kernel that stays inside, and the same with a buffer that is one element shorter.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "aot/loops/loop.h"
+#include "tests/support/error_of.h"
+
+namespace ingot::loops {
+namespace {
+
+struct Form {
+  const char* name;
+  int64_t elements;  // that x and y need
+  const char* body;
+};
+
+constexpr Form kForms[] = {
+    {"a loop of vectors", 32, R"(
+  for i in 0 .. 32 by 8 {
+    store y[i + lane] = load x[i + lane]
+  })"},
+    {"a loop between tasks' bounds", 40, R"(
+  for i in 16*task .. min(40, 16*task + 16) by 8 {
+    store y[i + lane] = load x[i + lane]
+  })"},
+    {"a last loop that has no trips for most tasks", 27, R"(
+  for i in 8*task .. min(27, 8*task + 8) {
+    store y[i] = load x[i]
+  })"},
+    {"a mask of an edge", 27, R"(
+  for i in 0 .. 32 by 8 {
+    store y[i + lane] = load x[i + lane where lt(i32[i + lane], splat(i32(27)))] where lt(i32[i + lane], splat(i32(27)))
+  })"},
+    {"a mask from below, read backwards", 24, R"(
+  for i in 0 .. 32 by 8 {
+    let in = and(ge(i32[23 - i - lane], splat(i32(0))), lt(i32[23 - i - lane], splat(i32(24))))
+    store y[23 - i - lane] = load x[23 - i - lane where in] where in
+  })"},
+    {"a mask of rows", 91, R"(
+  for row in 0 .. 8 {
+    for i in 0 .. 13 {
+      store y[13*row + i] = load x[13*row + i where lt(i32[row], i32(7))] where lt(i32[row], i32(7))
+    }
+  })"},
+    {"a mask that is denied", 27, R"(
+  for i in 0 .. 32 by 8 {
+    let out = not(gt(i32[i + lane], splat(i32(26))))
+    store y[i + lane] = load x[i + lane where out] where out
+  })"},
+    {"neither of two", 20, R"(
+  for i in 0 .. 32 {
+    let out = or(lt(i32[i], i32(4)), ge(i32[i], i32(24)))
+    store y[i - 4] = load x[i - 4 where not(out)] where not(out)
+  })"},
+    {"a condition", 27, R"(
+  for i in 0 .. 32 {
+    if le(i32[i], i32(26)) {
+      store y[i] = load x[i]
+    }
+  })"},
+    {"the other branch of a condition", 27, R"(
+  for i in 0 .. 32 {
+    if gt(i32[i], i32(26)) {
+      store y[0] = f32(0)
+    } else {
+      store y[i] = load x[i]
+    }
+  })"},
+    {"an only value", 8, R"(
+  for i in 0 .. 32 {
+    store y[i] = load x[i where eq(i32[i], i32(7))] where eq(i32[i], i32(7))
+  })"},
+    {"a quotient and its remainder", 20, R"(
+  for i in 0 .. 10 {
+    let q = divide(i64[i], i64(3)) in 0 .. 3
+    let r = i64[i - 3*q] in 0 .. 2
+    store y[6*q + r + 1] = load x[6*q + r + 1]
+  })"},
+    {"a quotient under a mask", 8, R"(
+  for i in 0 .. 4 {
+    let at = i64[8*i + lane] in 0 .. 31
+    let q = divide(at, splat(i64(2))) in 0 .. 15
+    let in = lt(at, splat(i64(15)))
+    store y[q] = load x[q where in] where in
+  })"},
+    {"a quotient of rows that end before the last task", 48, R"(
+  for row in 6*task .. min(23, 6*task + 6) {
+    let q = divide(i64[row], i64(4)) in 0 .. 5
+    let r = i64[row - 4*q] in 0 .. 3
+    store y[8*q + 2*r] = f32(0)
+    store y[8*q + 7] = load x[8*q + 7]
+  })"},
+    {"the least of two", 27, R"(
+  for i in 0 .. 32 {
+    let at = minimum(i64[i], i64(26)) in 0 .. 31
+    store y[at] = load x[at]
+  })"},
+    {"pairs of lanes, the last of them by half", 22, R"(
+  for v in 0 .. 2 {
+    let q = divide(i64[lane], splat(i64(2))) in 0 .. 3
+    let r = i64[lane - 2*q] in 0 .. 1
+    let in = lt(i32[8*v + lane], splat(i32(12)))
+    store y[16*v + 4*q + r] = load x[16*v + 4*q + r where in] where in
+  })"},
+};
+
+std::string error_with(const Form& form, int64_t elements) {
+  const std::string text =
+      fmt::format("kernel k lanes 8 tasks 4 (x: f32[{0}], y: f32[{0}] out) {{{1}\n}}\n", elements, form.body);
+  return error_of([&] { parse_kernel(text); });
+}
+
+TEST(VerifyLoops, KeepsAccessesInsideTheirBuffers) {
+  for (const Form& form : kForms) {
+    EXPECT_EQ(error_with(form, form.elements), "") << form.name;
+    const std::string error = error_with(form, form.elements - 1);
+    EXPECT_TRUE(error.find(fmt::format("leave the buffer's {}", form.elements - 1)) != std::string::npos)
+        << form.name << ": " << error;
+  }
+}
+
+}  // namespace
+}  // namespace ingot::loops
