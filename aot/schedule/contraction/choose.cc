@@ -219,7 +219,7 @@ class Search {
       const int64_t columns = c.tile_vectors * places_at_once(*runs, depth(c));
       const int64_t sums = free_registers() - columns + (columns > c.tile_vectors ? kSpilledColumns : 0);
       const int64_t rows = lines > 1 ? runs->run().count : p_.extent(dims);
-      // Rows by rows that meet the operand alike: those of all tiles know which of their windows' places are gaps.
+      // In steps after which rows meet the operand alike: what is a gap in a window is then the same in every tile.
       const int64_t alike = runs->is_dilated ? gaps(way(c)) : 1;
       const int64_t least = lines * c.tile_vectors == 1 ? alike : 0;  // also where registers are few
       const int64_t most = std::min(rows, std::max(least, sums / lines / c.tile_vectors / alike * alike));

@@ -24,7 +24,7 @@ struct RowRuns {
   Shape box;                    // one extent for each dimension of the operand; empty: read where it lies
   std::vector<int64_t> below;   // ... and so many of its places lie before that of the block's origin
   int lines = 1;                // runs beside each other that windows in place are multiplied of at once
-  bool is_dilated = false;      // ... and the operand's elements lie spread out: a tile's rows know which windows hold
+  bool is_dilated = false;      // ... and the operand's elements lie spread out, with gaps in the windows
 
   bool in_box() const { return !box.empty(); }
   const EvenRange& run() const { return rows.back(); }
