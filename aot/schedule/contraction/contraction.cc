@@ -1,6 +1,7 @@
 // dot_general and convolution, with the elementwise ops that follow.
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/nest.h"
 #include "aot/schedule/contraction/packing.h"
@@ -45,7 +46,7 @@ bool has_many_ops(const Op& root) {
 std::vector<loops::BufferId> read_beside(const Step& step, const Op& root) {
   std::vector<loops::BufferId> buffers;
   for (const auto& [value, buffer] : step.inputs()) {
-    const bool is_operand = std::ranges::find(root.operands, value) != root.operands.end();
+    const bool is_operand = contains(root.operands, value);
     if (!is_operand && value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
   }
   std::ranges::sort(buffers);
