@@ -228,6 +228,15 @@ TEST(Convolution, WindowsInPlaceOfManyShapes) {
   }
 }
 
+// The innermost axis of the depth moves from line to line: whether a line is there is asked at each of its places.
+TEST(Convolution, LinesThatTheInnermostAxisMoves) {
+  const ops::Window window{{.size = 2, .stride = 3, .low = 2},
+                           {.size = 3, .stride = 2, .low = -1, .high = 2},
+                           {.size = 2, .stride = 3, .low = 2}};
+  const ops::Convolution conv{{3, 4, {1, 2, 0}, 4, 3, {1, 0, 2}, 1, 4, {3, 0, 2}}, window, 9, 1};
+  check_kernel(convolution({20, 12, 8, 2, 9}, {3, 2, 2, 9, 1}, conv, {4, 2, 7, 5, 9}, false), {.relative = 1e-5});
+}
+
 // A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.
 TEST(Convolution, ColumnsApartThatEndWithinABlock) {
   check_kernel(kernel_function({f32({4099}), f32({8191, 5})}, [&](GraphBuilder& b, const Values& x) {
