@@ -68,7 +68,7 @@ Roof roof_now(const ContractionProblem& problem, const MachinePeaks& machine, do
   now.f32_gflops = peak_gflops;
   const size_t level = level_that_holds(static_cast<uint64_t>(problem.bytes()), machine);
   const auto bytes = static_cast<uint64_t>(problem.bytes());
-  now.levels[level] = measure_level(machine.levels[level].name, bytes, 1, kLevelSeconds);
+  now.levels[level] = measure_level(machine.levels[level], bytes, 1, kLevelSeconds);
   Work work{.flops = problem.flops, .levels = std::vector<Moved>(machine.levels.size()), .steps = 1};
   work.levels[level] = {problem.read_bytes, problem.written_bytes};
   return roof_of(work, now);

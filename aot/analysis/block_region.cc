@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "aot/analysis/block_part.h"
+#include "aot/base/contains.h"
 #include "aot/graph/access_map.h"
 #include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
@@ -204,13 +205,13 @@ class BlockMaker {
     TensorPart from;
     size_t next = 0;
     for (int64_t d = 0; d < std::ssize(shape); ++d)
-      from.push_back(std::ranges::find(reduced, d) != reduced.end() ? whole(shape[d]) : parts[next++]);
+      from.push_back(contains(reduced, d) ? whole(shape[d]) : parts[next++]);
     return make_root(op, type, [&](int i) { return i == 0 ? from : TensorPart{}; });
   }
 
   // What takes time is made once.
   Value* make_root(const Op& op, const TensorType& type, const std::function<TensorPart(int)>& parts) {
-    if (std::ranges::find(roots_, &op) != roots_.end()) return fail(&op, "would be computed for several parts");
+    if (contains(roots_, &op)) return fail(&op, "would be computed for several parts");
     roots_.push_back(&op);
     return make_op(op, type, parts);
   }

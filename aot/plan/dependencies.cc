@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
+
 namespace ingot::plan {
 
 using lowered::Access;
@@ -38,7 +40,7 @@ const std::vector<int>& Dependencies::readers(ValueId value) const {
 
 void Dependencies::add(int before, int node) {
   auto& edges = after_[node];
-  if (before != node && std::ranges::find(edges, before) == edges.end()) edges.push_back(before);
+  if (before != node && !contains(edges, before)) edges.push_back(before);
 }
 
 bool Dependencies::depends(int node, int on) const {
@@ -69,7 +71,7 @@ ValueId Dependencies::predecessor(ValueId value) const {
 ValueId Dependencies::in_place_root(ValueId value) const {
   while (true) {
     const ValueId before = predecessor(value);
-    const bool is_of_this_block = maker(before) >= 0 || std::ranges::find(arguments_, before) != arguments_.end();
+    const bool is_of_this_block = maker(before) >= 0 || contains(arguments_, before);
     if (before == kNoValue || !is_of_this_block) return value;
     value = before;
   }

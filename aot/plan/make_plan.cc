@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 #include "aot/lowered/unique_names.h"
 #include "aot/plan/dependencies.h"
@@ -155,8 +156,7 @@ class Planner {
         const int alias = function_.kernels[call.kernel].buffers[i].may_alias;
         if (alias < 0) continue;
         const ValueId from = call.arguments[alias].value;
-        const bool is_made_here = std::ranges::binary_search(temporaries, from) ||
-                                  std::ranges::find(node.results, from) != node.results.end();
+        const bool is_made_here = std::ranges::binary_search(temporaries, from) || contains(node.results, from);
         if (!is_made_here) values.push_back(from);
       }
     }
@@ -282,7 +282,7 @@ class Planner {
     for (const int end : ends) plan_.steps[end].target = step_count();
     for (const ValueId result : node.results) {
       const int id = buffer_of(result);
-      const auto touches = [&](const Step& step) { return std::ranges::find(step.buffers, id) != step.buffers.end(); };
+      const auto touches = [&](const Step& step) { return contains(step.buffers, id); };
       Buffer& buffer = plan_.buffers[id];
       while (!touches(plan_.steps[buffer.first_step])) ++buffer.first_step;
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "aot/base/contains.h"
 #include "aot/plan/dependencies.h"
 
 namespace ingot::plan {
@@ -250,7 +251,7 @@ class Separator {
     for (const int i : copied) {
       ValueId value = block.results[i];
       // Two states may trade places: what one of them was is saved before either is written.
-      const bool is_argument = std::ranges::find(block.arguments, value) != block.arguments.end();
+      const bool is_argument = contains(block.arguments, value);
       if (replaced[i] != kNoValue && is_argument) value = copy(value);
       block.results[i] = copy(value);
     }

@@ -158,21 +158,20 @@ MachinePeaks measure_peaks(uint32_t threads) {
     // Well inside: the far end of a large cache is slower.
     const uint64_t in_use = std::min({each / 2, beneath ? 4 * beneath : each, kMaxBytes / threads});
     if (in_use <= beneath) continue;
-    peaks.levels.push_back(measure_level(cache.name, in_use, threads, kSeconds));
-    peaks.levels.back().bytes = each * threads;
+    peaks.levels.push_back(measure_level({cache.name, each * threads}, in_use, threads, kSeconds));
     beneath = each;
   }
   const uint64_t in_use = std::max<uint64_t>(std::min(4 * beneath, kMaxBytes / threads), 1 << 24);
-  peaks.levels.push_back(measure_level("memory", in_use, threads, kSeconds));
-  peaks.levels.back().bytes = std::numeric_limits<uint64_t>::max();
+  const MemoryLevel memory = {"memory", std::numeric_limits<uint64_t>::max()};
+  peaks.levels.push_back(measure_level(memory, in_use, threads, kSeconds));
   return peaks;
 }
 
-MemoryLevel measure_level(const std::string& name, uint64_t in_use_bytes, uint32_t threads, double seconds) {
+MemoryLevel measure_level(const MemoryLevel& level, uint64_t in_use_bytes, uint32_t threads, double seconds) {
   const auto gb_per_second = [&](Stream stream, int64_t arrays) {
     return 4 * static_cast<double>(arrays) * elements_per_ns(stream, arrays, in_use_bytes, threads, seconds);
   };
-  return {name, in_use_bytes * threads, gb_per_second(loops::add_arrays, 2), gb_per_second(loops::read_array, 1),
+  return {level.name, level.bytes, gb_per_second(loops::add_arrays, 2), gb_per_second(loops::read_array, 1),
           gb_per_second(loops::fill_array, 1)};
 }
 

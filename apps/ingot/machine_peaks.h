@@ -25,7 +25,8 @@ struct MachinePeaks {
 // Runs kernels made for it on so many threads at once, for about a second.
 MachinePeaks measure_peaks(uint32_t threads);
 
-// The speed of memory with so many bytes in use in each thread: tries for about so many seconds, the best one counts.
-MemoryLevel measure_level(const std::string& name, uint64_t in_use_bytes, uint32_t threads, double seconds);
+// The level with the speeds that it has while each thread uses so many bytes: tries for about so many seconds, the best
+// one counts.
+MemoryLevel measure_level(const MemoryLevel& level, uint64_t in_use_bytes, uint32_t threads, double seconds);
 
 }  // namespace ingot

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "aot/analysis/block_part.h"
+#include "aot/base/contains.h"
 #include "aot/graph/access_map.h"
 #include "aot/loops/contraction.h"
 
@@ -44,7 +45,7 @@ class AxesFollower {
 
  private:
   int rows_axis() const { return static_cast<int>(found_.batch.size()); }
-  static bool has(const Axes& axes, int axis) { return std::ranges::find(axes, axis) != axes.end(); }
+  static bool has(const Axes& axes, int axis) { return contains(axes, axis); }
 
   void drop_rows() {
     found_.rows = 0;
@@ -123,7 +124,7 @@ class AxesFollower {
     const std::vector<int64_t> reduced = op.attrs().ints("dimensions");
     for (int64_t d = 0; d < std::ssize(found->second); ++d) {
       const int axis = found->second[d];
-      if (std::ranges::find(reduced, d) == reduced.end()) {
+      if (!contains(reduced, d)) {
         axes.push_back(axis);
       } else {
         is_summed_ |= axis == rows_axis();

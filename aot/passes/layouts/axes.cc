@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/ops/ops.h"
 #include "aot/ops/support/window.h"
 
@@ -56,7 +57,7 @@ std::optional<Axes> reduced(const Op& op) {
   Axes axes{shape, {}, {}};
   for (const Value* operand : op.operands) axes.operands.push_back(each_its_own(operand->type.rank()));
   for (const int dim : axes.operands[0]) {
-    if (std::ranges::find(dims, dim) == dims.end()) axes.result.push_back(dim);
+    if (!contains(dims, dim)) axes.result.push_back(dim);
   }
   return axes;
 }
@@ -206,7 +207,7 @@ std::optional<Order> axes_along(const Axes& axes, const AxisOfDim& tensor, const
   int64_t last_dim = -1;
   for (const int64_t dim : order) {
     const int axis = tensor[dim];
-    const bool is_unit = axes.extents[axis] == 1, is_there = std::ranges::find(result, axis) != result.end();
+    const bool is_unit = axes.extents[axis] == 1, is_there = contains(result, axis);
     if (shape[dim] == 1 && (!is_unit || is_there)) continue;
     const bool goes_on = is_there && result.back() == axis && dim > last_dim;
     if (is_there && !goes_on) return std::nullopt;
@@ -214,7 +215,7 @@ std::optional<Order> axes_along(const Axes& axes, const AxisOfDim& tensor, const
     last_dim = dim;
   }
   for (size_t axis = 0; axis < axes.extents.size(); ++axis) {
-    if (std::ranges::find(result, static_cast<int64_t>(axis)) != result.end()) continue;
+    if (contains(result, static_cast<int64_t>(axis))) continue;
     if (axes.extents[axis] != 1) return std::nullopt;
     result.push_back(static_cast<int64_t>(axis));
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "aot/analysis/spread_windows.h"
+#include "aot/base/contains.h"
 #include "aot/ops/ops.h"
 #include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/nest.h"
@@ -47,7 +48,7 @@ bool has_many_ops(const Op& root) {
 std::vector<loops::BufferId> read_beside(const Step& step, const Op& root) {
   std::vector<loops::BufferId> buffers;
   for (const auto& [value, buffer] : step.inputs()) {
-    const bool is_operand = std::ranges::find(root.operands, value) != root.operands.end();
+    const bool is_operand = contains(root.operands, value);
     if (!is_operand && value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
   }
   std::ranges::sort(buffers);
