@@ -271,6 +271,22 @@ TEST(Contraction, ChannelsConvolvedApart) {
   expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
 }
 
+// Channels of an image of one place lie side by side, channels first too; in a box of windows around it they do not.
+TEST(Contraction, ChannelsConvolvedApartOfOnePlace) {
+  for (const int64_t size : {3, 5}) {
+    const ops::Window same(2, {.size = size, .low = size / 2, .high = size / 2});
+    for (const int64_t images : {1, 2}) {
+      for (const int64_t channels : {5, 16, 21}) {
+        const Shape x{images, channels, 1, 1};
+        ops::Convolution apart = nchw(same);
+        apart.feature_groups = channels;
+        for (const bool gradients : {false, true})
+          check_kernel(convolution(x, {channels, 1, size, size}, apart, x, gradients), {.relative = 1e-5});
+      }
+    }
+  }
+}
+
 // Each window reads where the operand lies, without masks and without a copy of it; past its ends nothing is read.
 TEST(Contraction, WindowsInPlaceAreNotMasked) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
@@ -306,6 +322,9 @@ TEST(Contraction, WindowsInPlaceOfManyShapes) {
       {{2, 4, 5, 6, 16}, {dim(3, 1, 1), dim(1, 0, 0), dim(3, 1, 1)}},
       {{1, 10, 10, 16}, {dim(3, -2, 4), dim(3, 5, -3)}},
       {{1, 5, 12, 16}, {dim(3, 1, 1), dim(1, 0, 0)}},
+      {{1, 12, 1, 16}, {dim(3, 1, 1), dim(3, 1, 1)}},
+      {{2, 1, 9, 16}, {dim(3, 1, 1), dim(3, 1, 1)}},
+      {{3, 1, 1, 16}, {dim(5, 2, 2), dim(3, 1, 1)}},
   };
   for (const auto& [x, window] : cases) {
     const int64_t channels = x.back();
