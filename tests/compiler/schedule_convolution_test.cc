@@ -170,6 +170,22 @@ TEST(Convolution, ChannelsConvolvedApart) {
   expect_choice(convolution({2, 28, 28, 64}, {3, 3, 1, 64}, nhwc(same, 64), {2, 28, 28, 64}, false), "along the batch");
 }
 
+// Channels of an image of one place lie side by side, channels first too; in a box of windows around it they do not.
+TEST(Convolution, ChannelsConvolvedApartOfOnePlace) {
+  for (const int64_t size : {3, 5}) {
+    const ops::Window same(2, {.size = size, .low = size / 2, .high = size / 2});
+    for (const int64_t images : {1, 2}) {
+      for (const int64_t channels : {5, 16, 21}) {
+        const Shape x{images, channels, 1, 1};
+        ops::Convolution apart = nchw(same);
+        apart.feature_groups = channels;
+        for (const bool gradients : {false, true})
+          check_kernel(convolution(x, {channels, 1, size, size}, apart, x, gradients), {.relative = 1e-5});
+      }
+    }
+  }
+}
+
 // Each window reads where the operand lies, without masks and without a copy of it; past its ends nothing is read.
 TEST(Convolution, WindowsInPlaceAreNotMasked) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};

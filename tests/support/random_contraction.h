@@ -48,12 +48,13 @@ class RandomContraction {
     const int spatial = static_cast<int>(between(0, 3)), rank = spatial + 2;
     Convolved it{Shape(rank), Shape(rank), {}};
     ops::Convolution& conv = it.conv;
-    const bool is_apart = chance(25);  // each channel by itself, channels last
+    // Each channel by itself: channels last, or anywhere around images of one place.
+    const bool is_apart = chance(25), is_point = is_apart && chance(30);
     (is_apart || chance(50) ? conv.feature_groups : conv.batch_groups) =
         is_apart ? std::max<int64_t>(1, extent()) : between(1, 3);
     std::vector<int64_t> in = permutation(rank), kernel = permutation(rank), out = permutation(rank);
     for (std::vector<int64_t>* const order : {&in, &out}) {
-      if (is_apart) std::swap((*order)[1], *std::ranges::find(*order, rank - 1));
+      if (is_apart && !is_point) std::swap((*order)[1], *std::ranges::find(*order, rank - 1));
     }
     conv.dims = {.input_batch = in[0],
                  .input_feature = in[1],
@@ -70,7 +71,7 @@ class RandomContraction {
     it.kernel[kernel[0]] = features;
     it.kernel[kernel[1]] = (is_apart ? between(1, 2) : extent()) * conv.feature_groups * conv.batch_groups;
     for (int k = 0; k < spatial; ++k) {
-      it.input[in[2 + k]] = extent();
+      it.input[in[2 + k]] = is_point ? 1 : extent();
       ops::WindowDim dim{.size = between(1, 3), .stride = between(1, 3)};
       dim.low = between(-1, 3);
       dim.high = between(-1, 3);

@@ -23,8 +23,10 @@ int64_t ContractionPlan::odd_lines(int64_t elements) const {
 }
 
 bool ContractionPlan::moves_in_line(const AxisMap& access) const {
-  const std::vector<int>& dims = rows.empty() ? depth_dims : rows;
-  return !dims.empty() && access.coefficients[dims.back()] != 0;
+  const auto moves = [&](const std::vector<int>& dims) {
+    return !dims.empty() && access.coefficients[dims.back()] != 0;
+  };
+  return moves(rows) || moves(depth_dims);
 }
 
 PlacesInside ContractionPlan::rows_inside() const { return places_inside(space, rows_side, last_or_none(rows), -1); }

@@ -63,8 +63,8 @@ struct ContractionPlan {
   int panel_columns() const { return lanes == line_elements ? lanes : tile_columns(); }
   // Rows have an element for each column, and are read where they lie (window_tile.h).
   bool has_windows_in_place() const { return has_own_rows && pack_rows == Packing::kNone; }
-  // Of such rows: the operand's place in this dimension moves from row to row of a run; without rows, along the
-  // innermost axis of the depth.
+  // Of such rows: the operand's place in this dimension moves from row to row of a run, or along the innermost axis of
+  // the depth.
   bool moves_in_line(const AxisMap& access) const;
   // ... the rows of a run whose windows reach past neither end.
   PlacesInside rows_inside() const;

@@ -156,6 +156,8 @@ std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orie
     runs.start += runs.below[j] * strides[j];
     for (size_t d = 0; d < reach.size(); ++d) runs.strides[d] += accesses[j].coefficients[d] * strides[j];
   }
+  const int lane = way.has_own_rows ? way.columns.dims.back() : way.is_along_depth() ? way.depth.back() : -1;
+  if (lane >= 0 && runs.strides[lane] != 1) return std::nullopt;
   runs.rows = even_ranges(rows, runs.strides);
   return runs;
 }

@@ -52,7 +52,8 @@ PlacesInside places_inside(const loops::Contraction& space, const ContractionSid
 std::optional<RowRuns> runs_in_place(const ContractionProblem& problem, const Orientation& way, const Blocked& depth,
                                      int lines);
 
-// `rows`: in blocks, each with a box of its own. Nullopt where windows are dilated or the last block is shorter.
+// `rows`: in blocks, each with a box of its own. Nullopt where windows are dilated, the last block is shorter, or
+// what vectors run along has places between its neighbours in the box: a window's, of which the operand has but one.
 std::optional<RowRuns> runs_in_box(const ContractionProblem& problem, const Orientation& way, const Blocked& rows,
                                    const Blocked& depth, const Blocked& columns);
 

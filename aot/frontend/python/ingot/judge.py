@@ -32,6 +32,7 @@ class Agreement:
     losses: float
     tensors: Mapping[str, float]  # of the state, the worst first
     parting: str = ""  # where it differs: the first op that does, if it is known
+    by_rounding: tuple[str, ...] = ()  # tensors that are as far apart as rounding within the framework's ops takes them
 
     @property
     def holds(self) -> bool:
@@ -46,6 +47,8 @@ class Agreement:
     def __str__(self) -> str:
         worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
         parts = [f"of 1 that is allowed: losses {self.losses:.2g}, {worst}", self.parting]
+        if self.by_rounding:
+            parts.append(f"rounding within ops alone decides {', '.join(self.by_rounding[:MOST_SHOWN])}")
         return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))
 
 

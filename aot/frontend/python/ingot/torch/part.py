@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,9 +14,8 @@ from ingot.judge import TOLERANCE_FACTOR
 from ingot.torch.lowering import overload_name
 from ingot.torch.observe import Graph
 from ingot.torch.places import draw_of, place_of
+from ingot.torch.rounded import UNITS, moved
 
-# By how much values are moved to see what rounding does to an op, as a part of them; other types are exact.
-UNITS = {torch.float64: 2.0**-40, torch.float32: 2.0**-23, torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
 FLOOR = 64  # units by which results may always differ
 SEEDS = 2
 NOT_A_NUMBER = 1e30  # in the place of NaN and infinities, which are compared too
@@ -51,12 +51,10 @@ def _evaluated(node: torch.fx.Node, values: Values, seed: int | None) -> Any:
     random = torch.Generator().manual_seed(seed or 0)
 
     def operand(read: torch.fx.Node) -> Any:
-        return _laid_out(pytree.tree_map_only(torch.Tensor, moved, values[read]), read, node)
+        return _laid_out(pytree.tree_map_only(torch.Tensor, maybe_moved, values[read]), read, node)
 
-    def moved(tensor: torch.Tensor) -> torch.Tensor:
-        if seed is None or tensor.dtype not in UNITS:
-            return tensor
-        return (tensor * (1 + UNITS[tensor.dtype] * torch.randn(tensor.shape, generator=random))).to(tensor.dtype)
+    def maybe_moved(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor if seed is None else moved(tensor, random)
 
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
@@ -73,8 +71,17 @@ def _laid_out(value: Any, read: torch.fx.Node, node: torch.fx.Node) -> Any:
     return torch.empty_strided(known.shape, known.stride(), dtype=value.dtype).copy_(value)
 
 
+def _moved(node: torch.fx.Node, values: Values, seed: int) -> Any:
+    """What PyTorch makes of operands that are moved a little: of an op with several results, one of these."""
+    if node.target is not operator.getitem:
+        return _evaluated(node, values, seed)
+    source, place = node.args
+    made = _evaluated(source, values, seed)
+    return None if made is None else made[place]
+
+
 def _allowed(node: torch.fx.Node, values: Values, reference: Any) -> float:
-    results = (_evaluated(node, values, seed) for seed in range(SEEDS))
+    results = (_moved(node, values, seed) for seed in range(SEEDS))
     noise = max((_distance(made, reference) for made in results if made is not None), default=0.0)
     unit = UNITS[torch.float64] if isinstance(reference, float) else UNITS.get(getattr(reference, "dtype", None), 0)
     return TOLERANCE_FACTOR * noise + FLOOR * unit

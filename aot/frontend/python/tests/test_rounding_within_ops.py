@@ -1,0 +1,77 @@
+"""What rounding within ops decides is told from what differs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tool import TOOL
+from torch import nn
+
+import ingot.torch
+from ingot.judge import Agreement
+from ingot.torch.lowering import TABLE
+from ingot.torch.rounded import Rounded
+
+
+@pytest.fixture(autouse=True)
+def tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+
+
+def test_results_are_moved_by_a_unit_and_whole_numbers_are_not() -> None:
+    x = torch.tensor([0.1, 0.7, 2.5])
+    with Rounded(0):
+        product, whole, view, kept = x * 3, torch.floor(x), x.view(3, 1), x.clone().add_(1)
+    exact = torch.tensor([0.1, 0.7, 2.5]) * 3
+    assert not torch.equal(product, exact)
+    assert torch.allclose(product, exact, rtol=1e-6)
+    assert torch.equal(whole, torch.tensor([0.0, 0.0, 2.0]))
+    assert torch.equal(view[:, 0], x)
+    assert torch.allclose(kept, x + 1, rtol=1e-6)
+
+
+def normalised(x: torch.Tensor, weight: torch.Tensor, mean: torch.Tensor, var: torch.Tensor) -> torch.Tensor:
+    """The mean of what is centred is zero but for rounding, and so is the running mean."""
+    return F.batch_norm((x - x.mean(0)) * weight, mean, var, training=True, momentum=1.0)
+
+
+class Centred(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(16))
+        self.register_buffer("mean", torch.zeros(16))
+        self.register_buffer("var", torch.ones(16))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(normalised(x, self.weight, self.mean, self.var))
+
+
+def verified() -> Agreement:
+    torch.manual_seed(0)
+    model = Centred()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (model(x) * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    batch = torch.randn(2, 300, 16) + 3
+    program = ingot.torch.Program(model, optimizer)
+    program.add("train_step", step, (batch[0],))
+    return program.verify({"x": batch}, every=False)
+
+
+def test_one_of_several_results_that_is_zero_but_for_rounding_is_no_difference() -> None:
+    found = verified()
+    assert found.holds, found
+
+
+def test_the_op_after_it_that_differs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
+    found = verified()
+    assert not found.holds
+    assert "; tanh.default (tanh" in str(found), found
