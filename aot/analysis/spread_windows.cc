@@ -6,11 +6,6 @@
 #include "aot/ops/support/dimension_numbers.h"
 
 namespace ingot {
-namespace {
-
-constexpr int64_t kPlacesMax = 12;  // of a window, whose weights are in registers or at hand
-
-}  // namespace
 
 bool skips_gaps(const Op& convolution) {
   const TensorType &x = convolution.operand(0)->type, &w = convolution.operand(1)->type;
@@ -22,7 +17,7 @@ bool skips_gaps(const Op& convolution) {
   return std::ranges::any_of(conv.window, is_spread) && std::ranges::all_of(conv.window, has_short_edges) &&
          conv.feature_groups > 1 && conv.batch_groups == 1 && w.shape[conv.dims.kernel_input_feature] == 1 &&
          w.shape[conv.dims.kernel_output_feature] == conv.feature_groups && w.elements() != 0 &&
-         w.elements() <= kPlacesMax * conv.feature_groups &&
+         w.elements() <= kGapPlacesMax * conv.feature_groups &&
          x.dtype == convolution.def->contraction(convolution).accumulate;
 }
 

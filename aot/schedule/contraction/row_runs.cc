@@ -62,7 +62,7 @@ std::optional<RowRuns> windows_in_place(const ContractionProblem& problem, const
   runs.lines = lines;
   runs.is_dilated = side.is_dilated();
   if (!way.rows.is_kept || side.value->type.dtype != problem.space.accumulate ||
-      (runs.is_dilated && depth.count() > 1) ||
+      (runs.is_dilated && (depth.count() > 1 || depth.width() > kGapPlacesMax)) ||
       !edges_are_short(problem, way, depth, places_at_once(runs, depth) == depth.width()))
     return std::nullopt;
   for (size_t d = 0; d < problem.space.dims.size(); ++d) runs.strides.push_back(side.stride(static_cast<int>(d)));

@@ -133,7 +133,6 @@ class WindowTile {
 
   // All lines at once where all of them lie within the operand, else each by itself.
   void multiply_lines(const Indices& at, const Index& start, int64_t count, const Index& position) {
-    if (innermost_moves_lines()) return multiply_place_by_place(at, start, count, position);
     enter_place(at);
     Expr all = nullptr;
     for (const Rows& line : lines_) all = b_.both(all, exists(line));
@@ -142,22 +141,6 @@ class WindowTile {
       for (const Rows& line : lines_) b_.if_then(exists(line), [&] { multiply(line, at, start, count, position); });
     };
     b_.if_then(all, [&] { multiply(all_rows(), at, start, count, position); }, each);
-  }
-
-  // Whether lines lie within the operand is another question at each place of the innermost axis.
-  bool innermost_moves_lines() const {
-    return std::ranges::any_of(side_.accesses, [&](const AxisMap& access) {
-      return !access.always && !is_in_line(access) &&
-             std::ranges::any_of(plan_.depth.axes.back().dims, [&](int d) { return access.coefficients[d] != 0; });
-    });
-  }
-
-  void multiply_place_by_place(const Indices& at, const Index& start, int64_t count, const Index& position) {
-    b_.loop("k", 0, count, 1, [&](const Index& k) {
-      DepthPlaces place{{at, position + k}};
-      place[0].at.push_back(start + k);
-      multiply_at_once(lines_of(all_rows(), place, /*may_miss=*/true), place);
-    });
   }
 
   Expr exists(const Rows& line) {
