@@ -255,6 +255,14 @@ TEST(Convolution, WindowsInPlaceOfManyShapes) {
   }
 }
 
+// Beyond a border there is zero, also of an operand whose elements are all one scalar that is read.
+TEST(Convolution, BordersOfARepeatedScalar) {
+  const ops::Window window{{.size = 4, .low = -1, .high = 1}, {.size = 4, .stride = 3}};
+  check_kernel(kernel_function({f32({}), f32({5, 1, 4, 4})}, [&](GraphBuilder& b, const Values& x) {
+    return Values{ops::convolution(b, ops::broadcast_scalar(b, x[0], {2, 1, 7, 5}), x[1], nchw(window))};
+  }));
+}
+
 // The innermost axis of the depth moves from line to line: whether a line is there is asked at each of its places.
 TEST(Convolution, LinesThatTheInnermostAxisMoves) {
   const ops::Window window{{.size = 2, .stride = 3, .low = 2},

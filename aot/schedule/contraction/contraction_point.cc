@@ -110,8 +110,8 @@ Expr ContractionPoint::element(const ContractionSide& side, const Expr& outer_ma
 
 Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& index, const Expr& mask) {
   const Expr element = b().convert(dtype_, step_.pull().element(side.value, index, mask));
-  // What is pulled through ops is unspecified where the mask does not hold.
-  const bool is_zero_outside = element->kind == loops::ExprKind::kLoad;
+  // What is pulled through ops is unspecified where the mask does not hold, and so is a scalar that is read without it.
+  const bool is_zero_outside = element->kind == loops::ExprKind::kLoad && !element->args.empty();
   return mask && !is_zero_outside ? b().apply(ScalarOp::kSelect, {mask, element, b().constant_int(dtype_, 0)})
                                   : element;
 }
