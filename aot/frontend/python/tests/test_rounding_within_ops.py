@@ -52,6 +52,13 @@ def test_sums_that_nearly_cancel_are_as_near_as_rounding_takes_them() -> None:
     assert re.match(r"mm\.default \(mm\w*\) at .* is off by", parting_of_product(1.1))
 
 
+def test_memory_that_holds_anything_is_not_compared() -> None:
+    x = torch.ones(3)
+    module = make_fx(lambda x: torch.empty_like(x).copy_(x))(x)
+    (empty, copied) = (node for node in module.graph.nodes if node.op == "call_function")
+    assert first_parting(Graph(module, ()), [x], {empty: x + 1, copied: x}) == ""
+
+
 def normalised(x: torch.Tensor, weight: torch.Tensor, mean: torch.Tensor, var: torch.Tensor) -> torch.Tensor:
     """The mean of what is centred is zero but for rounding, and so is the running mean."""
     return F.batch_norm((x - x.mean(0)) * weight, mean, var, training=True, momentum=1.0)
