@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -12,11 +13,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 UNITS = {torch.float64: 2.0**-40, torch.float32: 2.0**-23, torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
 
 
-def moved(tensor: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """A tensor whose values are moved at random, if they are of a type that is rounded."""
+def moved(tensor: torch.Tensor, random: torch.Generator, terms: float = 1) -> torch.Tensor:
+    """A tensor whose values are moved at random, if they are of a type that is rounded.
+
+    So many `terms` are added up of it, in f32 where it is narrower. Each addition rounds all terms before it alike:
+    that is as if each of them were moved by the root of their number.
+    """
     if tensor.dtype not in UNITS:
         return tensor
-    return (tensor * (1 + UNITS[tensor.dtype] * torch.randn(tensor.shape, generator=random))).to(tensor.dtype)
+    unit = UNITS[tensor.dtype] + min(UNITS[tensor.dtype], UNITS[torch.float32]) * (math.sqrt(terms) - 1)
+    return (tensor * (1 + unit * torch.randn(tensor.shape, generator=random))).to(tensor.dtype)
 
 
 class Rounded(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
