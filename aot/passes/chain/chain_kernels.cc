@@ -1,11 +1,11 @@
 // Attention as it is written: scores (a product for each batch and head, larger than both its operands), what is done
 // to their rows, and products with them. The kernels that make or read scores, or tensors of that size, become one.
 #include <algorithm>
-#include <set>
 
 #include "aot/analysis/block_region.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/passes/chain/chained_axes.h"
 #include "aot/passes/chain/kernel_chain.h"
 #include "aot/passes/chain/repeat_scores.h"
@@ -90,8 +90,10 @@ bool repeat_for_readers(Block& block, Op& scores, const loops::Machine& machine)
     repeated.undo();
     return false;
   }
-  std::set<Op*> originals;
-  for (const auto& [original, copy] : repeated.pairs) originals.insert(original->op);
+  std::vector<Op*> originals;
+  for (const auto& [original, copy] : repeated.pairs) {
+    if (!contains(originals, original->op)) originals.push_back(original->op);
+  }
   for (Op* original : originals) {
     if (!original->has_uses()) erase(original);
   }

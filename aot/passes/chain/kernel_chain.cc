@@ -71,9 +71,17 @@ KernelChain::KernelChain(Block& block, Op& scores) : block_(block), large_(score
   }
 }
 
+std::vector<Op*> KernelChain::members() const {
+  std::vector<Op*> members;
+  for (auto& op : block_.ops) {
+    if (contains(op.get())) members.push_back(op.get());
+  }
+  return members;
+}
+
 Values KernelChain::large_outputs() const {
   Values outputs;
-  for (const Op* member : members_) {
+  for (const Op* member : members()) {
     for (const auto& result : member->results) {
       if (!is_mask(*member) && is_large(*result) && is_read_outside(*result)) outputs.push_back(result.get());
     }
@@ -96,7 +104,7 @@ void KernelChain::add_makers(const Op& op, std::set<const Op*>& makers) const {
 
 std::map<const Op*, Values> KernelChain::give_statistics() {
   std::map<const Op*, Values> statistics;
-  for (Op* member : std::vector<Op*>(members_.begin(), members_.end())) {
+  for (Op* member : members()) {
     if (is_mask(*member) || reduces_in(*member).empty()) continue;
     members_.erase(member);
     const Values given = give_reduced(member);
@@ -107,10 +115,7 @@ std::map<const Op*, Values> KernelChain::give_statistics() {
 }
 
 Op* KernelChain::merge() {
-  ordered_.clear();
-  for (auto& op : block_.ops) {
-    if (contains(op.get())) ordered_.push_back(op.get());
-  }
+  ordered_ = members();
   auto body = std::make_unique<Block>();
   std::map<const Value*, Value*> inner;
   Values operands, yielded;

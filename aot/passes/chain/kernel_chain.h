@@ -35,7 +35,7 @@ class KernelChain {
 
   Block& block() const { return block_; }
   bool contains(const Op* op) const { return members_.contains(const_cast<Op*>(op)); }
-  const std::set<Op*>& members() const { return members_; }
+  std::vector<Op*> members() const;  // in the block's order
   bool is_chain() const { return members_.size() > 1; }
 
   // Large values that others read, too.
