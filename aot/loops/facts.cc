@@ -10,8 +10,8 @@
 namespace ingot::loops {
 namespace {
 
-// Greater numbers come of ranges that nobody knows.
-constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max() / 4;
+// Where ranges saturate (Kernel::low): nobody knows what is beyond.
+constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max() / 2;
 
 bool holds_all_of(DType dtype, int64_t low, int64_t high) {
   if (low <= -kUnknown || high >= kUnknown) return false;
