@@ -59,7 +59,7 @@ bool BoundSearch::proves(const Index& index) const {
   if (proves_by_sum(index)) return true;
   const std::vector<Index> facts = with_cuts();
   int cases_left = kMaxCasesInAll;
-  return BoundSearch(vars_, facts).proves_by_cases(index, cases_left);
+  return BoundSearch(vars_, facts, steps_left_).proves_by_cases(index, cases_left);
 }
 
 bool BoundSearch::proves_by_sum(const Index& index) const { return least(index, kMaxSums, 0) >= 0; }
@@ -102,11 +102,13 @@ int64_t BoundSearch::least(const Index& index, size_t max_sums, int64_t enough) 
   return best;
 }
 
-// What is left without a fact and without `var`. Null where their signs differ or numbers grow too great.
-std::optional<BoundSearch::Rest> BoundSearch::without(const Rest& from, const Index& fact, VarId var) {
+// What is left without a fact and without `var`: a step of the search. Null where their signs differ, numbers grow too
+// great, or no steps are left.
+std::optional<BoundSearch::Rest> BoundSearch::without(const Rest& from, const Index& fact, VarId var) const {
   const int64_t a = from.index.coefficient(var);
   const int64_t b = fact.coefficient(var);
-  if (b == 0 || (a < 0) != (b < 0)) return std::nullopt;
+  if (b == 0 || (a < 0) != (b < 0) || steps_left_ == 0) return std::nullopt;
+  --steps_left_;
   const int64_t common = std::gcd(a, b);
   const std::optional<Index> whole = product_of(from.index, std::abs(b) / common);
   const std::optional<Index> part = product_of(fact, std::abs(a) / common);

@@ -17,8 +17,9 @@ namespace ingot::loops {
 
 class BoundSearch {
  public:
-  // `vars`: by their ids, with what is known of their values.
-  BoundSearch(std::span<const Var> vars, std::span<const Index> facts) : vars_(vars), facts_(facts) {}
+  // `vars`: by their ids, with what is known of their values. `steps_left`: of the search, counted down; at 0 it gives up.
+  BoundSearch(std::span<const Var> vars, std::span<const Index> facts, int64_t& steps_left)
+      : vars_(vars), facts_(facts), steps_left_(steps_left) {}
 
   // False: no proof was found.
   bool proves(const Index& index) const;
@@ -35,7 +36,7 @@ class BoundSearch {
   bool proves_by_sum(const Index& index) const;
   bool proves_by_cases(const Index& index, int& cases_left) const;
   int64_t least(const Index& index, size_t max_sums, int64_t enough = std::numeric_limits<int64_t>::max()) const;
-  static std::optional<Rest> without(const Rest& from, const Index& fact, VarId var);
+  std::optional<Rest> without(const Rest& from, const Index& fact, VarId var) const;
   std::vector<Index> with_cuts() const;
   Index cut(const Index& fact, int64_t divisor) const;
   bool narrow_ranges();
@@ -45,6 +46,7 @@ class BoundSearch {
 
   std::span<const Var> vars_;
   std::span<const Index> facts_;
+  int64_t& steps_left_;
   std::map<VarId, Range> ranges_;  // narrower than the variables say
 };
 

@@ -34,7 +34,10 @@ class Facts {
   void assume_value(VarId var, const Expr& value);  // of a kLet
 
   // Whether `index` is at least zero wherever the facts hold. False: perhaps not.
-  bool imply(const Index& index) const;
+  bool imply(const Index& index);
+
+  // Whether proofs of this kernel took so long that what needs a search is not looked for any more.
+  bool are_exhausted() const { return steps_left_ == 0; }
 
  private:
   void assume(const Index& at_least_zero);
@@ -44,6 +47,7 @@ class Facts {
   std::vector<Var> vars_;  // the kernel's, with the multiples that their values tell
   std::vector<Index> facts_;
   std::map<VarId, Expr> conditions_;  // i1 variables
+  int64_t steps_left_ = 1'000'000;    // of all searches: a third of a second
 };
 
 }  // namespace ingot::loops

@@ -179,7 +179,8 @@ class Verifier {
     if (stmt.mask) require(stmt.mask->dtype == DType::kI1 && stmt.mask->lanes == lanes, "a mask is i1 in every lane");
   }
 
-  // In the lanes that `mask` (may be null) lets through, whatever the task and the iteration.
+  // In the lanes that `mask` (may be null) lets through, whatever the task and the iteration. Where the search for proofs
+  // is exhausted, what guards an access is trusted unless the access is always outside.
   void check_access(BufferId id, const Index& index, const Expr& mask) {
     require(id >= 0 && id < static_cast<BufferId>(kernel_.buffers.size()), "no such buffer");
     check(index);
@@ -189,9 +190,11 @@ class Verifier {
     const Facts::Scope scope(facts_);
     if (mask) facts_.assume(mask, true);
     const bool stays_inside = facts_.imply(index) && facts_.imply(Index(buffer.elements - 1) - index);
-    require(stays_inside, "elements " + std::to_string(kernel_.low(index)) + " to " +
-                              std::to_string(kernel_.high(index)) + " leave the buffer's " +
-                              std::to_string(buffer.elements) + (mask ? ", and its mask does not forbid it" : ""));
+    const bool is_outside = kernel_.high(index) < 0 || kernel_.low(index) >= buffer.elements;
+    require(stays_inside || (facts_.are_exhausted() && !is_outside),
+            "elements " + std::to_string(kernel_.low(index)) + " to " + std::to_string(kernel_.high(index)) +
+                " leave the buffer's " + std::to_string(buffer.elements) +
+                (mask ? ", and its mask does not forbid it" : ""));
   }
 
   const Tile& check_tile(TileId id, const std::vector<Index>& indices) {

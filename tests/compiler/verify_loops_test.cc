@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "aot/loops/bound_search.h"
 #include "aot/loops/loop.h"
 #include "tests/support/error_of.h"
 
@@ -118,6 +119,18 @@ TEST(VerifyLoops, KeepsAccessesInsideTheirBuffers) {
     EXPECT_TRUE(error.find(fmt::format("leave the buffer's {}", form.elements - 1)) != std::string::npos)
         << form.name << ": " << error;
   }
+}
+
+// Of i and j from 0 to 99, of which j is at most 9 - i: 9 - i needs a step, 99 - i none.
+TEST(BoundSearch, GivesUpWithoutSteps) {
+  const std::vector<Var> vars = {{.name = "i", .low = 0, .high = 99}, {.name = "j", .low = 0, .high = 99}};
+  const Index i = Index::variable(0), j = Index::variable(1);
+  const std::vector<Index> facts = {Index(9) - i - j};
+  int64_t enough = 1000, none = 0;
+  EXPECT_TRUE(BoundSearch(vars, facts, enough).proves(Index(9) - i));
+  EXPECT_LT(enough, 1000);
+  EXPECT_FALSE(BoundSearch(vars, facts, none).proves(Index(9) - i));
+  EXPECT_TRUE(BoundSearch(vars, facts, none).proves(Index(99) - i));
 }
 
 }  // namespace
