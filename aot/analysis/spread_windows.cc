@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aot/graph/op.h"
+#include "aot/loops/contraction.h"
 #include "aot/ops/support/dimension_numbers.h"
 
 namespace ingot {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/analysis/block_region.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
 #include "aot/graph/attributes.h"
