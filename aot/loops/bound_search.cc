@@ -121,6 +121,7 @@ std::optional<BoundSearch::Rest> BoundSearch::without(const Rest& from, const In
 // multiple. What follows of one quotient is there for the quotients made of it.
 std::vector<Index> BoundSearch::with_cuts() const {
   std::vector<Index> facts(facts_.begin(), facts_.end());
+  if (steps_left_ == 0) return facts;
   std::set<std::vector<int64_t>> known;
   const auto add_cut = [&](const Index& bound, const Index& fact, VarId eliminated, VarId value) {
     const std::optional<Rest> rest = without({bound * -1, 1}, fact, eliminated);

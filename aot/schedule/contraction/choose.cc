@@ -194,14 +194,14 @@ class Search {
     }
   }
 
-  // Steps of the operand's innermost rows from one of its elements to the next.
-  static int64_t gaps(const Orientation& way) {
-    int64_t gaps = 1;
+  // Of a dilated operand: so many of the innermost rows are from one of its elements to the next.
+  static int64_t rows_apart(const Orientation& way) {
+    int64_t rows = 1;
     for (const AxisMap& access : way.rows.side.accesses) {
       if (!way.rows.dims.empty() && access.coefficients[way.rows.dims.back()] != 0)
-        gaps = std::lcm(gaps, access.divisor);
+        rows = std::lcm(rows, access.divisor);
     }
-    return gaps;
+    return rows;
   }
 
   // Beside an element of the rows.
@@ -220,7 +220,7 @@ class Search {
       const int64_t sums = free_registers() - columns + (columns > c.tile_vectors ? kSpilledColumns : 0);
       const int64_t rows = lines > 1 ? runs->run().count : p_.extent(dims);
       // In steps after which rows meet the operand alike: what is a gap in a window is then the same in every tile.
-      const int64_t alike = runs->is_dilated ? gaps(way(c)) : 1;
+      const int64_t alike = runs->is_dilated ? rows_apart(way(c)) : 1;
       const int64_t least = lines * c.tile_vectors == 1 ? alike : 0;  // also where registers are few
       const int64_t most = std::min(rows, std::max(least, sums / lines / c.tile_vectors / alike * alike));
       for (int64_t r = most; r >= std::max<int64_t>(1, most - 2); r -= std::min(alike, r)) {
