@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::abs_op {
 namespace {
 
 double value(double x) { return std::abs(x); }
@@ -48,4 +48,4 @@ extern const OpDef kAbs = {
     .is_elementwise = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::abs_op

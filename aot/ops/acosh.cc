@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_arcs.h"
 
-namespace ingot {
+namespace ingot::acosh_op {
 namespace {
 
 double value(double x) { return std::acosh(x); }
@@ -28,4 +28,4 @@ extern const OpDef kAcosh = chlo_unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::acosh_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::add_op {
 namespace {
 
 double value(double x, double y) { return x + y; }
@@ -30,4 +30,4 @@ extern const OpDef kAdd = binary<kAnyDType>({
     .is_commutative = true,
 });
 
-}  // namespace ingot
+}  // namespace ingot::add_op

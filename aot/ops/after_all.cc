@@ -3,7 +3,7 @@
 #include "aot/graph/op.h"
 #include "aot/ops/support/token.h"
 
-namespace ingot {
+namespace ingot::after_all_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -52,4 +52,4 @@ extern const OpDef kCreateToken = token({
     .samples = create_token_samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::after_all_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_arcs.h"
 
-namespace ingot {
+namespace ingot::asinh_op {
 namespace {
 
 double value(double x) { return std::asinh(x); }
@@ -28,4 +28,4 @@ extern const OpDef kAsinh = chlo_unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::asinh_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::atan2_op {
 namespace {
 
 double value(double x, double y) { return std::atan2(x, y); }
@@ -36,4 +36,4 @@ extern const OpDef kAtan2 = binary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::atan2_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_arcs.h"
 
-namespace ingot {
+namespace ingot::atanh_op {
 namespace {
 
 double value(double x) { return std::atanh(x); }
@@ -28,4 +28,4 @@ extern const OpDef kAtanh = chlo_unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::atanh_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::batch_norm_grad_op {
 namespace {
 
 enum Operand { kX, kScale, kMean, kVariance, kDy, kOperands };
@@ -94,4 +94,4 @@ extern const OpDef kBatchNormGrad = {
     .ulp = {.f32 = 8, .f64 = 8, .half = 4},
 };
 
-}  // namespace ingot
+}  // namespace ingot::batch_norm_grad_op

@@ -8,7 +8,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::batch_norm_inference_op {
 namespace {
 
 enum Operand { kX, kScale, kOffset, kMean, kVariance, kOperands };
@@ -72,4 +72,4 @@ extern const OpDef kBatchNormInference = {
     .ulp = {.f32 = 4, .f64 = 4, .half = 4},
 };
 
-}  // namespace ingot
+}  // namespace ingot::batch_norm_inference_op

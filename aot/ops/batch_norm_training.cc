@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::batch_norm_training_op {
 namespace {
 
 enum Operand { kX, kScale, kOffset, kOperands };
@@ -109,4 +109,4 @@ extern const OpDef kBatchNormTraining = {
     .ulp = {.f32 = 8, .f64 = 8, .half = 4},
 };
 
-}  // namespace ingot
+}  // namespace ingot::batch_norm_training_op

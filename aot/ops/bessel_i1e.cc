@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::bessel_i1e_op {
 namespace {
 
 std::vector<Sample> samples() { return unary_samples("chlo.bessel_i1e", kFloats, {-20, 20}); }
@@ -18,4 +18,4 @@ extern const OpDef kBesselI1e = chlo_unary<kFloats>({
     .flops = 2 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::bessel_i1e_op

@@ -8,7 +8,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::bitcast_convert_op {
 namespace {
 
 int bits(DType dtype) { return info(dtype).bits; }
@@ -196,4 +196,4 @@ extern const OpDef kBitcastConvert = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::bitcast_convert_op

@@ -11,7 +11,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/index.h"
 
-namespace ingot {
+namespace ingot::broadcast_binary_op {
 namespace {
 
 constexpr std::string_view kPrefix = "chlo.broadcast_";
@@ -192,4 +192,4 @@ extern const OpDef kBroadcastZeta =
 extern const OpDef kBroadcastCompare = broadcast("chlo.broadcast_compare", compare_samples);
 extern const OpDef kBroadcastSelect = broadcast("chlo.broadcast_select", select_samples);
 
-}  // namespace ingot
+}  // namespace ingot::broadcast_binary_op

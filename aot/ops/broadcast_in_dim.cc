@@ -10,7 +10,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::broadcast_in_dim_op {
 namespace {
 
 constexpr const char* kDims = "broadcast_dimensions";
@@ -108,4 +108,4 @@ extern const OpDef kBroadcastInDim = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::broadcast_in_dim_op

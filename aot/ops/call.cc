@@ -1,7 +1,7 @@
 // func.call: the results of a function of the same module. A pass inlines it.
 #include "aot/ops/support/callee.h"
 
-namespace ingot {
+namespace ingot::call_op {
 namespace {
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) { return run_callee(args, "callee"); }
@@ -22,4 +22,4 @@ extern const OpDef kCall = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::call_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::case_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -56,4 +56,4 @@ extern const OpDef kCase = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::case_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::cbrt_op {
 namespace {
 
 double value(double x) { return std::cbrt(x); }
@@ -34,4 +34,4 @@ extern const OpDef kCbrt = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::cbrt_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::ceil_op {
 namespace {
 
 double value(double x) { return std::ceil(x); }
@@ -18,4 +18,4 @@ extern const OpDef kCeil = unary<kFloats>({
     .element = element_of<ScalarOp::kCeil>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::ceil_op

@@ -10,7 +10,7 @@
 #include "aot/graph/op.h"
 #include "aot/graph/quantization.h"
 
-namespace ingot {
+namespace ingot::check_op {
 namespace {
 
 void check_operands(const InferArgs& args, size_t count) {
@@ -104,4 +104,4 @@ extern const OpDef kCheckExpectSerializedEq =
           "operands `,` `probe_id` `=` string(probe_id) (`,` `iter` `=` int(iter))? attr-dict :same", infer_one,
           samples<"check.expect_serialized_eq %x, probe_id = \"x\" : tensor<3xf32>">);
 
-}  // namespace ingot
+}  // namespace ingot::check_op

@@ -2,7 +2,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::chlo_constant_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -32,4 +32,4 @@ extern const OpDef kChloConstant = {
     .root = KernelRoot::kNone,
 };
 
-}  // namespace ingot
+}  // namespace ingot::chlo_constant_op

@@ -10,7 +10,7 @@
 #include "aot/ops/support/matrices/matrices.h"
 #include "aot/ops/support/matrices/triangular_solve.h"
 
-namespace ingot {
+namespace ingot::cholesky_op {
 namespace {
 
 bool is_lower(const Attrs& attrs) { return attrs.boolean("lower", false); }
@@ -168,4 +168,4 @@ extern const OpDef kCholesky = {
     .ulp = {.f32 = 16, .f64 = 16, .half = 1},
 };
 
-}  // namespace ingot
+}  // namespace ingot::cholesky_op

@@ -3,7 +3,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::clamp_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -95,4 +95,4 @@ extern const OpDef kClamp = {
     .flops = 2,
 };
 
-}  // namespace ingot
+}  // namespace ingot::clamp_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::collectives_op {
 namespace {
 
 constexpr const char* kGroups = "replica_groups";      // a row of process ids for each group
@@ -188,4 +188,4 @@ extern const OpDef kCollectiveBroadcast = collective({
     .samples = collective_broadcast_samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::collectives_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/total_order.h"
 
-namespace ingot {
+namespace ingot::compare_op {
 namespace {
 
 // What a direction answers for each outcome. No outcome holds where a NaN is compared (except in total order).
@@ -129,4 +129,4 @@ extern const OpDef kCompare = {
     .is_elementwise = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::compare_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/complex/complex_term.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::complex_op {
 namespace {
 
 std::vector<TensorType> infer_complex(const InferArgs& args) {
@@ -106,4 +106,4 @@ extern const OpDef kImag = {
     .is_elementwise = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::complex_op

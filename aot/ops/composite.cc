@@ -1,7 +1,7 @@
 // stablehlo.composite: an op that a function spells out. A back end may implement it whole; a pass inlines the others.
 #include "aot/ops/support/callee.h"
 
-namespace ingot {
+namespace ingot::composite_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -30,4 +30,4 @@ extern const OpDef kComposite = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::composite_op

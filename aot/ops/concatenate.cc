@@ -8,7 +8,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::concatenate_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -113,4 +113,4 @@ extern const OpDef kConcatenate = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::concatenate_op

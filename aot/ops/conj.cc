@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::conj_op {
 namespace {
 
 double value(double x) { return x; }
@@ -26,4 +26,4 @@ extern const OpDef kConj = chlo_unary<(kFloats | kComplex)>({
     .element = [](loops::ElementArgs& args) { return args.operand(0); },
 });
 
-}  // namespace ingot
+}  // namespace ingot::conj_op

@@ -7,7 +7,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::constant_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -98,4 +98,4 @@ extern const OpDef kConstant = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::constant_op

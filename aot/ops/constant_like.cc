@@ -2,7 +2,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::constant_like_op {
 namespace {
 
 // The value as one element: it has a dtype of its own.
@@ -47,4 +47,4 @@ extern const OpDef kConstantLike = {
     .root = KernelRoot::kNone,
 };
 
-}  // namespace ingot
+}  // namespace ingot::constant_like_op

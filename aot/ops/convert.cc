@@ -4,7 +4,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::convert_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -151,4 +151,4 @@ extern const OpDef kConvert = {
     .is_elementwise = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::convert_op

@@ -10,7 +10,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::convolution_op {
 namespace {
 
 using ops::ConvDims;
@@ -258,4 +258,4 @@ extern const OpDef kConvolution = {
     .mixes_float_and_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::convolution_op

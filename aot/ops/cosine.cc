@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::cosine_op {
 namespace {
 
 double value(double x) { return std::cos(x); }
@@ -30,4 +30,4 @@ extern const OpDef kCosine = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::cosine_op

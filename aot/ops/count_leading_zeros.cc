@@ -2,7 +2,7 @@
 
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::count_leading_zeros_op {
 namespace {
 
 int64_t value(int64_t x, DType dtype) {
@@ -23,4 +23,4 @@ extern const OpDef kCountLeadingZeros = unary<kIntegers>({
     .element = element_of<ScalarOp::kCountLeadingZeros>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::count_leading_zeros_op

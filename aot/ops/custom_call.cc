@@ -15,7 +15,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/known_value.h"
 
-namespace ingot {
+namespace ingot::custom_call_op {
 namespace {
 
 constexpr std::string_view kIdentities[] = {
@@ -183,4 +183,4 @@ extern const OpDef kCustomCall = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::custom_call_op

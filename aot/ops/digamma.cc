@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::digamma_op {
 namespace {
 
 // dx = dy polygamma(1, x)
@@ -22,4 +22,4 @@ extern const OpDef kDigamma = chlo_unary<kFloats>({
     .flops = 3 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::digamma_op

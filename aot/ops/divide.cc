@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::divide_op {
 namespace {
 
 double value(double x, double y) { return x / y; }
@@ -37,4 +37,4 @@ extern const OpDef kDivide = binary<(kNumbers | kComplex)>({
     .flops = 4,
 });
 
-}  // namespace ingot
+}  // namespace ingot::divide_op

@@ -7,7 +7,7 @@
 #include "aot/ops/support/product.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::dot_op {
 namespace {
 
 bool is_vector_or_matrix(const TensorType& type) { return type.rank() == 1 || type.rank() == 2; }
@@ -83,4 +83,4 @@ extern const OpDef kDot = {
     .mixes_float_and_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::dot_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::dot_general_op {
 namespace {
 
 using ops::DotDims;
@@ -253,4 +253,4 @@ extern const OpDef kDotGeneral = {
     .mixes_float_and_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::dot_general_op

@@ -2,7 +2,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_broadcast_in_dim_op {
 namespace {
 
 constexpr const char* kDims = "broadcast_dimensions";
@@ -45,4 +45,4 @@ extern const OpDef kDynamicBroadcastInDim = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_broadcast_in_dim_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_conv_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -49,4 +49,4 @@ extern const OpDef kDynamicConv = ops::dynamic<make>({
     .mixes_float_and_quantized = true,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_conv_op

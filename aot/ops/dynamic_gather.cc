@@ -2,7 +2,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_gather_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -37,4 +37,4 @@ extern const OpDef kDynamicGather = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_gather_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_iota_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -44,4 +44,4 @@ extern const OpDef kDynamicIota = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_iota_op

@@ -2,7 +2,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_pad_op {
 namespace {
 
 enum Operand { kX, kValue, kLow, kHigh, kInterior, kOperands };
@@ -42,4 +42,4 @@ extern const OpDef kDynamicPad = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_pad_op

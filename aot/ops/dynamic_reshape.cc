@@ -4,7 +4,7 @@
 #include "aot/ops/support/dynamic.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::dynamic_reshape_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -42,4 +42,4 @@ extern const OpDef kDynamicReshape = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_reshape_op

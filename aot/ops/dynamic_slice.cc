@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::dynamic_slice_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -103,4 +103,4 @@ extern const OpDef kDynamicSlice = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_slice_op

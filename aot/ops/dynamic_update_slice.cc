@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::dynamic_update_slice_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -121,4 +121,4 @@ extern const OpDef kDynamicUpdateSlice = {
     .moves_by_data = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::dynamic_update_slice_op

@@ -12,7 +12,7 @@
 #include "aot/ops/support/matrices/matrices.h"
 #include "aot/ops/support/matrices/matrix_samples.h"
 
-namespace ingot {
+namespace ingot::eigh_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -151,4 +151,4 @@ extern const OpDef kEigh = ops::decomposition({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::eigh_op

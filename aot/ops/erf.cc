@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::erf_op {
 namespace {
 
 double value(double x) { return std::erf(x); }
@@ -23,4 +23,4 @@ extern const OpDef kErf = chlo_unary<kFloats>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::erf_op

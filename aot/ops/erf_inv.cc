@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::erf_inv_op {
 namespace {
 
 // dx = dy sqrt(pi)/2 e^(y²)
@@ -22,4 +22,4 @@ extern const OpDef kErfInv = chlo_unary<kFloats>({
     .flops = 2 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::erf_inv_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::erfc_op {
 namespace {
 
 double value(double x) { return std::erfc(x); }
@@ -23,4 +23,4 @@ extern const OpDef kErfc = chlo_unary<kFloats>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::erfc_op

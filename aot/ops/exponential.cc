@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::exponential_op {
 namespace {
 
 double value(double x) { return std::exp(x); }
@@ -30,4 +30,4 @@ extern const OpDef kExponential = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::exponential_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::exponential_minus_one_op {
 namespace {
 
 double value(double x) { return std::expm1(x); }
@@ -36,4 +36,4 @@ extern const OpDef kExponentialMinusOne = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::exponential_minus_one_op

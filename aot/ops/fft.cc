@@ -11,7 +11,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::fft_op {
 namespace {
 
 constexpr int64_t kLongest = int64_t{1} << 22;
@@ -234,4 +234,4 @@ extern const OpDef kFft = {
     .ulp = {.f32 = 16, .f64 = 16},  // most where a length has a large prime factor
 };
 
-}  // namespace ingot
+}  // namespace ingot::fft_op

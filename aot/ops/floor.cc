@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::floor_op {
 namespace {
 
 double value(double x) { return std::floor(x); }
@@ -18,4 +18,4 @@ extern const OpDef kFloor = unary<kFloats>({
     .element = element_of<ScalarOp::kFloor>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::floor_op

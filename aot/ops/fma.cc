@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::fma_op {
 namespace {
 
 std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
@@ -44,4 +44,4 @@ extern const OpDef kFma = {
     .is_elementwise = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::fma_op

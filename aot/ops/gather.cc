@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::gather_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -169,4 +169,4 @@ extern const OpDef kGather = {
     .moves_by_data = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::gather_op

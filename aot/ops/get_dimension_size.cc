@@ -5,7 +5,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::get_dimension_size_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -61,4 +61,4 @@ extern const OpDef kGetDimensionSize = {
     .infers_dynamic_shapes = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::get_dimension_size_op

@@ -6,7 +6,7 @@
 #include "aot/ops/support/matrices/matrices.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::householder_product_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -77,4 +77,4 @@ extern const OpDef kHouseholderProduct = ops::decomposition({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::householder_product_op

@@ -2,7 +2,7 @@
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::if_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -44,4 +44,4 @@ extern const OpDef kIf = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::if_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::iota_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -84,4 +84,4 @@ extern const OpDef kIota = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::iota_op

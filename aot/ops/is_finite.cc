@@ -2,7 +2,7 @@
 
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::is_finite_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) { return {{DType::kI1, infer_same(args, 1, kFloats)[0].shape}}; }
@@ -83,4 +83,4 @@ extern const OpDef kIsNegInf = predicate({
     .element = is_infinity_element<-1>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::is_finite_op

@@ -1,7 +1,7 @@
 // ingot.kernel: a group of ops that becomes one kernel. Its region is its definition.
 #include "aot/graph/op.h"
 
-namespace ingot {
+namespace ingot::kernel_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -34,4 +34,4 @@ extern const OpDef kKernel = {
     .is_isolated = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::kernel_op

@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::lgamma_op {
 namespace {
 
 // dx = dy digamma(x)
@@ -22,4 +22,4 @@ extern const OpDef kLgamma = chlo_unary<kFloats>({
     .flops = 3 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::lgamma_op

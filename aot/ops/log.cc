@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::log_op {
 namespace {
 
 double value(double x) { return std::log(x); }
@@ -28,4 +28,4 @@ extern const OpDef kLog = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::log_op

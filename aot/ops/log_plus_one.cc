@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::log_plus_one_op {
 namespace {
 
 double value(double x) { return std::log1p(x); }
@@ -41,4 +41,4 @@ extern const OpDef kLogPlusOne = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::log_plus_one_op

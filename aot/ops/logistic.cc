@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::logistic_op {
 namespace {
 
 double value(double x) {
@@ -39,4 +39,4 @@ extern const OpDef kLogistic = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::logistic_op

@@ -12,8 +12,7 @@
 #include "aot/ops/support/matrices/matrix_samples.h"
 #include "aot/ops/support/matrices/triangular_solve.h"
 
-namespace ingot {
-namespace ops {
+namespace ingot::ops {
 namespace {
 
 // Each matrix with two rows exchanged: k, a scalar, and pivot [..., 1].
@@ -42,8 +41,9 @@ Value* permutation_of_pivots(GraphBuilder& b, Value* pivots, int64_t rows) {
   return reshape(b, end[0], shape);
 }
 
-}  // namespace ops
+}  // namespace ingot::ops
 
+namespace ingot::lu_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -175,4 +175,4 @@ extern const OpDef kLu = ops::decomposition({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::lu_op

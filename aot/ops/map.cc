@@ -8,7 +8,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::map_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -115,4 +115,4 @@ extern const OpDef kMap = {
     .ulp = {.f32 = 1, .f64 = 1},
 };
 
-}  // namespace ingot
+}  // namespace ingot::map_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::maximum_op {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType dtype) { return less(x, y, dtype) ? y : x; }
@@ -35,4 +35,4 @@ extern const OpDef kMaximum = binary<kAnyDType>({
     .is_commutative = true,
 });
 
-}  // namespace ingot
+}  // namespace ingot::maximum_op

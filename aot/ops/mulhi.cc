@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::mulhi_op {
 namespace {
 
 // The high 64 bits of a product of unsigned numbers, by halves.
@@ -54,4 +54,4 @@ extern const OpDef kMulhi = chlo_binary<kIntegers>({
     .is_commutative = true,
 });
 
-}  // namespace ingot
+}  // namespace ingot::mulhi_op

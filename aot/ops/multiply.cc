@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::multiply_op {
 namespace {
 
 double value(double x, double y) { return x * y; }
@@ -32,4 +32,4 @@ extern const OpDef kMultiply = binary<kAnyDType>({
     .is_commutative = true,
 });
 
-}  // namespace ingot
+}  // namespace ingot::multiply_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::negate_op {
 namespace {
 
 double value(double x) { return -x; }
@@ -27,4 +27,4 @@ extern const OpDef kNegate = unary<(kNumbers | kComplex)>({
     .element = element_of<ScalarOp::kNegate>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::negate_op

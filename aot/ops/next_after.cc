@@ -2,7 +2,7 @@
 #include "aot/loops/float_bits.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::next_after_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -63,4 +63,4 @@ extern const OpDef kNextAfter = of_wide_floats({
     .element = element,
 });
 
-}  // namespace ingot
+}  // namespace ingot::next_after_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::not_op {
 namespace {
 
 int64_t value(int64_t x, DType dtype) { return is_bool(dtype) ? !x : ~x; }
@@ -18,4 +18,4 @@ extern const OpDef kNot = unary < kIntegers | kBooleans > ({
                                                               .element = element_of<ScalarOp::kNot>,
                                                           });
 
-}  // namespace ingot
+}  // namespace ingot::not_op

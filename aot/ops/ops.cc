@@ -6,7 +6,7 @@ namespace ingot {
 
 const OpTable& all_ops() {
   static const OpDef* const kOps[] = {
-#define OP(name) &k##name,
+#define OP(name, file) &k##name,
 #include "aot/ops/ops.def"
 #undef OP
   };

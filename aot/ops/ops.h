@@ -5,7 +5,11 @@
 
 namespace ingot {
 
-#define OP(name) extern const OpDef k##name;
+#define OP(name, file)          \
+  namespace file##_op {         \
+    extern const OpDef k##name; \
+  }                             \
+  using file##_op::k##name;
 #include "aot/ops/ops.def"
 #undef OP
 

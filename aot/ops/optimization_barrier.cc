@@ -1,7 +1,7 @@
 #include "aot/graph/op.h"
 #include "aot/ops/support/complex/split.h"
 
-namespace ingot {
+namespace ingot::optimization_barrier_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) { return {args.operands.begin(), args.operands.end()}; }
@@ -34,4 +34,4 @@ extern const OpDef kOptimizationBarrier = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::optimization_barrier_op

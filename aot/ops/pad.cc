@@ -11,7 +11,7 @@
 #include "aot/ops/support/samples.h"
 #include "aot/ops/support/window.h"
 
-namespace ingot {
+namespace ingot::pad_op {
 namespace {
 
 struct Padding {
@@ -145,4 +145,4 @@ extern const OpDef kPad = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::pad_op

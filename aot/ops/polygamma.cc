@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::polygamma_op {
 namespace {
 
 constexpr int kMostFactorial = 170;  // 171! is infinite in f64
@@ -67,4 +67,4 @@ extern const OpDef kPolygamma = chlo_binary<kFloats>({
     .ulp = {.f32 = 1, .f64 = 8},
 });
 
-}  // namespace ingot
+}  // namespace ingot::polygamma_op

@@ -2,7 +2,7 @@
 
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::popcnt_op {
 namespace {
 
 int64_t value(int64_t x, DType dtype) { return std::popcount(static_cast<uint64_t>(x) << (64 - info(dtype).bits)); }
@@ -20,4 +20,4 @@ extern const OpDef kPopcnt = unary<kIntegers>({
     .element = element_of<ScalarOp::kPopcnt>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::popcnt_op

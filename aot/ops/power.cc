@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::power_op {
 namespace {
 
 double value(double x, double y) { return std::pow(x, y); }
@@ -76,4 +76,4 @@ extern const OpDef kPower = binary<(kNumbers | kComplex)>({
     .flops = 3 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::power_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::probe_op {
 namespace {
 
 std::vector<TensorType> infer_probe(const InferArgs& args) {
@@ -67,4 +67,4 @@ extern const OpDef kPrint = {
     .infers_dynamic_shapes = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::probe_op

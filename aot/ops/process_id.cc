@@ -3,7 +3,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::process_id_op {
 namespace {
 
 const TensorType kId{DType::kUI32, {}};
@@ -41,4 +41,4 @@ constexpr OpDef process_id(OpDef def) {
 extern const OpDef kPartitionId = process_id({.name = "stablehlo.partition_id", .samples = partition_samples});
 extern const OpDef kReplicaId = process_id({.name = "stablehlo.replica_id", .samples = replica_samples});
 
-}  // namespace ingot
+}  // namespace ingot::process_id_op

@@ -8,7 +8,7 @@
 #include "aot/ops/support/matrices/matrices.h"
 #include "aot/ops/support/matrices/matrix_samples.h"
 
-namespace ingot {
+namespace ingot::qr_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -111,4 +111,4 @@ extern const OpDef kQr = ops::decomposition({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::qr_op

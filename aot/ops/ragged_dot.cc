@@ -9,7 +9,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::ragged_dot_op {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -251,4 +251,4 @@ extern const OpDef kRaggedDot = {
     .ulp = {.f32 = 4, .f64 = 2},
 };
 
-}  // namespace ingot
+}  // namespace ingot::ragged_dot_op

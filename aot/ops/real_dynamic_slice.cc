@@ -5,7 +5,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/known_value.h"
 
-namespace ingot {
+namespace ingot::real_dynamic_slice_op {
 namespace {
 
 enum Operand { kX, kStart, kLimit, kStrides, kOperands };
@@ -89,4 +89,4 @@ extern const OpDef kRealDynamicSlice = ops::dynamic<make>({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::real_dynamic_slice_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::reduce_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -181,4 +181,4 @@ extern const OpDef kReduce = {
     .ulp = {.f32 = 2, .f64 = 1},
 };
 
-}  // namespace ingot
+}  // namespace ingot::reduce_op

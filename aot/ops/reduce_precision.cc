@@ -3,7 +3,7 @@
 #include "aot/loops/float_bits.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::reduce_precision_op {
 namespace {
 
 using loops::FloatFormat;
@@ -122,4 +122,4 @@ extern const OpDef kReducePrecision = {
     .flops = 6,
 };
 
-}  // namespace ingot
+}  // namespace ingot::reduce_precision_op

@@ -8,7 +8,7 @@
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::reduce_window_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -136,4 +136,4 @@ extern const OpDef kReduceWindow = {
     .flops = 8,
 };
 
-}  // namespace ingot
+}  // namespace ingot::reduce_window_op

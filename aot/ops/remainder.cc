@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::remainder_op {
 namespace {
 
 double value(double x, double y) { return std::fmod(x, y); }
@@ -30,4 +30,4 @@ extern const OpDef kRemainder = binary<kNumbers>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::remainder_op

@@ -7,7 +7,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::reshape_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -67,4 +67,4 @@ extern const OpDef kReshape = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::reshape_op

@@ -6,7 +6,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::reverse_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -71,4 +71,4 @@ extern const OpDef kReverse = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::reverse_op

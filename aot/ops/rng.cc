@@ -17,7 +17,7 @@
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::rng_op {
 namespace {
 
 enum Operand { kA, kB, kShape, kOperands };
@@ -188,4 +188,4 @@ extern const OpDef kRng = {
     .infers_dynamic_shapes = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::rng_op

@@ -18,7 +18,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::rng_bit_generator_op {
 namespace {
 
 bool is_threefry(const Attrs& attrs) { return attrs.string("rng_algorithm") == "THREE_FRY"; }
@@ -238,4 +238,4 @@ extern const OpDef kRngBitGenerator = {
     .root = KernelRoot::kNone,
 };
 
-}  // namespace ingot
+}  // namespace ingot::rng_bit_generator_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::round_nearest_afz_op {
 namespace {
 
 double value(double x) { return std::round(x); }
@@ -26,4 +26,4 @@ extern const OpDef kRoundNearestAfz = unary<kFloats>({
     .element = element,
 });
 
-}  // namespace ingot
+}  // namespace ingot::round_nearest_afz_op

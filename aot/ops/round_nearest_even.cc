@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::round_nearest_even_op {
 namespace {
 
 double value(double x) { return std::nearbyint(x); }
@@ -18,4 +18,4 @@ extern const OpDef kRoundNearestEven = unary<kFloats>({
     .element = element_of<ScalarOp::kRoundEven>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::round_nearest_even_op

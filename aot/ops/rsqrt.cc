@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::rsqrt_op {
 namespace {
 
 double value(double x) { return 1 / std::sqrt(x); }
@@ -35,4 +35,4 @@ extern const OpDef kRsqrt = unary<(kFloats | kComplex)>({
     .flops = 4,
 });
 
-}  // namespace ingot
+}  // namespace ingot::rsqrt_op

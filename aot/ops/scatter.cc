@@ -9,7 +9,7 @@
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::scatter_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -247,4 +247,4 @@ extern const OpDef kScatter = {
     .ulp = {.f32 = 1, .f64 = 1, .half = 1},
 };
 
-}  // namespace ingot
+}  // namespace ingot::scatter_op

@@ -4,7 +4,7 @@
 #include "aot/ops/support/elementwise.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::select_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -75,4 +75,4 @@ extern const OpDef kSelect = {
     .keeps_bits = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::select_op

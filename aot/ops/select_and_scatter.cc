@@ -7,7 +7,7 @@
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::select_and_scatter_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -148,4 +148,4 @@ extern const OpDef kSelectAndScatter = {
     .flops = 8,
 };
 
-}  // namespace ingot
+}  // namespace ingot::select_and_scatter_op

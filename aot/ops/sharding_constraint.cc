@@ -1,7 +1,7 @@
 // sdy.sharding_constraint: where a tensor lies among devices. There is one, so it is its operand.
 #include "aot/graph/op.h"
 
-namespace ingot {
+namespace ingot::sharding_constraint_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) { return {args.operands.begin(), args.operands.end()}; }
@@ -38,4 +38,4 @@ extern const OpDef kShardingConstraint = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::sharding_constraint_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::shift_left_op {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType dtype) {
@@ -20,4 +20,4 @@ extern const OpDef kShiftLeft = binary<kIntegers>({
     .element = element_of<ScalarOp::kShiftLeft>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::shift_left_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::shift_right_arithmetic_op {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType dtype) {
@@ -23,4 +23,4 @@ extern const OpDef kShiftRightArithmetic = binary<kIntegers>({
     .element = element_of<ScalarOp::kShiftRightArithmetic>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::shift_right_arithmetic_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::shift_right_logical_op {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType dtype) {
@@ -22,4 +22,4 @@ extern const OpDef kShiftRightLogical = binary<kIntegers>({
     .element = element_of<ScalarOp::kShiftRightLogical>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::shift_right_logical_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::sign_op {
 namespace {
 
 double value(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
@@ -34,4 +34,4 @@ extern const OpDef kSign = unary<(kFloats | kSignedIntegers | kComplex)>({
     .element = element,
 });
 
-}  // namespace ingot
+}  // namespace ingot::sign_op

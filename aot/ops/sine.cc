@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::sine_op {
 namespace {
 
 double value(double x) { return std::sin(x); }
@@ -30,4 +30,4 @@ extern const OpDef kSine = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::sine_op

@@ -11,7 +11,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::slice_op {
 namespace {
 
 struct Box {
@@ -117,4 +117,4 @@ extern const OpDef kSlice = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::slice_op

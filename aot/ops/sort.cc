@@ -12,8 +12,7 @@
 #include "aot/ops/support/region.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
-namespace ops {
+namespace ingot::ops {
 
 int64_t sort_dimension(const Op& sort) {
   const int rank = sort.operand(0)->type.rank();
@@ -21,8 +20,9 @@ int64_t sort_dimension(const Op& sort) {
   return dimension < 0 ? dimension + rank : dimension;
 }
 
-}  // namespace ops
+}  // namespace ingot::ops
 
+namespace ingot::sort_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -222,4 +222,4 @@ extern const OpDef kSort = {
     .root = KernelRoot::kSort,
 };
 
-}  // namespace ingot
+}  // namespace ingot::sort_op

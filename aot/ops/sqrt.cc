@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::sqrt_op {
 namespace {
 
 double value(double x) { return std::sqrt(x); }
@@ -27,4 +27,4 @@ extern const OpDef kSqrt = unary<(kFloats | kComplex)>({
     .flops = 4,
 });
 
-}  // namespace ingot
+}  // namespace ingot::sqrt_op

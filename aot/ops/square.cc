@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::square_op {
 namespace {
 
 double value(double x) { return x * x; }
@@ -37,4 +37,4 @@ extern const OpDef kSquare = chlo_unary<(kFloats | kComplex)>({
     .element = element,
 });
 
-}  // namespace ingot
+}  // namespace ingot::square_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::subtract_op {
 namespace {
 
 double value(double x, double y) { return x - y; }
@@ -31,4 +31,4 @@ extern const OpDef kSubtract = binary<(kNumbers | kComplex)>({
     .element = element_of<ScalarOp::kSubtract>,
 });
 
-}  // namespace ingot
+}  // namespace ingot::subtract_op

@@ -14,7 +14,7 @@
 #include "aot/ops/support/matrices/matrices.h"
 #include "aot/ops/support/matrices/matrix_samples.h"
 
-namespace ingot {
+namespace ingot::svd_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -204,4 +204,4 @@ extern const OpDef kSvd = ops::decomposition({
     .samples = samples,
 });
 
-}  // namespace ingot
+}  // namespace ingot::svd_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::tan_op {
 namespace {
 
 double value(double x) { return std::tan(x); }
@@ -37,4 +37,4 @@ constexpr OpDef tan(std::string_view name, std::vector<Sample> (*samples)()) {
 extern const OpDef kTan = unary<(kFloats | kComplex)>(tan("stablehlo.tan", samples));
 extern const OpDef kChloTan = chlo_unary<(kFloats | kComplex)>(tan("chlo.tan", chlo_samples));
 
-}  // namespace ingot
+}  // namespace ingot::tan_op

@@ -1,6 +1,6 @@
 #include "aot/ops/support/complex/complex_term.h"
 
-namespace ingot {
+namespace ingot::tanh_op {
 namespace {
 
 double value(double x) { return std::tanh(x); }
@@ -28,4 +28,4 @@ extern const OpDef kTanh = unary<(kFloats | kComplex)>({
     .flops = kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::tanh_op

@@ -1,7 +1,7 @@
 // The ops that end a block: their operands are the block's results.
 #include "aot/graph/op.h"
 
-namespace ingot {
+namespace ingot::terminators_op {
 namespace {
 
 std::vector<TensorType> no_results(const InferArgs&) { return {}; }
@@ -29,4 +29,4 @@ extern const OpDef kFuncReturn = [] {
 extern const OpDef kStablehloReturn = terminator("stablehlo.return", "Ends a region.");
 extern const OpDef kYield = terminator("ingot.yield", "Ends the region of an ingot.kernel.");
 
-}  // namespace ingot
+}  // namespace ingot::terminators_op

@@ -9,7 +9,7 @@
 #include "aot/ops/support/samples.h"
 #include "aot/ops/support/total_order.h"
 
-namespace ingot {
+namespace ingot::top_k_op {
 namespace {
 
 constexpr int64_t kKeptMax = 512;  // so many elements are kept while a row goes by; for more of them it is sorted
@@ -138,4 +138,4 @@ extern const OpDef kTopK = {
     .root = KernelRoot::kTopK,
 };
 
-}  // namespace ingot
+}  // namespace ingot::top_k_op

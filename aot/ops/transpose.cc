@@ -6,7 +6,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::transpose_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -70,4 +70,4 @@ extern const OpDef kTranspose = {
     .flops = 0,
 };
 
-}  // namespace ingot
+}  // namespace ingot::transpose_op

@@ -9,8 +9,7 @@
 #include "aot/ops/support/matrices/complex_matrices.h"
 #include "aot/ops/support/matrices/matrices.h"
 
-namespace ingot {
-namespace ops {
+namespace ingot::ops {
 
 TriangularSolve read_triangular_solve(const Attrs& attrs) {
   const std::string& transpose = attrs.string("transpose_a");
@@ -33,8 +32,9 @@ Value* triangular_solve(GraphBuilder& b, Value* a, Value* right, const Triangula
   return b.make(kTriangularSolve, {a, right}, to_attrs(solve));
 }
 
-}  // namespace ops
+}  // namespace ingot::ops
 
+namespace ingot::triangular_solve_op {
 namespace {
 
 std::vector<TensorType> infer(const InferArgs& args) {
@@ -228,4 +228,4 @@ extern const OpDef kTriangularSolve = {
     .ulp = {.f32 = 16, .f64 = 16, .half = 1},
 };
 
-}  // namespace ingot
+}  // namespace ingot::triangular_solve_op

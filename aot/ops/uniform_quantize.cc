@@ -6,7 +6,7 @@
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
 
-namespace ingot {
+namespace ingot::uniform_quantize_op {
 namespace {
 
 const TensorType& same_shape(const InferArgs& args) {
@@ -79,4 +79,4 @@ extern const OpDef kUniformDequantize = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::uniform_quantize_op

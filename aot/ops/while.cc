@@ -4,7 +4,7 @@
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/infer.h"
 
-namespace ingot {
+namespace ingot::while_op {
 namespace {
 
 void check_carried(const InferArgs& args, const Block& region, std::string_view what) {
@@ -92,4 +92,4 @@ extern const OpDef kWhile = {
     .infer_sees_quantized = true,
 };
 
-}  // namespace ingot
+}  // namespace ingot::while_op

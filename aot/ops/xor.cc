@@ -1,6 +1,6 @@
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::xor_op {
 namespace {
 
 int64_t value(int64_t x, int64_t y, DType) { return x ^ y; }
@@ -19,4 +19,4 @@ extern const OpDef kXor = binary < kIntegers | kBooleans > ({
                                                                .is_commutative = true,
                                                            });
 
-}  // namespace ingot
+}  // namespace ingot::xor_op

@@ -1,7 +1,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/ops/support/elementwise.h"
 
-namespace ingot {
+namespace ingot::zeta_op {
 namespace {
 
 // dq = -dz s zeta(s + 1, q)
@@ -29,4 +29,4 @@ extern const OpDef kZeta = chlo_binary<kFloats>({
     .flops = 20 * kMathFlops,
 });
 
-}  // namespace ingot
+}  // namespace ingot::zeta_op

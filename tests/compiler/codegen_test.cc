@@ -344,7 +344,7 @@ TEST(Codegen, InPlace) {
   Operands apart(kernel);
   Operands shared(kernel);
   for (size_t k = 0; k < apart.starts.size(); ++k) {
-    const Buffer& buffer = kernel.buffers[k];
+    const loops::Buffer& buffer = kernel.buffers[k];
     fill(buffer.dtype, buffer.elements, apart.starts[k], random);
     std::memcpy(shared.starts[k], apart.starts[k], buffer.elements * info(buffer.dtype).bytes);
     if (buffer.may_alias >= 0) shared.starts[k] = shared.starts[buffer.may_alias];
@@ -354,7 +354,7 @@ TEST(Codegen, InPlace) {
     executable.run(0, shared.starts, task);
   }
   for (size_t k = 0; k < apart.starts.size(); ++k) {
-    const Buffer& buffer = kernel.buffers[k];
+    const loops::Buffer& buffer = kernel.buffers[k];
     if (buffer.role == BufferRole::kInput) continue;
     EXPECT_TRUE(equal(buffer.dtype, buffer.elements, apart.starts[k], shared.starts[k])) << buffer.name;
   }

@@ -77,7 +77,8 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << actual;
   }
-  EXPECT_EQ(actual, file_text(path)) << "to accept: INGOT_BLESS=1 build/release/tests/compiler/contraction_choice_test";
+  EXPECT_EQ(actual, file_text(path))
+      << "to accept: INGOT_BLESS=1 build/release/tests/compiler/test_compiler contraction_choice_test";
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice,

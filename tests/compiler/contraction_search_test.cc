@@ -22,7 +22,7 @@ TEST(ContractionSearch, EveryTargetAgrees) {
   for (int64_t seed = first; seed < end; ++seed) {
     if (seed > first && (seed - first) % kProgress == 0) std::cout << "  " << seed << std::endl;
     const bool is_small = seed % kSmallEach == 0;
-    const ContractionProblem problem = contraction_problem(static_cast<unsigned>(seed), is_small ? kSmall : kLarge);
+    const RandomProblem problem = random_problem(static_cast<unsigned>(seed), is_small ? kSmall : kLarge);
     SCOPED_TRACE(fmt::format("seed {}", seed));
     try {
       const bool is_compiled = seed % (is_small ? kCompiledEach : kLargeCompiledEach) == 0;

@@ -107,7 +107,7 @@ void expect_gradients_are_adjoint(Bench& bench, Op& op, RandomContraction& rando
   EXPECT_EQ(inner_product(results[2], inputs[1]), inner_product(inputs[2], results[0]));
 }
 
-TEST(Contraction, RandomDotGenerals) {
+TEST(ContractionOps, RandomDotGenerals) {
   RandomContraction random(1, {0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4});
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
@@ -119,7 +119,7 @@ TEST(Contraction, RandomDotGenerals) {
   }
 }
 
-TEST(Contraction, RandomConvolutions) {
+TEST(ContractionOps, RandomConvolutions) {
   RandomContraction random(2, {1, 2, 3, 4, 5});
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
@@ -131,7 +131,7 @@ TEST(Contraction, RandomConvolutions) {
   }
 }
 
-TEST(Contraction, AccumulatesWide) {
+TEST(ContractionOps, AccumulatesWide) {
   for (const auto& [operand, sum] : {std::pair{DType::kBF16, DType::kF32},
                                      {DType::kF16, DType::kF32},
                                      {DType::kF64, DType::kF64},

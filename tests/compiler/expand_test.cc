@@ -22,11 +22,6 @@ std::vector<OpCase> cases_that_expand() {
   return cases;
 }
 
-void expect_agreement(const OpCase& op_case, const std::vector<RefTensor>& results) {
-  ASSERT_EQ(results.size(), op_case.expected.size());
-  for (size_t r = 0; r < results.size(); ++r) EXPECT_EQ(disagreement(op_case, r, results[r]), "") << "result " << r;
-}
-
 TEST(Expand, WhatAnOpIsMadeOfGivesItsResults) {
   for (const OpCase& op_case : cases_that_expand()) {
     SCOPED_TRACE(op_case.sample.text);

@@ -14,7 +14,7 @@
 namespace ingot::codegen {
 namespace {
 
-constexpr int64_t kElements = 64;
+constexpr int64_t kFencedElements = 64;
 constexpr int kLanes = 16;
 
 // Three operands of a dtype, and results.
@@ -22,15 +22,15 @@ class KernelMaker {
  public:
   KernelMaker(DType dtype, DType result_dtype)
       : b_("from_" + to_string(dtype) + "_to_" + to_string(result_dtype), kLanes), result_dtype_(result_dtype) {
-    for (const char* name : {"x", "y", "z"}) inputs_.push_back(b_.input(name, dtype, kElements));
+    for (const char* name : {"x", "y", "z"}) inputs_.push_back(b_.input(name, dtype, kFencedElements));
   }
   explicit KernelMaker(DType dtype) : KernelMaker(dtype, dtype) {}
 
   // result = make(x, y, z)
   template <typename Make>
   void result(Make make) {
-    const BufferId output = b_.output("r" + std::to_string(results_++), result_dtype_, kElements);
-    b_.loop("i", 0, kElements, kLanes, [&](const Index& i) {
+    const BufferId output = b_.output("r" + std::to_string(results_++), result_dtype_, kFencedElements);
+    b_.loop("i", 0, kFencedElements, kLanes, [&](const Index& i) {
       const auto value = [&](size_t k) { return Scalar(b_, b_.load(inputs_[k], i + b_.lane())); };
       b_.store(output, i + b_.lane(), make(value(0), value(1), value(2)));
     });

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(GraphText, ErrorsPointAtTheText) {
+TEST(GraphReject, ErrorsPointAtTheText) {
   EXPECT_EQ(rejection("func.func @f(%x: tensor<f32>) {\n  %1 = stablehlo.add %x, %y : tensor<f32>\n  return\n}"),
             "test.mlir:2:26: error: %y is not defined above\n"
             "  %1 = stablehlo.add %x, %y : tensor<f32>\n"
@@ -27,7 +27,7 @@ TEST(GraphText, ErrorsPointAtTheText) {
 
 // tests/reject/*.mlir: programs, each followed by what is wrong with it: `// error: LINE:COLUMN: KIND: MESSAGE`. A line
 // `// -----` stands between them. INGOT_BLESS=1 writes what is said now.
-TEST(GraphText, RejectsWithReason) {
+TEST(GraphReject, RejectsWithReason) {
   constexpr std::string_view kMark = "// error: ", kSplit = "// -----\n";
   const bool is_blessing = std::getenv("INGOT_BLESS") != nullptr;
   int count = 0;
@@ -67,7 +67,7 @@ std::string repeated(std::string_view text, int count) {
   return out;
 }
 
-TEST(GraphText, DeepTextsAreRefused) {
+TEST(GraphReject, DeepTextsAreRefused) {
   for (const int depth : {300, 5000, 50000, 200000}) {
     for (const char* open : {"[", "{a=", "(", "dense<[", "#foo.bar<"}) {
       EXPECT_NE(rejection("func.func @f() attributes {a = " + repeated(open, depth)), "") << open;
@@ -78,7 +78,7 @@ TEST(GraphText, DeepTextsAreRefused) {
   }
 }
 
-TEST(GraphText, AliasesCannotExplode) {
+TEST(GraphReject, AliasesCannotExplode) {
   std::string attrs = "#a0 = [1, 2]\n", locations = "#l0 = loc(\"x\")\n", chain = "#c0 = loc(\"x\")\n";
   for (int i = 1; i < 60; ++i) {
     attrs += fmt::format("#a{0} = [#a{1}, #a{1}]\n", i, i - 1);
@@ -92,7 +92,7 @@ TEST(GraphText, AliasesCannotExplode) {
 }
 
 // Random edits of small programs: an Error or a module, nothing else.
-TEST(GraphText, MutationsNeverCrash) {
+TEST(GraphReject, MutationsNeverCrash) {
   std::vector<std::string> seeds;
   for (const OpDef* op : all_ops().all()) {
     if (!op->samples) continue;
@@ -165,7 +165,7 @@ module @m attributes {a = dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>, b = #stableh
 
 // --- verifier --------------------------------------------------------------------------------------------------------
 
-TEST(Verify, FindsWhatPassesBreak) {
+TEST(VerifyGraph, FindsWhatPassesBreak) {
   const std::string text = R"(
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.abs %x : tensor<2xf32>

@@ -194,7 +194,7 @@ TEST(Text, MistakesHaveAPlace) {
   EXPECT_NE(error.find("no operation has this name"), std::string::npos) << error;
 }
 
-TEST(Verify, NamesTheMistake) {
+TEST(LoopsVerify, NamesTheMistake) {
   const auto message = [](const std::function<void(KernelBuilder&)>& build) -> std::string {
     KernelBuilder b("bad", 8);
     build(b);

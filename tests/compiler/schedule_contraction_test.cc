@@ -14,8 +14,6 @@
 namespace ingot {
 namespace {
 
-TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
-
 KernelFunction dot(const Shape& lhs, const Shape& rhs, const ops::DotDims& dims, DType dtype = DType::kF32) {
   return kernel_function({{dtype, lhs}, {dtype, rhs}}, [&](GraphBuilder& b, const Values& x) {
     return Values{ops::dot_general(b, x[0], x[1], dims)};
@@ -39,9 +37,9 @@ TEST(Contraction, DotShapes) {
 TEST(Contraction, FewColumnsOfWhichOneStepPacksAll) {
   for (const int64_t columns : {1, 3}) {
     for (const int64_t depth : {8, 40, 67}) {
-      check_kernel(kernel_function({f32({50, depth})},
+      check_kernel(kernel_function({f32_of({50, depth})},
                                    [&](GraphBuilder& b, const Values& x) {
-                                     Value* const counted = ops::iota(b, f32({depth, columns}), 0);
+                                     Value* const counted = ops::iota(b, f32_of({depth, columns}), 0);
                                      return Values{ops::dot_general(b, x[0], counted, {{}, {}, {1}, {0}})};
                                    }),
                    {.relative = 1e-5});
@@ -87,7 +85,7 @@ TEST(Contraction, OtherTypes) {
 }
 
 TEST(Contraction, Epilogue) {
-  check_kernel(kernel_function({f32({13, 21}), f32({21, 19}), f32({19}), f32({13, 19})},
+  check_kernel(kernel_function({f32_of({13, 21}), f32_of({21, 19}), f32_of({19}), f32_of({13, 19})},
                                [](GraphBuilder& b, const Values& x) {
                                  Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
                                  Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {13, 19}, {1}));
@@ -100,11 +98,12 @@ TEST(Contraction, Epilogue) {
 // A result beside the product that shares a transcendental function with what follows it is made along with it.
 TEST(Contraction, EpilogueSharesFunctions) {
   const auto kernel = [](bool shares) {
-    return kernel_function({f32({13, 20}), f32({20, 33}), f32({13, 33})}, [&](GraphBuilder& b, const Values& x) {
-      Value* activation = ops::unary(b, kTanh, x[2]);
-      Value* product = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
-      return Values{ops::multiply(b, product, shares ? activation : x[2]), ops::multiply(b, activation, x[2])};
-    });
+    return kernel_function(
+        {f32_of({13, 20}), f32_of({20, 33}), f32_of({13, 33})}, [&](GraphBuilder& b, const Values& x) {
+          Value* activation = ops::unary(b, kTanh, x[2]);
+          Value* product = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {0}});
+          return Values{ops::multiply(b, product, shares ? activation : x[2]), ops::multiply(b, activation, x[2])};
+        });
   };
   check_kernel(kernel(true), {.relative = 1e-5});
   EXPECT_EQ(lower(*kernel(true).kernel, loops::find_target("x86-64-v3")).steps.size(), 1);
@@ -114,7 +113,7 @@ TEST(Contraction, EpilogueSharesFunctions) {
 // Slices are read where they lie, in steps and backwards.
 TEST(Contraction, OperandsThatAreSlices) {
   for (const int64_t step : {1, 2}) {
-    check_kernel(kernel_function({f32({40, 50}), f32({50, 60})},
+    check_kernel(kernel_function({f32_of({40, 50}), f32_of({50, 60})},
                                  [&](GraphBuilder& b, const Values& x) {
                                    Value* lhs = ops::slice(b, x[0], {3, 5}, {40, 45}, {1, step});
                                    Value* rhs = ops::slice(b, x[1], {10, 2}, {50, 58}, {step, step});
@@ -122,7 +121,7 @@ TEST(Contraction, OperandsThatAreSlices) {
                                  }),
                  {.relative = 1e-5});
     const ops::Window window{{.size = 2, .high = 1, .reversed = true}, {.size = 2, .high = 1, .reversed = true}};
-    check_kernel(kernel_function({f32({8, 20, 2, 2}), f32({9, 20, 3, 3})},
+    check_kernel(kernel_function({f32_of({8, 20, 2, 2}), f32_of({9, 20, 3, 3})},
                                  [&](GraphBuilder& b, const Values& x) {
                                    Value* w = ops::slice(b, x[1], {0, 0, 0, 1}, {9, 20, 1 + step, 3}, {1, 1, step, 1});
                                    return Values{ops::convolution(b, x[0], w, nchw(window))};
@@ -137,7 +136,7 @@ TEST(Contraction, OperandsThatAreReshapes) {
     const Shape lhs = is_across ? Shape{70, 40} : Shape{40, 70}, rhs = is_across ? Shape{33, 70} : Shape{70, 33};
     const ops::DotDims dims{{}, {}, {is_across ? 0 : 1}, {is_across ? 1 : 0}};
     const KernelFunction reshaped =
-        kernel_function({f32({4, 10, 70}), f32({7, 10, 33})}, [&](GraphBuilder& b, const Values& x) {
+        kernel_function({f32_of({4, 10, 70}), f32_of({7, 10, 33})}, [&](GraphBuilder& b, const Values& x) {
           return Values{ops::dot_general(b, ops::reshape(b, x[0], lhs), ops::reshape(b, x[1], rhs), dims)};
         });
     check_kernel(reshaped, {.relative = 1e-5});
@@ -145,7 +144,7 @@ TEST(Contraction, OperandsThatAreReshapes) {
       EXPECT_EQ(lower(*reshaped.kernel, target).choices, lower(*dot(lhs, rhs, dims).kernel, target).choices);
     }
   }
-  check_kernel(kernel_function({f32({2, 9, 10, 3}), f32({20, 27})},
+  check_kernel(kernel_function({f32_of({2, 9, 10, 3}), f32_of({20, 27})},
                                [&](GraphBuilder& b, const Values& x) {
                                  Value* image = ops::reshape(b, x[0], {2, 3, 10, 9});
                                  return Values{ops::convolution(b, image, ops::reshape(b, x[1], {20, 3, 3, 3}),
@@ -213,7 +212,7 @@ TEST(Contraction, RandomJoinedOperands) {
 // Parts in memory whose rows lie beside each other are packed in vectors of them: nothing is gathered.
 TEST(Contraction, JoinedRowsThatLieAcross) {
   const KernelFunction joined =
-      kernel_function({f32({32, 512}), f32({40, 512}), f32({72, 64})}, [&](GraphBuilder& b, const Values& x) {
+      kernel_function({f32_of({32, 512}), f32_of({40, 512}), f32_of({72, 64})}, [&](GraphBuilder& b, const Values& x) {
         return Values{ops::dot_general(b, ops::concatenate(b, {x[0], x[1]}, 0), x[2], {{}, {}, {0}, {0}})};
       });
   for (const loops::Target& target : loops::all_targets()) {
@@ -226,13 +225,15 @@ TEST(Contraction, JoinedRowsThatLieAcross) {
 // The depth is only a part of what is joined: one of two groups of features, or a slice.
 TEST(Contraction, OperandsJoinedAlongMoreThanTheDepth) {
   const ops::Convolution grouped{{0, 1, {}, 0, 1, {}, 0, 1, {}}, {}, 2, 1};
-  check_kernel(kernel_function({f32({1, 7}), f32({1, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
-    return Values{ops::convolution(b, ops::concatenate(b, {x[0], x[1]}, 1), x[2], grouped)};
-  }));
-  check_kernel(kernel_function({f32({3, 7}), f32({3, 11}), f32({9, 22})}, [&](GraphBuilder& b, const Values& x) {
-    Value* lhs = ops::slice(b, ops::concatenate(b, {x[0], x[1]}, 1), {0, 5}, {3, 14}, {1, 1});
-    return Values{ops::dot_general(b, lhs, x[2], {{}, {}, {1}, {0}})};
-  }));
+  check_kernel(
+      kernel_function({f32_of({1, 7}), f32_of({1, 11}), f32_of({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+        return Values{ops::convolution(b, ops::concatenate(b, {x[0], x[1]}, 1), x[2], grouped)};
+      }));
+  check_kernel(
+      kernel_function({f32_of({3, 7}), f32_of({3, 11}), f32_of({9, 22})}, [&](GraphBuilder& b, const Values& x) {
+        Value* lhs = ops::slice(b, ops::concatenate(b, {x[0], x[1]}, 1), {0, 5}, {3, 14}, {1, 1});
+        return Values{ops::dot_general(b, lhs, x[2], {{}, {}, {1}, {0}})};
+      }));
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 namespace ingot {
 namespace {
 
-TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
-
 // The convolution's result, or its gradients for its result's gradient as a third argument.
 KernelFunction convolution(const Shape& x, const Shape& w, const ops::Convolution& conv, const Shape& y, bool gradients,
                            DType dtype = DType::kF32) {
@@ -83,11 +81,11 @@ TEST(Convolution, RowsInBoxes) {
                {.relative = 1e-2});
   check_kernel(
       kernel_function(
-          {f32({1, 7, 7, 5}), f32({3, 3, 5, 18})},
+          {f32_of({1, 7, 7, 5}), f32_of({3, 3, 5, 18})},
           [&](GraphBuilder& b, const Values& a) {
             Value* made = ops::unary(b, kTanh, a[0]);
             return Values{
-                b.create(kConvolution, {made, a[1]}, ops::to_attrs(nhwc(same)), {f32({1, 7, 7, 18})})->result()};
+                b.create(kConvolution, {made, a[1]}, ops::to_attrs(nhwc(same)), {f32_of({1, 7, 7, 18})})->result()};
           }),
       {.relative = 1e-5});
   expect_choice(convolution({4, 28, 28, 64}, {3, 3, 64, 64}, nhwc(same), {4, 28, 28, 64}, false), "rows in boxes");
@@ -258,7 +256,7 @@ TEST(Convolution, WindowsInPlaceOfManyShapes) {
 // Beyond a border there is zero, also of an operand whose elements are all one scalar that is read.
 TEST(Convolution, BordersOfARepeatedScalar) {
   const ops::Window window{{.size = 4, .low = -1, .high = 1}, {.size = 4, .stride = 3}};
-  check_kernel(kernel_function({f32({}), f32({5, 1, 4, 4})}, [&](GraphBuilder& b, const Values& x) {
+  check_kernel(kernel_function({f32_of({}), f32_of({5, 1, 4, 4})}, [&](GraphBuilder& b, const Values& x) {
     return Values{ops::convolution(b, ops::broadcast_scalar(b, x[0], {2, 1, 7, 5}), x[1], nchw(window))};
   }));
 }
@@ -284,11 +282,11 @@ TEST(Convolution, WindowsSkipTheGapsOfSpreadOperands) {
     EXPECT_EQ(text.find(beside), text.npos) << text;
   // An operand that is made on the way is made once, and then read as any other.
   const KernelFunction made = kernel_function(
-      {f32({1, 7, 7, 32}), f32({3, 3, 1, 32}), f32({1, 7, 7, 32})}, [&](GraphBuilder& b, const Values& x) {
+      {f32_of({1, 7, 7, 32}), f32_of({3, 3, 1, 32}), f32_of({1, 7, 7, 32})}, [&](GraphBuilder& b, const Values& x) {
         Value* const product = ops::multiply(b, x[0], x[2]);
-        return Values{
-            b.create(kConvolution, {product, x[1]}, ops::to_attrs(nhwc({spread, spread}, 32)), {f32({1, 14, 14, 32})})
-                ->result()};
+        return Values{b.create(kConvolution, {product, x[1]}, ops::to_attrs(nhwc({spread, spread}, 32)),
+                               {f32_of({1, 14, 14, 32})})
+                          ->result()};
       });
   EXPECT_EQ(lower(*made.kernel, loops::find_target("x86-64-v3")).steps.size(), 2u);
   check_kernel(made, {.relative = 1e-5});
@@ -296,7 +294,7 @@ TEST(Convolution, WindowsSkipTheGapsOfSpreadOperands) {
 
 // A box of the last block of columns has no more than the operand, whose columns are not its innermost dimension.
 TEST(Convolution, ColumnsApartThatEndWithinABlock) {
-  check_kernel(kernel_function({f32({4099}), f32({8191, 5})}, [&](GraphBuilder& b, const Values& x) {
+  check_kernel(kernel_function({f32_of({4099}), f32_of({8191, 5})}, [&](GraphBuilder& b, const Values& x) {
     Value* lhs = ops::reshape(b, ops::slice(b, x[0], {1}, {4096}, {1}), {4095, 1, 1});
     Value* rhs = ops::reshape(b, ops::slice(b, x[1], {2, 3}, {8191, 4}, {2, 1}), {4095, 1, 1});
     return Values{ops::dot_general(b, lhs, rhs, {{1, 0}, {1, 0}, {2}, {2}})};

@@ -15,12 +15,10 @@
 namespace ingot {
 namespace {
 
-TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
-
-TEST(Elementwise, FlatOverAnyShape) {
+TEST(ElementwiseKernels, FlatOverAnyShape) {
   for (const Shape& shape :
        std::vector<Shape>{{}, {0}, {1}, {7}, {8}, {3, 5}, {2, 0, 3}, {1000}, {7, 11, 13}, {40, 1}}) {
-    check_kernel(kernel_function({f32(shape), f32(shape)},
+    check_kernel(kernel_function({f32_of(shape), f32_of(shape)},
                                  [](GraphBuilder& b, const Values& x) {
                                    return Values{ops::add(b, ops::multiply(b, x[0], x[1]), ops::unary(b, kTanh, x[0]))};
                                  }),
@@ -28,24 +26,24 @@ TEST(Elementwise, FlatOverAnyShape) {
   }
 }
 
-TEST(Elementwise, BiasAlongEachDimension) {
+TEST(ElementwiseKernels, BiasAlongEachDimension) {
   for (const int64_t dim : {0, 1, 2, 3}) {
     const Shape shape{3, 5, 4, 7};
-    check_kernel(kernel_function({f32(shape), f32({shape[dim]})}, [&](GraphBuilder& b, const Values& x) {
+    check_kernel(kernel_function({f32_of(shape), f32_of({shape[dim]})}, [&](GraphBuilder& b, const Values& x) {
       return Values{ops::add(b, x[0], ops::broadcast_in_dim(b, x[1], shape, {dim}))};
     }));
   }
 }
 
-TEST(Elementwise, SeveralResultsOfSeveralShapes) {
-  check_kernel(kernel_function({f32({6, 10}), f32({10})}, [](GraphBuilder& b, const Values& x) {
+TEST(ElementwiseKernels, SeveralResultsOfSeveralShapes) {
+  check_kernel(kernel_function({f32_of({6, 10}), f32_of({10})}, [](GraphBuilder& b, const Values& x) {
     Value* sum = ops::add(b, x[0], ops::broadcast_in_dim(b, x[1], {6, 10}, {1}));
     return Values{sum, ops::multiply(b, sum, x[0]), ops::negate(b, x[1]), x[1], sum};
   }));
 }
 
-TEST(Elementwise, ReshapesAndTransposes) {
-  check_kernel(kernel_function({f32({6, 35})}, [](GraphBuilder& b, const Values& x) {
+TEST(ElementwiseKernels, ReshapesAndTransposes) {
+  check_kernel(kernel_function({f32_of({6, 35})}, [](GraphBuilder& b, const Values& x) {
     Value* y = ops::reshape(b, ops::negate(b, x[0]), {2, 3, 5, 7});
     return Values{ops::reshape(b, ops::add(b, y, y), {42, 5}), ops::transpose(b, y, {3, 1, 0, 2}),
                   ops::transpose(b, x[0], {1, 0})};
@@ -54,7 +52,7 @@ TEST(Elementwise, ReshapesAndTransposes) {
 
 // Of whole squares of vectors and with a rest of either dimension, of neighbours that are walked as one, of views below
 // and above, and beside a dimension that is repeated.
-TEST(Elementwise, TransposesInSquares) {
+TEST(ElementwiseKernels, TransposesInSquares) {
   const auto moved = [](const TensorType& type, const std::function<Value*(GraphBuilder & b, Value * x)>& move) {
     check_kernel(kernel_function({type}, [&](GraphBuilder& b, const Values& x) { return Values{move(b, x[0])}; }));
   };
@@ -64,18 +62,18 @@ TEST(Elementwise, TransposesInSquares) {
         moved({dtype, shape}, [&](GraphBuilder& b, Value* x) { return ops::transpose(b, x, order); });
     }
   }
-  moved(f32({40, 42}),
+  moved(f32_of({40, 42}),
         [](GraphBuilder& b, Value* x) { return ops::transpose(b, ops::reshape(b, x, {40, 6, 7}), {1, 2, 0}); });
-  moved(f32({40, 50}), [](GraphBuilder& b, Value* x) {
+  moved(f32_of({40, 50}), [](GraphBuilder& b, Value* x) {
     return ops::transpose(b, ops::slice(b, x, {3, 5}, {38, 45}, {1, 2}), {1, 0});
   });
-  moved(f32({40, 50}), [](GraphBuilder& b, Value* x) {
+  moved(f32_of({40, 50}), [](GraphBuilder& b, Value* x) {
     return ops::reverse(b, ops::transpose(b, ops::slice(b, x, {3, 5}, {38, 45}, {1, 1}), {1, 0}), {0});
   });
-  moved(f32({20, 33}), [](GraphBuilder& b, Value* x) { return ops::broadcast_in_dim(b, x, {33, 3, 20}, {2, 0}); });
+  moved(f32_of({20, 33}), [](GraphBuilder& b, Value* x) { return ops::broadcast_in_dim(b, x, {33, 3, 20}, {2, 0}); });
 }
 
-TEST(Elementwise, HalfAndIntegers) {
+TEST(ElementwiseKernels, HalfAndIntegers) {
   for (const DType dtype :
        {DType::kF16, DType::kBF16, DType::kF64, DType::kI8, DType::kI32, DType::kI64, DType::kUI16}) {
     check_kernel(kernel_function({{dtype, {5, 19}}, {dtype, {5, 19}}}, [](GraphBuilder& b, const Values& x) {
@@ -86,13 +84,13 @@ TEST(Elementwise, HalfAndIntegers) {
 
 // Each operand is walked by itself, of any length (also none, and one that is made), where vectors are of one operand;
 // two concatenations with other joints.
-TEST(Elementwise, JoinedOperands) {
+TEST(ElementwiseKernels, JoinedOperands) {
   for (const int64_t unit : {1, 3, 16}) {
     for (const int64_t dim : {0, 1, 2}) {
       const auto part = [&](int64_t extent) {
         Shape shape{5, 7, 24};
         shape[dim] = extent * unit;
-        return f32(shape);
+        return f32_of(shape);
       };
       const std::vector<TensorType> types = {part(1), part(0), part(4), part(2), part(3), part(4)};
       check_kernel(kernel_function(types, [&](GraphBuilder& b, const Values& x) {
@@ -105,10 +103,10 @@ TEST(Elementwise, JoinedOperands) {
 
 // Nor is a vector asked along the last dimension, also behind a slice and a reshape of a joined line, but where it has
 // elements of two operands.
-TEST(Elementwise, JoinedOperandsAlongVectors) {
+TEST(ElementwiseKernels, JoinedOperandsAlongVectors) {
   const auto joined = [](const std::vector<int64_t>& extents, int64_t first, const Shape& shape) {
-    std::vector<TensorType> arguments{f32(shape)};
-    for (const int64_t extent : extents) arguments.push_back(f32({extent}));
+    std::vector<TensorType> arguments{f32_of(shape)};
+    for (const int64_t extent : extents) arguments.push_back(f32_of({extent}));
     return kernel_function(arguments, [&](GraphBuilder& b, const Values& a) {
       Value* line = ops::negate(b, ops::concatenate(b, {a.begin() + 1, a.end()}, 0));
       Value* part = ops::slice(b, line, {first}, {first + element_count(shape)}, {1});
@@ -138,7 +136,7 @@ TEST(Reduce, RowsColumnsAndBetween) {
     for (const OpDef* op : {&kAdd, &kMaximum, &kMinimum, &kMultiply}) {
       KernelTolerance tolerance;
       if (op == &kMultiply) tolerance = {.relative = 1e-4, .low = 0.9, .high = 1.1};
-      check_kernel(kernel_function({f32(shape)},
+      check_kernel(kernel_function({f32_of(shape)},
                                    [&](GraphBuilder& b, const Values& x) {
                                      return Values{ops::reduce(b, *op, ops::multiply(b, x[0], x[0]), dims)};
                                    }),
@@ -161,7 +159,7 @@ TEST(Reduce, LongSumsOfOneSignStayAccurate) {
                                    {{2, 9000, 8}, {0, 1}, 3e-7}};
   for (const auto& [shape, dims, relative] : cases) {
     check_kernel(
-        kernel_function({f32(shape)},
+        kernel_function({f32_of(shape)},
                         [&](GraphBuilder& b, const Values& x) { return Values{ops::reduce(b, kAdd, x[0], dims)}; }),
         {.relative = relative, .low = 0.5, .high = 1.5});
   }
@@ -203,7 +201,7 @@ TEST(Reduce, NarrowSumsAreRoundedBlockByBlock) {
 
 TEST(Reduce, SiblingsAndEpilogue) {
   for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{{0}, {1}, {0, 1}}) {
-    check_kernel(kernel_function({f32({37, 43})},
+    check_kernel(kernel_function({f32_of({37, 43})},
                                  [&](GraphBuilder& b, const Values& x) {
                                    Value* sum = ops::reduce(b, kAdd, x[0], dims);
                                    Value* squares = ops::reduce(b, kAdd, ops::multiply(b, x[0], x[0]), dims);
@@ -215,7 +213,7 @@ TEST(Reduce, SiblingsAndEpilogue) {
 
 TEST(Rows, Softmax) {
   for (const Shape& shape : std::vector<Shape>{{5, 10}, {3, 4, 65}, {2, 300}, {9, 1}}) {
-    check_kernel(kernel_function({f32(shape)},
+    check_kernel(kernel_function({f32_of(shape)},
                                  [&](GraphBuilder& b, const Values& x) {
                                    const int64_t last = static_cast<int64_t>(shape.size()) - 1;
                                    std::vector<int64_t> outer;
@@ -234,11 +232,11 @@ TEST(Rows, Softmax) {
 TEST(Rows, BatchNormOverImages) {
   const Shape shape{4, 3, 5, 6};
   check_kernel(
-      kernel_function({f32(shape), f32({3})},
+      kernel_function({f32_of(shape), f32_of({3})},
                       [&](GraphBuilder& b, const Values& x) {
                         const auto wide = [&](Value* v) { return ops::broadcast_in_dim(b, v, shape, {1}); };
                         const auto mean = [&](Value* v) {
-                          return ops::divide(b, ops::reduce(b, kAdd, v, {0, 2, 3}), ops::constant(b, f32({3}), 120));
+                          return ops::divide(b, ops::reduce(b, kAdd, v, {0, 2, 3}), ops::constant(b, f32_of({3}), 120));
                         };
                         Value* centred = ops::subtract(b, x[0], wide(mean(x[0])));
                         Value* variance = mean(ops::multiply(b, centred, centred));
@@ -259,10 +257,10 @@ TEST(Window, PoolsForwardAndBackward) {
     for (const OpDef* op : {&kMaximum, &kAdd}) {
       const Shape x{2, 3, 8, 9};
       const Shape y = ops::positions(window, x);
-      check_kernel(kernel_function({f32(x), f32(y)}, [&](GraphBuilder& b, const Values& a) {
+      check_kernel(kernel_function({f32_of(x), f32_of(y)}, [&](GraphBuilder& b, const Values& a) {
         std::vector<std::unique_ptr<Block>> regions;
         regions.push_back(ops::binary_region(b, *op, DType::kF32));
-        Value* start = ops::constant(b, f32({}), op == &kMaximum ? -INFINITY : 0);
+        Value* start = ops::constant(b, f32_of({}), op == &kMaximum ? -INFINITY : 0);
         Op* pool = b.create(kReduceWindow, {a[0], start}, ops::window_attrs(window), {}, std::move(regions));
         return Values{ops::add(b, pool->result(), a[1])};
       }));
@@ -317,34 +315,34 @@ TEST(Update, WritesWindows) {
     starts[0] = start;
     return starts;
   };
-  check_kernel(
-      kernel_function({f32({5, 3, 17}), f32({3, 17}), f32({5, 3, 17}), index}, [&](GraphBuilder& b, const Values& a) {
+  check_kernel(kernel_function(
+      {f32_of({5, 3, 17}), f32_of({3, 17}), f32_of({5, 3, 17}), index}, [&](GraphBuilder& b, const Values& a) {
         Value* row = ops::unary(b, kTanh, a[1]);
         Value* first = ops::dynamic_update_slice(b, a[0], ops::reshape(b, row, {1, 3, 17}), at(b, a[3], 3));
         Value* twice = ops::broadcast_in_dim(b, ops::add(b, row, row), {1, 3, 17}, {1, 2});
         return Values{first, ops::negate(b, row), ops::dynamic_update_slice(b, a[2], twice, at(b, a[3], 3))};
       }));
-  check_kernel(kernel_function({f32({9, 20}), f32({2, 20}), index}, [&](GraphBuilder& b, const Values& a) {
+  check_kernel(kernel_function({f32_of({9, 20}), f32_of({2, 20}), index}, [&](GraphBuilder& b, const Values& a) {
     Value* old = ops::dynamic_slice(b, a[0], at(b, a[2], 2), {2, 20});
     return Values{ops::dynamic_update_slice(b, a[0], ops::add(b, old, a[1]), at(b, a[2], 2))};
   }));
-  check_kernel(kernel_function({f32({9, 20}), f32({4, 7}), index, index}, [&](GraphBuilder& b, const Values& a) {
+  check_kernel(kernel_function({f32_of({9, 20}), f32_of({4, 7}), index, index}, [&](GraphBuilder& b, const Values& a) {
     return Values{ops::dynamic_update_slice(b, a[0], a[1], {a[2], a[3]})};
   }));
-  check_kernel(
-      kernel_function({f32({6, 30, 40}), f32({30, 50}), f32({50, 40}), index}, [&](GraphBuilder& b, const Values& a) {
+  check_kernel(kernel_function(
+      {f32_of({6, 30, 40}), f32_of({30, 50}), f32_of({50, 40}), index}, [&](GraphBuilder& b, const Values& a) {
         Value* product = ops::dot_general(b, a[1], a[2], {{}, {}, {1}, {0}});
         return Values{ops::dynamic_update_slice(b, a[0], ops::reshape(b, product, {1, 30, 40}), at(b, a[3], 3))};
       }));
   // Dimensions that stay neighbours are not walked as one in a window that has only a part of them.
   check_kernel(
-      kernel_function({f32({20, 9, 30}), f32({6, 20, 16}), index, index}, [&](GraphBuilder& b, const Values& a) {
+      kernel_function({f32_of({20, 9, 30}), f32_of({6, 20, 16}), index, index}, [&](GraphBuilder& b, const Values& a) {
         Value* turned = ops::transpose(b, a[1], {2, 0, 1});
         return Values{ops::dynamic_update_slice(b, a[0], turned, {a[2], a[3], a[3]})};
       }));
   // Reversed, what is overwritten is read elsewhere; and the window read at another place: both need a copy.
   for (const bool reversed : {false, true}) {
-    check_kernel(kernel_function({f32({40}), index, index}, [&](GraphBuilder& b, const Values& a) {
+    check_kernel(kernel_function({f32_of({40}), index, index}, [&](GraphBuilder& b, const Values& a) {
       Value* old = ops::dynamic_slice(b, a[0], {a[reversed ? 1 : 2]}, {16});
       return Values{ops::dynamic_update_slice(b, a[0], reversed ? ops::reverse(b, old, {0}) : old, {a[1]})};
     }));
@@ -365,12 +363,12 @@ TEST(Scatter, RowsOfATableAndSingleElements) {
                           .index_map = {0, 1},
                           .index_vector_dim = 1};
   for (const OpDef* op : {&kAdd, &kMaximum}) {
-    check_kernel(
-        kernel_function({f32({10, 37}), {DType::kI32, {20, 1}}, f32({20, 37})}, [&](GraphBuilder& b, const Values& a) {
-          return Values{ops::negate(b, ops::scatter(b, op, a[0], a[1], a[2], rows))};
-        }));
+    check_kernel(kernel_function({f32_of({10, 37}), {DType::kI32, {20, 1}}, f32_of({20, 37})},
+                                 [&](GraphBuilder& b, const Values& a) {
+                                   return Values{ops::negate(b, ops::scatter(b, op, a[0], a[1], a[2], rows))};
+                                 }));
     check_kernel(kernel_function(
-        {f32({6, 7}), {DType::kI64, {20, 2}}, f32({20})},
+        {f32_of({6, 7}), {DType::kI64, {20, 2}}, f32_of({20})},
         [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, op, a[0], a[1], a[2], points)}; }));
   }
 }
@@ -386,7 +384,8 @@ TEST(Sort, RandomShapes) {
     for (int64_t& extent : shape) extent = static_cast<int64_t>(1 + pick(5));
     shape[dimension] = kExtents[pick(std::size(kExtents))];
     const size_t passengers = pick(4);
-    SCOPED_TRACE(to_string(f32(shape)) + " along " + std::to_string(dimension) + " with " + std::to_string(passengers));
+    SCOPED_TRACE(to_string(f32_of(shape)) + " along " + std::to_string(dimension) + " with " +
+                 std::to_string(passengers));
     const auto body = [&](GraphBuilder& b, const Values& x) {
       Values operands{ops::add(b, x[0], x[0]), ops::iota(b, {DType::kI32, shape}, dimension)};
       for (size_t k = 0; k < passengers; ++k) operands.push_back(x[k % x.size()]);
@@ -400,7 +399,7 @@ TEST(Sort, RandomShapes) {
       for (const auto& result : sort->results) results.push_back(result.get());
       return results;
     };
-    check_kernel(kernel_function({{DType::kI32, shape}, f32(shape), {DType::kI8, shape}}, body), {}, round);
+    check_kernel(kernel_function({{DType::kI32, shape}, f32_of(shape), {DType::kI8, shape}}, body), {}, round);
   }
 }
 
@@ -410,7 +409,7 @@ TEST(TopK, RandomShapes) {
   for (int round = 0; round < 16; ++round) {
     const Shape shape{pick(3), pick(round % 2 ? 3 : 20), pick(round % 3 ? 40 : 300)};
     const int64_t k = pick(std::min<int64_t>(shape.back(), 50));
-    SCOPED_TRACE(to_string(f32(shape)) + ", k = " + std::to_string(k));
+    SCOPED_TRACE(to_string(f32_of(shape)) + ", k = " + std::to_string(k));
     const auto body = [&](GraphBuilder& b, const Values& x) {
       const Op* top = b.create(kTopK, {ops::add(b, x[0], x[1])}, {{"k", IntAttr{k}}});
       return Values{top->result(0), top->result(1)};

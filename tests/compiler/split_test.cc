@@ -23,11 +23,6 @@ std::vector<OpCase> complex_cases() {
   return cases;
 }
 
-void expect_agreement(const OpCase& op_case, const std::vector<RefTensor>& results) {
-  ASSERT_EQ(results.size(), op_case.expected.size());
-  for (size_t r = 0; r < results.size(); ++r) EXPECT_EQ(disagreement(op_case, r, results[r]), "") << "result " << r;
-}
-
 // What the function gives for complex inputs once it knows none.
 std::vector<RefTensor> split_results(const OpCase& op_case) {
   const std::unique_ptr<Module> module = copy_module(*op_case.module);

@@ -112,7 +112,7 @@ std::string error_with(const Form& form, int64_t elements) {
   return error_of([&] { parse_kernel(text); });
 }
 
-TEST(VerifyLoops, KeepsAccessesInsideTheirBuffers) {
+TEST(VerifyForms, KeepsAccessesInsideTheirBuffers) {
   for (const Form& form : kForms) {
     EXPECT_EQ(error_with(form, form.elements), "") << form.name;
     const std::string error = error_with(form, form.elements - 1);

@@ -233,4 +233,11 @@ void FitTest::init_and_train(int steps) {
   for (int i = 0; i < steps; ++i) ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
 }
 
+std::string refusal(const bundle::BundleSpec& spec) {
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  if (bundle.status == INGOT_OK) return "";
+  EXPECT_EQ(bundle.status, INGOT_BAD_PLAN);
+  return bundle.error.text;
+}
+
 }  // namespace ingot::test

@@ -125,4 +125,7 @@ class FitTest : public testing::Test {
   ingot_error error = {};
 };
 
+// What the engine says to a bundle whose plan it refuses; nothing if it takes it.
+std::string refusal(const bundle::BundleSpec& spec);
+
 }  // namespace ingot::test

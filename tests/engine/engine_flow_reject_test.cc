@@ -42,7 +42,7 @@ bundle::BundleSpec loop_spec() {
   return b.finish();
 }
 
-struct BadPlan {
+struct BadFlow {
   const char* name;
   const char* text;
   void (*change)(bundle::Plan& plan);
@@ -50,7 +50,7 @@ struct BadPlan {
 
 #define NO_BARRIER "a jump stands here, before it or leads here: a barrier is missing"
 
-const BadPlan kBadPlans[] = {
+const BadFlow kBadFlows[] = {
     {"test_without_barrier", "step 3: " NO_BARRIER, [](auto& p) { p.steps[3].barrier = false; }},
     {"jump_without_barrier", "step 12: " NO_BARRIER, [](auto& p) { p.steps[12].barrier = false; }},
     {"loop_begins_without_barrier", "step 2: " NO_BARRIER, [](auto& p) { p.steps[2].barrier = false; }},
@@ -125,7 +125,7 @@ const BadPlan kBadPlans[] = {
 
 TEST(EngineFlowReject, BadPlans) {
   ASSERT_EQ(OpenBundle(bundle::write_bundle(loop_spec())).status, INGOT_OK);
-  for (const BadPlan& bad : kBadPlans) {
+  for (const BadFlow& bad : kBadFlows) {
     bundle::BundleSpec spec = loop_spec();
     bad.change(spec.targets[0].plans[0]);
     const OpenBundle bundle(bundle::write_bundle(spec));
@@ -158,12 +158,6 @@ TEST(EngineFlowReject, TargetsBehindTheEnd) {
       EXPECT_NE(std::string(bundle.error.text).find("a jump "), std::string::npos) << bundle.error.text;
     }
   }
-}
-
-// What the engine says to the bundle; nothing if it takes it.
-std::string refusal(const bundle::BundleSpec& spec) {
-  const OpenBundle bundle(bundle::write_bundle(spec));
-  return bundle.status == INGOT_OK ? "" : bundle.error.text;
 }
 
 // A program around `part`, which may write v and w.

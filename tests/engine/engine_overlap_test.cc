@@ -16,13 +16,6 @@ constexpr const char* kRefusal = "step 1: it writes what a step beside it, or an
 // In train_step, the kernel of step 1 (h, y -> d, partial) writes d in place of h.
 constexpr uint32_t kH = 0, kY = 1, kD = 2, kPartial = 3;
 
-std::string refusal(const bundle::BundleSpec& spec) {
-  const OpenBundle bundle(bundle::write_bundle(spec));
-  if (bundle.status == INGOT_OK) return "";
-  EXPECT_EQ(bundle.status, INGOT_BAD_PLAN);
-  return bundle.error.text;
-}
-
 // As it was written before code told what may replace a parameter.
 std::vector<std::byte> before_1_4(const bundle::BundleSpec& spec) {
   std::vector<std::byte> file = bundle::write_bundle(spec);

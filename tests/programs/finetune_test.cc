@@ -14,7 +14,6 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kBatch = 4, kIn = 3, kHidden = 5, kOut = 4;
-constexpr int64_t kFloat = 1;  // TensorProto.DataType
 
 std::vector<double> numbers(int64_t count, double scale, int64_t seed) {
   std::vector<double> values;
@@ -30,7 +29,7 @@ std::vector<float> floats(int64_t count, double scale, int64_t seed) {
 // softmax(relu(x w1 + b1) w2), or what `last` makes of the sums; "": the sums.
 ImportedModel network(const std::string& last) {
   OnnxGraph graph;
-  graph.input("x", kFloat, {kBatch, kIn});
+  graph.input("x", kF32, {kBatch, kIn});
   graph.floats("w1", {kIn, kHidden}, floats(kIn * kHidden, 1, 1));
   graph.floats("b1", {kHidden}, floats(kHidden, 0.1, 2));
   graph.floats("w2", {kHidden, kOut}, floats(kHidden * kOut, 1, 3));
@@ -38,7 +37,7 @@ ImportedModel network(const std::string& last) {
   graph.node("Relu", {"h"}, {"r"});
   graph.node("MatMul", {"r", "w2"}, {last.empty() ? "y" : "sums"});
   if (!last.empty()) graph.node(last, {"sums"}, {"y"});
-  graph.output("y", kFloat, {kBatch, kOut});
+  graph.output("y", kF32, {kBatch, kOut});
   const std::string path = testing::TempDir() + "/finetune_" + last + ".onnx";
   write_file(path, onnx_model(graph, 18));
   return ImportedModel(onnx::import_model(path).module);

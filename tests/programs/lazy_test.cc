@@ -94,30 +94,30 @@ TEST(Lazy, AllThatIsInUseIsComputedTogether) {
 
 // --- training --------------------------------------------------------------------------------------------------------
 
-constexpr int64_t kBatch = 16, kFeatures = 6, kClasses = 3;
+constexpr int64_t kBatchSize = 16, kFeatures = 6, kClasses = 3;
 
-struct Net : nn::Module {
+struct Classifier : nn::Module {
   double p;
   nn::Linear fc1 = add("fc1", nn::Linear(kFeatures, 20));
   nn::Linear fc2 = add("fc2", nn::Linear(20, kClasses));
-  explicit Net(double dropout) : p(dropout) {}
+  explicit Classifier(double dropout) : p(dropout) {}
   Tensor forward(const Tensor& x) override { return fc2(dropout(relu(fc1(x)), p, is_training())); }
 };
 
 struct Batch {
   std::vector<float> x;
   std::vector<int32_t> y;
-  explicit Batch(int step) : x(draw(kBatch * kFeatures, static_cast<uint32_t>(step))) {
-    for (int64_t i = 0; i < kBatch; ++i) y.push_back(x[i * kFeatures] > 0 ? 0 : x[i * kFeatures + 1] > 0 ? 1 : 2);
+  explicit Batch(int step) : x(draw(kBatchSize * kFeatures, static_cast<uint32_t>(step))) {
+    for (int64_t i = 0; i < kBatchSize; ++i) y.push_back(x[i * kFeatures] > 0 ? 0 : x[i * kFeatures + 1] > 0 ? 1 : 2);
   }
 };
 
-const Spec kX = f32[{kBatch, kFeatures}], kY = i32[{kBatch}];
+const Spec kX = f32[{kBatchSize, kFeatures}], kY = i32[{kBatchSize}];
 
 // The losses of the step as one program, compiled by itself and run by the engine.
 template <typename MakeOptimizer>
 std::vector<double> compiled_losses(double p, int steps, const MakeOptimizer& make) {
-  Net net(p);
+  Classifier net(p);
   auto optimizer = make(net.parameters());
   Program program;
   program.add(
@@ -149,7 +149,7 @@ template <typename MakeOptimizer>
 void expect_same_training(double p, int steps, const MakeOptimizer& make) {
   const std::vector<double> expected = compiled_losses(p, steps, make);
   lazy::Device device({.seed = 7});
-  Net net(p);
+  Classifier net(p);
   auto optimizer = make(net.parameters());
   for (int step = 0; step < steps; ++step) {
     const Batch batch(step);
@@ -180,7 +180,7 @@ TEST(LazyTraining, DropoutDrawsWhatTheCompiledStepDraws) {
 
 TEST(LazyTraining, AThousandStepsCompileTwice) {
   lazy::Device device;
-  Net net(0);
+  Classifier net(0);
   optim::Adam adam(net.parameters(), {.lr = 0.01});
   double first = 0, last = 0;
   for (int step = 0; step < 1000; ++step) {
@@ -199,7 +199,7 @@ TEST(LazyTraining, AThousandStepsCompileTwice) {
 
 TEST(LazyTraining, ANumberThatChangesBecomesAnInput) {
   lazy::Device device;
-  Net net(0);
+  Classifier net(0);
   optim::SGD sgd(net.parameters());
   const std::vector<float> before = net.fc2.bias.to_vector<float>();
   for (int step = 0; step < 20; ++step) {

@@ -13,13 +13,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kF32 = 1;
-
-std::string raw(const std::vector<float>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 SafeTensor stored(const Shape& shape, const std::vector<float>& values) {
   return {"F32", shape, std::as_bytes(std::span(values))};
 }
@@ -34,7 +27,7 @@ class OnnxExport : public testing::Test {
  protected:
   // y = (x + a) * b, where b lies in a file beside the model.
   std::string write_model() const {
-    write_file(folder_.file("weights.bin"), raw({7, 5, 6}));
+    write_file(folder_.file("weights.bin"), raw_floats({7, 5, 6}));
     OnnxGraph graph;
     graph.input("x", kF32, {2});
     graph.floats("a", {2}, {1, 2});

@@ -14,7 +14,7 @@
 namespace ingot {
 namespace {
 
-std::filesystem::path goldens() {
+std::filesystem::path onnx_goldens() {
   const char* folder = std::getenv("INGOT_ONNX_GOLDENS");
   return folder ? folder : std::filesystem::path(INGOT_SHARED_DIR) / "goldens/onnx";
 }
@@ -46,9 +46,9 @@ NamedTensors run_frozen(const onnx::Imported& imported, const NamedTensors& inpu
 }
 
 TEST(OnnxGoldens, EveryModelAgrees) {
-  if (!std::filesystem::exists(goldens())) GTEST_SKIP() << "no goldens at " << goldens();
+  if (!std::filesystem::exists(onnx_goldens())) GTEST_SKIP() << "no goldens at " << onnx_goldens();
   int models = 0;
-  for (const auto& folder : std::filesystem::directory_iterator(goldens())) {
+  for (const auto& folder : std::filesystem::directory_iterator(onnx_goldens())) {
     if (!std::filesystem::exists(folder.path() / "model.onnx")) continue;
     const std::string name = folder.path().filename().string();
     SCOPED_TRACE(name);

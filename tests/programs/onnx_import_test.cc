@@ -12,8 +12,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kF32 = 1, kI64 = 7, kString = 8;
-
 class OnnxImport : public testing::Test {
  protected:
   std::string write(const std::string& bytes, const std::string& name = "model.onnx") const {
@@ -36,11 +34,6 @@ class OnnxImport : public testing::Test {
 
 RefTensor row(const std::vector<double>& values) {
   return tensor_of_values({DType::kF32, {std::ssize(values)}}, values);
-}
-
-std::string raw(const std::vector<float>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 TEST_F(OnnxImport, InputsOutputsAndWeightsKeepTheirNames) {
@@ -79,7 +72,7 @@ TEST_F(OnnxImport, WeightsMayLieInFilesBesideTheModel) {
   graph.tensor(onnx_external("w", kF32, {2}, {{"location", "model.data"}, {"offset", "4"}, {"length", "8"}}));
   graph.node("Add", {"x", "w"}, {"y"});
   graph.output("y", kF32, {2});
-  write(raw({0, 7, 8}), "model.data");
+  write(raw_floats({0, 7, 8}), "model.data");
   EXPECT_EQ(run(import(graph), {{"x", row({1, 1})}}), (std::vector<double>{8, 9}));
 }
 
@@ -94,7 +87,7 @@ TEST_F(OnnxImport, FilesOutsideTheModelsFolderAreNotRead) {
 }
 
 TEST_F(OnnxImport, RangesOfFilesAreChecked) {
-  write(raw({0, 7, 8}), "model.data");
+  write(raw_floats({0, 7, 8}), "model.data");
   const auto with = [&](const std::string& offset, const std::string& length) {
     OnnxGraph graph;
     graph.tensor(onnx_external("w", kF32, {2}, {{"location", "model.data"}, {"offset", offset}, {"length", length}}));

@@ -22,8 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Attributes = std::vector<std::string>;
 
-constexpr int64_t kF32 = 1;
-
 // What importing a model of one node with inputs of these shapes says; "" where it is imported.
 std::string refused(const std::string& op, const std::vector<std::vector<int64_t>>& inputs,
                     const Attributes& attributes, int64_t opset, const OnnxNames& outputs = {"y"}) {

@@ -239,7 +239,7 @@ std::string tracing_error(const std::function<Tensor(Tensor)>& function) {
   return error_of([&] { Program().add("f", function, f32[{3}]); });
 }
 
-TEST(Errors, SayWhatARegionMayNotDo) {
+TEST(ScanErrors, SayWhatARegionMayNotDo) {
   const Tensor w = parameter("w", f32[{3}].type, init::normal());
   const auto in_scan = [](const std::function<Tensor(Tensor)>& body) {
     return tracing_error([&](Tensor x) {

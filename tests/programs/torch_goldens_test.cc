@@ -33,7 +33,7 @@ const Way kWays[] = {
     {"CompiledF32", [] { return std::unique_ptr<Executor>(new CompiledExecutor(1)); }, f32, 2e-5, 2e-6},
 };
 
-std::filesystem::path goldens() {
+std::filesystem::path torch_goldens() {
   const char* folder = std::getenv("INGOT_TORCH_GOLDENS");
   return folder ? folder : std::filesystem::path(INGOT_SHARED_DIR) / "goldens/torch";
 }
@@ -42,8 +42,8 @@ std::filesystem::path goldens() {
 class Group {
  public:
   explicit Group(const std::string& name)
-      : cases_(Kwargs::parse(std::ifstream(goldens() / (name + ".json")))),
-        data_(SafeTensors::read((goldens() / (name + ".safetensors")).string())) {}
+      : cases_(Kwargs::parse(std::ifstream(torch_goldens() / (name + ".json")))),
+        data_(SafeTensors::read((torch_goldens() / (name + ".safetensors")).string())) {}
 
   const Kwargs& cases() const { return cases_; }
   bool has(const std::string& key) const { return data_.find(key) != nullptr; }
@@ -84,7 +84,7 @@ struct Tally {
 class TorchGoldens : public testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(goldens() / "modules.json")) GTEST_SKIP() << "no goldens at " << goldens();
+    if (!std::filesystem::exists(torch_goldens() / "modules.json")) GTEST_SKIP() << "no goldens at " << torch_goldens();
   }
 
   void expect_close(const RefTensor& actual, const RefTensor& expected, const std::string& what);

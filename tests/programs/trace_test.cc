@@ -130,7 +130,7 @@ TEST(Tensors, IndexRows) {
             (std::vector<int64_t>{0, 0, 1, 1, 0, 0}));
 }
 
-TEST(Errors, NameTheUsersLine) {
+TEST(TraceErrors, NameTheUsersLine) {
   const int line = __LINE__ + 1;
   const std::string message = tracing_error([](Tensor a, Tensor b) { return a + b; }, f32[{2, 3}], f32[{4}]);
   EXPECT_NE(message.find("trace_test.cc:" + std::to_string(line)), message.npos) << message;
@@ -146,7 +146,7 @@ TEST(Errors, NameTheUsersLine) {
             std::string::npos);
 }
 
-TEST(Errors, SayWhatALossMustBe) {
+TEST(TraceErrors, SayWhatALossMustBe) {
   nn::Linear layer(3, 2);
   EXPECT_NE(tracing_error([&](Tensor x) { layer(x).backward(); }, f32[{2, 3}]).find("the loss must be a scalar"),
             std::string::npos);
@@ -156,7 +156,7 @@ TEST(Errors, SayWhatALossMustBe) {
             std::string::npos);
 }
 
-TEST(Errors, KeepTracesApart) {
+TEST(TraceErrors, KeepTracesApart) {
   Tensor leaked;
   Program p;
   p.add("a", [&](Tensor x) { leaked = x + 1; }, f32[{2}]);
@@ -167,7 +167,7 @@ TEST(Errors, KeepTracesApart) {
   EXPECT_NO_THROW(p.add("b", [](Tensor x) { return x; }, f32[{2}]));
 }
 
-TEST(Errors, RefuseTwoVariablesOfOneName) {
+TEST(TraceErrors, RefuseTwoVariablesOfOneName) {
   nn::Sequential a{nn::Linear(2, 2)}, b{nn::Linear(2, 2)};
   EXPECT_NE(tracing_error([&](Tensor x) { return b(a(x)); }, f32[{1, 2}]).find("two variables are named '0.weight'"),
             std::string::npos);

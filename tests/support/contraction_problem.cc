@@ -231,12 +231,12 @@ KernelTolerance sums_of(int64_t n, DType dtype) {
   return tolerance;
 }
 
-ContractionProblem contraction_problem(unsigned seed, int64_t multiply_adds_max) {
+RandomProblem random_problem(unsigned seed, int64_t multiply_adds_max) {
   static const std::vector<int64_t> kExtents = edge_extents();
   Random random(seed, kExtents);
   const DType dtype = draw_dtype(random);
   const Product product = draw(multiply_adds_max, dtype, random);
-  ContractionProblem problem;
+  RandomProblem problem;
   problem.multiply_adds = product.multiply_adds();
   const bool is_gradient = is_float(dtype) && random.chance(40);
   problem.function = is_gradient ? gradient(product, random) : forward(product, random);

@@ -7,7 +7,9 @@
 
 namespace ingot {
 
-struct ContractionProblem {
+inline TensorType f32_of(Shape shape) { return {DType::kF32, std::move(shape)}; }
+
+struct RandomProblem {
   KernelFunction function;
   KernelTolerance tolerance;
   int64_t multiply_adds = 0;
@@ -20,7 +22,7 @@ inline constexpr KernelTolerance kWrapping = {.integer_low = -(int64_t{1} << 31)
                                               .integer_high = (int64_t{1} << 31) - 1};
 
 // A pure function of its arguments, of at most so many multiply-adds.
-ContractionProblem contraction_problem(unsigned seed, int64_t multiply_adds_max);
+RandomProblem random_problem(unsigned seed, int64_t multiply_adds_max);
 
 // A sum of n products in any order is within gamma_n * (the sum of their magnitudes) of the exact one; the reference is
 // rounded once.

@@ -29,7 +29,7 @@ class AlignedBytes {
 // The operands of a kernel, filled alike for each executor.
 struct Operands {
   explicit Operands(const Kernel& kernel) {
-    for (const Buffer& buffer : kernel.buffers) {
+    for (const loops::Buffer& buffer : kernel.buffers) {
       if (buffer.role != BufferRole::kScratch) storage.emplace_back(buffer.elements * info(buffer.dtype).bytes);
     }
     for (AlignedBytes& bytes : storage) starts.push_back(bytes.data());

@@ -1,6 +1,7 @@
 #include "tests/support/onnx_writer.h"
 
 #include <cstring>
+#include <functional>
 #include <protozero/pbf_writer.hpp>
 
 namespace ingot {
@@ -81,6 +82,8 @@ std::string onnx_reference(const std::string& name, const std::string& of, int64
 std::string onnx_graph(const std::string& name, const OnnxGraph& graph) {
   return attribute(name, 5, [&](pbf_writer& w) { w.add_message(6, graph.bytes()); });
 }
+
+std::string raw_floats(const std::vector<float>& values) { return raw_bytes(values); }
 
 std::string onnx_tensor(const std::string& name, int64_t data_type, const std::vector<int64_t>& dims,
                         const std::string& raw) {

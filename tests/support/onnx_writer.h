@@ -9,6 +9,8 @@ namespace ingot {
 
 using OnnxNames = std::vector<std::string>;
 
+inline constexpr int64_t kF32 = 1, kI64 = 7, kString = 8;  // TensorProto.DataType
+
 // AttributeProto messages.
 std::string onnx_integer(const std::string& name, int64_t value);
 std::string onnx_float(const std::string& name, float value);
@@ -21,6 +23,8 @@ std::string onnx_tensor(const std::string& name, int64_t data_type, const std::v
                         const std::string& raw);
 std::string onnx_external(const std::string& name, int64_t data_type, const std::vector<int64_t>& dims,
                           const std::vector<std::pair<std::string, std::string>>& where);
+
+std::string raw_floats(const std::vector<float>& values);  // as raw data of a tensor
 
 // A NodeProto message.
 std::string onnx_node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,

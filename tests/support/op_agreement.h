@@ -1,6 +1,8 @@
 // How far results may be from the reference: OpDef::ulp as a judge.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -109,6 +111,12 @@ inline std::string disagreement(const OpCase& op_case, size_t r, const RefTensor
     return message;
   }
   return "";
+}
+
+// The results are within what their op allows.
+inline void expect_agreement(const OpCase& op_case, const std::vector<RefTensor>& results) {
+  ASSERT_EQ(results.size(), op_case.expected.size());
+  for (size_t r = 0; r < results.size(); ++r) EXPECT_EQ(disagreement(op_case, r, results[r]), "") << "result " << r;
 }
 
 }  // namespace ingot

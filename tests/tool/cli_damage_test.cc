@@ -13,9 +13,9 @@
 namespace ingot {
 namespace {
 
-using Random = std::mt19937_64;
+using Dice = std::mt19937_64;
 
-size_t below(Random& random, size_t count) { return random() % count; }
+size_t below(Dice& random, size_t count) { return random() % count; }
 
 // What stands in the place of a number, name or list of a header.
 constexpr const char* kWords[] = {"0",
@@ -38,7 +38,7 @@ constexpr const char* kWords[] = {"0",
                                   "\xff\xfe"};
 constexpr uint64_t kLengths[] = {0, 1, 7, 100, 1 << 20, uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}};
 
-void damage_once(std::string& file, Random& random) {
+void damage_once(std::string& file, Dice& random) {
   if (file.empty()) return;
   const size_t at = below(random, file.size()), count = below(random, std::min<size_t>(60, file.size() - at));
   switch (below(random, 8)) {
@@ -71,13 +71,13 @@ void damage_once(std::string& file, Random& random) {
   }
 }
 
-std::string damaged(std::string file, Random& random) {
+std::string damaged(std::string file, Dice& random) {
   for (size_t times = 1 + below(random, 3); times > 0; --times) damage_once(file, random);
   return file;
 }
 
 // With checksums put right where only header and metadata were damaged: code that was not is what the compiler wrote.
-std::string lying(const std::string& bundle, Random& random) {
+std::string lying(const std::string& bundle, Dice& random) {
   ingot_bundle_header header;
   std::memcpy(&header, bundle.data(), sizeof header);
   std::string bad = bundle;
@@ -149,7 +149,7 @@ class CliDamageTest : public CliTest {
 // INGOT_DAMAGES says how many files.
 TEST_F(CliDamageTest, IsReadOrRefused) {
   const int64_t damages = number_from_environment("INGOT_DAMAGES", 25);
-  Random random(1);
+  Dice random(1);
   for (int64_t i = 0; i < damages && !HasFailure(); ++i) {
     const Victim& victim = kVictims[below(random, std::size(kVictims))];
     const std::string& whole = whole_.at(victim.file);

@@ -13,6 +13,7 @@
 namespace ingot {
 namespace {
 
+using CliFilesTest = CliTest;
 using nlohmann::json;
 
 // A .npy file with this header and these data.
@@ -58,7 +59,7 @@ TEST(Npy, HeadersAreParsed) {
   }
 }
 
-TEST_F(CliTest, NpyFilesAreTakenAsTheyAreOrRefused) {
+TEST_F(CliFilesTest, NpyFilesAreTakenAsTheyAreOrRefused) {
   compile_both();
   const std::vector<float> ones(32, 1);
   const std::vector<double> doubles(32, 1);
@@ -90,7 +91,7 @@ TEST_F(CliTest, NpyFilesAreTakenAsTheyAreOrRefused) {
   done(run("f8.npy") + " --cast");
 }
 
-TEST_F(CliTest, NumbersFitOrAreRefused) {
+TEST_F(CliFilesTest, NumbersFitOrAreRefused) {
   write("ids.mlir",
         "func.func @main(%i: tensor<i8> {ingot.name = \"i\"}, %x: tensor<f32> {ingot.name = \"x\"}) -> tensor<i8> {\n"
         "  return %i : tensor<i8>\n}\n");
@@ -111,7 +112,7 @@ TEST_F(CliTest, NumbersFitOrAreRefused) {
             std::string::npos);
 }
 
-TEST_F(CliTest, DataOfSeveralFilesIsOneAfterTheOther) {
+TEST_F(CliFilesTest, DataOfSeveralFilesIsOneAfterTheOther) {
   compile_both();
   const SafeTensors all = SafeTensors::read(path("data.safetensors"));
   const auto part = [&](const std::string& name, int64_t first, int64_t count) {
@@ -135,7 +136,7 @@ TEST_F(CliTest, DataOfSeveralFilesIsOneAfterTheOther) {
   EXPECT_EQ(weights("again.safetensors"), weights("whole.safetensors"));
 }
 
-TEST_F(CliTest, DataOfOtherTypesIsCastOnRequest) {
+TEST_F(CliFilesTest, DataOfOtherTypesIsCastOnRequest) {
   compile_both();
   const SafeTensors all = SafeTensors::read(path("data.safetensors"));
   std::map<std::string, std::vector<double>> values;
@@ -154,7 +155,7 @@ TEST_F(CliTest, DataOfOtherTypesIsCastOnRequest) {
   EXPECT_EQ(weights("cast.safetensors"), weights("same.safetensors"));
 }
 
-TEST_F(CliTest, DataThatBecomesShorterIsAnError) {
+TEST_F(CliFilesTest, DataThatBecomesShorterIsAnError) {
   const std::vector<float> values(1 << 20, 1);
   write_safetensors(path("big.safetensors"), {{"x", array("F32", {1 << 20}, values)}});
   const SafeTensorsReader reader(path("big.safetensors"));
@@ -168,7 +169,7 @@ TEST_F(CliTest, DataThatBecomesShorterIsAnError) {
   EXPECT_NE(error.find("big.safetensors: has become shorter"), std::string::npos) << error;
 }
 
-TEST_F(CliTest, KeysThatAreMeantAreNamed) {
+TEST_F(CliFilesTest, KeysThatAreMeantAreNamed) {
   compile_both();
   const std::vector<float> xs(5 * 8 * 4), ys(5 * 8);
   write_safetensors(path("typo.safetensors"),
@@ -186,7 +187,7 @@ TEST_F(CliTest, KeysThatAreMeantAreNamed) {
   EXPECT_NE(says.find("did you mean 'W'?"), std::string::npos) << says;
 }
 
-TEST_F(CliTest, OtherFormatsAreNamedWithWhatToDo) {
+TEST_F(CliFilesTest, OtherFormatsAreNamedWithWhatToDo) {
   compile_both();
   write("model.onnx", std::string("\x08\x07\x12\x07pytorch", 11));
   write("model", read_text(path("model.onnx")));
@@ -224,7 +225,7 @@ TEST_F(CliTest, OtherFormatsAreNamedWithWhatToDo) {
 }
 
 // The first bytes of a safetensors file are the length of its header: 640 is 80 02, with which pickles begin too.
-TEST_F(CliTest, NoLengthOfAHeaderIsTakenForAFormat) {
+TEST_F(CliFilesTest, NoLengthOfAHeaderIsTakenForAFormat) {
   compile_both();
   const std::string header = R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})";
   for (const uint64_t length : {uint64_t{0x280}, uint64_t{0x480}, uint64_t{0x8b1f}}) {
@@ -235,7 +236,7 @@ TEST_F(CliTest, NoLengthOfAHeaderIsTakenForAFormat) {
   }
 }
 
-TEST_F(CliTest, SizesInHeadersAreWholeNumbers) {
+TEST_F(CliFilesTest, SizesInHeadersAreWholeNumbers) {
   for (const char* sizes : {R"("shape":[1.5],"data_offsets":[0,4])", R"("shape":[-1],"data_offsets":[0,4])",
                             R"("shape":[1],"data_offsets":[0,4.0])", R"("shape":[1],"data_offsets":"0,4")",
                             R"("shape":[],"data_offsets":[18446744073709551612,18446744073709551616])"}) {
@@ -248,7 +249,7 @@ TEST_F(CliTest, SizesInHeadersAreWholeNumbers) {
   }
 }
 
-TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
+TEST_F(CliFilesTest, WhatIsReadIsNeverOverwritten) {
   compile_both();
   std::filesystem::create_symlink("step.mlir", path("link.mlir"));
   for (const char* arguments :
@@ -266,7 +267,7 @@ TEST_F(CliTest, WhatIsReadIsNeverOverwritten) {
 }
 
 // Also while the libraries of the tool are loaded; the loader's own errors have the code 127.
-TEST_F(CliTest, TooLittleMemoryIsAnError) {
+TEST_F(CliFilesTest, TooLittleMemoryIsAnError) {
   int refused = 0;
   for (int mebibytes = 150; mebibytes < 300; mebibytes += 5) {
     const std::string line = fmt::format("cd {} && ulimit -c 0 && ulimit -v {} && {} --version >out 2>said",
@@ -281,7 +282,7 @@ TEST_F(CliTest, TooLittleMemoryIsAnError) {
   EXPECT_GT(refused, 0);
 }
 
-TEST_F(CliTest, PipesThatNobodyWritesAreNotWaitedFor) {
+TEST_F(CliFilesTest, PipesThatNobodyWritesAreNotWaitedFor) {
   compile_both();
   done("keygen key");
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
@@ -293,7 +294,7 @@ TEST_F(CliTest, PipesThatNobodyWritesAreNotWaitedFor) {
   }
 }
 
-TEST_F(CliTest, FullDisksAreNoticed) {
+TEST_F(CliFilesTest, FullDisksAreNoticed) {
   compile_both();
   for (const char* arguments : {"inspect net.ingot", "inspect net.ingot --json", "opt step.mlir", "manual", "--version",
                                 "run net.ingot predict --state zeros --input x=1"}) {
@@ -304,7 +305,7 @@ TEST_F(CliTest, FullDisksAreNoticed) {
   }
 }
 
-TEST_F(CliTest, ReportsAreJsonWithAVersion) {
+TEST_F(CliFilesTest, ReportsAreJsonWithAVersion) {
   compile_both();
   const std::string runs[][2] = {
       {"compile", "compile step.mlir -o step.ingot --json"},
@@ -327,7 +328,7 @@ TEST_F(CliTest, ReportsAreJsonWithAVersion) {
   EXPECT_TRUE(train["last"]["loss"].is_number());
 }
 
-TEST_F(CliTest, TheLogMayBeStandardOutput) {
+TEST_F(CliFilesTest, TheLogMayBeStandardOutput) {
   compile_both();
   const std::string output =
       done("train net.ingot --entry train_step --state zeros --set lr=0.1 --data data.safetensors --log - --steps 2");
@@ -335,7 +336,7 @@ TEST_F(CliTest, TheLogMayBeStandardOutput) {
   EXPECT_FALSE(files().contains("-"));
 }
 
-TEST_F(CliTest, NothingCheckedIsNoSuccess) {
+TEST_F(CliFilesTest, NothingCheckedIsNoSuccess) {
   std::filesystem::create_directories(path("deep/deeper"));
   EXPECT_NE(refused("check deep").find("nothing was checked"), std::string::npos);
   EXPECT_NE(refused("check step.mlir").find("nothing was checked"), std::string::npos);

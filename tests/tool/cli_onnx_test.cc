@@ -7,6 +7,8 @@
 namespace ingot {
 namespace {
 
+using CliOnnxTest = CliTest;
+
 // y = relu(x w), of an open batch.
 std::string layer(const std::vector<float>& weights) {
   OnnxGraph graph;
@@ -25,7 +27,7 @@ bool has_w(const std::string& shown, const std::string& section) {
   return part.find("w: f32[2,2]") != part.npos;
 }
 
-TEST_F(CliTest, AnOnnxModelBecomesABundleWithItsWeights) {
+TEST_F(CliOnnxTest, AnOnnxModelBecomesABundleWithItsWeights) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("compile model.onnx -o model.ingot --shape batch=1");
   const std::string shown = done("inspect model.ingot");
@@ -36,7 +38,7 @@ TEST_F(CliTest, AnOnnxModelBecomesABundleWithItsWeights) {
   EXPECT_NE(said.find("3"), std::string::npos) << said;
 }
 
-TEST_F(CliTest, WeightsAreConstantsOrState) {
+TEST_F(CliOnnxTest, WeightsAreConstantsOrState) {
   write("model.onnx", layer({1, 0, 0, -1}));
   write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {3, 4})}});
   write_safetensors(path("w.safetensors"), {{"w", tensor({2, 2}, {5, 0, 0, 7})}});
@@ -61,7 +63,7 @@ TEST_F(CliTest, WeightsAreConstantsOrState) {
             std::string::npos);
 }
 
-TEST_F(CliTest, StateOfAFileIsFrozenWhenAskedFor) {
+TEST_F(CliOnnxTest, StateOfAFileIsFrozenWhenAskedFor) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("import model.onnx --shape batch=1 -o model.mlir --state state.safetensors");
   done("compile model.mlir -o model.ingot");
@@ -71,7 +73,7 @@ TEST_F(CliTest, StateOfAFileIsFrozenWhenAskedFor) {
   EXPECT_TRUE(!has_w(shown, "state") && has_w(shown, "frozen")) << shown;
 }
 
-TEST_F(CliTest, EntryPointsOfSeveralModelsShareWeightsByName) {
+TEST_F(CliOnnxTest, EntryPointsOfSeveralModelsShareWeightsByName) {
   write("model.onnx", layer({1, 2, 3, 4}));
   done("compile small=model.onnx -o one.ingot --shape batch=1");
   EXPECT_NE(done("inspect one.ingot").find("entry small"), std::string::npos);
@@ -82,7 +84,7 @@ TEST_F(CliTest, EntryPointsOfSeveralModelsShareWeightsByName) {
       std::string::npos);
 }
 
-TEST_F(CliTest, AnImportedModelIsTextAndState) {
+TEST_F(CliOnnxTest, AnImportedModelIsTextAndState) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("import model.onnx --shape batch=1 -o model.mlir --state w.safetensors");
   EXPECT_NE(read_text(path("model.mlir")).find("func.func @predict"), std::string::npos);
@@ -93,14 +95,14 @@ TEST_F(CliTest, AnImportedModelIsTextAndState) {
   EXPECT_NE(done("opt model.onnx --shape batch=1 --passes=cse").find("stablehlo.dot_general"), std::string::npos);
 }
 
-TEST_F(CliTest, MistakesInOnnxModelsNameThem) {
+TEST_F(CliOnnxTest, MistakesInOnnxModelsNameThem) {
   write("model.onnx", layer({1, 0, 0, -1}));
   EXPECT_NE(refused("compile model.onnx -o x.ingot").find("give it by --shape batch=SIZE"), std::string::npos);
   EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,depth=2").find("depth"), std::string::npos);
   EXPECT_NE(refused("import missing.onnx").find("missing.onnx: No such file"), std::string::npos);
 }
 
-TEST_F(CliTest, FrozenWeightsCannotBeLoaded) {
+TEST_F(CliOnnxTest, FrozenWeightsCannotBeLoaded) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("compile model.onnx -o frozen.ingot --shape batch=1");
   write_safetensors(path("w.safetensors"), {{"w", tensor({2, 2}, {2, 0, 0, 2})}});
@@ -108,7 +110,7 @@ TEST_F(CliTest, FrozenWeightsCannotBeLoaded) {
 }
 
 // A program that counts its runs beside a weight that nobody writes.
-TEST_F(CliTest, OtherValuesForFrozenWeightsAreRefusedByName) {
+TEST_F(CliOnnxTest, OtherValuesForFrozenWeightsAreRefusedByName) {
   write("count.mlir", R"(
 func.func @count(%w: tensor<2xf32> {ingot.state = "w"}, %n: tensor<f32> {ingot.state = "n"})
     -> (tensor<2xf32> {ingot.name = "y"}, tensor<f32> {ingot.state = "n"}) {
@@ -125,7 +127,7 @@ func.func @count(%w: tensor<2xf32> {ingot.state = "w"}, %n: tensor<f32> {ingot.s
   EXPECT_NE(said.find("--no-freeze"), std::string::npos) << said;
 }
 
-TEST_F(CliTest, AnOnnxModelLearnsAndGoesBack) {
+TEST_F(CliOnnxTest, AnOnnxModelLearnsAndGoesBack) {
   write("model.onnx", layer({1, 0, 0, -1}));
   done("compile model.onnx -o train.ingot --shape batch=1 --train mse_loss --optimizer sgd --lr 0.5");
   write_safetensors(path("data.safetensors"),
@@ -140,7 +142,7 @@ TEST_F(CliTest, AnOnnxModelLearnsAndGoesBack) {
   EXPECT_NE(done("run tuned.ingot" + input), done("run plain.ingot" + input));
 }
 
-TEST_F(CliTest, MistakesInTrainingAndExportNameThem) {
+TEST_F(CliOnnxTest, MistakesInTrainingAndExportNameThem) {
   write("model.onnx", layer({1, 0, 0, -1}));
   const std::string compile = "compile model.onnx -o x.ingot --shape batch=1";
   EXPECT_NE(refused(compile + " --train entropy").find("no loss 'entropy'"), std::string::npos);

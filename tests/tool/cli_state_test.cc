@@ -12,6 +12,8 @@
 namespace ingot {
 namespace {
 
+using CliStateTest = CliTest;
+
 namespace fs = std::filesystem;
 
 const std::string kTrain = "train net.ingot --data data.safetensors --set lr=0.05 ";
@@ -22,7 +24,7 @@ std::string init_program(bool returns_w) {
          ") {\n  %w = stablehlo.constant dense<2.0> : tensor<4xf32>\n  return %w : tensor<4xf32>\n}\n";
 }
 
-TEST_F(CliTest, StateThatNothingGaveAValueIsAnError) {
+TEST_F(CliStateTest, StateThatNothingGaveAValueIsAnError) {
   compile_both();
   for (const std::string& arguments : {kTrain, std::string("run net.ingot predict --input x=1")}) {
     const std::string says = refused(arguments);
@@ -34,7 +36,7 @@ TEST_F(CliTest, StateThatNothingGaveAValueIsAnError) {
   done("bench net.ingot predict --seconds 0.01");  // zeros will do for times
 }
 
-TEST_F(CliTest, ZerosAreAskedFor) {
+TEST_F(CliStateTest, ZerosAreAskedFor) {
   compile_both();
   done(kTrain + "--state zeros --save asked.safetensors");
   done(kTrain + "--state first.safetensors --save wanted.safetensors");
@@ -44,7 +46,7 @@ TEST_F(CliTest, ZerosAreAskedFor) {
   EXPECT_EQ(weights("compiled.safetensors"), weights("wanted.safetensors"));
 }
 
-TEST_F(CliTest, CompileTakesTheStateBesideTheProgram) {
+TEST_F(CliStateTest, CompileTakesTheStateBesideTheProgram) {
   const std::vector<float> ones(4, 1);
   write_safetensors(path("state.safetensors"), {{"w", tensor({4}, ones)}});
   const std::string report = done("compile train_step=step.mlir predict.mlir -o net.ingot");
@@ -53,7 +55,7 @@ TEST_F(CliTest, CompileTakesTheStateBesideTheProgram) {
   EXPECT_EQ(weights("s.safetensors"), ones);
 }
 
-TEST_F(CliTest, InitGivesEveryStateAValue) {
+TEST_F(CliStateTest, InitGivesEveryStateAValue) {
   write("init.mlir", init_program(true));
   done("compile train_step=step.mlir init.mlir -o net.ingot");
   done(kTrain + "--set lr=0 --save s.safetensors");
@@ -65,7 +67,7 @@ TEST_F(CliTest, InitGivesEveryStateAValue) {
   done("compile train_step=step.mlir init.mlir -o net.ingot --state zeros");
 }
 
-TEST_F(CliTest, ABadLossStopsAndTheLastGoodStateIsKept) {
+TEST_F(CliStateTest, ABadLossStopsAndTheLastGoodStateIsKept) {
   compile_both();
   std::vector<float> x(3 * 8 * 4, 0.5f), y(3 * 8, 1);
   y[2 * 8] = NAN;
@@ -85,7 +87,7 @@ TEST_F(CliTest, ABadLossStopsAndTheLastGoodStateIsKept) {
   EXPECT_TRUE(std::isnan(weights("bad_after_all.safetensors")[0]));
 }
 
-TEST_F(CliTest, FilesAreReplacedWholeAndAsTheyWere) {
+TEST_F(CliStateTest, FilesAreReplacedWholeAndAsTheyWere) {
   write("victim", "mine");
   fs::create_symlink("victim", path(fmt::format("new.tmp{}.0", getpid())));
   fs::permissions(path("victim"), fs::perms::owner_read | fs::perms::owner_write);
@@ -115,7 +117,7 @@ std::vector<std::string> left_after(int signal, const std::string& folder, const
   return names;
 }
 
-TEST_F(CliTest, SignalsWhileAFileIsWrittenLeaveNothing) {
+TEST_F(CliStateTest, SignalsWhileAFileIsWrittenLeaveNothing) {
   const TemporaryFolder folder;
   const int nameless = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0666);
   if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";

@@ -14,7 +14,7 @@
 namespace ingot {
 namespace {
 
-const std::filesystem::path kRoot = INGOT_SOURCE_DIR;
+const std::filesystem::path kSources = INGOT_SOURCE_DIR;
 
 // What stands between `open` and the next of `close` in a line that begins with it, blanks aside; "" in other lines.
 std::string between(std::string_view line, std::string_view open, std::string_view close) {
@@ -28,7 +28,7 @@ std::string between(std::string_view line, std::string_view open, std::string_vi
 // The folders of aot/, in the order of aot/CMakeLists.txt.
 std::vector<std::string> folder_order() {
   std::vector<std::string> folders;
-  for (const std::string& line : read_source(kRoot, "aot/CMakeLists.txt").lines) {
+  for (const std::string& line : read_source(kSources, "aot/CMakeLists.txt").lines) {
     const std::string folder = between(line, "add_subdirectory(", ")");
     if (!folder.empty()) folders.push_back("aot/" + folder);
   }
@@ -72,7 +72,7 @@ Uses read_uses(const std::vector<std::string>& order) {
   for (const std::string& folder : order) {
     std::set<std::string>& all = uses[folder];
     all.insert(folder);
-    for (const std::string& library : depends_of(read_source(kRoot, folder + "/CMakeLists.txt").lines)) {
+    for (const std::string& library : depends_of(read_source(kSources, folder + "/CMakeLists.txt").lines)) {
       const auto used = uses.find(folder_named(order, library));
       if (used == uses.end()) {
         ADD_FAILURE() << folder << " depends on " << library << ", which does not come before it in aot/CMakeLists.txt";
@@ -128,7 +128,7 @@ TEST(Layering, EveryIncludeIsOfAFolderThatMayBeUsed) {
   ASSERT_GT(order.size(), 8u);
   const Uses uses = read_uses(order);
   int checked = 0;
-  for (const SourceFile& file : read_sources(kRoot, {"aot", "engine", "schema", "apps", "tests", "bench"})) {
+  for (const SourceFile& file : read_sources(kSources, {"aot", "engine", "schema", "apps", "tests", "bench"})) {
     for (size_t i = 0; i < file.lines.size(); ++i) {
       std::string header = between(file.lines[i], "#include \"", "\"");
       if (header.empty()) header = between(file.lines[i], "#include <", ">");

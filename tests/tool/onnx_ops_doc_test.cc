@@ -13,7 +13,7 @@
 namespace ingot {
 namespace {
 
-constexpr std::string_view kIntroduction = R"(# ONNX's ops
+constexpr std::string_view kOnnxIntroduction = R"(# ONNX's ops
 
 Every op that `ingot compile MODEL.onnx` and `ingot import MODEL.onnx` know, with the versions of its domain in which
 they do. Models may be of opset 7 to 27 of ai.onnx and of IR version 3 to 13. What a model uses beside these is listed,
@@ -42,7 +42,7 @@ all of it at once, when it is imported; a function of the model may stand for an
 |---|---|---|
 )";
 
-std::string document() {
+std::string onnx_document() {
   struct Opsets {
     int64_t first, last;
   };
@@ -51,7 +51,7 @@ std::string document() {
     const int64_t first = row.domain.empty() ? std::max(row.first, onnx::kOldestOpset) : row.first;
     opsets.try_emplace({row.domain, row.name}, first, row.last).first->second.last = row.last;
   }
-  std::string text(kIntroduction);
+  std::string text(kOnnxIntroduction);
   for (const auto& [op, versions] : opsets) {
     text += fmt::format("| {} | `{}` | {} to {} |\n", op.first.empty() ? "ai.onnx" : op.first, op.second,
                         versions.first, versions.last);
@@ -61,7 +61,7 @@ std::string document() {
 
 TEST(OnnxOpsDocument, IsCurrent) {
   const std::filesystem::path path = std::filesystem::path(INGOT_SOURCE_DIR) / "docs/onnx_ops.md";
-  const std::string expected = document();
+  const std::string expected = onnx_document();
   if (std::getenv("INGOT_BLESS")) std::ofstream(path) << expected;
   EXPECT_EQ(file_text(path), expected) << "run onnx_ops_doc_test with INGOT_BLESS=1";
 }
