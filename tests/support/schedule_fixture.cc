@@ -133,8 +133,8 @@ void LoweringRun::interpret(bool descending_tasks) {
     const std::vector<std::byte*> starts = pointers(bind(step));
     const int64_t count = step.kernel.task_count;
     loops::Writers writers(step.kernel);
-    for (int64_t k = 0; k < count; ++k)
-      loops::interpret(step.kernel, starts, task_at(k, count, descending_tasks), &writers);
+    loops::Interpreter interpreter(step.kernel);
+    for (int64_t k = 0; k < count; ++k) interpreter.run(starts, task_at(k, count, descending_tasks), &writers);
     check_gaps(step);
   }
 }
