@@ -1,8 +1,11 @@
 #include "aot/loops/bound_search.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <numeric>
+#include <optional>
+#include <queue>
+#include <vector>
 
 #include "aot/base/divide.h"
 
@@ -19,23 +22,274 @@ constexpr int kMaxCasesInAll = 100;
 // Greater numbers are not added up.
 constexpr int64_t kMaxSummand = std::numeric_limits<int64_t>::max() / 4;
 
-std::optional<Index> product_of(const Index& index, int64_t factor) {
-  const auto is_too_great = [&](int64_t& number) {
-    return __builtin_mul_overflow(number, factor, &number) || number < -kMaxSummand || number > kMaxSummand;
-  };
-  Index product = index;
-  if (is_too_great(product.constant)) return std::nullopt;
-  for (Index::Term& term : product.terms) {
-    if (is_too_great(term.coefficient)) return std::nullopt;
-  }
-  return product;
+// An affine index as numbers: a coefficient for each variable of the search, then the constant. Many are made for each
+// proof, and all of a search are equally long.
+using Row = std::vector<int64_t>;
+
+struct Range {
+  int64_t low, high;
+};
+using Ranges = std::vector<Range>;  // of the variables of the search; multiples of what divides their values
+
+// False where it grows too great.
+bool multiply(int64_t number, int64_t factor, int64_t& product) {
+  return !__builtin_mul_overflow(number, factor, &product) && product >= -kMaxSummand && product <= kMaxSummand;
 }
 
-std::vector<int64_t> numbers_of(const Index& index) {
-  std::vector<int64_t> numbers = {index.constant};
-  for (const Index::Term& term : index.terms) numbers.insert(numbers.end(), {term.var, term.coefficient});
-  return numbers;
+// difference = a * by_a - b * by_b; false where numbers grow too great.
+bool subtract(const Row& a, int64_t by_a, const Row& b, int64_t by_b, Row& difference) {
+  difference.resize(a.size());
+  for (size_t k = 0; k < a.size(); ++k) {
+    int64_t whole = 0, part = 0;
+    if (!multiply(a[k], by_a, whole) || !multiply(b[k], by_b, part)) return false;
+    difference[k] = whole - part;
+  }
+  return true;
 }
+
+Row negative(Row row) {
+  for (int64_t& number : row) number = -number;
+  return row;
+}
+
+// Rows, each once, up to a number of them.
+class KnownRows {
+ public:
+  explicit KnownRows(size_t rows_max) : rows_max_(rows_max) {}
+
+  bool is_full() const { return rows_.size() == rows_max_; }
+  const Row& operator[](size_t k) const { return rows_[k]; }
+  size_t size() const { return rows_.size(); }
+
+  // False where it is known or they are full.
+  bool add(const Row& row) {
+    if (is_full()) return false;
+    const uint64_t mark = mark_of(row);
+    for (size_t k = 0; k < rows_.size(); ++k) {
+      if (marks_[k] == mark && rows_[k] == row) return false;
+    }
+    marks_.push_back(mark);
+    rows_.push_back(row);
+    return true;
+  }
+
+ private:
+  static uint64_t mark_of(const Row& row) {
+    uint64_t mark = 0;
+    for (const int64_t number : row) mark = (mark ^ static_cast<uint64_t>(number)) * 0x9E3779B97F4A7C15;
+    return mark;
+  }
+
+  size_t rows_max_;
+  std::vector<Row> rows_;
+  std::vector<uint64_t> marks_;  // two rows of different marks differ
+};
+
+class BoundSearch {
+ public:
+  BoundSearch(std::span<const Var> vars, std::span<const Index> facts, const Index& index, int64_t& steps_left)
+      : vars_(vars), steps_left_(steps_left) {
+    const auto note_vars = [&](const Index& of) {
+      for (const Index::Term& term : of.terms) ids_.push_back(term.var);
+    };
+    note_vars(index);
+    std::ranges::for_each(facts, note_vars);
+    std::ranges::sort(ids_);
+    ids_.erase(std::ranges::unique(ids_).begin(), ids_.end());
+    with_.resize(ids_.size());
+    for (const VarId id : ids_) ranges_.push_back(inner({vars[id].low, vars[id].high}, vars[id].multiple_of));
+    for (const Index& fact : facts) add_fact(row_of(fact));
+    goal_ = row_of(index);
+  }
+
+  bool finds_proof() {
+    if (follows_by_sum(ranges_)) return true;
+    add_cuts();
+    int cases_left = kMaxCasesInAll;
+    return follows_by_cases(ranges_, cases_left);
+  }
+
+ private:
+  static Range inner(const Range& range, int64_t multiple_of) {
+    return {round_up(range.low, multiple_of), floor_divide(range.high, multiple_of) * multiple_of};
+  }
+
+  size_t vars() const { return ids_.size(); }
+  const Var& var(size_t k) const { return vars_[ids_[k]]; }
+
+  Row row_of(const Index& index) const {
+    Row row(vars() + 1);
+    for (const Index::Term& term : index.terms)
+      row[std::ranges::lower_bound(ids_, term.var) - ids_.begin()] = term.coefficient;
+    row.back() = index.constant;
+    return row;
+  }
+
+  // A multiple of a variable.
+  Row row_of(size_t k, int64_t coefficient) const {
+    Row row(vars() + 1);
+    row[k] = coefficient;
+    return row;
+  }
+
+  void add_fact(const Row& fact) {
+    for (size_t k = 0; k < vars(); ++k) {
+      if (fact[k] != 0) with_[k][fact[k] > 0].push_back(facts_.size());
+    }
+    facts_.push_back(fact);
+  }
+
+  // The bound of an index when each term takes its least value; far ones saturate.
+  int64_t low(const Row& row, const Ranges& ranges) const {
+    __int128 sum = row.back();
+    for (size_t k = 0; k < vars(); ++k) {
+      if (row[k] != 0) sum += static_cast<__int128>(row[k]) * (row[k] > 0 ? ranges[k].low : ranges[k].high);
+    }
+    constexpr __int128 kLeast = std::numeric_limits<int64_t>::min() / 2;
+    return static_cast<int64_t>(std::clamp(sum, kLeast, -kLeast));
+  }
+
+  // `rest` = a multiple of `from`, which grows by that factor, without a fact and without a variable: a step of the
+  // search. 0 where their signs differ, numbers grow too great, or no steps are left.
+  int64_t take(const Row& fact, size_t variable, const Row& from, Row& rest) {
+    const int64_t a = from[variable], b = fact[variable];
+    if (b == 0 || (a < 0) != (b < 0) || steps_left_ == 0) return 0;
+    --steps_left_;
+    const int64_t common = std::gcd(a, b);
+    const int64_t factor = std::abs(b) / common;
+    return subtract(from, factor, fact, std::abs(a) / common, rest) ? factor : 0;
+  }
+
+  bool follows_by_sum(const Ranges& ranges) { return least(goal_, ranges, kMaxSums, 0) >= 0; }
+
+  // The greatest bound of an index from below that is found, or the first that is `enough`: takes facts from it, each with
+  // one of its variables, until the ranges of the variables that are left say enough. Goes on from the best so far, the
+  // first of several.
+  int64_t least(const Row& index, const Ranges& ranges, size_t sums_max,
+                int64_t enough = std::numeric_limits<int64_t>::max()) {
+    struct Open {
+      int64_t bound;
+      size_t sum;
+      bool operator<(const Open& other) const {
+        return bound < other.bound || (bound == other.bound && sum > other.sum);
+      }
+    };
+    KnownRows sums(sums_max);
+    std::vector<int64_t> scales;  // what is looked for is at least sum / scale
+    std::priority_queue<Open> open;
+    const auto add = [&](const Row& sum, int64_t scale) {
+      if (!sums.add(sum)) return;
+      scales.push_back(scale);
+      open.push({-floor_divide(-low(sum, ranges), scale), sums.size() - 1});
+    };
+    add(index, 1);
+    int64_t best = open.top().bound;
+    Row from, rest;
+    while (!open.empty() && best < enough && !sums.is_full()) {
+      const size_t sum = open.top().sum;
+      open.pop();
+      from = sums[sum];
+      for (size_t k = 0; k < vars(); ++k) {
+        if (from[k] == 0) continue;
+        for (const size_t fact : with_[k][from[k] > 0]) {
+          int64_t scale = 0;
+          const int64_t factor = take(facts_[fact], k, from, rest);
+          if (factor != 0 && multiply(scales[sum], factor, scale)) add(rest, scale);
+        }
+      }
+      if (!open.empty()) best = std::max(best, open.top().bound);
+    }
+    return best;
+  }
+
+  bool follows_by_cases(Ranges ranges, int& cases_left) {
+    if (cases_left-- == 0) return false;
+    if (!narrow(ranges) || follows_by_sum(ranges)) return true;
+    const std::optional<size_t> chosen = var_of_few_values(ranges);
+    if (!chosen) return false;
+    const Range values = ranges[*chosen];
+    for (int64_t value = values.low; value <= values.high; value += var(*chosen).multiple_of) {
+      ranges[*chosen] = {value, value};
+      if (!follows_by_cases(ranges, cases_left)) return false;
+    }
+    return true;
+  }
+
+  // In order: what a value is made of comes before it. False: no values satisfy the facts.
+  bool narrow(Ranges& ranges) {
+    for (size_t k = 0; k < vars(); ++k) {
+      if (with_[k][false].empty() && with_[k][true].empty()) continue;
+      const int64_t low = least(row_of(k, 1), ranges, kMaxSumsOfRange);
+      const int64_t high = -least(row_of(k, -1), ranges, kMaxSumsOfRange);
+      ranges[k] = inner({low, high}, var(k).multiple_of);
+      if (ranges[k].low > ranges[k].high) return false;
+    }
+    return true;
+  }
+
+  // One that others depend on, and that is no such value itself.
+  std::optional<size_t> var_of_few_values(const Ranges& ranges) const {
+    std::optional<size_t> best;
+    int64_t fewest = kMaxCases;
+    for (const Row& fact : facts_) {
+      if (vars() - std::count(fact.begin(), fact.end() - 1, 0) < 2) continue;
+      for (size_t k = 0; k < vars(); ++k) {
+        if (fact[k] == 0 || var(k).kind == VarKind::kLet) continue;
+        const int64_t count = (ranges[k].high - ranges[k].low) / var(k).multiple_of + 1;
+        if (count < 2 || count > fewest) continue;
+        fewest = count;
+        best = k;
+      }
+    }
+    return best;
+  }
+
+  // Sums of two facts, one of which bounds a multiple of a value, as a quotient's definition does: rounded to that
+  // multiple. What follows of one quotient is there for the quotients made of it.
+  void add_cuts() {
+    if (steps_left_ == 0) return;
+    KnownRows known(std::numeric_limits<size_t>::max());
+    Row rest;
+    const auto add_cut = [&](const Row& bound, size_t fact, size_t eliminated, size_t value) {
+      if (take(facts_[fact], eliminated, bound, rest) == 0) return;
+      const Row result = cut(negative(rest), rest[value]);
+      if (known.add(result)) add_fact(result);
+    };
+    for (size_t given = 0, all_given = facts_.size(); given < all_given; ++given) {
+      const Row bound = negative(facts_[given]);
+      for (size_t value = 0; value < vars(); ++value) {
+        if (std::abs(bound[value]) <= 1 || var(value).kind != VarKind::kLet) continue;
+        for (size_t k = 0; k < vars(); ++k) {
+          if (bound[k] == 0 || k == value) continue;
+          for (size_t fact = 0, count = facts_.size(); fact < count && count < kMaxSums; ++fact)
+            add_cut(bound, fact, k, value);
+        }
+      }
+    }
+  }
+
+  // A fact about those of its terms that are multiples of a divisor: the others are as great as they can be.
+  Row cut(const Row& fact, int64_t divisor) const {
+    if (divisor == 0) return fact;
+    Row rest = fact;
+    Index multiples;
+    for (size_t k = 0; k < vars(); ++k) {
+      if (fact[k] % divisor != 0) continue;
+      multiples = multiples + Index::variable(ids_[k], fact[k]);
+      rest[k] = 0;
+    }
+    return row_of(tightened(vars_, multiples + Index(-low(negative(rest), ranges_))));
+  }
+
+  std::span<const Var> vars_;
+  int64_t& steps_left_;
+  std::vector<VarId> ids_;  // of the variables of the search, in order
+  Ranges ranges_;
+  Row goal_;
+  std::vector<Row> facts_;
+  std::vector<std::array<std::vector<size_t>, 2>>
+      with_;  // facts with a variable: [1] where its coefficient is positive
+};
 
 }  // namespace
 
@@ -55,151 +309,8 @@ Index tightened(std::span<const Var> vars, Index index) {
   return index;
 }
 
-bool BoundSearch::proves(const Index& index) const {
-  if (proves_by_sum(index)) return true;
-  const std::vector<Index> facts = with_cuts();
-  int cases_left = kMaxCasesInAll;
-  return BoundSearch(vars_, facts, steps_left_).proves_by_cases(index, cases_left);
-}
-
-bool BoundSearch::proves_by_sum(const Index& index) const { return least(index, kMaxSums, 0) >= 0; }
-
-bool BoundSearch::proves_by_cases(const Index& index, int& cases_left) const {
-  if (cases_left-- == 0) return false;
-  BoundSearch narrowed = *this;
-  const bool is_possible = narrowed.narrow_ranges();
-  if (!is_possible || narrowed.proves_by_sum(index)) return true;
-  const std::optional<VarId> var = narrowed.var_of_few_values();
-  if (!var) return false;
-  const Range values = narrowed.range(*var);
-  for (int64_t value = values.low; value <= values.high; value += vars_[*var].multiple_of) {
-    narrowed.ranges_[*var] = {value, value};
-    if (!narrowed.proves_by_cases(index, cases_left)) return false;
-  }
-  return true;
-}
-
-// The greatest bound of `index` from below that is found, or the first that is `enough`: takes facts from it, each with
-// one of its variables, until the ranges of the variables that are left say enough. Goes on from the best so far.
-int64_t BoundSearch::least(const Index& index, size_t max_sums, int64_t enough) const {
-  std::multimap<int64_t, Rest, std::greater<>> rests;  // by the bound that ranges give
-  std::set<std::vector<int64_t>> known;
-  const auto add = [&](const Rest& rest) {
-    if (known.size() == max_sums || !known.insert(numbers_of(rest.index)).second) return;
-    rests.emplace(-floor_divide(-low(rest.index), rest.scale), rest);
-  };
-  add({index, 1});
-  int64_t best = rests.begin()->first;
-  while (!rests.empty() && best < enough) {
-    const Rest from = rests.extract(rests.begin()).mapped();
-    for (const Index::Term& term : from.index.terms) {
-      for (const Index& fact : facts_) {
-        if (const std::optional<Rest> rest = without(from, fact, term.var)) add(*rest);
-      }
-    }
-    if (!rests.empty()) best = std::max(best, rests.begin()->first);
-  }
-  return best;
-}
-
-// What is left without a fact and without `var`: a step of the search. Null where their signs differ, numbers grow too
-// great, or no steps are left.
-std::optional<BoundSearch::Rest> BoundSearch::without(const Rest& from, const Index& fact, VarId var) const {
-  const int64_t a = from.index.coefficient(var);
-  const int64_t b = fact.coefficient(var);
-  if (b == 0 || (a < 0) != (b < 0) || steps_left_ == 0) return std::nullopt;
-  --steps_left_;
-  const int64_t common = std::gcd(a, b);
-  const std::optional<Index> whole = product_of(from.index, std::abs(b) / common);
-  const std::optional<Index> part = product_of(fact, std::abs(a) / common);
-  const std::optional<Index> scale = product_of(Index(from.scale), std::abs(b) / common);
-  if (!whole || !part || !scale) return std::nullopt;
-  return Rest{*whole - *part, scale->constant};
-}
-
-// With sums of two facts, one of which bounds a multiple of a value, as a quotient's definition does: rounded to that
-// multiple. What follows of one quotient is there for the quotients made of it.
-std::vector<Index> BoundSearch::with_cuts() const {
-  std::vector<Index> facts(facts_.begin(), facts_.end());
-  if (steps_left_ == 0) return facts;
-  std::set<std::vector<int64_t>> known;
-  const auto add_cut = [&](const Index& bound, const Index& fact, VarId eliminated, VarId value) {
-    const std::optional<Rest> rest = without({bound * -1, 1}, fact, eliminated);
-    if (!rest) return;
-    const Index result = cut(rest->index * -1, rest->index.coefficient(value));
-    if (known.insert(numbers_of(result)).second) facts.push_back(result);
-  };
-  for (const Index& bound : facts_) {
-    for (const Index::Term& value : bound.terms) {
-      if (std::abs(value.coefficient) == 1 || vars_[value.var].kind != VarKind::kLet) continue;
-      for (const Index::Term& term : bound.terms) {
-        for (size_t k = 0, count = facts.size(); term.var != value.var && k < count && count < kMaxSums; ++k)
-          add_cut(bound, Index(facts[k]), term.var, value.var);
-      }
-    }
-  }
-  return facts;
-}
-
-// A fact about those of its terms that are multiples of a divisor: the others are as great as they can be.
-Index BoundSearch::cut(const Index& fact, int64_t divisor) const {
-  if (divisor == 0) return fact;
-  Index rest(fact.constant), multiples;
-  for (const Index::Term& term : fact.terms) {
-    Index& part = term.coefficient % divisor == 0 ? multiples : rest;
-    part = part + Index::variable(term.var, term.coefficient);
-  }
-  return tightened(vars_, multiples + Index(-low(rest * -1)));
-}
-
-// In order: what a value is made of comes before it. False: no values satisfy the facts.
-bool BoundSearch::narrow_ranges() {
-  std::set<VarId> values;
-  for (const Index& fact : facts_) {
-    for (const Index::Term& term : fact.terms) values.insert(term.var);
-  }
-  for (const VarId var : values) {
-    const int64_t low = least(Index::variable(var), kMaxSumsOfRange);
-    const int64_t high = -least(Index::variable(var, -1), kMaxSumsOfRange);
-    ranges_[var] = {low, high};
-    if (range(var).low > range(var).high) return false;
-  }
-  return true;
-}
-
-// One that others depend on, and that is no such value itself.
-std::optional<VarId> BoundSearch::var_of_few_values() const {
-  std::optional<VarId> best;
-  int64_t fewest = kMaxCases;
-  for (const Index& fact : facts_) {
-    if (fact.terms.size() < 2) continue;
-    for (const Index::Term& term : fact.terms) {
-      const Range values = range(term.var);
-      if (vars_[term.var].kind == VarKind::kLet) continue;
-      const int64_t count = (values.high - values.low) / vars_[term.var].multiple_of + 1;
-      if (count < 2 || count > fewest) continue;
-      fewest = count;
-      best = term.var;
-    }
-  }
-  return best;
-}
-
-BoundSearch::Range BoundSearch::range(VarId id) const {
-  const Var& var = vars_[id];
-  const auto narrowed = ranges_.find(id);
-  const Range range = narrowed == ranges_.end() ? Range(var.low, var.high) : narrowed->second;
-  return {round_up(range.low, var.multiple_of), floor_divide(range.high, var.multiple_of) * var.multiple_of};
-}
-
-int64_t BoundSearch::low(const Index& index) const {
-  __int128 sum = index.constant;
-  for (const Index::Term& term : index.terms) {
-    const Range values = range(term.var);
-    sum += static_cast<__int128>(term.coefficient) * (term.coefficient > 0 ? values.low : values.high);
-  }
-  constexpr __int128 kLeast = std::numeric_limits<int64_t>::min() / 2;
-  return static_cast<int64_t>(std::clamp(sum, kLeast, -kLeast));
+bool follows(std::span<const Var> vars, std::span<const Index> facts, const Index& index, int64_t& steps_left) {
+  return BoundSearch(vars, facts, index, steps_left).finds_proof();
 }
 
 }  // namespace ingot::loops

@@ -50,7 +50,7 @@ std::optional<Index> affine(const Kernel& kernel, const Expr& value) {
 
 }  // namespace
 
-bool Facts::imply(const Index& index) { return BoundSearch(vars_, facts_, steps_left_).proves(index); }
+bool Facts::imply(const Index& index) { return follows(vars_, facts_, index, steps_left_); }
 
 void Facts::assume(const Index& at_least_zero) {
   Index fact = at_least_zero;

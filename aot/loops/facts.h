@@ -47,7 +47,7 @@ class Facts {
   std::vector<Var> vars_;  // the kernel's, with the multiples that their values tell
   std::vector<Index> facts_;
   std::map<VarId, Expr> conditions_;  // i1 variables
-  int64_t steps_left_ = 1'000'000;    // of all searches: a third of a second
+  int64_t steps_left_ = 1'000'000;    // of all searches: a fraction of a second
 };
 
 }  // namespace ingot::loops

@@ -1,6 +1,8 @@
 #include "aot/loops/interpret.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,107 +14,279 @@
 namespace ingot::loops {
 namespace {
 
-using Value = std::vector<Bits>;  // one for each lane
-
 // What scratch and tiles hold before they are set: nothing that a kernel may depend on.
 constexpr std::byte kUndefined{0xA5};
 constexpr int64_t kUndefinedBits = 0x25A5A5A5A5A5A5A5;
 
-class Interpreter {
+// Where a value is kept: lane k at first + k * step, so that a single value (step 0) is the same in every lane.
+struct Place {
+  size_t first = 0;
+  size_t step = 0;
+
+  size_t lane(size_t k) const { return first + k * step; }
+};
+
+// An index, by the places of its variables.
+struct Affine {
+  struct Term {
+    Place variable;
+    DType dtype;
+    int64_t coefficient;
+  };
+  int64_t constant = 0;
+  std::vector<Term> shared;  // the same in every lane
+  std::vector<Term> lanes;
+};
+
+// An element of a tile.
+struct TileElement {
+  TileId tile = -1;
+  Affine index;
+};
+
+// What computes one expression, when its operands are there.
+struct Operation {
+  const ExprNode* node;
+  std::array<Place, 3> args;
+  Affine index;  // kIndex, kLoad
+  TileElement element;
+  Place result;
+};
+
+struct Statement {
+  const Stmt* stmt = nullptr;
+  std::vector<Operation> operations;  // of value and mask
+  Place value, mask;
+  Affine lower, index;
+  std::vector<Affine> uppers;
+  TileElement element;
+  Place variable;
+  std::vector<Statement> body, else_body;
+};
+
+using Block = std::vector<Statement>;
+
+// Gives every variable, tile and expression its place, and puts expressions in the order in which they are computed.
+class Resolver {
  public:
-  Interpreter(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task, Writers* writers)
-      : kernel_(kernel),
-        task_(task),
-        writers_(writers),
-        vars_(kernel.vars.size()),
-        scratch_(kernel.scratch_bytes, kUndefined) {
+  explicit Resolver(const Kernel& kernel) : kernel_(kernel) {
+    for (const Var& var : kernel.vars) vars_.push_back(allot(var.lanes));
+    for (int lane = 0; lane < kernel.lanes(); ++lane) values_[vars_[kLaneVar].lane(lane)] = lane;
+    for (const Tile& tile : kernel.tiles) {
+      tiles_.push_back(values_.size());
+      values_.resize(values_.size() + elements_of(tile) * tile.lanes);
+    }
+  }
+
+  Block block(const std::vector<Stmt>& stmts) {
+    Block block;
+    for (const Stmt& stmt : stmts) block.push_back(statement(stmt));
+    return block;
+  }
+
+  static int64_t elements_of(const Tile& tile) {
+    int64_t count = 1;
+    for (const int64_t dim : tile.dims) count *= dim;
+    return count;
+  }
+
+  const std::vector<Place>& vars() const { return vars_; }
+  const std::vector<size_t>& tiles() const { return tiles_; }
+  const std::vector<Bits>& values() const { return values_; }
+
+ private:
+  Place allot(int lanes) {
+    const Place place{values_.size(), lanes > 1 ? size_t{1} : 0};
+    values_.resize(values_.size() + lanes);
+    return place;
+  }
+
+  Statement statement(const Stmt& stmt) {
+    Statement made;
+    made.stmt = &stmt;
+    known_.clear();
+    operations_ = &made.operations;
+    if (stmt.value) made.value = place_of(stmt.value);
+    if (stmt.mask) made.mask = place_of(stmt.mask);
+    if (stmt.var >= 0) made.variable = vars_[stmt.var];
+    made.lower = affine(stmt.lower);
+    made.uppers.push_back(affine(stmt.upper));
+    for (const Index& also : stmt.upper_also) made.uppers.push_back(affine(also));
+    made.index = affine(stmt.index);
+    if (stmt.tile >= 0) made.element = tile_element(stmt.tile, stmt.indices);
+    made.body = block(stmt.body);
+    made.else_body = block(stmt.else_body);
+    return made;
+  }
+
+  Affine affine(const Index& index) const {
+    Affine made{.constant = index.constant, .shared = {}, .lanes = {}};
+    for (const Index::Term& term : index.terms) {
+      const Place variable = vars_[term.var];
+      (variable.step == 0 ? made.shared : made.lanes)
+          .push_back({variable, kernel_.vars[term.var].dtype, term.coefficient});
+    }
+    return made;
+  }
+
+  TileElement tile_element(TileId tile, const std::vector<Index>& indices) const {
+    Index element;
+    for (size_t d = 0; d < indices.size(); ++d) element = element * kernel_.tiles[tile].dims[d] + indices[d];
+    return {tile, affine(element)};
+  }
+
+  // Shared nodes are computed once within a statement.
+  Place place_of(const Expr& expr) {
+    if (const auto known = known_.find(expr.get()); known != known_.end()) return known->second;
+    return known_[expr.get()] = resolve(*expr);
+  }
+
+  Place resolve(const ExprNode& e) {
+    Operation operation{.node = &e, .args = {}, .index = affine(e.index), .element = {}, .result = {}};
+    for (size_t k = 0; k < e.args.size(); ++k) operation.args.at(k) = place_of(e.args[k]);
+    switch (e.kind) {
+      case ExprKind::kVar:
+        return vars_[e.var];
+      case ExprKind::kSplat:
+        return {operation.args[0].first, 0};
+      case ExprKind::kBitcast:
+        return operation.args[0];
+      case ExprKind::kConstant: {
+        const Place place = allot(1);
+        values_[place.first] = e.bits;
+        return place;
+      }
+      case ExprKind::kReduce:
+        operation.result = {allot(e.args[0]->lanes).first, 0};
+        break;
+      case ExprKind::kTile:
+        operation.element = tile_element(e.tile, e.indices);
+        [[fallthrough]];
+      default:
+        operation.result = allot(e.lanes);
+    }
+    const Place result = operation.result;
+    operations_->push_back(std::move(operation));
+    return result;
+  }
+
+  const Kernel& kernel_;
+  std::vector<Place> vars_;
+  std::vector<size_t> tiles_;
+  std::vector<Bits> values_;  // as they are before a task: constants and the lane are set
+  std::unordered_map<const ExprNode*, Place> known_;
+  std::vector<Operation>* operations_ = nullptr;
+};
+
+}  // namespace
+
+class Interpreter::Program {
+ public:
+  explicit Program(const Kernel& kernel) : kernel_(kernel) {
+    Resolver resolver(kernel);
+    body_ = resolver.block(kernel.body);
+    values_ = resolver.values();
+    vars_ = resolver.vars();
+    tiles_ = resolver.tiles();
+  }
+
+  void run(std::span<std::byte* const> buffers, int64_t task, Writers* writers) {
+    INGOT_CHECK(task >= 0 && task < kernel_.task_count);
+    task_ = task;
+    writers_ = writers;
+    values_[vars_[kTaskVar].first] = static_cast<Bits>(task);
+    for (size_t t = 0; t < tiles_.size(); ++t) {
+      const Tile& tile = kernel_.tiles[t];
+      std::fill_n(values_.begin() + static_cast<int64_t>(tiles_[t]), Resolver::elements_of(tile) * tile.lanes,
+                  bits_of_int(tile.dtype, kUndefinedBits));
+    }
+    scratch_.assign(kernel_.scratch_bytes, kUndefined);
+    bases_.clear();
     size_t operand = 0;
-    for (const Buffer& buffer : kernel.buffers) {
+    for (const Buffer& buffer : kernel_.buffers) {
       const bool is_scratch = buffer.role == BufferRole::kScratch;
       INGOT_CHECK(is_scratch || operand < buffers.size());
       bases_.push_back(is_scratch ? scratch_.data() + buffer.scratch_offset_bytes : buffers[operand++]);
     }
-    for (const Tile& tile : kernel.tiles) {
-      int64_t count = 1;
-      for (const int64_t dim : tile.dims) count *= dim;
-      tiles_.emplace_back(count, Value(tile.lanes, bits_of_int(tile.dtype, kUndefinedBits)));
-    }
-    vars_[kTaskVar] = {static_cast<Bits>(task)};
-    for (int lane = 0; lane < kernel.lanes(); ++lane) vars_[kLaneVar].push_back(lane);
+    run(body_);
   }
-
-  void run() { run(kernel_.body); }
 
  private:
-  void run(const std::vector<Stmt>& block) {
-    for (const Stmt& stmt : block) run(stmt);
+  void run(const Block& block) {
+    for (const Statement& statement : block) run(statement);
   }
 
-  void run(const Stmt& stmt) {
-    shared_.clear();
+  void run(const Statement& s) {
+    for (const Operation& operation : s.operations) compute(operation);
+    const Stmt& stmt = *s.stmt;
     switch (stmt.kind) {
       case StmtKind::kFor:
-        return run_for(stmt);
+        return run_for(s);
       case StmtKind::kIf:
-        return run(evaluate(stmt.value)[0] != 0 ? stmt.body : stmt.else_body);
+        return run(values_[s.value.first] != 0 ? s.body : s.else_body);
       case StmtKind::kLet:
-        vars_[stmt.var] = evaluate(stmt.value);
-        return;
+        return copy(s.value, stmt.value->lanes, s.variable);
       case StmtKind::kSet:
-        tile(stmt.tile, stmt.indices) = evaluate(stmt.value);
-        return;
+        return copy(s.value, stmt.value->lanes, place_of(s.element));
       case StmtKind::kStore:
-        return run_store(stmt);
+        return run_store(s);
       case StmtKind::kPrefetch:
         return;
       case StmtKind::kTranspose:
-        return transpose(tiles_[stmt.tile]);
+        return transpose(stmt.tile);
     }
   }
 
-  static void transpose(std::vector<Value>& tile) {
-    for (size_t i = 0; i < tile.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) std::swap(tile[i][j], tile[j][i]);
+  void copy(const Place& from, int lanes, const Place& to) {
+    for (int lane = 0; lane < lanes; ++lane) values_[to.lane(lane)] = values_[from.lane(lane)];
+  }
+
+  void transpose(TileId id) {
+    const size_t lanes = kernel_.tiles[id].lanes;
+    const auto at = [&](size_t i, size_t j) -> Bits& { return values_[tiles_[id] + i * lanes + j]; };
+    for (size_t i = 0; i < lanes; ++i) {
+      for (size_t j = 0; j < i; ++j) std::swap(at(i, j), at(j, i));
     }
   }
 
-  void run_for(const Stmt& stmt) {
-    int64_t upper = at(stmt.upper, 0);
-    for (const Index& also : stmt.upper_also) upper = std::min(upper, at(also, 0));
-    for (int64_t i = at(stmt.lower, 0); i < upper; i += stmt.step) {
-      vars_[stmt.var] = {static_cast<Bits>(i)};
-      run(stmt.body);
+  void run_for(const Statement& s) {
+    int64_t upper = std::numeric_limits<int64_t>::max();
+    for (const Affine& also : s.uppers) upper = std::min(upper, at(also));
+    for (int64_t i = at(s.lower); i < upper; i += s.stmt->step) {
+      values_[s.variable.first] = static_cast<Bits>(i);
+      run(s.body);
     }
   }
 
-  void run_store(const Stmt& stmt) {
-    const Value value = evaluate(stmt.value);
-    const Value mask = stmt.mask ? evaluate(stmt.mask) : Value(value.size(), 1);
-    for (size_t lane = 0; lane < value.size(); ++lane) {
-      if (mask[lane] == 0) continue;
-      if (writers_ && !writers_->note(stmt.buffer, at(stmt.index, lane), task_)) {
-        throw_bug("loops kernel '" + kernel_.name + "': two tasks write element " +
-                  std::to_string(at(stmt.index, lane)) + " of " + kernel_.buffers[stmt.buffer].name);
+  void run_store(const Statement& s) {
+    const BufferId buffer = s.stmt->buffer;
+    const int64_t base = at(s.index);
+    for (int lane = 0; lane < s.stmt->value->lanes; ++lane) {
+      if (s.stmt->mask && values_[s.mask.lane(lane)] == 0) continue;
+      const int64_t element = sum(base, s.index.lanes, lane);
+      if (writers_ && !writers_->note(buffer, element, task_)) {
+        throw_bug("loops kernel '" + kernel_.name + "': two tasks write element " + std::to_string(element) + " of " +
+                  kernel_.buffers[buffer].name);
       }
-      store_scalar(kernel_.buffers[stmt.buffer].dtype, value[lane], address(stmt.buffer, stmt.index, lane));
+      store_scalar(kernel_.buffers[buffer].dtype, values_[s.value.lane(lane)], address(buffer, element));
     }
   }
 
   // Wraps, as machine code does.
-  int64_t at(const Index& index, size_t lane) const {
-    auto sum = static_cast<uint64_t>(index.constant);
-    for (const Index::Term& term : index.terms) {
-      const Value& value = vars_[term.var];
-      const Bits bits = value[value.size() > 1 ? lane : 0];
-      const int64_t held = int_of_bits(kernel_.vars[term.var].dtype, bits);
+  int64_t sum(int64_t from, const std::vector<Affine::Term>& terms, size_t lane) const {
+    auto sum = static_cast<uint64_t>(from);
+    for (const Affine::Term& term : terms) {
+      const int64_t held = int_of_bits(term.dtype, values_[term.variable.lane(lane)]);
       sum += static_cast<uint64_t>(term.coefficient) * static_cast<uint64_t>(held);
     }
     return static_cast<int64_t>(sum);
   }
 
-  std::byte* address(BufferId id, const Index& index, size_t lane) const {
+  // But for what differs between lanes.
+  int64_t at(const Affine& index) const { return sum(index.constant, index.shared, 0); }
+
+  std::byte* address(BufferId id, int64_t element) const {
     const Buffer& buffer = kernel_.buffers[id];
-    const int64_t element = at(index, lane);
     if (element < 0 || element >= buffer.elements) {
       throw_bug("loops kernel '" + kernel_.name + "' reaches element " + std::to_string(element) + " of " +
                 buffer.name + ", which has " + std::to_string(buffer.elements));
@@ -120,99 +294,96 @@ class Interpreter {
     return bases_[id] + element * ingot::info(buffer.dtype).bytes;
   }
 
-  Value& tile(TileId id, const std::vector<Index>& indices) {
-    int64_t element = 0;
-    for (size_t d = 0; d < indices.size(); ++d) element = element * kernel_.tiles[id].dims[d] + at(indices[d], 0);
-    return tiles_[id].at(element);
+  Place place_of(const TileElement& element) const {
+    const Tile& tile = kernel_.tiles[element.tile];
+    const int64_t index = at(element.index);
+    INGOT_CHECK(index >= 0 && index < Resolver::elements_of(tile));
+    return {tiles_[element.tile] + index * tile.lanes, tile.lanes > 1 ? size_t{1} : 0};
   }
 
-  // Shared nodes are computed once within a statement.
-  Value evaluate(const Expr& expr) {
-    if (expr.use_count() == 1 || expr->args.empty()) return compute(*expr);
-    if (const auto known = shared_.find(expr.get()); known != shared_.end()) return known->second;
-    return shared_[expr.get()] = compute(*expr);
-  }
-
-  Value compute(const ExprNode& e) {
+  void compute(const Operation& operation) {
+    const ExprNode& e = *operation.node;
     switch (e.kind) {
-      case ExprKind::kConstant:
-        return {e.bits};
-      case ExprKind::kIndex: {
-        Value value(e.lanes);
-        for (int lane = 0; lane < e.lanes; ++lane) {
-          value[lane] = convert_scalar(DType::kI64, e.dtype, static_cast<Bits>(at(e.index, lane)));
-        }
-        return value;
-      }
-      case ExprKind::kVar:
-        return vars_[e.var];
+      case ExprKind::kIndex:
+        return compute_index(operation);
       case ExprKind::kTile:
-        return tile(e.tile, e.indices);
+        return copy(place_of(operation.element), e.lanes, operation.result);
       case ExprKind::kLoad:
-        return compute_load(e);
+        return compute_load(operation);
       case ExprKind::kApply:
-        return compute_apply(e);
-      case ExprKind::kSplat:
-        return Value(e.lanes, evaluate(e.args[0])[0]);
+        return compute_apply(operation);
       case ExprKind::kReduce:
-        return compute_reduce(e);
+        return compute_reduce(operation);
       case ExprKind::kConvert:
-      case ExprKind::kBitcast:
       case ExprKind::kRound:
-        break;
+        return compute_convert(operation);
+      default:
+        throw_bug("loops kernel '" + kernel_.name + "': an expression of another kind is no operation");
     }
-    const DType from = e.args[0]->dtype;
-    Value value = evaluate(e.args[0]);
-    for (Bits& bits : value) {
-      if (e.kind == ExprKind::kConvert) bits = convert_scalar(from, e.dtype, bits);
-      if (e.kind == ExprKind::kRound) bits = round_scalar(from, e.round_to, bits);
-    }
-    return value;
   }
 
-  Value compute_load(const ExprNode& e) {
-    const Value mask = e.args.empty() ? Value(e.lanes, 1) : evaluate(e.args[0]);
-    Value value(e.lanes, 0);
+  void compute_index(const Operation& operation) {
+    const ExprNode& e = *operation.node;
+    const int64_t base = at(operation.index);
     for (int lane = 0; lane < e.lanes; ++lane) {
-      if (mask[lane] != 0) value[lane] = load_scalar(kernel_.buffers[e.buffer].dtype, address(e.buffer, e.index, lane));
+      const int64_t value = sum(base, operation.index.lanes, lane);
+      values_[operation.result.lane(lane)] = convert_scalar(DType::kI64, e.dtype, static_cast<Bits>(value));
     }
-    return value;
   }
 
-  Value compute_apply(const ExprNode& e) {
-    std::vector<Value> args;
-    for (const Expr& arg : e.args) args.push_back(evaluate(arg));
-    Value value(e.lanes);
+  void compute_load(const Operation& operation) {
+    const ExprNode& e = *operation.node;
+    const int64_t base = at(operation.index);
+    for (int lane = 0; lane < e.lanes; ++lane) {
+      const bool is_read = e.args.empty() || values_[operation.args[0].lane(lane)] != 0;
+      const std::byte* from = is_read ? address(e.buffer, sum(base, operation.index.lanes, lane)) : nullptr;
+      values_[operation.result.lane(lane)] = is_read ? load_scalar(kernel_.buffers[e.buffer].dtype, from) : 0;
+    }
+  }
+
+  void compute_apply(const Operation& operation) {
+    const ExprNode& e = *operation.node;
     Bits operands[3] = {};
     for (int lane = 0; lane < e.lanes; ++lane) {
-      for (size_t k = 0; k < args.size(); ++k) operands[k] = args[k][lane];
-      value[lane] = apply_scalar(e.op, e.args.back()->dtype, std::span(operands, args.size()));
+      for (size_t k = 0; k < e.args.size(); ++k) operands[k] = values_[operation.args[k].lane(lane)];
+      values_[operation.result.lane(lane)] =
+          apply_scalar(e.op, e.args.back()->dtype, std::span(operands, e.args.size()));
     }
-    return value;
   }
 
-  Value compute_reduce(const ExprNode& e) {
-    Value value = evaluate(e.args[0]);
-    for (size_t half = value.size() / 2; half > 0; half /= 2) {
-      for (size_t lane = 0; lane < half; ++lane) {
+  void compute_convert(const Operation& operation) {
+    const ExprNode& e = *operation.node;
+    const DType from = e.args[0]->dtype;
+    for (int lane = 0; lane < e.lanes; ++lane) {
+      const Bits bits = values_[operation.args[0].lane(lane)];
+      values_[operation.result.lane(lane)] =
+          e.kind == ExprKind::kConvert ? convert_scalar(from, e.dtype, bits) : round_scalar(from, e.round_to, bits);
+    }
+  }
+
+  void compute_reduce(const Operation& operation) {
+    const ExprNode& e = *operation.node;
+    const int lanes = e.args[0]->lanes;
+    Bits* value = &values_[operation.result.first];
+    for (int lane = 0; lane < lanes; ++lane) value[lane] = values_[operation.args[0].lane(lane)];
+    for (int half = lanes / 2; half > 0; half /= 2) {
+      for (int lane = 0; lane < half; ++lane) {
         const Bits pair[2] = {value[lane], value[lane + half]};
         value[lane] = apply_scalar(e.op, e.dtype, pair);
       }
     }
-    return {value[0]};
   }
 
   const Kernel& kernel_;
-  const int64_t task_;
-  Writers* writers_;
-  std::vector<Value> vars_;
+  Block body_;
+  std::vector<Place> vars_;
+  std::vector<size_t> tiles_;  // where each begins
+  std::vector<Bits> values_;
   std::vector<std::byte> scratch_;
   std::vector<std::byte*> bases_;
-  std::vector<std::vector<Value>> tiles_;
-  std::unordered_map<const ExprNode*, Value> shared_;
+  Writers* writers_ = nullptr;
+  int64_t task_ = 0;
 };
-
-}  // namespace
 
 Writers::Writers(const Kernel& kernel) {
   for (const Buffer& buffer : kernel.buffers)
@@ -226,13 +397,16 @@ bool Writers::note(BufferId buffer, int64_t element, int64_t task) {
   return before == -1 || before == task;
 }
 
-void interpret(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task, Writers* writers) {
-  INGOT_CHECK(task >= 0 && task < kernel.task_count);
-  Interpreter(kernel, buffers, task, writers).run();
+Interpreter::Interpreter(const Kernel& kernel) : program_(std::make_unique<Program>(kernel)) {}
+Interpreter::~Interpreter() = default;
+
+void Interpreter::run(std::span<std::byte* const> buffers, int64_t task, Writers* writers) {
+  program_->run(buffers, task, writers);
 }
 
 void interpret_all(const Kernel& kernel, std::span<std::byte* const> buffers) {
-  for (int64_t task = 0; task < kernel.task_count; ++task) interpret(kernel, buffers, task);
+  Interpreter interpreter(kernel);
+  for (int64_t task = 0; task < kernel.task_count; ++task) interpreter.run(buffers, task);
 }
 
 }  // namespace ingot::loops

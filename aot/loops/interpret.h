@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,22 @@ class Writers {
   std::vector<std::vector<int64_t>> tasks_;  // of outputs
 };
 
-// Runs one task. `buffers` has the start of each input and output in the kernel's order; scratch is made here, and
-// filled with a pattern, since its contents are undefined at entry. Floats are computed in their own precision, one
-// rounding for each primitive operation; math functions (exp, tanh, ...) in f64, then rounded. Reading or writing outside
-// a buffer is a kBug error that names the buffer; so is writing what another task wrote, where `writers` are noted.
-void interpret(const Kernel& kernel, std::span<std::byte* const> buffers, int64_t task, Writers* writers = nullptr);
+// Floats are computed in their own precision, one rounding for each primitive operation; math functions (exp, tanh, ...)
+// in f64, then rounded. Reading or writing outside a buffer is a kBug error that names the buffer; so is writing what
+// another task wrote, where `writers` are noted.
+class Interpreter {
+ public:
+  explicit Interpreter(const Kernel& kernel);  // which outlives this
+  ~Interpreter();
+
+  // Runs one task. `buffers` has the start of each input and output in the kernel's order; scratch is made here, and
+  // filled with a pattern, since its contents are undefined at entry.
+  void run(std::span<std::byte* const> buffers, int64_t task, Writers* writers = nullptr);
+
+ private:
+  class Program;
+  std::unique_ptr<Program> program_;
+};
 
 // Every task in ascending order.
 void interpret_all(const Kernel& kernel, std::span<std::byte* const> buffers);

@@ -349,8 +349,9 @@ TEST(Codegen, InPlace) {
     std::memcpy(shared.starts[k], apart.starts[k], buffer.elements * info(buffer.dtype).bytes);
     if (buffer.may_alias >= 0) shared.starts[k] = shared.starts[buffer.may_alias];
   }
+  loops::Interpreter interpreter(kernel);
   for (int64_t task = 0; task < kernel.task_count; ++task) {
-    interpret(kernel, apart.starts, task);
+    interpreter.run(apart.starts, task);
     executable.run(0, shared.starts, task);
   }
   for (size_t k = 0; k < apart.starts.size(); ++k) {

@@ -52,6 +52,56 @@ TEST(Interpret, ContractionMicroKernel) {
   }
 }
 
+// Kernels as texts are verified; these become wrong afterwards.
+Kernel one_that(const std::string& body) {
+  return parse_kernel("kernel k lanes 1 tasks 2 (x: f32[4], y: f32[4] out) {\n" + body + "\n}\n");
+}
+
+TEST(Interpret, NamesWhatIsReachedOutside) {
+  Kernel kernel = one_that("  store y[2*task] = load x[task + 2]");
+  std::vector<float> x(4), y(4);
+  std::byte* const buffers[] = {bytes(x), bytes(y)};
+  const auto error = [&] { return error_of([&] { interpret_all(kernel, buffers); }); };
+  EXPECT_EQ(error(), "");
+  kernel.buffers[0].elements = 3;
+  EXPECT_NE(error().find("'k' reaches element 3 of x, which has 3"), std::string::npos) << error();
+  kernel.buffers[0].elements = 4;
+  kernel.buffers[1].elements = 2;
+  EXPECT_NE(error().find("'k' reaches element 2 of y, which has 2"), std::string::npos) << error();
+}
+
+TEST(Interpret, NamesWhatTwoTasksWrite) {
+  std::vector<float> x(4), y(4);
+  std::byte* const buffers[] = {bytes(x), bytes(y)};
+  const auto error = [&](const Kernel& kernel) {
+    Writers writers(kernel);
+    Interpreter interpreter(kernel);
+    interpreter.run(buffers, 0, &writers);
+    return error_of([&] { interpreter.run(buffers, 1, &writers); });
+  };
+  EXPECT_EQ(error(one_that("  store y[2*task] = load x[0]\n  store y[2*task] = load x[1]")), "");
+  const std::string twice = error(one_that("  store y[3] = load x[task]"));
+  EXPECT_NE(twice.find("'k': two tasks write element 3 of y"), std::string::npos) << twice;
+}
+
+// What a task leaves in tiles and scratch is not there for the next.
+TEST(Interpret, TasksStartUndefined) {
+  KernelBuilder b("tasks", 1);
+  const BufferId y = b.output("y", DType::kI32, 4);
+  const BufferId scratch = b.scratch("scratch", DType::kI32, 1);
+  const TileId tile = b.tile("tile", DType::kI32, 1);
+  b.set_task_count(2);
+  b.store(y, b.task() * 2, b.load(scratch, 0));
+  b.store(y, b.task() * 2 + 1, b.read(tile));
+  b.store(scratch, 0, b.constant_int(DType::kI32, 1));
+  b.set(tile, {}, b.constant_int(DType::kI32, 2));
+  std::vector<int32_t> values(4);
+  std::byte* const buffers[] = {reinterpret_cast<std::byte*>(values.data())};
+  interpret_all(b.finish(), buffers);
+  constexpr auto kUndefined = static_cast<int32_t>(0xA5A5A5A5);
+  EXPECT_EQ(values, std::vector<int32_t>(4, kUndefined));
+}
+
 // Every quotient and remainder of an affine index in two loops and lanes, against C++.
 TEST(Builder, DivideAndModulo) {
   std::mt19937 random(7);

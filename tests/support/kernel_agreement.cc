@@ -45,7 +45,7 @@ void expect_same(const Kernel& kernel, CodeRunner& code, size_t entry, uint64_t 
     fill(buffer.dtype, buffer.elements, interpreted.starts[i], random);
     std::memcpy(compiled.starts[i], interpreted.starts[i], bytes_of(buffer));
   }
-  for (int64_t task = 0; task < kernel.task_count; ++task) interpret(kernel, interpreted.starts, task);
+  interpret_all(kernel, interpreted.starts);
   run(code, kernel, entry, compiled.starts);
   for (size_t i = 0; i < interpreted.starts.size(); ++i) {
     const Buffer& buffer = kernel.buffers[i];

@@ -133,8 +133,8 @@ void LoweringRun::interpret(bool descending_tasks) {
     const std::vector<std::byte*> starts = pointers(bind(step));
     const int64_t count = step.kernel.task_count;
     loops::Writers writers(step.kernel);
-    for (int64_t k = 0; k < count; ++k)
-      loops::interpret(step.kernel, starts, task_at(k, count, descending_tasks), &writers);
+    loops::Interpreter interpreter(step.kernel);
+    for (int64_t k = 0; k < count; ++k) interpreter.run(starts, task_at(k, count, descending_tasks), &writers);
     check_gaps(step);
   }
 }
@@ -291,11 +291,11 @@ void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance, uin
                   const KernelChecks& checks) {
   std::optional<Expected> expected;
   if (checks.runs) expected.emplace(*f.function, tolerance, seed);
-  static int64_t kernels = 0;
-  ++kernels;
+  static int64_t calls = 0;
+  const int64_t turn = checks.turn.value_or(++calls);
   for (const loops::Target& target : loops::all_targets()) {
     const Lowering lowering = lower(*f.kernel, target);
-    const bool is_compiled = checks.compiles && takes_turn(target, kernels);
+    const bool is_compiled = checks.compiles && takes_turn(target, turn);
     const codegen::CodeImage image = is_compiled ? compile_lowering(lowering, target) : codegen::CodeImage();
     if (!expected) continue;
     const LoweringCheck check(*f.kernel, lowering, *expected, tolerance.relative, target);
