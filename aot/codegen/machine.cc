@@ -26,6 +26,7 @@ void initialize_llvm() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
     llvm::InitializeAllDisassemblers();
     llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { end_without_memory(); });
     return true;

@@ -8,6 +8,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "aot/base/join.h"
 #include "aot/loops/target.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/plan/explain_order.h"
@@ -16,14 +17,18 @@
 #include "apps/ingot/progress.h"
 #include "apps/ingot/report.h"
 #include "apps/ingot/sources.h"
+#include "apps/ingot/static_files.h"
 #include "apps/ingot/training_arguments.h"
 
 namespace ingot {
 namespace {
 
+constexpr const char* kStatic = "static";
+
 struct CompileCommand {
   std::vector<std::string> inputs;
   std::string output, sign;
+  std::string emit = "bundle";
   CompileOptions options;
   std::vector<std::string> shapes;
   TrainingArguments training;
@@ -39,8 +44,14 @@ uint64_t bytes_of_file(const std::string& path) {
   return error ? 0 : bytes;
 }
 
-void print_text(const Compiled& compiled, const std::string& path) {
-  fmt::print("{}: {}\n", path, size_text(bytes_of_file(path)));
+// What a run wrote, and where.
+struct Written {
+  std::string kind, path;  // kind: as --emit calls it
+  uint64_t bytes;
+};
+
+void print_text(const Compiled& compiled, const Written& written) {
+  fmt::print("{}: {}\n", written.path, size_text(written.bytes));
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
     fmt::print("  {}: {} kernels, {} of code, {} of constants\n", target.name, target.kernels.size(),
@@ -52,10 +63,10 @@ void print_text(const Compiled& compiled, const std::string& path) {
   }
 }
 
-void print_json(const Compiled& compiled, const std::string& path) {
+void print_json(const Compiled& compiled, const Written& written) {
   Json object = report("compile");
-  object["bundle"] = path;
-  object["bytes"] = bytes_of_file(path);
+  object[written.kind] = written.path;
+  object["bytes"] = written.bytes;
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
     Json row = {{"name", target.name},
@@ -122,6 +133,42 @@ void write_signed(const Compiled& compiled, const std::string& path, const std::
   file.commit();
 }
 
+// Where the result goes. A bad path is known before the work.
+class Output {
+ public:
+  explicit Output(const CompileCommand& command) : command_(command) {
+    if (command.emit == kStatic) {
+      check_static();
+      files_.emplace(command.output);
+    } else {
+      WholeFile(command.output);
+      if (!command.sign.empty()) key_ = read_private_key(command.sign);
+    }
+  }
+
+  std::string name() const { return files_ ? files_->name() : std::filesystem::path(command_.output).stem().string(); }
+
+  Written write(const Compiled& compiled) {
+    if (files_) return {command_.emit, command_.output, files_->write(compiled.spec)};
+    write_signed(compiled, command_.output, key_);
+    return {command_.emit, command_.output, bytes_of_file(command_.output)};
+  }
+
+ private:
+  void check_static() const {
+    if (!command_.sign.empty()) throw_error(nullptr, "--emit static writes no bundle, which --sign would sign");
+    const std::vector<std::string>& targets = command_.options.targets;
+    if (targets.size() == 1) return;
+    throw_error(nullptr,
+                fmt::format("--emit static is for one processor, and the targets are {}; name one: --target {}",
+                            join(targets, ", "), targets.back()));
+  }
+
+  const CompileCommand& command_;
+  std::optional<StaticFiles> files_;
+  std::optional<ingot_private_key> key_;
+};
+
 Freeze freeze_of(const CompileCommand& command) {
   if (command.freeze && command.no_freeze) throw_error(nullptr, "--freeze and --no-freeze exclude each other");
   return command.freeze ? Freeze::kAll : command.no_freeze ? Freeze::kNothing : Freeze::kBrought;
@@ -129,11 +176,10 @@ Freeze freeze_of(const CompileCommand& command) {
 
 void run_compile(const CompileCommand& command) {
   check_training(command.training);
-  WholeFile(command.output);  // a bad path is known before the work
-  const auto key = command.sign.empty() ? std::nullopt : std::optional(read_private_key(command.sign));
+  Output output(command);
   CompileOptions options = command.options;
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
-  options.name = std::filesystem::path(command.output).stem().string();
+  options.name = output.name();
   options.shapes = given_shapes(command.shapes);
   options.freeze = freeze_of(command);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
@@ -158,9 +204,9 @@ void run_compile(const CompileCommand& command) {
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
-  write_signed(compiled, command.output, key);
-  if (command.json) return print_json(compiled, command.output);
-  print_text(compiled, command.output);
+  const Written written = output.write(compiled);
+  if (command.json) return print_json(compiled, written);
+  print_text(compiled, written);
   if (!compiled.spec.initial_state.empty()) {
     fmt::print("  first values of the state from {}\n",
                options.initial_state.empty() ? "the model" : options.initial_state);
@@ -185,6 +231,7 @@ Command compile_command() {
           "'head.*'\n"
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
+          "  ingot compile net/ -o net --emit static --target aarch64    # net/net.h, net.c, net_kernels.o\n"
           "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
           "  ingot compile step.mlir -o slow.ingot --skip fuse        # what fusing brings: ingot bench both",
       .options =
@@ -193,7 +240,15 @@ Command compile_command() {
             "[ENTRY=]FILE.mlir, FILE.onnx or FOLDER...: StableHLO text or ONNX models; entry points share state by "
             "name",
             {.required = true, .names = Names::kProgram}},
-           {"-o,--output", &o.output, "the bundle to write", {.required = true, .names = Names::kOutput}},
+           {"-o,--output",
+            &o.output,
+            "the bundle to write; of --emit static a folder",
+            {.required = true, .names = Names::kOutput}},
+           {"--emit",
+            &o.emit,
+            "static: instead of a bundle a header, a C source and an object, for programs without an engine, files or "
+            "an operating system; for one target",
+            {.choices = {"bundle", kStatic}}},
            {"--target",
             &o.options.targets,
             loops::target_names() + "; several by commas, best first (default: every row of this kind of processor)",

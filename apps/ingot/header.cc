@@ -3,6 +3,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/file.h"
+#include "apps/ingot/c_names.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/sources.h"
 #include "apps/ingot/typed_header.h"

@@ -4,51 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 #include "aot/base/join.h"
+#include "apps/ingot/c_names.h"
 
 namespace ingot {
 namespace {
-
-// The C++ type of an element; of types that C++ lacks, one that has the bits.
-struct ElementType {
-  ingot_dtype dtype;
-  const char* name;
-};
-constexpr ElementType kElementTypes[] = {
-    {INGOT_BOOL, "std::uint8_t"},
-    {INGOT_I2, "std::uint8_t"},
-    {INGOT_I4, "std::uint8_t"},
-    {INGOT_I8, "std::int8_t"},
-    {INGOT_I16, "std::int16_t"},
-    {INGOT_I32, "std::int32_t"},
-    {INGOT_I64, "std::int64_t"},
-    {INGOT_U2, "std::uint8_t"},
-    {INGOT_U4, "std::uint8_t"},
-    {INGOT_U8, "std::uint8_t"},
-    {INGOT_U16, "std::uint16_t"},
-    {INGOT_U32, "std::uint32_t"},
-    {INGOT_U64, "std::uint64_t"},
-    {INGOT_F16, "std::uint16_t"},
-    {INGOT_BF16, "std::uint16_t"},
-    {INGOT_F32, "float"},
-    {INGOT_F64, "double"},
-    {INGOT_F8E4M3FN, "std::uint8_t"},
-    {INGOT_F8E5M2, "std::uint8_t"},
-    {INGOT_C64, "std::complex<float>"},
-    {INGOT_C128, "std::complex<double>"},
-};
-
-std::string element_type(ingot_dtype dtype) {
-  const auto* found = std::ranges::find(kElementTypes, dtype, &ElementType::dtype);
-  return found == std::end(kElementTypes) ? "std::byte" : found->name;
-}
-
-std::string capitals(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // "train_step" is TrainStep.
 std::string class_name(const std::string& name) {
@@ -72,30 +33,6 @@ std::string quoted(const std::string& text) {
   return literal + "\"";
 }
 
-const std::set<std::string> kWords = {
-    "alignas",  "and",      "asm",      "auto",     "bool",     "break",     "case",      "catch",    "char",
-    "class",    "const",    "default",  "delete",   "do",       "double",    "else",      "enum",     "export",
-    "extern",   "false",    "float",    "for",      "friend",   "goto",      "if",        "inline",   "int",
-    "long",     "new",      "not",      "nullptr",  "or",       "private",   "protected", "public",   "register",
-    "return",   "short",    "signed",   "sizeof",   "static",   "struct",    "switch",    "template", "this",
-    "throw",    "true",     "try",      "typedef",  "union",    "using",     "virtual",   "void",     "volatile",
-    "while",    "xor",      "operator", "requires", "concept",  "namespace", "alignof",   "explicit", "mutable",
-    "typename", "unsigned", "noexcept", "decltype", "constexpr"};
-
-// Names that differ from each other and from C++'s own: what is taken already is numbered.
-class Scope {
- public:
-  explicit Scope(std::initializer_list<std::string> taken) : taken_(kWords) { taken_.insert(taken); }
-  std::string add(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-};
-
 // An input or an output, and what it is called in the header.
 struct Port {
   const bundle::Tensor* tensor;
@@ -111,8 +48,8 @@ struct NamedEntry {
   std::vector<Port> ports;  // inputs, then outputs
 };
 
-std::vector<Port> name_ports(const NamedEntry& named, Scope& constants) {
-  Scope members({"run", "entry", "entry_", named.type});
+std::vector<Port> name_ports(const NamedEntry& named, NameScope& constants) {
+  NameScope members({"run", "entry", "entry_", named.type});
   std::vector<Port> ports;
   const auto add = [&](const std::vector<bundle::Tensor>& tensors, bool is_input) {
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -155,7 +92,7 @@ std::vector<std::pair<std::string, uint64_t>> constants_of(const bundle::BundleS
 }
 
 std::vector<NamedEntry> name_entries(const bundle::BundleSpec& spec, const std::string& prefix) {
-  Scope constants({capitals(prefix) + "_BUNDLE_BYTES"}), types({prefix, "bytes"});
+  NameScope constants({capitals(prefix) + "_BUNDLE_BYTES"}), types({prefix, "bytes"});
   for (const auto& [name, value] : constants_of(spec)) {
     constants.add(capitals(prefix + "_" + name));
     types.add(name);
@@ -193,7 +130,7 @@ std::string c_part(const bundle::BundleSpec& spec, const std::vector<NamedEntry>
 }
 
 std::string tensor_type(const bundle::Tensor& tensor) {
-  std::string text = "ingot::engine::TensorType<" + element_type(tensor.dtype);
+  std::string text = std::string("ingot::engine::TensorType<") + element_type(tensor.dtype).cpp;
   for (const uint64_t dim : tensor.dims) text += fmt::format(", {}", dim);
   return text + ">";
 }
@@ -240,13 +177,6 @@ std::string cpp_part(const bundle::BundleSpec& spec, const std::vector<NamedEntr
 }
 
 }  // namespace
-
-std::string identifier(const std::string& text) {
-  std::string name;
-  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (kWords.contains(name)) return name + "_";
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
-}
 
 std::string typed_header(const bundle::BundleSpec& spec, const HeaderNames& names) {
   const std::vector<NamedEntry> entries = name_entries(spec, names.prefix);

@@ -13,9 +13,6 @@ struct HeaderNames {
   bool is_embedded = false;  // declares PREFIX_bundle
 };
 
-// `text` as an identifier of C and C++.
-std::string identifier(const std::string& text);
-
 // For C: sizes and indices as constants. For C++: the same in a namespace, and a class for each entry point, whose
 // inputs and outputs are spans of their own types.
 std::string typed_header(const bundle::BundleSpec& spec, const HeaderNames& names);

@@ -74,7 +74,7 @@ std::set<std::string> dev_commands() {
 // What is wrong with a line that a document shows, or "".
 std::string complaint(const std::string& line) {
   const std::vector<std::string> words = words_of(line);
-  static const std::set<std::string> kOthers = {".", "cc", "cd", "git", "ls", "sudo"};
+  static const std::set<std::string> kOthers = {".", "aarch64-linux-gnu-gcc", "cc", "cd", "git", "ls", "sudo"};
   static const std::regex kPip(R"re(pip install build/wheel/ingot-\*\.whl( [a-z]+==[0-9.]+)*)re");
   if (words[0] == "ingot") {
     std::vector<const char*> arguments;
