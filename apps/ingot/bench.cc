@@ -102,7 +102,7 @@ void bench(const BenchOptions& options) {
   device.start_state(options.state.empty() && needs_state(device, spec) ? kZeroState : options.state);
   const auto inputs = device.inputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<InputSource> sources = fill_inputs(device, entry, options.set, bound, options.cast);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, inputs, options.set, bound, options.cast);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (sources[i] == InputSource::kNone) fill_random(inputs[i], bound.inputs[i]);
   }

@@ -63,10 +63,11 @@ void print_text(const Compiled& compiled, const Written& written) {
   }
 }
 
-void print_json(const Compiled& compiled, const Written& written) {
+void print_json(const Compiled& compiled, const Written& written, const std::vector<std::string>& notes) {
   Json object = report("compile");
   object[written.kind] = written.path;
   object["bytes"] = written.bytes;
+  if (!notes.empty()) object["notes"] = notes;
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
     Json row = {{"name", target.name},
@@ -174,39 +175,67 @@ Freeze freeze_of(const CompileCommand& command) {
   return command.freeze ? Freeze::kAll : command.no_freeze ? Freeze::kNothing : Freeze::kBrought;
 }
 
+// The programs, each at all sizes that are asked for, and what they bring with them.
+struct Sources {
+  std::vector<std::unique_ptr<Module>> modules;
+  std::vector<std::shared_ptr<const void>> holders;  // of first values of state
+};
+
+Sources read_sources(const CompileCommand& command, CompileOptions& options, std::vector<std::string>& notes) {
+  Sources sources;
+  std::vector<SizeChoices> choices = size_choices(command.shapes);
+  const bool is_sized = std::ranges::any_of(choices, [](const SizeChoices& c) { return c.sizes.size() > 1; });
+  if (is_sized && command.training.is_given())
+    throw_error(nullptr, "--train takes one size of each: give --shape one size");
+  if (!is_sized) options.shapes = given_shapes(command.shapes);
+  for (const std::string& file : program_files(command.inputs)) {
+    const auto load = [&](std::vector<GivenShape>& shapes) {
+      LoadedProgram program = load_program(file, shapes);
+      add_values(std::move(program.values), file, options.values);
+      sources.holders.push_back(std::move(program.holder));
+      return std::move(program.module);
+    };
+    if (!is_sized) {
+      sources.modules.push_back(load(options.shapes));
+      continue;
+    }
+    AtSizes sized = at_sizes(load, choices);
+    std::ranges::move(sized.modules, std::back_inserter(sources.modules));
+    std::ranges::move(sized.notes, std::back_inserter(notes));
+  }
+  for (const SizeChoices& c : choices) {
+    if (is_sized) check_shapes_are_used({{c.name, c.sizes[0], c.is_used}});
+  }
+  return sources;
+}
+
 void run_compile(const CompileCommand& command) {
   check_training(command.training);
   Output output(command);
   CompileOptions options = command.options;
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = output.name();
-  options.shapes = given_shapes(command.shapes);
   options.freeze = freeze_of(command);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
+  std::vector<std::string> notes;
   const Compiled compiled = [&] {
     Progress progress;
     options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
-    std::vector<std::unique_ptr<Module>> modules;
-    std::vector<std::shared_ptr<const void>> holders;
-    for (const std::string& file : program_files(command.inputs)) {
-      LoadedProgram program = load_program(file, options.shapes);
-      modules.push_back(std::move(program.module));
-      add_values(std::move(program.values), file, options.values);
-      holders.push_back(std::move(program.holder));
-    }
+    Sources sources = read_sources(command, options, notes);
     if (command.training.is_given()) {
-      Program program = trained(std::move(modules), command.training, options.shapes);
+      Program program = trained(std::move(sources.modules), command.training, options.shapes);
       return compile(program, options);
     }
-    return compile(std::move(modules), options);
+    return compile(std::move(sources.modules), options);
   }();
   if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
   const Written written = output.write(compiled);
-  if (command.json) return print_json(compiled, written);
+  if (command.json) return print_json(compiled, written, notes);
   print_text(compiled, written);
+  for (const std::string& note : notes) fmt::print("  {}\n", note);
   if (!compiled.spec.initial_state.empty()) {
     fmt::print("  first values of the state from {}\n",
                options.initial_state.empty() ? "the model" : options.initial_state);
@@ -227,6 +256,7 @@ Command compile_command() {
       .examples =
           "  ingot compile step.mlir -o step.ingot\n"
           "  ingot compile model.onnx -o model.ingot --shape batch=1    # an ONNX model and its weights\n"
+          "  ingot compile model.onnx -o model.ingot --shape batch=1,8,32    # three sizes that share weights\n"
           "  ingot compile model.onnx -o train.ingot --shape batch=32 --train cross_entropy:labels --trainable "
           "'head.*'\n"
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
@@ -255,7 +285,8 @@ Command compile_command() {
             {.commas = true}},
            {"--shape",
             &o.shapes,
-            "sizes that the programs leave open: batch=32, x=32x784; several by commas",
+            "sizes that the programs leave open: batch=32, x=32x784, batch=1,8,32: an entry point for each; several by "
+            "commas",
             {.commas = true}},
            {"--state", &o.options.initial_state,
             "safetensors file with first values of the state, or zeros (default: state.safetensors beside the "

@@ -150,6 +150,15 @@ void read_npy(const std::string& path, const ingot_tensor_info& tensor, bool cas
   }
 }
 
+std::vector<int64_t> npy_shape(const std::string& path) {
+  const std::string file = read_text(path);
+  try {
+    return parse_npy_header(split(file).first).type.shape;
+  } catch (const Error& error) {
+    throw Error(error.kind(), nullptr, fmt::format("{}: {}", path, error.message()));
+  }
+}
+
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                                    numpy_descr(graph_dtype(tensor.dtype)), numpy_shape(shape_of(tensor)));

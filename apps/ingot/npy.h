@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/ingot/stored_array.h"
 
@@ -23,6 +24,8 @@ NpyHeader parse_npy_header(std::string_view text);
 
 // Fills `to`, the memory of `tensor`. The shape must be the same, and so must the element type, unless `cast`.
 void read_npy(const std::string& path, const ingot_tensor_info& tensor, bool cast, std::span<std::byte> to);
+
+std::vector<int64_t> npy_shape(const std::string& path);
 
 void write_npy(const std::string& path, const ingot_tensor_info& tensor, std::span<const std::byte> data);
 

@@ -11,6 +11,7 @@
 #include "apps/ingot/npy.h"
 #include "apps/ingot/report.h"
 #include "apps/ingot/tensor_files.h"
+#include "apps/ingot/wanted_call.h"
 
 namespace ingot {
 namespace {
@@ -61,33 +62,33 @@ void show_outputs(const std::vector<ingot_tensor_info>& outputs, const Device::B
   if (!options.save_outputs.empty()) std::filesystem::create_directories(options.save_outputs);
   Json object = report("run");
   for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::span<const std::byte> data = bound.outputs[i].first(outputs[i].bytes);
     std::string path;
     if (!options.save_outputs.empty()) {
       path = (std::filesystem::path(options.save_outputs) / file_name(outputs[i].name)).string();
-      write_npy(path, outputs[i], bound.outputs[i]);
+      write_npy(path, outputs[i], data);
     }
-    object["outputs"].push_back(json_of(outputs[i], bound.outputs[i], path));
+    object["outputs"].push_back(json_of(outputs[i], data, path));
     if (options.json) continue;
-    fmt::print("{} = {}{}{}\n", to_string(outputs[i]), first_values(outputs[i], bound.outputs[i]),
-               path.empty() ? "" : " -> ", path);
+    fmt::print("{} = {}{}{}\n", to_string(outputs[i]), first_values(outputs[i], data), path.empty() ? "" : " -> ",
+               path);
   }
   if (options.json) print(object);
 }
 
 void run(const RunOptions& options) {
   Device device(options.bundle, options.threads, options.trust);
-  const uint32_t entry = device.find_entry(options.entry);
+  const auto& [entry, inputs, outputs, dims] = wanted_call(device, options.entry, options.inputs);
   device.start_state(options.state);
-  const auto inputs = device.inputs(entry);
   const Device::Bound bound = device.bind(entry);
-  const std::vector<InputSource> sources = fill_inputs(device, entry, options.inputs, bound, options.cast);
+  const std::vector<InputSource> sources = fill_inputs(device, entry, inputs, options.inputs, bound, options.cast);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (sources[i] != InputSource::kNone) continue;
     throw_error(nullptr,
                 fmt::format("input {} is missing; give it by --input {}=...", to_string(inputs[i]), inputs[i].name));
   }
   device.run(entry);
-  show_outputs(device.outputs(entry), bound, options);
+  show_outputs(outputs, bound, options);
   if (!options.save_state.empty()) device.save_state(options.save_state);
 }
 
@@ -102,7 +103,10 @@ Command run_command() {
       .examples = "  ingot run net.ingot predict --input images=@x.npy --state trained.safetensors --save-outputs out/",
       .options =
           {{"bundle", &o.bundle, "the bundle", {.required = true, .names = Names::kInput}},
-           {"entry", &o.entry, "entry point (default: the only one, or train_step)"},
+           {"entry", &o.entry,
+            "entry point, or program at several sizes: the smallest that holds the arrays given (default: the only "
+            "one, "
+            "or train_step)"},
            {"--input", &o.inputs, "NAME=@FILE.npy | @FILE.safetensors:KEY | random | NUMBER", {.names = Names::kInput}},
            {"--cast", &o.cast, "convert arrays of other element types; integers must fit"},
            {"--state", &o.state, "safetensors file with the state, or zeros (default: the init entry)"},

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "aot/analysis/walk.h"
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 #include "aot/base/file.h"
 #include "aot/bundle/check_spec.h"
@@ -51,17 +52,15 @@ void make_room(Module& module, const std::string& name) {
   other->name = free;
 }
 
-// "batch=32" and "x=32x784".
-GivenShape parse_shape(const std::string& text) {
-  const size_t equals = text.find('=');
-  GivenShape given{text.substr(0, equals), {}};
-  for (size_t at = equals; at != text.npos && at < text.size(); at = text.find('x', at)) {
-    const char* begin = text.data() + ++at;
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), size);
-    if (error != std::errc() || size < 0 || (*end != '\0' && *end != 'x')) break;
-    given.sizes.push_back(size);
-    if (*end == '\0') return given;
+// "32" and "32x784", of what stands in `text`.
+Shape parse_sizes(std::string_view sizes, const std::string& text) {
+  Shape parsed;
+  const char *at = sizes.data(), *const end = at + sizes.size();
+  while (at < end) {
+    const auto [rest, error] = std::from_chars(at, end, parsed.emplace_back());
+    if (error != std::errc() || parsed.back() < 0 || (rest < end && (*rest != 'x' || rest + 1 == end))) break;
+    if (rest == end) return parsed;
+    at = rest + 1;
   }
   throw_error(nullptr,
               fmt::format("--shape {}: expected NAME=SIZE or NAME=SIZExSIZE, as in batch=32 or x=32x784", text));
@@ -144,9 +143,29 @@ bundle::BundleSpec load_bundle(const std::string& path) {
   }
 }
 
+std::vector<SizeChoices> size_choices(const std::vector<std::string>& texts) {
+  std::vector<SizeChoices> all;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals != text.npos) all.push_back({text.substr(0, equals), {}});
+    const size_t first = equals == text.npos ? 0 : equals + 1;
+    const Shape sizes = parse_sizes(all.empty() ? "" : std::string_view(text).substr(first), text);
+    if (contains(all.back().sizes, sizes))
+      throw_error(nullptr, fmt::format("--shape {}: this size was given before", text));
+    all.back().sizes.push_back(sizes);
+  }
+  return all;
+}
+
 std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts) {
   std::vector<GivenShape> shapes;
-  for (const std::string& text : texts) shapes.push_back(parse_shape(text));
+  for (const SizeChoices& choices : size_choices(texts)) {
+    if (choices.sizes.size() > 1) {
+      throw_error(nullptr,
+                  fmt::format("--shape {}: one size is asked for here; `ingot compile` takes several", choices.name));
+    }
+    shapes.push_back({choices.name, choices.sizes[0]});
+  }
   return shapes;
 }
 

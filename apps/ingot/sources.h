@@ -10,6 +10,7 @@
 #include "aot/bundle/bundle.h"
 #include "aot/graph/graph.h"
 #include "aot/passes/pass.h"
+#include "aot/pipeline/at_sizes.h"
 
 namespace ingot {
 
@@ -40,6 +41,9 @@ LoadedProgram load_program(const std::string& argument, std::vector<GivenShape>&
 
 // What `--shape batch=32,x=32x784` gives.
 std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts);
+
+// What `--shape batch=1,8,32,x=32x784` gives: several sizes of a name.
+std::vector<SizeChoices> size_choices(const std::vector<std::string>& texts);
 
 // A module's text as it is, without import.
 std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path);

@@ -109,9 +109,24 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, boo
   read_tensor(path.substr(0, colon), path.substr(colon + 1), tensor, cast, to);
 }
 
-std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
-                                     const Device::Bound& bound, bool cast) {
-  const std::vector<ingot_tensor_info> inputs = device.inputs(entry);
+std::vector<uint64_t> dims_of_source(const std::string& source) {
+  if (!source.starts_with("@")) return {};
+  const std::string path = source.substr(1);
+  const size_t colon = path.rfind(':');
+  std::vector<int64_t> shape;
+  if (path.ends_with(".npy")) {
+    shape = npy_shape(path);
+  } else if (colon != path.npos) {
+    refuse_other_formats(path.substr(0, colon), Wanted::kTensors);
+    const SafeTensorsReader file(path.substr(0, colon));
+    const auto found = file.arrays().find(path.substr(colon + 1));
+    if (found != file.arrays().end()) shape = found->second.shape;
+  }
+  return {shape.begin(), shape.end()};
+}
+
+std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<ingot_tensor_info>& inputs,
+                                     const std::vector<std::string>& settings, const Device::Bound& bound, bool cast) {
   std::vector<InputSource> sources;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     sources.push_back(device.bundle().input_default(entry, i) ? InputSource::kDefault : InputSource::kNone);
@@ -120,7 +135,7 @@ std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const
     const size_t equals = setting.find('=');
     if (equals == setting.npos) throw_error(nullptr, fmt::format("{}: write NAME=VALUE, as in lr=0.01", setting));
     const uint32_t index = device.find_input(entry, setting.substr(0, equals));
-    fill_tensor(inputs[index], setting.substr(equals + 1), cast, bound.inputs[index]);
+    fill_tensor(inputs[index], setting.substr(equals + 1), cast, bound.inputs[index].first(inputs[index].bytes));
     sources[index] = InputSource::kUser;
   }
   return sources;

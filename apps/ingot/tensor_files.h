@@ -20,9 +20,14 @@ void fill_tensor(const ingot_tensor_info& tensor, const std::string& source, boo
 // Where the value of an input comes from so far.
 enum class InputSource { kNone, kDefault, kUser };
 
-// Fills inputs of an entry from settings NAME=SOURCE, as above. Tells of every input where its value comes from.
-std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<std::string>& settings,
-                                     const Device::Bound& bound, bool cast = false);
+// Fills `inputs` of an entry, which may have fewer rows than the entry's own, from settings NAME=SOURCE, as above. Tells
+// of every input where its value comes from.
+std::vector<InputSource> fill_inputs(const Device& device, uint32_t entry, const std::vector<ingot_tensor_info>& inputs,
+                                     const std::vector<std::string>& settings, const Device::Bound& bound,
+                                     bool cast = false);
+
+// The shape of the array that a SOURCE is; none where it fits any shape.
+std::vector<uint64_t> dims_of_source(const std::string& source);
 
 // One number in every element.
 void fill_number(const ingot_tensor_info& tensor, double value, std::span<std::byte> to);

@@ -101,7 +101,7 @@ class Training {
         inputs_(device_.inputs(entry_)),
         outputs_(device_.outputs(entry_)),
         bound_(device_.bind(entry_)),
-        batches_(options.data, inputs_, fill_inputs(device_, entry_, options.set, bound_), options.cast),
+        batches_(options.data, inputs_, fill_inputs(device_, entry_, inputs_, options.set, bound_), options.cast),
         checkpoint_(device_, entry_, batches_.count(), options.save),
         past_(device_),
         period_(options.save_every),

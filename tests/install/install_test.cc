@@ -114,7 +114,8 @@ TEST_F(InstalledPackage, ExportsTheCApiAlone) {
 
 TEST_F(InstalledPackage, HeadersStandAlone) {
   for (const char* line : {"-x c -std=c99 -include ingot/engine.h", "-x c++ -std=c++11 -include ingot/engine.h",
-                           "-x c -std=c99 -include ingot/signature.h", "-x c++ -std=c++20 -include ingot/engine.hpp"}) {
+                           "-x c -std=c99 -include ingot/signature.h", "-x c++ -std=c++20 -include ingot/engine.hpp",
+                           "-x c++ -std=c++20 -include ingot/sized.hpp"}) {
     done(fmt::format("{} {} -Wall -Wextra -Werror -pedantic -fsyntax-only -I{}/include /dev/null",
                      std::string_view(line).starts_with("-x c -") ? INGOT_C_COMPILER : INGOT_CXX_COMPILER, line,
                      kPrefix.string()));
@@ -127,8 +128,9 @@ TEST_F(InstalledPackage, HeadersStandAlone) {
   for (const auto& file : fs::recursive_directory_iterator(kPrefix / "include/ingot")) {
     if (file.is_regular_file()) headers.insert(fs::relative(file.path(), kPrefix / "include").string());
   }
-  EXPECT_EQ(headers, (std::set<std::string>{"ingot/engine.h", "ingot/engine.hpp", "ingot/schema/dtype.h",
-                                            "ingot/schema/signature.h", "ingot/signature.h", "ingot/status.h"}));
+  EXPECT_EQ(headers,
+            (std::set<std::string>{"ingot/engine.h", "ingot/engine.hpp", "ingot/sized.hpp", "ingot/schema/dtype.h",
+                                   "ingot/schema/signature.h", "ingot/signature.h", "ingot/status.h"}));
 }
 
 TEST_F(InstalledPackage, AProgramOpensWhatAKeySignedAlone) {

@@ -1,6 +1,7 @@
 // Weights that go back into an ONNX model, and all else, which stays.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "aot/base/file.h"

@@ -19,7 +19,7 @@ DeviceRun train_on_device(const std::string& bundle_path, const std::string& dat
   if (data_path.empty()) {
     for (size_t i = 0; i < inputs.size(); ++i) fill_random(inputs[i], bound.inputs[i]);
   } else {
-    batches.emplace(std::vector{data_path}, inputs, fill_inputs(device, entry, {}, bound));
+    batches.emplace(std::vector{data_path}, inputs, fill_inputs(device, entry, inputs, {}, bound));
   }
 
   DeviceRun run;

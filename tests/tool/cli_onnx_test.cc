@@ -73,6 +73,30 @@ TEST_F(CliOnnxTest, StateOfAFileIsFrozenWhenAskedFor) {
   EXPECT_TRUE(!has_w(shown, "state") && has_w(shown, "frozen")) << shown;
 }
 
+TEST_F(CliOnnxTest, SeveralSizesAreEntryPointsOfOneProgram) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  const std::string said = done("compile model.onnx -o model.ingot --shape batch=1,3");
+  EXPECT_NE(said.find("predict@batch=1: "), std::string::npos) << said;
+  EXPECT_NE(said.find("predict@batch<=3: "), std::string::npos) << said;
+  write_safetensors(path("x.safetensors"), {{"one", tensor({1, 2}, {3, 4})},
+                                            {"two", tensor({2, 2}, {3, -4, 5, -6})},
+                                            {"four", tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}});
+  EXPECT_NE(done("run model.ingot predict --input x=@x.safetensors:one").find("y: f32[1,2] = [3, 0]"),
+            std::string::npos);
+  EXPECT_NE(done("run model.ingot --input x=@x.safetensors:two").find("y: f32[2,2] = [3, 4, 5, 6]"), std::string::npos);
+  EXPECT_NE(refused("run model.ingot predict --input x=@x.safetensors:four")
+                .find("'predict' has no entry point for batch=4; there are: predict@batch=1, predict@batch<=3"),
+            std::string::npos);
+  EXPECT_NE(refused("run model.ingot predict --input x=random").find("no entry point for no size"), std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,1").find("this size was given before"),
+            std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,2,seq=1,2").find("of the name seq"),
+            std::string::npos);
+  EXPECT_NE(refused("import model.onnx --shape batch=1,2").find("one size is asked for here"), std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,2 --train mse_loss").find("--train takes one size"),
+            std::string::npos);
+}
+
 TEST_F(CliOnnxTest, EntryPointsOfSeveralModelsShareWeightsByName) {
   write("model.onnx", layer({1, 2, 3, 4}));
   done("compile small=model.onnx -o one.ingot --shape batch=1");

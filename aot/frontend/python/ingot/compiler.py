@@ -15,6 +15,7 @@ from ingot.session import Bundle
 
 File: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = EntryPoints | Mapping[str, str] | File
+Shapes: TypeAlias = Mapping[str, int | str | Sequence[int]]  # 32, "32x784", [1, 8, 32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ def compile(
     *,
     target: str = "host",
     state: File | None = None,
-    shapes: Mapping[str, int | str] | None = None,
+    shapes: Shapes | None = None,
     skip: Sequence[str] = (),
     freeze: bool | None = None,
     train: Training | None = None,
@@ -60,9 +61,9 @@ def compile(
     wrote; or what `ingot.torch` or `ingot.jax` traced. The bundle is written to `output`, or else lives as long as it
     is used.
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
-    that the program leaves open; `skip` passes that are left out. `freeze` makes constants of all state that has a
-    first value and that no entry point writes, or of none; without it, of the weights of ONNX models. `train` makes a
-    training step of a model.
+    that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
+    left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
+    without it, of the weights of ONNX models. `train` makes a training step of a model.
 
     Raises RuntimeError with what the compiler says.
     """
@@ -70,14 +71,22 @@ def compile(
         written = Path(output) if output is not None else Path(scratch) / "program.ingot"
         options = ["--target", target, *(("--state", os.fspath(state)) if state is not None else ())]
         options += [word for name in skip for word in ("--skip", name)]
-        for name, size in (shapes or {}).items():
-            options += ["--shape", f"{name}={size}"]
+        options += shape_options(shapes)
         if freeze is not None:
             options.append("--freeze" if freeze else "--no-freeze")
         if train is not None:
             options += train.options()
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)
         return Bundle(written)
+
+
+def shape_options(shapes: Shapes | None) -> list[str]:
+    """As words of a command line."""
+    words = []
+    for name, sizes in (shapes or {}).items():
+        text = str(sizes) if isinstance(sizes, int | str) else ",".join(map(str, sizes))
+        words += ["--shape", f"{name}={text}"]
+    return words
 
 
 def _source(program: Program, folder: Path) -> Path:

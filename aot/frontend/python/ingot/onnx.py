@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import ingot.compiler
 from ingot import tool
-from ingot.compiler import Training
+from ingot.compiler import Shapes, Training, shape_options
 from ingot.session import Bundle
 
 
@@ -33,7 +32,7 @@ def compile(
     output: str | os.PathLike[str] | None = None,
     *,
     target: str = "host",
-    shapes: Mapping[str, int | str] | None = None,
+    shapes: Shapes | None = None,
     freeze: bool = True,
     train: Training | None = None,
 ) -> Bundle:
@@ -58,14 +57,13 @@ def export(model: Model, state: str | os.PathLike[str], output: str | os.PathLik
         tool.call("export", _file(model, scratch), "--state", state, "-o", output)
 
 
-def import_model(model: Model, *, shapes: Mapping[str, int | str] | None = None) -> str:
+def import_model(model: Model, *, shapes: Shapes | None = None) -> str:
     """The model as StableHLO text; its weights are state.
 
     Raises RuntimeError with what the compiler says.
     """
-    options = [word for name, size in (shapes or {}).items() for word in ("--shape", f"{name}={size}")]
     with tempfile.TemporaryDirectory() as scratch:
-        return tool.call("import", _file(model, scratch), *options)
+        return tool.call("import", _file(model, scratch), *shape_options(shapes))
 
 
 def _file(model: Model, folder: str) -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingot import _engine
 from ingot.arrays import NUMBER, NUMPY, Framework, Port, framework_of, torch_tensor
+from ingot.sized import Size, Sized, program_and_sizes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -39,7 +40,8 @@ class Bundle:
 class Session:
     """A running instance of a bundle, with state of its own.
 
-    `entries` has the entry points as functions, `state` the state as arrays over the session's own memory. Several
+    `entries` has the entry points as functions, `programs` those at several sizes as one function each, beside the
+    others; `state` has the state as arrays over the session's own memory. Several
     threads may use a session: one runs, the others wait. `memory`, of the bundle's `state_bytes` at a multiple of 64,
     is where the state is to lie.
     """
@@ -55,6 +57,17 @@ class Session:
             name: Entry(self, i, name, inputs, defaults, outputs)
             for i, (name, inputs, defaults, outputs) in enumerate(self.bundle.native.entries())
         }
+        self.programs: Mapping[str, Entry | Sized] = self._programs()
+
+    def _programs(self) -> dict[str, Entry | Sized]:
+        programs: dict[str, Entry | Sized] = {}
+        members: dict[str, list[tuple[tuple[Size, ...], Entry]]] = {}
+        for name, entry in self.entries.items():
+            program, sizes = program_and_sizes(name)
+            if sizes:
+                members.setdefault(program, []).append((sizes, entry))
+            programs[program] = entry
+        return programs | {program: Sized(program, entries) for program, entries in members.items()}
 
     def run(self, entry: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Runs an entry point, by its number, on memory: objects that give it, and PyTorch's tensors row by row."""
@@ -142,11 +155,11 @@ class Entry:
         """
         framework: Framework = NUMPY
         memories: list[Buffer | None] = [None] * len(self.inputs)
-        for i, value in reversed(self._placed(args, named)):
+        for i, value in reversed(self.placed(args, named)):
             mine = framework_of(value)
             memories[i] = mine.memory(value, self.inputs[i])
             framework = framework if mine is NUMBER else mine
-        self._check_missing(memories)
+        self.check_missing(memories)
         blocks = self.run(tuple(memories))
         return {port.name: framework.array(block, port) for port, block in zip(self.outputs, blocks, strict=True)}
 
@@ -160,7 +173,7 @@ class Entry:
         inputs = ", ".join(f"{port.name}: {port}" for port in self.inputs)
         return f"{self.name}({inputs}) -> {{{', '.join(f'{port.name}: {port}' for port in self.outputs)}}}"
 
-    def _placed(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[int, Any]]:
+    def placed(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[int, Any]]:
         """The arguments, each with the number of its input."""
         if len(args) > len(self.inputs):
             raise TypeError(f"{self.name}() has {len(self.inputs)} inputs, but was given {len(args)}")
@@ -178,7 +191,8 @@ class Entry:
         except _engine.EngineError as error:
             raise TypeError(f"{self.name}(): {error}") from None
 
-    def _check_missing(self, memories: list[Buffer | None]) -> None:
+    def check_missing(self, memories: list[Buffer | None]) -> None:
+        """Raises TypeError for an input that is not given and has no default value."""
         for port, memory, has_default in zip(self.inputs, memories, self._defaults, strict=True):
             if memory is None and not has_default:
                 raise TypeError(f"{self.name}() needs {port.name!r}: {port}")
