@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aot/base/error.h"
 #include "aot/graph/op.h"
 
 namespace ingot {
@@ -95,6 +96,7 @@ std::vector<AxisMap> compose(const std::vector<AxisMap>& axes, const std::vector
     axis.always = true;
     for (size_t d = 0; d < through.size(); ++d) {
       if (through[d] == 0) continue;
+      INGOT_CHECK(axes[d].divisor == 1 && axes[d].start < 0);
       axis.constant += through[d] * axes[d].constant;
       axis.always = axis.always && axes[d].always;
       for (size_t i = 0; i < axis.coefficients.size(); ++i)

@@ -261,6 +261,17 @@ TEST(Convolution, BordersOfARepeatedScalar) {
   }));
 }
 
+// Pieces are read where they lie only where the operand's elements follow each other.
+TEST(Convolution, SpreadOperandsOfPieces) {
+  const ops::Convolution conv{
+      {2, 1, {0}, 2, 1, {0}, 2, 1, {0}}, {{.size = 1, .low = 1, .high = -1, .base_dilation = 3}}, 1, 1};
+  check_kernel(kernel_function({f32_of({3, 9, 1}), f32_of({3, 4, 1}), f32_of({1, 36, 13})},
+                               [&](GraphBuilder& b, const Values& x) {
+                                 return Values{ops::convolution(b, ops::concatenate(b, {x[0], x[1]}, 1), x[2], conv)};
+                               }),
+               {.relative = 1e-5});
+}
+
 // The innermost axis of the depth moves from line to line: whether a line is there is asked at each of its places.
 TEST(Convolution, LinesThatTheInnermostAxisMoves) {
   const ops::Window window{{.size = 2, .stride = 3, .low = 2},

@@ -72,10 +72,10 @@ class Reader {
     return side;
   }
 
-  // Pieces side by side along the depth and nothing else, which kernels read from where they lie.
+  // Pieces side by side along the depth and nothing else, without gaps, which kernels read from where they lie.
   bool is_joined(const ContractionSide& side) const {
     const std::vector<int> depth = dims_of(ContractionDim::Kind::kK);
-    if (draft_.kept(side.value) || depth.size() != 1) return false;
+    if (draft_.kept(side.value) || depth.size() != 1 || side.is_dilated()) return false;
     const std::optional<Joint> joint = joint_of(*side.value->op);
     if (!joint) return false;
     const int64_t extent = side.value->type.shape[joint->dim];
