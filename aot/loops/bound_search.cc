@@ -12,12 +12,17 @@
 namespace ingot::loops {
 namespace {
 
-// So many sums of facts are looked at, for what is wanted and for the range of a value.
-constexpr size_t kMaxSums = 256;
-constexpr size_t kMaxSumsOfRange = 64;
+// So much is looked at before a search ends without a proof; then it begins anew with more, up to the widest.
+struct Limits {
+  size_t sums = 256;          // of facts, for what is wanted
+  size_t sums_of_range = 64;  // ... for the range of a value
+  int cases = 100;
+};
+constexpr int kWider = 4;
+constexpr size_t kWidestSums = 1024;
 
+constexpr size_t kMaxCuts = 256;
 constexpr int64_t kMaxCases = 16;  // of one variable
-constexpr int kMaxCasesInAll = 100;
 
 // Greater numbers are not added up.
 constexpr int64_t kMaxSummand = std::numeric_limits<int64_t>::max() / 4;
@@ -105,11 +110,17 @@ class BoundSearch {
   bool finds_proof() {
     if (follows_by_sum(ranges_)) return true;
     add_cuts();
-    int cases_left = kMaxCasesInAll;
-    return follows_by_cases(ranges_, cases_left);
+    for (; !follows_by_cases(ranges_); limits_ = wider(limits_)) {
+      if (!is_cut_short_ || steps_left_ == 0 || limits_.sums == kWidestSums) return false;
+    }
+    return true;
   }
 
  private:
+  static Limits wider(const Limits& limits) {
+    return {limits.sums * kWider, limits.sums_of_range * kWider, limits.cases * kWider};
+  }
+
   static Range inner(const Range& range, int64_t multiple_of) {
     return {round_up(range.low, multiple_of), floor_divide(range.high, multiple_of) * multiple_of};
   }
@@ -160,7 +171,7 @@ class BoundSearch {
     return subtract(from, factor, fact, std::abs(a) / common, rest) ? factor : 0;
   }
 
-  bool follows_by_sum(const Ranges& ranges) { return least(goal_, ranges, kMaxSums, 0) >= 0; }
+  bool follows_by_sum(const Ranges& ranges) { return least(goal_, ranges, limits_.sums, 0) >= 0; }
 
   // The greatest bound of an index from below that is found, or the first that is `enough`: takes facts from it, each with
   // one of its variables, until the ranges of the variables that are left say enough. Goes on from the best so far, the
@@ -199,11 +210,21 @@ class BoundSearch {
       }
       if (!open.empty()) best = std::max(best, open.top().bound);
     }
+    is_cut_short_ = is_cut_short_ || sums.is_full();
     return best;
   }
 
+  bool follows_by_cases(const Ranges& ranges) {
+    is_cut_short_ = false;
+    int cases_left = limits_.cases;
+    return follows_by_cases(ranges, cases_left);
+  }
+
   bool follows_by_cases(Ranges ranges, int& cases_left) {
-    if (cases_left-- == 0) return false;
+    if (cases_left-- == 0) {
+      is_cut_short_ = true;
+      return false;
+    }
     if (!narrow(ranges) || follows_by_sum(ranges)) return true;
     const std::optional<size_t> chosen = var_of_few_values(ranges);
     if (!chosen) return false;
@@ -219,8 +240,8 @@ class BoundSearch {
   bool narrow(Ranges& ranges) {
     for (size_t k = 0; k < vars(); ++k) {
       if (with_[k][false].empty() && with_[k][true].empty()) continue;
-      const int64_t low = least(row_of(k, 1), ranges, kMaxSumsOfRange);
-      const int64_t high = -least(row_of(k, -1), ranges, kMaxSumsOfRange);
+      const int64_t low = least(row_of(k, 1), ranges, limits_.sums_of_range);
+      const int64_t high = -least(row_of(k, -1), ranges, limits_.sums_of_range);
       ranges[k] = inner({low, high}, var(k).multiple_of);
       if (ranges[k].low > ranges[k].high) return false;
     }
@@ -261,7 +282,7 @@ class BoundSearch {
         if (std::abs(bound[value]) <= 1 || var(value).kind != VarKind::kLet) continue;
         for (size_t k = 0; k < vars(); ++k) {
           if (bound[k] == 0 || k == value) continue;
-          for (size_t fact = 0, count = facts_.size(); fact < count && count < kMaxSums; ++fact)
+          for (size_t fact = 0, count = facts_.size(); fact < count && count < kMaxCuts; ++fact)
             add_cut(bound, fact, k, value);
         }
       }
@@ -283,6 +304,8 @@ class BoundSearch {
 
   std::span<const Var> vars_;
   int64_t& steps_left_;
+  Limits limits_;
+  bool is_cut_short_ = false;  // by its limits: there may be a proof
   std::vector<VarId> ids_;  // of the variables of the search, in order
   Ranges ranges_;
   Row goal_;
