@@ -306,7 +306,7 @@ class BoundSearch {
   int64_t& steps_left_;
   Limits limits_;
   bool is_cut_short_ = false;  // by its limits: there may be a proof
-  std::vector<VarId> ids_;  // of the variables of the search, in order
+  std::vector<VarId> ids_;     // of the variables of the search, in order
   Ranges ranges_;
   Row goal_;
   std::vector<Row> facts_;

@@ -21,6 +21,11 @@ std::string packing_text(std::string_view what, Packing packing) {
   return "";
 }
 
+std::string rows_text(const Candidate& c) {
+  return c.pack_rows == Packing::kBlock ? fmt::format("rows packed by {}", c.row_block)
+                                        : packing_text("rows", c.pack_rows);
+}
+
 // What vectors run along, where that is not the columns.
 std::string_view along(const Orientation& way) {
   if (way.has_own_rows) return " along the batch";
@@ -34,9 +39,9 @@ std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   const Blocked depth = cut_depth(problem, way, c.depth_limit);
   const Blocked columns = cut_columns(problem, way, static_cast<int64_t>(c.tile_vectors) * way.lanes, c.column_limit);
   std::string text = fmt::format("columns of operand {}{}, tile {}x{}, {}, {}, columns {} x {}, depth {} x {}",
-                                 way.columns.operand, along(way), c.tile_rows, c.tile_vectors * way.lanes,
-                                 packing_text("rows", c.pack_rows), packing_text("columns", c.pack_columns),
-                                 columns.count(), columns.width(), depth.count(), depth.width());
+                                 way.columns.operand, along(way), c.tile_rows, c.tile_vectors * way.lanes, rows_text(c),
+                                 packing_text("columns", c.pack_columns), columns.count(), columns.width(),
+                                 depth.count(), depth.width());
   const int64_t batch = problem.extent(way.batch);
   if (batch > 1) text += fmt::format(", batch {}", batch);
   text += fmt::format(", tasks {}x{}", c.row_parts, c.column_parts);

@@ -14,7 +14,8 @@ namespace ingot::schedule {
 namespace {
 
 constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
-constexpr int64_t kFewRows = 64;  // for which columns that lie in line are read in blocks that processors foresee
+constexpr int64_t kShallow = 128;  // such blocks only to pack more rows at a time
+constexpr int64_t kFewRows = 64;   // for which columns that lie in line are read in blocks that processors foresee
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kSpilledColumns = 2;  // of windows at once, beside those in registers: operands in memory
@@ -159,11 +160,20 @@ class Search {
     const bool is_foreseen = p_.extent(way.rows.dims) <= kFewRows && way.columns.is_plain && way.columns.depth_stride;
     const int64_t lines = lines_at_once(target_.machine);
     if (is_foreseen && lines < whole && !is_joined) limits.push_back(lines);
+    if (packs_wide_rows(way) && kShallow < whole && !is_joined) limits.push_back(kShallow);
     for (const int64_t limit : kDepthLimits) {
       if (limit < whole && !is_joined) limits.push_back(limit);
     }
     if (whole <= kDepthLimits[std::size(kDepthLimits) - 1] || is_joined) limits.push_back(whole);
     return limits;
+  }
+
+  // Whether more rows than are multiplied best may be packed at a time: all that lies between a step of the depth and the
+  // next, of which fewer rows are a piece.
+  bool packs_wide_rows(const Orientation& way) const {
+    const int64_t rows = p_.extent(way.rows.dims);
+    return way.rows.lie == Lie::kAcross && way.vector_lanes() > 1 && rows > target_.machine.packed_rows &&
+           way.rows.depth_stride && std::abs(*way.rows.depth_stride) <= rows;
   }
 
   // Tiles with as many sums as registers hold, and such with a row or two less.
@@ -281,11 +291,23 @@ class Search {
         c.pack_rows = pack_rows;
         c.pack_columns = pack_columns;
         c.transposes_rows = false;
+        try_wide_rows(c);
+        if (c.depth_limit == kShallow && depth(c).count() > 1) continue;
         consider(c);
         c.transposes_rows = pack_rows == Packing::kBlock && way(c).rows.lie == Lie::kInLine;
         if (c.transposes_rows) consider(c);
       }
     }
+  }
+
+  // All rows packed at once, where they stay in the cache beside the columns: memory is then read in line.
+  void try_wide_rows(Candidate c) {
+    if (c.pack_rows != Packing::kBlock || !packs_wide_rows(way(c))) return;
+    const int64_t rows = p_.extent(way(c).rows.dims), step_bytes = depth(c).width() * p_.accumulator_bytes();
+    const int64_t most = target_.machine.l2_bytes * 5 / 8 / step_bytes - columns(c).width();
+    if (rows > most) return;
+    c.row_block = round_up(rows, c.tile_rows);
+    consider(c);
   }
 
   // Every deal of the work to tasks, with narrower blocks of columns where parts ask for them.

@@ -33,6 +33,9 @@ constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd coun
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
 constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
+constexpr double kStreamedShare = 1;      // ... where sums are walked in line
+constexpr double kInLineShare = 0.5;      // of reading rows that lie across: where a block of the depth is all in line
+constexpr double kAloneSteps = 64;        // of a tile: with fewer, the next begins before it has ended
 constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
 
 class Model {
@@ -203,7 +206,7 @@ class Model {
 
   // To begin and end a register tile, and each range of its depth.
   double begin_ns() const {
-    if (!runs_) return kTileNs;
+    if (!runs_) return kTileNs * std::min(1.0, static_cast<double>(steps_of_block()) / kAloneSteps);
     double count = 1;
     const std::vector<EvenRange> ranges = depth_ranges(*runs_, depth_);
     for (size_t k = 0; k + 1 < ranges.size(); ++k) count *= static_cast<double>(ranges[k].count);
@@ -306,7 +309,16 @@ class Model {
     if (c_.pack_rows == Packing::kBox) return boxes_ns();
     const double elements = row_count() * depth();
     const int64_t times = c_.pack_rows == Packing::kWhole ? c_.column_parts : columns_.count();
-    return (elements * element_ns(way_.rows, c_.transposes_rows) + read_ns(elements)) * static_cast<double>(times);
+    const double read_share = packs_in_line() ? kInLineShare : 1;
+    return (elements * element_ns(way_.rows, c_.transposes_rows) + read_ns(elements) * read_share) *
+           static_cast<double>(times);
+  }
+
+  // Whether blocks of rows that lie across are read in line: all that is between a step of the depth and the next.
+  bool packs_in_line() const {
+    const bool is_block = c_.pack_rows == Packing::kBlock && way_.rows.lie == Lie::kAcross && way_.rows.depth_stride;
+    const int64_t rows = std::min(c_.row_block, divide_up(rows_, c_.row_parts));
+    return is_block && std::abs(*way_.rows.depth_stride) <= rows;
   }
 
   double boxes_ns() const {
@@ -390,18 +402,25 @@ class Model {
     return ns / batch_;
   }
 
+  // At which share of the speed of reading the second-level cache sums are added to. Beneath multiplying they are streamed
+  // where they are walked in line: with all rows of a task packed, or with columns of whole pages that processors foresee.
+  double sums_share(double sums_bytes) const {
+    if (columns_are_foreseen() && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes) return 2 * kStreamedShare;
+    if (packs_in_line()) return kStreamedShare;
+    return sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
+  }
+
   double result_ns() const {
     const double bytes = row_count() * column_count() * bytes_;
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts);
     const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
     const bool sums_stay = sums_bytes + block_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
-    const double l2_share = sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
     double ns = 0;
     const double pieces = way_.has_own_rows ? pieces_share() : 1;
     if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;
     if (depth_.count() > 1) {
       ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
-            (sums_stay ? m_.l2_bytes_per_ns * l2_share : m_.l3_bytes_per_ns);
+            (sums_stay ? m_.l2_bytes_per_ns * sums_share(sums_bytes) : m_.l3_bytes_per_ns);
     }
     if (c_.depth_parts > 1) ns += kMeetNs + 2 * bytes * static_cast<double>(c_.depth_parts) / m_.l3_bytes_per_ns;
     return ns;
