@@ -23,6 +23,10 @@ using Expr = std::shared_ptr<const ExprNode>;
 enum class ScalarOp : uint8_t;
 }  // namespace loops
 
+namespace layouts {
+struct AxisRule;
+}  // namespace layouts
+
 class GraphBuilder;
 struct AccessMap;
 
@@ -159,6 +163,8 @@ struct OpDef {
   AccessMap (*access)(const Op&) = nullptr;
   loops::Expr (*element)(loops::ElementArgs&) = nullptr;
   loops::Contraction (*contraction)(const Op&) = nullptr;
+  // What other orders of dimensions do to it (axes.h). None: its tensors lie as written, unless it is elementwise.
+  const layouts::AxisRule* axes = nullptr;
   UlpBound ulp = {};
 
   bool is_terminator = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -93,6 +94,25 @@ std::vector<Sample> samples() {
   };
 }
 
+std::optional<layouts::Axes> axes(const Op& op) {
+  const TensorType& type = op.result()->type;
+  const std::vector<int64_t> dims = op.attrs().ints("broadcast_dimensions");
+  return layouts::Axes{type.shape, {layouts::AxisOfDim(dims.begin(), dims.end())}, ops::each_its_own(type.rank())};
+}
+
+AttrMap attrs_along(const Op& op, const layouts::Axes& axes, const layouts::Order& order) {
+  const layouts::Order result = layouts::along(axes.result, order);
+  const layouts::Order place = layouts::permutation(result, layouts::as_written(result.size()));
+  const std::vector<int64_t> dims = op.attrs().ints("broadcast_dimensions");
+  std::vector<int64_t> renumbered;
+  for (const int64_t dim : layouts::along(axes.operands[0], order)) renumbered.push_back(place[dims[dim]]);
+  AttrMap attrs = op.attr_map;
+  attrs["broadcast_dimensions"] = renumbered;
+  return attrs;
+}
+
+constexpr layouts::AxisRule kAxes = {axes, attrs_along};
+
 }  // namespace
 
 extern const OpDef kBroadcastInDim = {
@@ -105,6 +125,7 @@ extern const OpDef kBroadcastInDim = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &kAxes,
     .flops = 0,
 };
 

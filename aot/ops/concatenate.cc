@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -110,6 +111,7 @@ extern const OpDef kConcatenate = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &ops::kNumberedAxes,
     .flops = 0,
 };
 

@@ -3,6 +3,7 @@
 
 #include "aot/graph/quantization.h"
 #include "aot/loops/element.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/infer.h"
 #include "aot/ops/support/samples.h"
@@ -82,6 +83,21 @@ std::vector<Sample> samples() {
   };
 }
 
+// Of splats.
+std::optional<layouts::Axes> axes(const Op& op) {
+  if (!constant_of(op.result())->is_splat) return std::nullopt;
+  return ops::same_dims(op);
+}
+
+AttrMap attrs_along(const Op& op, const layouts::Axes& axes, const layouts::Order& order) {
+  const Shape shape = layouts::in_order(op.result()->type.shape, layouts::along(axes.result, order));
+  AttrMap attrs = op.attr_map;
+  attrs["value"] = with_shape(*constant_of(op.result()), shape);
+  return attrs;
+}
+
+constexpr layouts::AxisRule kAxes = {axes, attrs_along};
+
 }  // namespace
 
 extern const OpDef kConstant = {
@@ -94,6 +110,7 @@ extern const OpDef kConstant = {
     .split = split,
     .samples = samples,
     .element = element,
+    .axes = &kAxes,
     .flops = 0,
     .infer_sees_quantized = true,
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "aot/loops/element.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/infer.h"
@@ -81,6 +82,7 @@ extern const OpDef kIota = {
     .split = split,
     .samples = samples,
     .element = element,
+    .axes = &ops::kNumberedAxes,
     .flops = 0,
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -142,6 +143,7 @@ extern const OpDef kPad = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &ops::kListedAxes,
     .flops = 0,
 };
 

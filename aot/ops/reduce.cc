@@ -1,6 +1,7 @@
 // stablehlo.reduce: combines the elements along some dimensions by a region.
 #include <algorithm>
 
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -165,6 +166,19 @@ std::vector<Sample> samples() {
   };
 }
 
+// The result has those of the operand's dimensions that are not reduced.
+std::optional<layouts::Axes> axes(const Op& op) {
+  const std::vector<int64_t> dims = op.attrs().ints("dimensions");
+  layouts::Axes axes{op.operand(0)->type.shape, {}, {}};
+  for (const Value* operand : op.operands) axes.operands.push_back(ops::each_its_own(operand->type.rank()));
+  for (const int dim : axes.operands[0]) {
+    if (!contains(dims, dim)) axes.result.push_back(dim);
+  }
+  return axes;
+}
+
+constexpr layouts::AxisRule kAxes = {axes, ops::with_numbers};
+
 }  // namespace
 
 extern const OpDef kReduce = {
@@ -178,6 +192,7 @@ extern const OpDef kReduce = {
     .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kReduce,
+    .axes = &kAxes,
     .ulp = {.f32 = 2, .f64 = 1},
 };
 

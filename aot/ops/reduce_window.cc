@@ -1,5 +1,6 @@
 // stablehlo.reduce_window: combines the elements in each position of a sliding window by a region. Padding and the
 // holes of a dilated operand hold the start value.
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -132,6 +133,7 @@ extern const OpDef kReduceWindow = {
     .split = ops::split_combining,
     .samples = samples,
     .root = KernelRoot::kWindow,
+    .axes = &ops::kWindowAxes,
     .ulp = {.f32 = 2, .f64 = 2},
     .flops = 8,
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/infer.h"
@@ -52,6 +53,35 @@ std::vector<Sample> samples() {
   };
 }
 
+// An axis is the fewest dimensions of both shapes that hold equally many elements;
+// one of extent 1 is an axis by itself.
+std::optional<layouts::Axes> axes(const Op& op) {
+  const Shape& from = op.operand(0)->type.shape;
+  const Shape& to = op.result()->type.shape;
+  if (element_count(to) == 0) return std::nullopt;
+  layouts::Axes axes{{}, {{}}, {}};
+  size_t a = 0, b = 0;
+  while (a < from.size() || b < to.size()) {
+    const int axis = static_cast<int>(axes.extents.size());
+    int64_t left = 1, right = 1;
+    const auto take_from = [&] { left *= from[a++], axes.operands[0].push_back(axis); };
+    const auto take_to = [&] { right *= to[b++], axes.result.push_back(axis); };
+    const bool is_unit_from = a < from.size() && from[a] == 1, is_unit_to = b < to.size() && to[b] == 1;
+    if (is_unit_from || is_unit_to) {
+      if (is_unit_from) take_from();
+      if (is_unit_to) take_to();
+    } else {
+      take_from();
+      take_to();
+    }
+    while (left != right) left < right ? take_from() : take_to();
+    axes.extents.push_back(left);
+  }
+  return axes;
+}
+
+constexpr layouts::AxisRule kAxes = {axes, ops::unchanged};
+
 }  // namespace
 
 extern const OpDef kReshape = {
@@ -64,6 +94,7 @@ extern const OpDef kReshape = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &kAxes,
     .flops = 0,
 };
 

@@ -1,5 +1,6 @@
 // stablehlo.reverse: the order of elements along some dimensions, turned round.
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -68,6 +69,7 @@ extern const OpDef kReverse = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &ops::kNumberedAxes,
     .flops = 0,
 };
 

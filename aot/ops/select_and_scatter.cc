@@ -1,6 +1,7 @@
 // stablehlo.select_and_scatter: sends each source element to the element that its window selects; pooling's gradient.
 #include <fmt/format.h>
 
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/infer.h"
@@ -144,6 +145,7 @@ extern const OpDef kSelectAndScatter = {
     .gradient = gradient,
     .samples = samples,
     .root = KernelRoot::kSelectScatter,
+    .axes = &ops::kWindowAxes,
     .ulp = {.f32 = 1, .f64 = 1},
     .flops = 8,
 };

@@ -5,6 +5,7 @@
 
 #include "aot/base/divide.h"
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -114,6 +115,7 @@ extern const OpDef kSlice = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &ops::kListedAxes,
     .flops = 0,
 };
 

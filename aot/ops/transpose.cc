@@ -1,5 +1,6 @@
 // stablehlo.transpose: dimensions in another order.
 #include "aot/graph/access_map.h"
+#include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"
 #include "aot/ops/support/index.h"
@@ -55,6 +56,15 @@ std::vector<Sample> samples() {
   };
 }
 
+std::optional<layouts::Axes> axes(const Op& op) {
+  const TensorType& type = op.result()->type;
+  const layouts::Order place =
+      layouts::permutation(op.attrs().ints("permutation"), layouts::as_written(type.shape.size()));
+  return layouts::Axes{type.shape, {layouts::AxisOfDim(place.begin(), place.end())}, ops::each_its_own(type.rank())};
+}
+
+constexpr layouts::AxisRule kAxes = {axes, ops::unchanged};
+
 }  // namespace
 
 extern const OpDef kTranspose = {
@@ -67,6 +77,7 @@ extern const OpDef kTranspose = {
     .split = ops::split_each,
     .samples = samples,
     .access = access,
+    .axes = &kAxes,
     .flops = 0,
 };
 

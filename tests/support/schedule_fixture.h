@@ -72,8 +72,8 @@ struct KernelTolerance {
 struct KernelChecks {
   bool runs = true;  // interpreted, and if it is compiled by a processor
   bool compiles = true;
-  std::optional<int64_t> turn =
-      {};  // which target of each foreign ISA is compiled (takes_turn); none: the next each call
+  // Which target of each foreign ISA is compiled (takes_turn); none: the next each call.
+  std::optional<int64_t> turn = {};
 };
 
 // The function's results for random arguments: evaluate, against loops of every target interpreted with tasks in both

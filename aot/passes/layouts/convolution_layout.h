@@ -6,7 +6,7 @@
 
 #include "aot/graph/op.h"
 #include "aot/loops/target.h"
-#include "aot/passes/layouts/order.h"
+#include "aot/graph/order.h"
 
 namespace ingot::layouts {
 

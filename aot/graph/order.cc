@@ -1,4 +1,4 @@
-#include "aot/passes/layouts/order.h"
+#include "aot/graph/order.h"
 
 #include <algorithm>
 #include <numeric>
