@@ -85,14 +85,14 @@ std::vector<Sample> samples() {
 
 // Of splats.
 std::optional<layouts::Axes> axes(const Op& op) {
-  if (!constant_of(op.result())->is_splat) return std::nullopt;
-  return ops::same_dims(op);
+  return op.attrs().literal("value")->is_splat ? ops::same_dims(op) : std::nullopt;
 }
 
 AttrMap attrs_along(const Op& op, const layouts::Axes& axes, const layouts::Order& order) {
-  const Shape shape = layouts::in_order(op.result()->type.shape, layouts::along(axes.result, order));
+  auto value = std::make_shared<Literal>(*op.attrs().literal("value"));
+  value->type.shape = layouts::in_order(value->type.shape, layouts::along(axes.result, order));
   AttrMap attrs = op.attr_map;
-  attrs["value"] = with_shape(*constant_of(op.result()), shape);
+  attrs["value"] = LiteralRef(std::move(value));
   return attrs;
 }
 

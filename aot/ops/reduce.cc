@@ -1,6 +1,7 @@
 // stablehlo.reduce: combines the elements along some dimensions by a region.
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/ops/support/axes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/split.h"

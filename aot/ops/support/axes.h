@@ -13,8 +13,8 @@ std::optional<layouts::Axes> same_dims(const Op& op);
 
 AttrMap unchanged(const Op& op, const layouts::Axes& axes, const layouts::Order& order);
 
-// `dimension`, `iota_dimension` and `dimensions`: numbers of dimensions of operand 0, or of the result where there are no
-// operands.
+// `dimension`, `iota_dimension` and `dimensions`: numbers of dimensions of operand 0, or of the result of an op that has
+// no operands.
 AttrMap with_numbers(const Op& op, const layouts::Axes& axes, const layouts::Order& order);
 
 // What has an entry for each dimension: starts, limits, strides, padding.

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "aot/graph/op.h"
-#include "aot/loops/target.h"
 #include "aot/graph/order.h"
+#include "aot/loops/target.h"
 
 namespace ingot::layouts {
 
