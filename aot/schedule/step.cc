@@ -194,6 +194,16 @@ TaskPart part_of_task(loops::KernelBuilder& b, int64_t units, int64_t wanted, in
   return {first, first + split.each, split.each, split.tasks};
 }
 
+TaskPiece piece_of_task(loops::KernelBuilder& b, int64_t units, int64_t run, int64_t wanted, int64_t multiple) {
+  const TaskSplit split = split_tasks(run, wanted, multiple);
+  b.set_task_count(units * split.tasks);
+  const Index index = b.modulo(b.task(), split.tasks);
+  const auto is_last = [&] {
+    return b.apply(loops::ScalarOp::kEqual, {b.index_value(index), b.constant_int(DType::kI64, split.tasks - 1)});
+  };
+  return {b.divide(b.task(), split.tasks), index, index * split.each, split.each, split.tasks == 1 ? nullptr : is_last()};
+}
+
 void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,
                    const std::function<void(Index)>& body) {
   const TaskPart part = part_of_task(b, units, wanted);

@@ -76,6 +76,15 @@ struct TaskPart {
 };
 TaskPart part_of_task(loops::KernelBuilder& b, int64_t units, int64_t wanted, int64_t multiple = 1);
 
+// A piece of a unit's run, where a task is one piece: from `first`, `each` elements; a unit's last may reach past its end.
+struct TaskPiece {
+  loops::Index unit, index, first;
+  int64_t each;
+  loops::Expr is_last;  // nullptr where a unit is one piece
+};
+// Sets the task count: `units` times the pieces, at most `wanted`, in which split_tasks cuts a run.
+TaskPiece piece_of_task(loops::KernelBuilder& b, int64_t units, int64_t run, int64_t wanted, int64_t multiple);
+
 // body(unit) for each of `units`, which so many tasks at most share; `name` is a unit's in the text.
 void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,
                    const std::function<void(loops::Index)>& body);

@@ -331,16 +331,8 @@ class Sweep {
   // Few runs: each is cut into pieces, and a task is a piece.
   void emit_pieces(int64_t wanted) {
     const int64_t units = walk_.units();
-    const TaskSplit split = split_tasks(walk_.run, divide_up(wanted, units), b_.vector_lanes());
-    b_.set_task_count(units * split.tasks);
-    const Index piece = b_.modulo(b_.task(), split.tasks);
-    const Expr owns_end = split.tasks == 1 ? nullptr : is_equal(piece, split.tasks - 1);
-    const Index first = piece * split.each;
-    emit_runs(b_.divide(b_.task(), split.tasks), first, first + split.each, owns_end);
-  }
-
-  Expr is_equal(const Index& index, int64_t value) {
-    return b_.apply(loops::ScalarOp::kEqual, {b_.index_value(index), b_.constant_int(DType::kI64, value)});
+    const TaskPiece piece = piece_of_task(b_, units, walk_.run, divide_up(wanted, units), b_.vector_lanes());
+    emit_runs(piece.unit, piece.first, piece.first + piece.each, piece.is_last);
   }
 
   // The runs of a unit, one of each turn.

@@ -87,15 +87,24 @@ void gather_row_results(const Draft& draft, ReduceGroup& group) {
   for (Value* root : roots_to_store(draft, roots, taken)) group.kept_values.push_back(root);
 }
 
+// What is cut in parts, each by itself: rows, or columns a few vectors at a time.
+int64_t part_units(const ReduceGroup& group, int lanes) {
+  return group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
+}
+
+// Elements, of which parts have a multiple.
+int64_t least_part(const ReduceGroup& group, int lanes) {
+  return group.is_rows && group.outer.empty() ? lanes * kPartChains : 1;
+}
+
 // In how many parts the reduced space is cut so that tasks have enough to do.
 int64_t part_count(const Draft& draft, const ReduceGroup& group) {
   if (!group.row_values.empty() || !group.all_known() || group.reduced_count() == 0) return 1;
   const int lanes = lanes_for(draft, group.roots());
   const int64_t wanted = wanted_tasks(draft, work_ns(draft, group.roots()));
-  const int64_t units = group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
+  const int64_t units = part_units(group, lanes);
   if (units == 0 || units * 2 > wanted) return 1;
-  const int64_t least = group.is_rows && group.outer.empty() ? lanes * kPartChains : 1;
-  return split_tasks(split_extent(group), wanted / units, least).tasks;
+  return split_tasks(split_extent(group), wanted / units, least_part(group, lanes)).tasks;
 }
 
 void lower_partial_results(Draft& draft, const ReduceGroup& group, const PartialResults& partial) {
@@ -105,19 +114,12 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, const Partial
   for (const int temporary : partial.temporaries) buffers.push_back(step.write_temporary(temporary));
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
-  const int64_t extent = split_extent(group);
-  const int64_t least = group.is_rows && group.outer.empty() ? lanes * kPartChains : 1;
-  const TaskSplit split = split_tasks(extent, partial.parts, least);
-  const int64_t units = group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
-  b.set_task_count(units * split.tasks);
-  const Index part_index = b.modulo(b.task(), split.tasks);
-  const Index unit = b.divide(b.task(), split.tasks);
-  const ReducedPart part{
-      part_index * split.each, split.each,
-      b.apply(loops::ScalarOp::kEqual, {b.index_value(part_index), b.constant_int(DType::kI64, split.tasks - 1)})};
+  const TaskPiece piece =
+      piece_of_task(b, part_units(group, lanes), split_extent(group), partial.parts, least_part(group, lanes));
+  const ReducedPart part{piece.first, piece.each, piece.is_last};
   std::vector<Accumulator> accumulators;
   if (group.is_rows) {
-    const std::vector<Index> kept_index = loops::unflatten(b, unit, group.kept_shape);
+    const std::vector<Index> kept_index = loops::unflatten(b, piece.unit, group.kept_shape);
     for (const Op* op : group.reduces) accumulators.emplace_back(step, *op, lanes, kPartChains, true).start();
     const auto fold = [&] {
       for (Accumulator& accumulator : accumulators) accumulator.fold();
@@ -127,10 +129,10 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, const Partial
                for (Accumulator& accumulator : accumulators) accumulator.take(chain, index, mask);
              });
     for (size_t k = 0; k < accumulators.size(); ++k) {
-      b.store(buffers[k], partial.place(part_index, unit), accumulators[k].combined(true));
+      b.store(buffers[k], partial.place(piece.index, piece.unit), accumulators[k].combined(true));
     }
   } else {
-    walk_columns(step, group, unit, kPartVectors,
+    walk_columns(step, group, piece.unit, kPartVectors,
                  [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
                    accumulators.clear();
                    for (const Op* op : group.reduces) {
@@ -144,7 +146,7 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, const Partial
                      const Expr mask = is_ragged ? b.in_range(column, 0, group.run()) : nullptr;
                      const Index flat = loops::flatten(kept_of(group, index), group.kept_shape);
                      for (size_t k = 0; k < accumulators.size(); ++k) {
-                       b.store(buffers[k], partial.place(part_index, flat), accumulators[k].chain_value(v), mask);
+                       b.store(buffers[k], partial.place(piece.index, flat), accumulators[k].chain_value(v), mask);
                      }
                    });
                  });
