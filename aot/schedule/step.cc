@@ -201,7 +201,8 @@ TaskPiece piece_of_task(loops::KernelBuilder& b, int64_t units, int64_t run, int
   const auto is_last = [&] {
     return b.apply(loops::ScalarOp::kEqual, {b.index_value(index), b.constant_int(DType::kI64, split.tasks - 1)});
   };
-  return {b.divide(b.task(), split.tasks), index, index * split.each, split.each, split.tasks == 1 ? nullptr : is_last()};
+  return {b.divide(b.task(), split.tasks), index, index * split.each, split.each,
+          split.tasks == 1 ? nullptr : is_last()};
 }
 
 void for_each_unit(loops::KernelBuilder& b, const std::string& name, int64_t units, int64_t wanted,

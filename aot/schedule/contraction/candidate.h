@@ -25,6 +25,8 @@ struct Candidate {
   int64_t depth_limit = 1, column_limit = 1;  // of a block, in elements
   int64_t row_block = 1;                      // rows that are packed, and then multiplied, at a time
   Packing pack_rows = Packing::kNone, pack_columns = Packing::kNone;
+  bool keeps_columns =
+      false;  // all rows of a block pass a panel of columns before the next; else panels pass a tile of rows
   bool transposes_rows = false;  // packed rows that run along the depth become tiles of [depth][tile rows]
   int64_t row_parts = 1, column_parts = 1, depth_parts = 1;  // tasks; times the batch
 

@@ -66,19 +66,28 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   if (plan_.pack_rows == Packing::kBox) fill_box(point_, panels_, first, depth, columns);
   if (plan_.pack_rows == Packing::kBlock) pack_rows(point_, panels_, first, plan_.row_block, depth, false);
   const Index packed_first = plan_.pack_rows == Packing::kWhole ? first_row_ : first;
-  for_each_row_tile(first, [&](const RowTile& rows) {
-    if (plan_.depth_lines > 0) return emit_depth_tiles(rows, columns, depth, finish);
+  const auto panels_of = [&](const RowTile& rows) {
     std::vector<RowsPanel> a;
     for (const DepthSegment& segment : plan_.segments)
       a.push_back(panels_.rows_panel(segment, rows, packed_first, depth));
-    for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
-      const Tile tile{rows, column, width};
-      const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
-      prefetch_epilogue(tile, columns);
-      const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
-                                                              : emit_register_tile(point_, tile, a, b);
-      emit_sums(tile, sums, columns, finish);
+    return a;
+  };
+  const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
+    const ColumnsPanel b = panels_.columns_panel(columns, tile.column, depth);
+    prefetch_epilogue(tile, columns);
+    const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
+                                                            : emit_register_tile(point_, tile, a, b);
+    emit_sums(tile, sums, columns, finish);
+  };
+  if (plan_.keeps_columns) {
+    return for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
+      for_each_row_tile(first, [&](const RowTile& rows) { multiply({rows, column, width}, panels_of(rows)); });
     });
+  }
+  for_each_row_tile(first, [&](const RowTile& rows) {
+    if (plan_.depth_lines > 0) return emit_depth_tiles(rows, columns, depth, finish);
+    const std::vector<RowsPanel> a = panels_of(rows);
+    for_each_panel(point_, columns, [&](const Index& column, int64_t width) { multiply({rows, column, width}, a); });
   });
 }
 

@@ -24,6 +24,8 @@ class ColumnPacking {
       pack_along_depth(walk.merged(segment.columns_side), segment.columns_side);
     } else if (plan_.columns_are_transposed) {
       transpose(walk, segment.columns_side);
+    } else if (plan_.columns_in_line) {
+      pack_in_line(walk, segment.columns_side);
     } else if (plan_.columns_in_panels) {
       pack_panels(walk, segment.columns_side);
     } else {
@@ -78,14 +80,27 @@ class ColumnPacking {
     for_each_panel(point_, block_, [&](const Index& column, int64_t count) {
       walk.for_each([&](const Index& k, const Expr& mask) {
         prefetch_panel(side, walk.parts().back().axis, column);
-        copy(side, [&](const CopyVector& copy_vector) {
-          b_.unrolled("v", panel_vectors(count), [&](Index v) {
-            const Index i = v * plan_.lanes + b_.lane();
-            const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
-            const Index to = panels_.column_at(column, k) + v * panels_.vector_step() + b_.lane();
-            copy_vector(to, block_.start + column + i, b_.both(mask, edge));
-          });
-        });
+        pack_step(side, column, count, k, mask);
+      });
+    });
+  }
+
+  // The same, where each step of the depth is read as it lies in memory.
+  void pack_in_line(const DepthWalk& walk, const ContractionSide& side) {
+    walk.for_each([&](const Index& k, const Expr& mask) {
+      for_each_panel(point_, block_,
+                     [&](const Index& column, int64_t count) { pack_step(side, column, count, k, mask); });
+    });
+  }
+
+  // What one step of the depth has of a panel.
+  void pack_step(const ContractionSide& side, const Index& column, int64_t count, const Index& k, const Expr& mask) {
+    copy(side, [&](const CopyVector& copy_vector) {
+      b_.unrolled("v", panel_vectors(count), [&](Index v) {
+        const Index i = v * plan_.lanes + b_.lane();
+        const Expr edge = count < plan_.tile_columns() ? b_.in_range(i, 0, count) : nullptr;
+        const Index to = panels_.column_at(column, k) + v * panels_.vector_step() + b_.lane();
+        copy_vector(to, block_.start + column + i, b_.both(mask, edge));
       });
     });
   }
