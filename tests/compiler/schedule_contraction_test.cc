@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
@@ -59,6 +60,24 @@ TEST(Contraction, RaggedBlocksOfOneTile) {
   check_kernel(dot({13, 1024}, {1024, 48}, {{}, {}, {1}, {0}}));
   for (const int64_t columns : {24, 48})
     check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}, DType::kF64), {.relative = 1e-13});
+}
+
+// Few rows that pass one panel of columns after the other, with a last block of columns and one of the depth that are
+// shorter, rows that lie across, and batches.
+TEST(Contraction, FewRowsPanelByPanel) {
+  const KernelFunction problems[] = {
+      dot({32, 512}, {512, 1024}, {{}, {}, {1}, {0}}), dot({29, 490}, {490, 1000}, {{}, {}, {1}, {0}}),
+      dot({490, 27}, {490, 1030}, {{}, {}, {0}, {0}}), dot({2, 32, 500}, {2, 500, 1024}, {{0}, {0}, {2}, {1}})};
+  std::set<std::string_view> targets;
+  for (const KernelFunction& problem : problems) {
+    check_kernel(problem, {.relative = 1e-5});
+    for (const loops::Target& target : loops::all_targets()) {
+      const std::vector<std::string> choices = lower(*problem.kernel, target).choices;
+      if (choices.at(0).find("panel by panel") != std::string::npos) targets.insert(target.name);
+    }
+  }
+  EXPECT_TRUE(targets.contains("x86-64-v3"));
+  EXPECT_GT(targets.size(), 1);
 }
 
 // Elements multiplied apart, in blocks of columns of which the last is no whole number of vectors.

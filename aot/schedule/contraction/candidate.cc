@@ -34,6 +34,13 @@ std::string_view along(const Orientation& way) {
 
 }  // namespace
 
+bool packs_columns_in_line(const ContractionProblem& problem, const Candidate& c, const Blocked& columns,
+                           const loops::Machine& machine) {
+  const OperandSide& it = problem.ways[c.way].columns;
+  return c.keeps_columns && it.lie == Lie::kInLine && it.stride == 1 && columns.axes.size() == 1 &&
+         columns.width() * problem.accumulator_bytes() >= machine.page_bytes / 4;
+}
+
 std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   const Orientation& way = problem.ways[c.way];
   const Blocked depth = cut_depth(problem, way, c.depth_limit);

@@ -33,6 +33,11 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
+// Whether blocks of columns are packed a step of the depth after the other, each read as it lies in memory: where that is
+// a quarter of a page at least.
+bool packs_columns_in_line(const ContractionProblem& problem, const Candidate& candidate, const Blocked& columns,
+                           const loops::Machine& machine);
+
 // "lhs in rows of 12 x 32, blocks of 512 columns, rows packed by 96, columns packed, tasks 1 x 8".
 std::string to_string(const ContractionProblem& problem, const Candidate& candidate);
 

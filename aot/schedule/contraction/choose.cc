@@ -14,8 +14,9 @@ namespace ingot::schedule {
 namespace {
 
 constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
-constexpr int64_t kShallow = 128;  // such blocks only to pack more rows at a time
-constexpr int64_t kFewRows = 64;   // for which columns that lie in line are read in blocks that processors foresee
+constexpr int64_t kShallow = 128;   // such blocks only to pack more rows at a time
+constexpr int64_t kFewRows = 64;    // for which columns that lie in line are read in blocks that processors foresee
+constexpr int64_t kKeptSteps = 64;  // of the depth, by which few rows pass one panel of columns after the other
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kSpilledColumns = 2;  // of windows at once, beside those in registers: operands in memory
@@ -160,6 +161,7 @@ class Search {
     const bool is_foreseen = p_.extent(way.rows.dims) <= kFewRows && way.columns.is_plain && way.columns.depth_stride;
     const int64_t lines = lines_at_once(target_.machine);
     if (is_foreseen && lines < whole && !is_joined) limits.push_back(lines);
+    if (is_foreseen && kKeptSteps < whole && !is_joined) limits.push_back(kKeptSteps);
     if (packs_wide_rows(way) && kShallow < whole && !is_joined) limits.push_back(kShallow);
     for (const int64_t limit : kDepthLimits) {
       if (limit < whole && !is_joined) limits.push_back(limit);
@@ -292,12 +294,32 @@ class Search {
         c.pack_columns = pack_columns;
         c.transposes_rows = false;
         try_wide_rows(c);
-        if (c.depth_limit == kShallow && depth(c).count() > 1) continue;
+        try_kept_columns(c);
+        if (is_shallow(c)) continue;
         consider(c);
         c.transposes_rows = pack_rows == Packing::kBlock && way(c).rows.lie == Lie::kInLine;
         if (c.transposes_rows) consider(c);
       }
     }
+  }
+
+  // Blocks of so few steps of the depth pay only for these two.
+  bool is_shallow(const Candidate& c) {
+    return (c.depth_limit == kShallow || c.depth_limit == kKeptSteps) && depth(c).count() > 1;
+  }
+
+  // Few rows, all packed, which stay in the first-level cache beside a panel of columns.
+  void try_kept_columns(Candidate c) {
+    const int64_t rows = p_.extent(way(c).rows.dims);
+    const bool packs_both = c.pack_rows == Packing::kBlock && c.pack_columns == Packing::kBlock;
+    if (!packs_both || c.depth_limit != kKeptSteps || depth(c).count() == 1 || rows > kFewRows || way(c).has_own_rows ||
+        way(c).is_along_depth())
+      return;
+    c.row_block = round_up(rows, c.tile_rows);
+    const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
+    if ((c.row_block + tile) * depth(c).width() * p_.accumulator_bytes() > target_.machine.l1_bytes) return;
+    c.keeps_columns = true;
+    consider(c);
   }
 
   // All rows packed at once, where they stay in the cache beside the columns: memory is then read in line.

@@ -35,6 +35,7 @@ constexpr double kHiddenShare = 0.5;      // of reading from outer caches: benea
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
 constexpr double kStreamedShare = 1;      // ... where sums are walked in line
 constexpr double kInLineShare = 0.5;      // of reading rows that lie across: where a block of the depth is all in line
+constexpr double kAskedShare = 0.3;       // ... of reading what was asked for while others were multiplied
 constexpr double kAloneSteps = 64;        // of a tile: with fewer, the next begins before it has ended
 constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
 
@@ -161,6 +162,7 @@ class Model {
   // A step along the depth reads whole lines of rows: those of a task that do not stay; windows read them again.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
+    if (c_.keeps_columns) return 0;
     const bool columns_stay = columns_are_read_once() || cached_bytes() <= l1;
     const double lanes = way_.vector_lanes();
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
@@ -339,7 +341,9 @@ class Model {
   double pack_columns_ns() const {
     if (c_.pack_columns == Packing::kNone) return 0;
     const double elements = column_count() * depth();
-    const double once_ns = elements * element_ns(way_.columns, way_.columns.lie == Lie::kAcross) + read_ns(elements);
+    const double read_share = c_.keeps_columns ? kAskedShare : 1;
+    const double once_ns =
+        elements * element_ns(way_.columns, way_.columns.lie == Lie::kAcross) + read_ns(elements) * read_share;
     if (c_.pack_columns == Packing::kBlock) return once_ns * static_cast<double>(c_.row_parts);
     // Before a loop it is as good as free.
     const double prepare_ns = way_.columns.can_be_hoisted ? 0 : once_ns + kMeetNs;
@@ -406,7 +410,7 @@ class Model {
   // where they are walked in line: with all rows of a task packed, or with columns of whole pages that processors foresee.
   double sums_share(double sums_bytes) const {
     if (columns_are_foreseen() && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes) return 2 * kStreamedShare;
-    if (packs_in_line()) return kStreamedShare;
+    if (packs_in_line() || c_.keeps_columns) return kStreamedShare;
     return sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
   }
 

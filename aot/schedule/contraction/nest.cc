@@ -81,7 +81,11 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   };
   if (plan_.keeps_columns) {
     return for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
-      for_each_row_tile(first, [&](const RowTile& rows) { multiply({rows, column, width}, panels_of(rows)); });
+      for_each_row_tile(first, [&](const RowTile& rows) {
+        const Tile tile{rows, column, width};
+        prefetch_next_block(tile, first, columns, depth);
+        multiply(tile, panels_of(rows));
+      });
     });
   }
   for_each_row_tile(first, [&](const RowTile& rows) {
@@ -209,6 +213,17 @@ void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns
       const Index at = loops::flatten(point_.result_index(), result.shape);
       for (const BufferId buffer : epilogue_.reads) b_.prefetch(buffer, at);
     }
+  });
+}
+
+void ContractionNest::prefetch_next_block(const Tile& tile, const Index& first_row, const BlockAt& columns,
+                                          const BlockAt& depth) {
+  const ColumnsPanel panel = panels_.columns_in_place(columns, tile.column, depth);
+  const int64_t share = divide_up(plan_.depth.width(), divide_up(plan_.row_block, plan_.tile_rows));
+  const Index first = b_.divide(tile.rows.row - first_row, plan_.tile_rows) * share + plan_.depth.width();
+  b_.unrolled("k", share, [&](Index k) {
+    for (int64_t i = 0; i < tile.columns; i += plan_.line_elements)
+      b_.prefetch(panel.buffer, panel.start + (first + k) * panel.depth_step + i);
   });
 }
 

@@ -50,6 +50,9 @@ class ContractionNest {
   // Fetches what the epilogue of a tile reads, while its sums are made: many rows of many buffers are nothing that
   // processors foresee.
   void prefetch_epilogue(const Tile& tile, const BlockAt& columns);
+  // Beside a tile, its share of what the next block of the depth has of its panel of columns.
+  void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
+                           const BlockAt& depth);
   // What becomes of a register tile's sums.
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
   void finish_sums(const BlockAt& columns, const Finish& finish);

@@ -134,6 +134,10 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
     if (plan_.is_along_depth()) return {columns_, start, 1, columns_pitch_};
     return {columns_, start, columns_pitch_, 1, vector_step()};
   }
+  return columns_in_place(columns, column, depth);
+}
+
+ColumnsPanel Panels::columns_in_place(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);
   const int64_t column_step = *side.linear(plan_.columns.axes.back().dims, plan_.space.dims);

@@ -67,6 +67,8 @@ class Panels {
   RowsPanel rows_panel(const DepthSegment& segment, const RowTile& tile, const loops::Index& packed_first,
                        const BlockAt& depth) const;
   ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
+  // The same where the operand lies, packed or not.
+  ColumnsPanel columns_in_place(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
 
  private:
   RowsPanel runs_panel(const RowTile& tile, const BlockAt& depth) const;
