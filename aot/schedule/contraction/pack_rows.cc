@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "aot/base/divide.h"
 #include "aot/schedule/contraction/depth_walk.h"
 #include "aot/schedule/contraction/packing.h"
 
@@ -61,23 +62,37 @@ class RowPacking {
     }
   }
 
-  // All tiles side by side, as the operand lies; vectors run past a tile's rows and are overwritten there.
+  // All tiles side by side, as the operand lies; vectors run past a tile's rows and are overwritten there. Those of the last
+  // tiles run past the operand's rows too: only there elements may be missing.
   void pack_across(const DepthWalk& walk, const ContractionSide& side) {
+    const int64_t tile = plan_.tile_rows, reach = round_up(tile, plan_.lanes), rows = plan_.row_count();
     walk.for_each([&](const Index& k, const Expr& mask) {
-      b_.loop("row", 0, count_, plan_.tile_rows,
-              [&](Index row) {
-                point_.set(plan_.rows[0], first_ + row);
-                point_.prefetch_ahead(side, walk.parts().back().axis);
-                for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
-                  Pull::Scope scope(point_.step().pull());
-                  const Index i = first_ + row + v + b_.lane();
-                  point_.set(plan_.rows[0], i);
-                  const Expr exists = b_.in_range(i, 0, plan_.row_count());
-                  store(panels_.row_at(row, k) + v + b_.lane(), point_.element(side, b_.both(mask, exists)));
-                }
-              },
-              {end()});
+      const auto tiles = [&](int64_t from, int64_t to, bool may_miss) {
+        b_.loop("row", from, to, tile, [&](Index row) { pack_tile(walk, side, row, k, mask, may_miss); }, {end()});
+      };
+      if (first_.is_constant()) {
+        const int64_t there = rows - first_.constant;
+        const int64_t inside = std::min(there < reach ? 0 : (there - reach) / tile * tile + tile, count_);
+        tiles(0, inside, false);
+        return tiles(inside, count_, true);
+      }
+      const Expr is_inside = b_.in_range(first_, 0, rows - round_up(count_, tile) + tile - reach + 1);
+      b_.if_then(is_inside, [&] { tiles(0, count_, false); }, [&] { tiles(0, count_, true); });
     });
+  }
+
+  // What one place of the depth has of a tile.
+  void pack_tile(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k, const Expr& mask,
+                 bool may_miss) {
+    point_.set(plan_.rows[0], first_ + row);
+    point_.prefetch_ahead(side, walk.parts().back().axis);
+    for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
+      Pull::Scope scope(point_.step().pull());
+      const Index i = first_ + row + v + b_.lane();
+      point_.set(plan_.rows[0], i);
+      const Expr exists = may_miss ? b_.in_range(i, 0, plan_.row_count()) : nullptr;
+      store(panels_.row_at(row, k) + v + b_.lane(), point_.element(side, b_.both(mask, exists)));
+    }
   }
 
   // Tile after tile, each from its last rows to its first: vectors run past a tile's rows and are overwritten by those of
