@@ -4,7 +4,7 @@
 // The least of several noisy times is less than any of them should be. So the first rounds only find who challenges the
 // choice; what counts is measured afresh, of these two alone, in turn.
 //
-//   contraction_candidates [--filter REGEX] [--count N] [--rounds N] [--verbose]
+//   contraction_candidates [--filter REGEX] [--target NAME] [--count N] [--rounds N] [--verbose]
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,11 +25,17 @@ constexpr double kNear = 1.05;        // as much time as the best of the next ca
 constexpr int kDeciding = 3;          // times as many rounds between the choice and its challenger
 constexpr double kShareWanted = 0.9;  // of all choices: that are near
 
+struct Options {
+  std::string filter = ".*", target = "host";
+  int count = 10, rounds = 5;
+  bool is_verbose = false;
+};
+
 // One of the ways in which a contraction may be computed.
 struct Alternative {
-  Alternative(const Op& kernel, int rank)
-      : lowering(lower(kernel, target(), {.contraction_rank = rank})),
-        code(compile_lowering(lowering, target())),
+  Alternative(const Op& kernel, const loops::Target& target, int rank)
+      : lowering(lower(kernel, target, {.contraction_rank = rank})),
+        code(compile_lowering(lowering, target)),
         run(kernel, lowering) {
     std::vector<RefTensor> operands;
     for (const Value* operand : kernel.operands) {
@@ -38,7 +44,6 @@ struct Alternative {
     }
     run.set_operands(operands);
   }
-  static const loops::Target& target() { return loops::find_target("host"); }
   std::string choice() const { return lowering.choices.empty() ? "" : lowering.choices[0]; }
 
   Lowering lowering;
@@ -51,10 +56,10 @@ struct Alternative {
 using Alternatives = std::vector<std::unique_ptr<Alternative>>;
 
 // As it is computed, and then the next.
-Alternatives nearest(const Op& kernel, int count) {
+Alternatives nearest(const Op& kernel, const loops::Target& target, int count) {
   Alternatives alternatives;
   for (int rank = 0; rank < count; ++rank) {
-    auto next = std::make_unique<Alternative>(kernel, rank);
+    auto next = std::make_unique<Alternative>(kernel, target, rank);
     if (rank > 0 && next->choice() == alternatives.back()->choice()) break;
     alternatives.push_back(std::move(next));
   }
@@ -83,55 +88,55 @@ double behind(Alternative& chosen, Alternative& challenger, int rounds) {
 }
 
 // Of every kernel with a contraction: the chosen candidate's time as a share of that of its best challenger.
-std::vector<double> compare_candidates(ContractionProblem& problem, int count, int rounds, bool is_verbose) {
+std::vector<double> compare_candidates(ContractionProblem& problem, const Options& options) {
   PassContext context;
-  context.target = &Alternative::target();
+  const loops::Target& target = loops::find_target(options.target);
+  context.target = &target;
   run_passes(compile_passes(), *problem.module, context);
   std::vector<double> shares;
   for (const auto& kernel : problem.module->functions[0]->body.ops) {
-    if (!kernel->is(kKernel) || lower(*kernel, Alternative::target()).choices.empty()) continue;
-    const Alternatives alternatives = nearest(*kernel, count);
+    if (!kernel->is(kKernel) || lower(*kernel, target).choices.empty()) continue;
+    const Alternatives alternatives = nearest(*kernel, target, options.count);
     std::vector<Alternative*> all;
     for (const auto& it : alternatives) all.push_back(it.get());
-    measure(all, rounds);
+    measure(all, options.rounds);
     std::vector<std::string> lines;
     for (const Alternative* const it : all) lines.push_back(fmt::format("    {:10.1f} us  {}", it->us(), it->choice()));
     Alternative &chosen = *all[0], &challenger = **std::ranges::min_element(all, {}, [](auto* it) { return it->us(); });
-    shares.push_back(behind(chosen, challenger, kDeciding * rounds));
+    shares.push_back(behind(chosen, challenger, kDeciding * options.rounds));
     fmt::print("{:54} {:10.1f} us, of {} the challenger {:10.1f} us: x{:.2f}\n", problem.name, chosen.us(), all.size(),
                challenger.us(), shares.back());
-    if (!is_verbose) continue;
+    if (!options.is_verbose) continue;
     for (const std::string& line : lines) fmt::print("{}\n", line);
     if (shares.back() > kNear) fmt::print("    better: {}\n", challenger.choice());
   }
   return shares;
 }
 
-int compare_all(const std::string& filter, int count, int rounds, bool is_verbose) {
+int compare_all(const Options& options) {
   int64_t near = 0, all = 0;
   for (ContractionProblem& problem : contraction_problems()) {
-    if (!std::regex_search(problem.name, std::regex(filter))) continue;
-    for (const double share : compare_candidates(problem, count, rounds, is_verbose)) {
+    if (!std::regex_search(problem.name, std::regex(options.filter))) continue;
+    for (const double share : compare_candidates(problem, options)) {
       ++all;
       if (share <= kNear) ++near;
     }
   }
   fmt::print("{} of {} choices are within {:.0f} % of the best of their {} nearest\n", near, all, 100 * (kNear - 1),
-             count);
+             options.count);
   return static_cast<double>(near) < kShareWanted * static_cast<double>(all) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int count, char** arguments) {
   CLI::App app("Contractions as they are computed, beside other ways, one thread");
-  std::string filter = ".*";
-  int candidates = 10, rounds = 5;
-  bool is_verbose = false;
-  app.add_option("--filter", filter, "a regular expression of names");
-  app.add_option("--count", candidates, "how many candidates");
-  app.add_option("--rounds", rounds, "how often each is measured to find challengers");
-  app.add_flag("--verbose", is_verbose, "list them");
+  Options options;
+  app.add_option("--filter", options.filter, "a regular expression of names");
+  app.add_option("--target", options.target, "whose code is measured, of those that this machine runs");
+  app.add_option("--count", options.count, "how many candidates");
+  app.add_option("--rounds", options.rounds, "how often each is measured to find challengers");
+  app.add_flag("--verbose", options.is_verbose, "list them");
   CLI11_PARSE(app, count, arguments);
-  return compare_all(filter, candidates, rounds, is_verbose);
+  return compare_all(options);
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 
 namespace ingot::bench {
 
-// The problem as a bundle for this machine; takes its module.
-inline engine::AlignedBytes compiled(ContractionProblem& problem) {
+// The problem as a bundle for one target, of those that this machine runs; takes its module.
+inline engine::AlignedBytes compiled(ContractionProblem& problem, std::string_view target = "host") {
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(std::move(problem.module));
   CompileOptions options;
-  options.targets = {"host"};
+  options.targets = {std::string(target)};
   const std::vector<std::byte> file = bundle::write_bundle(compile(std::move(modules), options).spec);
   engine::AlignedBytes bytes(file.size(), 64);
   std::ranges::copy(file, bytes.data());

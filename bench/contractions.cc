@@ -1,7 +1,7 @@
 // Every contraction of contraction_problems, one thread, beside its roof in the same rounds: the machine's peak of
 // multiply-adds, or the speed of memory with as many bytes in use. Ends with sums of those bound by each.
 //
-//   contractions [--filter REGEX] [--rounds N] [--json]
+//   contractions [--filter REGEX] [--target NAME] [--rounds N] [--json]
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -39,8 +39,14 @@ Roof roof_now(const ContractionProblem& problem, const MachinePeaks& machine, do
   return roof_of(work, now);
 }
 
-Measured measure(ContractionProblem& problem, const bench::Peak& peak, const MachinePeaks& machine, int rounds) {
-  const engine::AlignedBytes bytes = bench::compiled(problem);
+struct Options {
+  std::string filter = ".*", target = "host";
+  int rounds = 5;
+  bool json = false;
+};
+
+Measured measure(const engine::AlignedBytes& bytes, const ContractionProblem& problem, const bench::Peak& peak,
+                 const MachinePeaks& machine, int rounds) {
   bench::Runner runner(bytes, 1);
   std::vector<double> times, shares, attained;
   std::vector<std::string> bounds;
@@ -91,40 +97,40 @@ nlohmann::json row_of(const ContractionProblem& problem, const Measured& m) {
 
 constexpr double kLargeFlops = 2e7;  // enough that beginning and ending do not count
 
-void compare_with_roofs(const std::string& filter, int rounds, bool json, const bench::Peak& peak) {
+void compare_with_roofs(const Options& options) {
+  const bench::Peak peak(loops::find_target(options.target));
   const MachinePeaks machine = measure_peaks(1);
   std::map<std::string, Sum> sums;
   nlohmann::json all;
-  if (!json)
+  if (!options.json)
     fmt::print("peak {:.1f} GFLOP/s\n{:54} {:>10} {:>9} {:>7} {:>6} {:>7}  bound\n", peak.gflops(), "", "us", "GFLOP/s",
                "peak%", "GB/s", "roof%");
   for (ContractionProblem& problem : contraction_problems()) {
-    if (!std::regex_search(problem.name, std::regex(filter))) continue;
-    const Measured m = measure(problem, peak, machine, rounds);
+    if (!std::regex_search(problem.name, std::regex(options.filter))) continue;
+    const Measured m = measure(bench::compiled(problem, options.target), problem, peak, machine, options.rounds);
     const std::string bound = m.bound == "compute" ? m.bound : "memory";
     sums[bound].add(problem.name, m.attained);
     if (problem.flops > kLargeFlops) sums[bound + ", more than 20 MFLOP"].add(problem.name, m.attained);
-    if (json) {
+    if (options.json) {
       all[problem.name] = row_of(problem, m);
     } else {
       fmt::print("{:54} {:10.1f} {:9.1f} {:7.1f} {:6.1f} {:7.1f}  {}\n", problem.name, m.us, m.gflops, 100 * m.share,
                  problem.bytes() / m.us / 1000, 100 * m.attained, m.bound);
     }
   }
-  if (json) return fmt::print("{}\n", all.dump(2));
+  if (options.json) return fmt::print("{}\n", all.dump(2));
   for (const auto& [bound, sum] : sums) print_sum(bound, sum);
 }
 
 int main(int count, char** arguments) {
   CLI::App app("Contractions beside the machine's roofs, one thread");
-  std::string filter = ".*";
-  int rounds = 5;
-  bool json = false;
-  app.add_option("--filter", filter, "a regular expression of names");
-  app.add_option("--rounds", rounds, "how often each is measured; the median counts");
-  app.add_flag("--json", json, "print JSON");
+  Options options;
+  app.add_option("--filter", options.filter, "a regular expression of names");
+  app.add_option("--target", options.target, "whose code is measured, of those that this machine runs");
+  app.add_option("--rounds", options.rounds, "how often each is measured; the median counts");
+  app.add_flag("--json", options.json, "print JSON");
   CLI11_PARSE(app, count, arguments);
-  compare_with_roofs(filter, rounds, json, bench::Peak());
+  compare_with_roofs(options);
   return 0;
 }
 

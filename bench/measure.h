@@ -140,9 +140,10 @@ class Gang {
 // to short calls.
 class Peak {
  public:
-  Peak()
-      : kernel_(loops::multiply_adds(DType::kF32, lanes(), kChains, kTrips)),
-        code_(codegen::compile(std::span(&kernel_, 1), target())) {}
+  explicit Peak(const loops::Target& target = loops::find_target("host"))
+      : lanes_(target.lanes(DType::kF32)),
+        kernel_(loops::multiply_adds(DType::kF32, lanes_, kChains, kTrips)),
+        code_(codegen::compile(std::span(&kernel_, 1), target)) {}
 
   double gflops(double call_ns = 1e5) const {
     const int64_t calls = calls_in(call_ns);
@@ -156,19 +157,18 @@ class Peak {
 
  private:
   static constexpr int64_t kChains = 12, kTrips = 5000;
-  static const loops::Target& target() { return loops::find_target("host"); }
-  static int lanes() { return target().lanes(DType::kF32); }
 
-  static double flops(int64_t calls) { return 2.0 * kChains * kTrips * lanes() * static_cast<double>(calls); }
+  double flops(int64_t calls) const { return 2.0 * kChains * kTrips * lanes_ * static_cast<double>(calls); }
   int64_t calls_in(double ns) const {
     return std::max<int64_t>(1, std::llround(ns / best_ns(0, [&] { run(1); })));
   }
   void run(int64_t calls) const {
-    const Buffer x(lanes() * 4), y(kChains * lanes() * 4);
+    const Buffer x(lanes_ * 4), y(kChains * lanes_ * 4);
     std::byte* const buffers[] = {x.data(), y.data()};
     for (int64_t k = 0; k < calls; ++k) code_.run(0, buffers, 0);
   }
 
+  int lanes_;
   loops::Kernel kernel_;
   codegen::Executable code_;
 };
