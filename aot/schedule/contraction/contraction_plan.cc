@@ -22,6 +22,15 @@ int64_t ContractionPlan::odd_lines(int64_t elements) const {
   return (divide_up(elements, line_elements) | 1) * line_elements;
 }
 
+int64_t ContractionPlan::spread_steps(int64_t steps, int64_t step_elements) const {
+  const auto share_sets = [&] {
+    const int64_t past = steps * step_elements % l1_critical_stride;
+    return std::min(past, l1_critical_stride - past) < 3 * line_elements;
+  };
+  while (share_sets()) ++steps;
+  return steps;
+}
+
 bool ContractionPlan::moves_in_line(const AxisMap& access) const {
   const auto moves = [&](const std::vector<int>& dims) {
     return !dims.empty() && access.coefficients[dims.back()] != 0;
@@ -79,6 +88,12 @@ bool result_is_linear(const ContractionPlan& plan) {
   return true;
 }
 
+RowOrder row_order(const ContractionPlan& plan, const Orientation& way) {
+  if (plan.rows_are_transposed) return RowOrder::kTiles;
+  if (way.rows.lie != Lie::kAcross) return RowOrder::kRows;
+  return plan.tile_rows < plan.lanes ? RowOrder::kSteps : RowOrder::kTiles;
+}
+
 void split(ContractionPlan& plan, const ContractionProblem& problem, const Candidate& c) {
   const RowRuns* const runs = plan.runs ? &*plan.runs : nullptr;
   const TaskDeal deal = deal_out(problem, {c, plan.columns, plan.depth, runs});
@@ -108,6 +123,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.lanes = way.lanes;
   plan.depth_lanes = way.depth_lanes;
   plan.line_elements = draft.target().machine.line_bytes / problem.accumulator_bytes();
+  plan.l1_critical_stride = draft.target().machine.l1_critical_stride / problem.accumulator_bytes();
   plan.tile_rows = c.tile_rows;
   plan.tile_vectors = c.tile_vectors;
   plan.depth_lines = c.depth_lines;
@@ -139,7 +155,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
     return plan.lanes > 1 && !plan.depth_dims.empty() && side.stride(plan.depth_dims.back()) == 1;
   };
   plan.rows_are_transposed = c.transposes_rows && runs_along_depth(plan.rows_side);
-  plan.rows_k_major = plan.rows_are_transposed || way.rows.lie == Lie::kAcross;
+  plan.row_order = row_order(plan, way);
   plan.columns_are_transposed =
       way.columns.lie == Lie::kAcross && plan.columns_in_panels && runs_along_depth(plan.columns_side);
   plan.keeps_columns = c.keeps_columns;

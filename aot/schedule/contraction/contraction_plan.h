@@ -15,6 +15,13 @@ struct DepthSegment {
   bool rows_in_place = false;  // the register tile reads them where they lie
 };
 
+// How packed rows lie.
+enum class RowOrder : uint8_t {
+  kRows,   // one after the other, each [depth]
+  kTiles,  // as tiles of [depth][tile rows]
+  kSteps,  // [depth][all rows of the block]: where a vector has more lanes than a tile has rows
+};
+
 struct ContractionPlan {
   loops::Contraction space;
   const Op* op = nullptr;
@@ -31,13 +38,14 @@ struct ContractionPlan {
   int lanes = 1;              // of vectors along the columns
   int depth_lanes = 1;        // ... or along the depth
   int64_t line_elements = 1;  // of a cache line, of sums and what is packed
+  int64_t l1_critical_stride = 1;  // ... in such elements
   int tile_rows = 1;          // of the register tile
   int tile_vectors = 1;
   int depth_lines = 0;  // as the candidate's
   int depth_places = 0;
   Packing pack_rows = Packing::kNone;  // of those that are not read in place
-  bool rows_k_major = false;           // packed as tiles of [depth][tile rows]; else row after row
-  bool rows_are_transposed = false;    // ... and they run along the depth where they lie
+  RowOrder row_order = RowOrder::kRows;  // as they are packed
+  bool rows_are_transposed = false;      // ... in tiles, and they run along the depth where they lie
   Packing pack_columns = Packing::kNone;
   bool columns_are_hoisted = false;     // prepared once for all iterations of a loop
   bool columns_in_panels = false;       // packed as panels; else as rows of a whole block's width
@@ -60,6 +68,9 @@ struct ContractionPlan {
   std::vector<int> rows_of_box() const { return {rows.begin() + row_blocks.cut, rows.end()}; }
   // A pitch of at least `elements` that is an odd number of cache lines: neighbours then fall into different cache sets.
   int64_t odd_lines(int64_t elements) const;
+  // So many steps, or a few more, that streams which are as many steps of `step_elements` apart fall into different sets of
+  // the first-level cache.
+  int64_t spread_steps(int64_t steps, int64_t step_elements) const;
   int tile_columns() const { return tile_vectors * lanes; }
   // Columns of a packed panel: a tile's; or a vector's, where it fills a cache line. So wide are the tiles of processors
   // with narrower vectors: what is packed for them is the same, and lies in a bundle once.

@@ -20,7 +20,7 @@ class RowPacking {
   void pack(const DepthWalk& walk, const ContractionSide& side) {
     if (plan_.rows_are_transposed) {
       transpose(walk, side);
-    } else if (plan_.rows_k_major) {
+    } else if (plan_.row_order != RowOrder::kRows) {
       pack_across(walk, side);
     } else {
       pack_by_row(walk.merged(side), side);
@@ -62,31 +62,34 @@ class RowPacking {
     }
   }
 
-  // All tiles side by side, as the operand lies; vectors run past a tile's rows and are overwritten there. Those of the last
-  // tiles run past the operand's rows too: only there elements may be missing.
+  // Rows that one piece of a step has: a tile's, or a vector's.
+  int64_t piece() const { return plan_.row_order == RowOrder::kSteps ? plan_.lanes : plan_.tile_rows; }
+
+  // All pieces side by side, as the operand lies; vectors run past a tile's rows and are overwritten there. Those of the last
+  // pieces run past the operand's rows too: only there elements may be missing.
   void pack_across(const DepthWalk& walk, const ContractionSide& side) {
-    const int64_t tile = plan_.tile_rows, reach = round_up(tile, plan_.lanes), rows = plan_.row_count();
+    const int64_t piece = this->piece(), reach = round_up(piece, plan_.lanes), rows = plan_.row_count();
     walk.for_each([&](const Index& k, const Expr& mask) {
-      const auto tiles = [&](int64_t from, int64_t to, bool may_miss) {
-        b_.loop("row", from, to, tile, [&](Index row) { pack_tile(walk, side, row, k, mask, may_miss); }, {end()});
+      const auto pieces = [&](int64_t from, int64_t to, bool may_miss) {
+        b_.loop("row", from, to, piece, [&](Index row) { pack_piece(walk, side, row, k, mask, may_miss); }, {end()});
       };
       if (first_.is_constant()) {
         const int64_t there = rows - first_.constant;
-        const int64_t inside = std::min(there < reach ? 0 : (there - reach) / tile * tile + tile, count_);
-        tiles(0, inside, false);
-        return tiles(inside, count_, true);
+        const int64_t inside = std::min(there < reach ? 0 : (there - reach) / piece * piece + piece, count_);
+        pieces(0, inside, false);
+        return pieces(inside, count_, true);
       }
-      const Expr is_inside = b_.in_range(first_, 0, rows - round_up(count_, tile) + tile - reach + 1);
-      b_.if_then(is_inside, [&] { tiles(0, count_, false); }, [&] { tiles(0, count_, true); });
+      const Expr is_inside = b_.in_range(first_, 0, rows - round_up(count_, piece) + piece - reach + 1);
+      b_.if_then(is_inside, [&] { pieces(0, count_, false); }, [&] { pieces(0, count_, true); });
     });
   }
 
-  // What one place of the depth has of a tile.
-  void pack_tile(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k, const Expr& mask,
-                 bool may_miss) {
+  // What one step of the depth has of a piece.
+  void pack_piece(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k, const Expr& mask,
+                  bool may_miss) {
     point_.set(plan_.rows[0], first_ + row);
     point_.prefetch_ahead(side, walk.parts().back().axis);
-    for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
+    for (int64_t v = 0; v < piece(); v += plan_.lanes) {
       Pull::Scope scope(point_.step().pull());
       const Index i = first_ + row + v + b_.lane();
       point_.set(plan_.rows[0], i);

@@ -12,14 +12,13 @@ using loops::Index;
 
 namespace {
 
-// Whether streams that are so far apart share a few sets of the first-level cache: by some lines about its critical stride.
-bool share_sets(int64_t apart_bytes, const loops::Machine& machine) {
-  const int64_t past = apart_bytes % machine.l1_critical_stride;
-  return std::min(past, machine.l1_critical_stride - past) < 3 * machine.line_bytes;
-}
-
 int64_t padded_width(const ContractionPlan& plan) {
   return round_up(plan.columns.width(), plan.columns_in_panels ? plan.panel_columns() : plan.tile_columns());
+}
+
+// Steps of the depth from one panel of packed columns to the next.
+int64_t panel_steps(const ContractionPlan& plan) {
+  return plan.spread_steps(plan.depth.width(), plan.panel_columns());
 }
 
 // Elements between the packed columns of one place of the depth and the next; along the depth, from column to column.
@@ -30,7 +29,8 @@ int64_t columns_pitch(const ContractionPlan& plan) {
 
 int64_t block_elements(const ContractionPlan& plan) {
   if (plan.is_along_depth()) return plan.columns.width() * columns_pitch(plan);
-  return (plan.columns_in_panels ? padded_width(plan) : columns_pitch(plan)) * plan.depth.width();
+  if (plan.columns_in_panels) return padded_width(plan) * panel_steps(plan);
+  return columns_pitch(plan) * plan.depth.width();
 }
 
 }  // namespace
@@ -55,21 +55,22 @@ void Panels::declare_scratch() {
     rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.vector_lanes());
   } else if (plan_.pack_rows != Packing::kNone) {
     const bool is_whole = plan_.pack_rows == Packing::kWhole;
-    const int64_t element_bytes = info(point_.dtype()).bytes;
-    int64_t rows = is_whole ? plan_.rows_per_task : plan_.row_block;
+    const int64_t rows = is_whole ? plan_.rows_per_task : plan_.row_block;
     const int64_t depth = is_whole ? plan_.depth.total() : plan_.depth.width();
-    if (plan_.rows_k_major) {
+    int64_t pitches = rows;
+    if (plan_.row_order == RowOrder::kTiles) {
       // Vectors run past the rows of a tile.
       const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
-      rows_pitch_ = depth + std::max<int64_t>(1, divide_up(past, plan_.tile_rows));
-      while (share_sets(rows_pitch_ * plan_.tile_rows * element_bytes, point_.step().draft().target().machine)) {
-        ++rows_pitch_;
-      }
-      rows += plan_.tile_rows;
+      const int64_t steps = depth + std::max<int64_t>(1, divide_up(past, plan_.tile_rows));
+      rows_pitch_ = plan_.spread_steps(steps, plan_.tile_rows);
+      pitches = rows + plan_.tile_rows;
+    } else if (plan_.row_order == RowOrder::kSteps) {
+      rows_pitch_ = plan_.odd_lines(round_up(rows, plan_.lanes));
+      pitches = depth;
     } else {
       rows_pitch_ = plan_.odd_lines(depth + plan_.lanes);
     }
-    rows_ = b.scratch("rows", point_.dtype(), rows * rows_pitch_ + 2 * plan_.lanes);
+    rows_ = b.scratch("rows", point_.dtype(), pitches * rows_pitch_ + 2 * plan_.lanes);
   }
 }
 
@@ -78,17 +79,18 @@ void Panels::enter_prepared(const Index& columns, const Index& depth) {
 }
 
 Index Panels::row_at(const Index& row, const Index& k) const {
-  return row * rows_pitch_ + (plan_.rows_k_major ? k * plan_.tile_rows : k);
+  if (plan_.row_order == RowOrder::kSteps) return row + k * rows_pitch_;
+  return row * rows_pitch_ + (plan_.row_order == RowOrder::kTiles ? k * plan_.tile_rows : k);
 }
 
 Index Panels::column_at(const Index& column, const Index& k) const {
   if (plan_.is_along_depth()) return columns_start_ + column * columns_pitch_ + k;
-  return columns_start_ + (plan_.columns_in_panels ? column * plan_.depth.width() : column) + k * columns_pitch_;
+  return columns_start_ + (plan_.columns_in_panels ? column * panel_steps(plan_) : column) + k * columns_pitch_;
 }
 
 int64_t Panels::vector_step() const {
   const bool has_panel = plan_.columns_in_panels && plan_.panel_columns() == plan_.lanes;
-  return plan_.lanes * (has_panel ? plan_.depth.width() : 1);
+  return plan_.lanes * (has_panel ? panel_steps(plan_) : 1);
 }
 
 Index Panels::batch_start(const std::function<int64_t(int dim)>& stride) const {
@@ -116,9 +118,11 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
   const int64_t width = plan_.depth.width();
   if (!segment.rows_in_place) {
     const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
-    const int64_t row_step = plan_.rows_k_major ? 1 : rows_pitch_,
-                  depth_step = plan_.rows_k_major ? plan_.tile_rows : 1;
-    return {rows_, start, row_step, {{width, depth_step}}};
+    switch (plan_.row_order) {
+      case RowOrder::kRows: return {rows_, start, rows_pitch_, {{width, 1}}};
+      case RowOrder::kTiles: return {rows_, start, 1, {{width, plan_.tile_rows}}};
+      case RowOrder::kSteps: return {rows_, start, 1, {{width, rows_pitch_}}};
+    }
   }
   const ContractionSide& side = segment.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
