@@ -168,8 +168,9 @@ class Model {
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
     if (!is_along_depth()) return bytes + row_bytes();
     const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
-    const double kept_bytes =
-        kept_rows * static_cast<double>(depth_.width()) * bytes_ + (columns_stay ? block_bytes() : 0);
+    const double column_bytes =
+        columns_stay ? block_bytes() : vectors * lined_bytes(way_.columns, c_.pack_columns == Packing::kNone);
+    const double kept_bytes = kept_rows * lined_bytes(way_.rows, c_.pack_rows == Packing::kNone) + column_bytes;
     if (kept_bytes > l1 && !runs_) bytes += rows * lanes * bytes_;
     return bytes;
   }
@@ -182,14 +183,27 @@ class Model {
     return crowded_bytes(way_.columns, divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes));
   }
 
+  // What a row or column that runs along a block of the depth takes of the first-level cache, so counted.
+  double lined_bytes(const OperandSide& it, bool is_in_place) const {
+    const int64_t line_bytes = depth_.width() * p_.accumulator_bytes();
+    const bool is_apart = is_in_place && it.stride && *it.stride != 0;
+    return static_cast<double>(line_bytes) *
+           (is_apart ? crowding(std::abs(*it.stride) * p_.accumulator_bytes(), line_bytes) : 1);
+  }
+
+  // How much fuller the fullest sets of the first-level cache are than if all were alike, of pieces that are so far apart.
+  double crowding(int64_t apart_bytes, int64_t piece_bytes) const {
+    const int64_t stride = m_.l1_critical_stride;
+    const int64_t pieces_apart = std::min(stride / m_.line_bytes, stride / std::gcd(apart_bytes, stride));
+    return std::max(1.0, static_cast<double>(stride) / static_cast<double>(pieces_apart * piece_bytes));
+  }
+
   // What the steps of a block of the depth take of the first-level cache, each so many lines, counted as if all sets were
   // as full as the fullest: steps that are a large part of the critical stride apart share a few of them.
   double crowded_bytes(const OperandSide& it, int64_t lines) const {
-    const int64_t step_bytes = std::abs(*it.depth_stride) * p_.accumulator_bytes();
-    const int64_t stride = m_.l1_critical_stride, sets = stride / m_.line_bytes;
-    const int64_t steps_apart = std::min(sets, stride / std::gcd(step_bytes, stride));
-    const double crowding = std::max(1.0, static_cast<double>(sets) / static_cast<double>(steps_apart * lines));
-    return static_cast<double>(depth_.width() * lines * m_.line_bytes) * crowding;
+    const int64_t bytes = lines * m_.line_bytes;
+    return static_cast<double>(depth_.width() * bytes) *
+           crowding(std::abs(*it.depth_stride) * p_.accumulator_bytes(), bytes);
   }
 
   // What a step reads of rows that lie beside each other: a line, as far as steps do not share one, which the next panels
