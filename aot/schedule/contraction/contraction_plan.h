@@ -35,15 +35,15 @@ struct ContractionPlan {
   std::vector<DepthSegment> segments;  // of a block of the depth, in order
   bool result_is_linear = false;       // over a whole block of columns: result elements follow each other
 
-  int lanes = 1;              // of vectors along the columns
-  int depth_lanes = 1;        // ... or along the depth
-  int64_t line_elements = 1;  // of a cache line, of sums and what is packed
+  int lanes = 1;                   // of vectors along the columns
+  int depth_lanes = 1;             // ... or along the depth
+  int64_t line_elements = 1;       // of a cache line, of sums and what is packed
   int64_t l1_critical_stride = 1;  // ... in such elements
-  int tile_rows = 1;          // of the register tile
+  int tile_rows = 1;               // of the register tile
   int tile_vectors = 1;
   int depth_lines = 0;  // as the candidate's
   int depth_places = 0;
-  Packing pack_rows = Packing::kNone;  // of those that are not read in place
+  Packing pack_rows = Packing::kNone;    // of those that are not read in place
   RowOrder row_order = RowOrder::kRows;  // as they are packed
   bool rows_are_transposed = false;      // ... in tiles, and they run along the depth where they lie
   Packing pack_columns = Packing::kNone;

@@ -85,8 +85,8 @@ class RowPacking {
   }
 
   // What one step of the depth has of a piece.
-  void pack_piece(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k, const Expr& mask,
-                  bool may_miss) {
+  void pack_piece(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k,
+                  const Expr& mask, bool may_miss) {
     point_.set(plan_.rows[0], first_ + row);
     point_.prefetch_ahead(side, walk.parts().back().axis);
     for (int64_t v = 0; v < piece(); v += plan_.lanes) {

@@ -17,9 +17,7 @@ int64_t padded_width(const ContractionPlan& plan) {
 }
 
 // Steps of the depth from one panel of packed columns to the next.
-int64_t panel_steps(const ContractionPlan& plan) {
-  return plan.spread_steps(plan.depth.width(), plan.panel_columns());
-}
+int64_t panel_steps(const ContractionPlan& plan) { return plan.spread_steps(plan.depth.width(), plan.panel_columns()); }
 
 // Elements between the packed columns of one place of the depth and the next; along the depth, from column to column.
 int64_t columns_pitch(const ContractionPlan& plan) {
@@ -119,9 +117,12 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
   if (!segment.rows_in_place) {
     const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
     switch (plan_.row_order) {
-      case RowOrder::kRows: return {rows_, start, rows_pitch_, {{width, 1}}};
-      case RowOrder::kTiles: return {rows_, start, 1, {{width, plan_.tile_rows}}};
-      case RowOrder::kSteps: return {rows_, start, 1, {{width, rows_pitch_}}};
+      case RowOrder::kRows:
+        return {rows_, start, rows_pitch_, {{width, 1}}};
+      case RowOrder::kTiles:
+        return {rows_, start, 1, {{width, plan_.tile_rows}}};
+      case RowOrder::kSteps:
+        return {rows_, start, 1, {{width, rows_pitch_}}};
     }
   }
   const ContractionSide& side = segment.rows_side;
