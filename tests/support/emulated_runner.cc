@@ -23,7 +23,7 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kMemoryBytes = int64_t{4} << 30;  // that is never touched costs nothing
-constexpr int64_t kContextBytes = 64 << 10;           // of it, for what a call is told
+constexpr int64_t kContextBytes = 64 << 10;         // of it, for what a call is told
 constexpr int64_t kOperandsMax = (kContextBytes - 64) / static_cast<int64_t>(sizeof(ingot_operand));
 
 struct Emulator {

@@ -308,10 +308,23 @@ class Model {
     return static_cast<double>(rows_ / stretch) * stretch_ns;
   }
 
-  double element_ns(const OperandSide& it, bool is_transposed) const {
-    const bool is_gathered = it.lie == Lie::kScattered || way_.vector_lanes() == 1;
-    const double copy_ns = is_gathered ? kGatherNs : is_transposed ? kTransposeNs : m_.packed_element_ns;
+  // How what is packed is moved: vectors, transposed squares of them, or elements by themselves.
+  enum class Move { kVectors, kSquares, kElements };
+
+  double element_ns(const OperandSide& it, Move move) const {
+    if (it.lie == Lie::kScattered || way_.vector_lanes() == 1) move = Move::kElements;
+    const double copy_ns = move == Move::kElements  ? kGatherNs * lanes_share(it)
+                           : move == Move::kSquares ? kTransposeNs
+                                                    : m_.packed_element_ns;
     return copy_ns + (it.side.is_affine() ? 0 : kMaskedNs);
+  }
+
+  // How many times as many lanes are gathered as there are elements: vectors of columns end with the innermost dimension.
+  double lanes_share(const OperandSide& it) const {
+    const int inner = last_or_none(it.dims);
+    if (inner < 0 || is_along_depth()) return 1;
+    const int64_t extent = p_.space.dims[inner].extent;
+    return static_cast<double>(round_up(extent, way_.vector_lanes())) / static_cast<double>(extent);
   }
 
   // Reading `elements` for packing, besides the work of packing itself.
@@ -326,7 +339,8 @@ class Model {
     const double elements = row_count() * depth();
     const int64_t times = c_.pack_rows == Packing::kWhole ? c_.column_parts : columns_.count();
     const double read_share = packs_in_line() ? kInLineShare : 1;
-    return (elements * element_ns(way_.rows, c_.transposes_rows) + read_ns(elements) * read_share) *
+    return (elements * element_ns(way_.rows, c_.transposes_rows ? Move::kSquares : Move::kVectors) +
+            read_ns(elements) * read_share) *
            static_cast<double>(times);
   }
 
@@ -356,12 +370,15 @@ class Model {
     if (c_.pack_columns == Packing::kNone) return 0;
     const double elements = column_count() * depth();
     const double read_share = c_.keeps_columns ? kAskedShare : 1;
-    const double once_ns =
-        elements * element_ns(way_.columns, way_.columns.lie == Lie::kAcross) + read_ns(elements) * read_share;
+    const Move move = way_.columns.lie != Lie::kAcross ? Move::kVectors
+                      : columns_.cuts_last_axis()      ? Move::kSquares
+                                                       : Move::kElements;
+    const double once_ns = elements * element_ns(way_.columns, move) + read_ns(elements) * read_share;
     if (c_.pack_columns == Packing::kBlock) return once_ns * static_cast<double>(c_.row_parts);
-    // Before a loop it is as good as free.
-    const double prepare_ns = way_.columns.can_be_hoisted ? 0 : once_ns + kMeetNs;
-    return prepare_ns + elements * bytes_ / m_.l3_bytes_per_ns * kHiddenShare * static_cast<double>(c_.row_parts);
+    // Before a loop it is as good as free. Else what one core packs, others have from the last time, and fetch again.
+    const double fetch_ns = elements * bytes_ / m_.l3_bytes_per_ns;
+    const double prepare_ns = way_.columns.can_be_hoisted ? 0 : once_ns + kMeetNs + fetch_ns;
+    return prepare_ns + fetch_ns * kHiddenShare * static_cast<double>(c_.row_parts);
   }
 
   // Columns that are read where they lie, the critical stride of the second-level cache or a multiple of it apart: of that
