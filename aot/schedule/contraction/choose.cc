@@ -257,8 +257,10 @@ class Search {
     for (const int depth_lines : kWindowLines) {
       if (depth_lines == 1 || lines % depth_lines != 0 || places < 2 * depth_lines) continue;
       c.depth_lines = depth_lines;
-      c.depth_places = static_cast<int>(std::min(places / depth_lines, depth.axes.back().extent));
-      try_blocks(c);
+      for (int64_t most = std::min(places / depth_lines, depth.axes.back().extent); most > 0; most /= 2) {
+        c.depth_places = static_cast<int>(most);
+        try_blocks(c);
+      }
     }
   }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/window_cost.h"
 
 namespace ingot::schedule {
 namespace {
@@ -16,9 +17,6 @@ constexpr double kGatherNs = 0.7;         // ... by itself
 constexpr double kMaskedNs = 0.1;         // more where elements may be missing
 constexpr double kPrefetchShare = 0.07;   // rows of the next tile that a step of the depth prefetches, of all of them
 constexpr double kStreamShare = 0.2;      // of streaming columns from the second-level cache: beside multiplying
-constexpr double kWindowNs = 2;           // to begin and end a tile of windows in place
-constexpr double kLineNs = 0.5;           // ... each line that they read
-constexpr double kPiecesShare = 4;        // of streaming from the second-level cache: a piece of each row at a time
 constexpr double kTileNs = 20;            // to begin and end a register tile
 constexpr double kRangeNs = 2;            // to begin another range of the depth within it
 constexpr double kStoreVectorNs = 1.0;    // a vector of finished sums
@@ -52,6 +50,7 @@ class Model {
         bytes_(static_cast<double>(problem.accumulator_bytes())),
         batch_(static_cast<double>(problem.extent(way_.batch))),
         rows_(problem.extent(way_.rows.dims)),
+        window_cost_(problem, blocked, target.machine),
         begin_ns_(begin_ns()) {}
 
   ContractionCost cost() const {
@@ -74,8 +73,8 @@ class Model {
 
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
-    if (c_.depth_lines > 0) return depth_windows_ns(rows, vectors);
-    if (has_windows_in_place()) return windows_ns(rows, vectors);
+    if (c_.depth_lines > 0) return window_cost_.depth_tile_ns(rows, vectors);
+    if (has_windows_in_place()) return window_cost_.tile_ns(rows, vectors) + rows * vectors * store_vector_ns();
     const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
     const double prefetches = c_.pack_rows == Packing::kNone && !is_along_depth() ? rows * kPrefetchShare : 0;
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
@@ -88,68 +87,6 @@ class Model {
   }
 
   bool has_windows_in_place() const { return c_.tile_lines > 0; }
-
-  // Places of the operand that `count` rows reach along one dimension of theirs with so many places of the depth.
-  int64_t reached(int row, int64_t count, int depth, int64_t places) const {
-    int64_t reached = count * places;
-    for (const AxisMap& access : way_.rows.side.accesses) {
-      const int64_t step = row < 0 ? 0 : std::abs(access.coefficients[row]);
-      const int64_t dilation = depth < 0 ? 0 : std::abs(access.coefficients[depth]);
-      if (step + dilation > 0)
-        reached = std::min(reached, ((count - 1) * step + (places - 1) * dilation) / access.divisor + 1);
-    }
-    return reached;
-  }
-
-  // All of the depth of one tile of windows in place: vectors of rows that several of its products share are read once.
-  // What they read of a line comes from the second-level cache, but for what the tile before has read.
-  double windows_ns(double rows, double vectors) const {
-    const int64_t lines = c_.tile_lines, width = depth_.width(), at_once = places_at_once(*runs_, depth_);
-    const std::vector<int>&row_dims = way_.rows.dims, &depth_dims = way_.depth;
-    const int row = last_or_none(row_dims), place = last_or_none(depth_dims);
-    const int line = row_dims.size() > 1 ? row_dims[row_dims.size() - 2] : -1;
-    const int outer_place = depth_dims.size() > 1 ? depth_dims[depth_dims.size() - 2] : -1;
-    const int64_t in_line = place < 0 ? 1 : std::min(at_once, p_.space.dims[place].extent);
-    const int64_t in_run = std::min(static_cast<int64_t>(rows) / lines, runs_->run().count);
-    const int64_t runs = divide_up(static_cast<int64_t>(rows), in_run);  // lines, or runs that are walked together
-    const int64_t across = lines > 1 ? reached(line, lines, outer_place, at_once / in_line) : runs * (width / in_line);
-    const auto read = static_cast<double>(across * reached(row, in_run, place, in_line));
-    const double products = rows * vectors * static_cast<double>(width) / gaps();
-    const double loads = vectors * (read + static_cast<double>(width));
-    const double issue_ns =
-        std::max(std::max(products, loads) / m_.multiply_adds_per_ns, (products + loads) / m_.instructions_per_ns);
-    const double fresh = static_cast<double>(across * (at_once == 1 ? 1 : reached(row, in_run + 1, -1, 1) - 1));
-    const double stream_ns = fresh * vectors * way_.lanes * bytes_ / m_.l2_bytes_per_ns;
-    const double begin_ns = kWindowNs + (at_once == width ? kLineNs : kRangeNs) * static_cast<double>(across);
-    return static_cast<double>(depth_.count()) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns) +
-           rows * vectors * store_vector_ns();
-  }
-
-  // ... where it is a few places of the depth at once, with sums in memory between them.
-  double depth_windows_ns(double rows, double vectors) const {
-    const std::vector<int>&row_dims = way_.rows.dims, &depth_dims = way_.depth;
-    const int line = row_dims.size() > 1 ? row_dims[row_dims.size() - 2] : -1;
-    const int64_t in_run = runs_->run().count, places = c_.depth_lines * c_.depth_places;
-    const int64_t across =
-        reached(line, static_cast<int64_t>(rows) / in_run, depth_dims[depth_dims.size() - 2], c_.depth_lines);
-    const auto read =
-        static_cast<double>(across * reached(row_dims.back(), in_run, depth_dims.back(), c_.depth_places));
-    const double products = rows * vectors * static_cast<double>(places + 1);
-    const double loads = vectors * (read + static_cast<double>(places) + rows), stores = vectors * rows;
-    const double issue_ns = std::max(std::max(products, loads + stores) / m_.multiply_adds_per_ns,
-                                     (products + loads + stores) / m_.instructions_per_ns);
-    const double stream_ns = static_cast<double>((across + c_.depth_lines) * c_.depth_places) * vectors * way_.lanes *
-                             bytes_ / m_.l2_bytes_per_ns;
-    const double begin_ns = kWindowNs + kLineNs * static_cast<double>(across);
-    return static_cast<double>(depth_.total() / places) * (std::max(issue_ns, kPiecesShare * stream_ns) + begin_ns);
-  }
-
-  // Places of a dilated operand for each of its elements.
-  double gaps() const {
-    double gaps = 1;
-    for (const AxisMap& access : way_.rows.side.accesses) gaps *= static_cast<double>(access.divisor);
-    return gaps;
-  }
 
   // Of a block of the depth; a vector along it ends where the range does that lies in line.
   int64_t steps_of_block() const {
@@ -430,9 +367,8 @@ class Model {
   double operands_ns() const {
     double ns = 0;
     for (const OperandSide* it : {&way_.rows, &way_.columns}) {
-      const auto bytes = static_cast<double>(it->side.value->type.elements()) * bytes_;
-      if (bytes > static_cast<double>(m_.l2_bytes) / 2)
-        ns += kHiddenShare * pieces_share() * bytes / m_.l3_bytes_per_ns;
+      if (is_from_outer_cache(p_, *it, m_))
+        ns += kHiddenShare * pieces_share() * static_cast<double>(p_.operand_bytes(*it)) / m_.l3_bytes_per_ns;
     }
     return ns / batch_;
   }
@@ -470,6 +406,7 @@ class Model {
   const Machine& m_;
   double bytes_, batch_;
   int64_t rows_;
+  WindowCost window_cost_;
   double begin_ns_;  // of a register tile
 };
 

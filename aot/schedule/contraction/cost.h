@@ -20,6 +20,12 @@ inline int64_t lines_at_once(const loops::Machine& machine) {
                                         : kForeseen;
 }
 
+// More than the second-level cache keeps beside what else is in use.
+inline bool is_from_outer_cache(const ContractionProblem& problem, const OperandSide& it,
+                                const loops::Machine& machine) {
+  return problem.operand_bytes(it) > machine.l2_bytes / 2;
+}
+
 // Nanoseconds of one core, all tasks one after the other.
 struct ContractionCost {
   double multiply_ns = 0;   // the register tiles, from operands in the second-level cache

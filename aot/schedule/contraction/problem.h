@@ -60,6 +60,7 @@ struct ContractionProblem {
   int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
   int64_t accumulator_bytes() const { return info(accumulator).bytes; }
+  int64_t operand_bytes(const OperandSide& it) const { return it.side.value->type.elements() * accumulator_bytes(); }
 };
 
 // Every iteration dimension has elements.
