@@ -84,11 +84,16 @@ class RowPacking {
     });
   }
 
+  // Whether a step of the depth ends where the next begins: processors foresee what follows.
+  bool is_in_line(const ContractionSide& side, const Axis& depth) const {
+    return depth.dims.empty() || std::abs(side.stride(depth.dims.back())) <= count_;
+  }
+
   // What one step of the depth has of a piece.
   void pack_piece(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k,
                   const Expr& mask, bool may_miss) {
     point_.set(plan_.rows[0], first_ + row);
-    point_.prefetch_ahead(side, walk.parts().back().axis);
+    if (!is_in_line(side, walk.parts().back().axis)) point_.prefetch_ahead(side, walk.parts().back().axis);
     for (int64_t v = 0; v < piece(); v += plan_.lanes) {
       Pull::Scope scope(point_.step().pull());
       const Index i = first_ + row + v + b_.lane();
