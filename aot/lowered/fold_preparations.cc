@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "aot/loops/expand_math.h"
 #include "aot/loops/interpret.h"
 
 namespace ingot::lowered {
@@ -50,7 +51,9 @@ class Folding {
     }
     std::vector<std::byte*> buffers;
     for (Bytes& bytes : memory) buffers.push_back(bytes.data());
-    loops::interpret_all(function_.kernels[call.kernel], buffers);
+    loops::Kernel kernel = function_.kernels[call.kernel];
+    loops::expand_math(kernel);  // what machine code would give, bit for bit
+    loops::interpret_all(kernel, buffers);
     for (size_t i = 0; i < memory.size(); ++i) {
       const ValueId value = call.arguments[i].value;
       if (call.arguments[i].access == Access::kRead) continue;
