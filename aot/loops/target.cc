@@ -1,5 +1,7 @@
 #include "aot/loops/target.h"
 
+#include <algorithm>
+
 #if defined(__riscv) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -171,6 +173,15 @@ const Target& find_target(std::string_view name) {
     if (target.name == name) return target;
   }
   throw_error(nullptr, "unknown target '" + std::string(name) + "'; there are: " + target_names());
+}
+
+const Target& strict_row(const Target& target) {
+  static const std::vector<Target> rows = [] {
+    std::vector<Target> strict(std::begin(kTargets), std::end(kTargets));
+    for (Target& row : strict) row.sums_like = &kTargets[0];
+    return strict;
+  }();
+  return *std::ranges::find(rows, target.name, &Target::name);
 }
 
 }  // namespace ingot::loops

@@ -70,7 +70,11 @@ struct Target {
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run
   Machine machine;
+  // The row in whose order its code sums: rows that have it in common give the same bits. Null: its own.
+  const Target* sums_like = nullptr;
 
+  bool is_strict() const { return sums_like != nullptr; }
+  const Target& order() const { return sums_like ? *sums_like : *this; }
   int lanes(DType register_dtype) const { return vector_bytes / (info(register_dtype).bytes); }
   const RegisterTile& tile(DType register_dtype) const { return register_dtype == DType::kF64 ? f64 : f32; }
 };
@@ -81,5 +85,7 @@ std::string target_names();             // what find_target takes: "host, x86-64
 std::vector<std::string> default_targets();
 // By name; "host" is the last row that runs here. Unknown: an Error that lists the names.
 const Target& find_target(std::string_view name);
+// The same row, strict: the row in whose order it sums is one for all targets.
+const Target& strict_row(const Target& target);
 
 }  // namespace ingot::loops

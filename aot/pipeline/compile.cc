@@ -78,6 +78,11 @@ PipelineOptions options_of(const Module& module, PipelineOptions options, bool i
   return options;
 }
 
+const loops::Target& find_target(const std::string& name, const CompileOptions& options) {
+  const loops::Target& target = loops::find_target(name);
+  return options.is_strict ? loops::strict_row(target) : target;
+}
+
 // Makes constants of state as the options say, of the values that set_initial_state would take.
 std::vector<FrozenState> freeze(const Modules& modules, const CompileOptions& options) {
   if (options.freeze == Freeze::kNothing || options.initial_state == kZeroState) return {};
@@ -188,7 +193,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   std::vector<GivenShape> shapes = options.shapes;
   for (auto& module : modules) {
     PassContext context;
-    if (!options.targets.empty()) context.target = &loops::find_target(options.targets[0]);
+    if (!options.targets.empty()) context.target = &find_target(options.targets[0], options).order();
     context.shapes = std::move(shapes);
     context.folds_scales = !frozen.empty();
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
@@ -213,7 +218,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   RodataPools pools;
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
-        compile_target(entries, state, loops::find_target(name), options.pipeline, pools, compiled, phases));
+        compile_target(entries, state, find_target(name, options), options.pipeline, pools, compiled, phases));
   }
   for (size_t i = 0; i < compiled.spec.targets.size(); ++i) compiled.spec.targets[i].rodata = pools.bytes_of(i);
   phases.end();

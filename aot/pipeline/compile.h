@@ -25,6 +25,7 @@ std::vector<std::string> default_targets();
 struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
+  bool is_strict = false;                                // every target gives the same bits
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   std::string initial_state = {};                        // what set_initial_state takes the first values from
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them

@@ -183,8 +183,8 @@ std::optional<Lowering> lower_in_blocks(const Op& kernel, const KernelBlocks& bl
                                         const LowerOptions& options) {
   const std::unique_ptr<BlockRegion> region = block_region(kernel, blocks);
   if (!region) return std::nullopt;
-  loops::Target alone = target;
-  alone.machine.tasks_max = 1;  // a block is a task
+  loops::Target alone = target.order();  // sums go on from block to block
+  alone.machine.tasks_max = 1;           // a block is a task
   Lowering block = lower_stages(*region->kernel, alone, options);
   const std::optional<int> lanes = common_lanes(block);
   if (!lanes) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "aot/base/contains.h"
 #include "aot/graph/op.h"
+#include "aot/loops/settle_nans.h"
 #include "aot/ops/ops.h"
 #include "aot/schedule/blocks.h"
 #include "aot/schedule/templates.h"
@@ -38,15 +39,7 @@ const Template* find_template(const Op& op) {
   return found;
 }
 
-}  // namespace
-
-Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
-  INGOT_CHECK(kernel.is(kKernel));
-  if (const std::optional<KernelBlocks> blocks = blocks_of(kernel)) {
-    if (std::optional<Lowering> made = schedule::lower_in_blocks(kernel, *blocks, target, options))
-      return *std::move(made);
-    return schedule::lower_stages(kernel, target, options);
-  }
+Lowering lower_roots(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
   Draft draft(kernel, target, options);
   for (const auto& op : draft.body().ops) {
     const Template* found = find_template(*op);
@@ -75,6 +68,24 @@ Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions
     std::erase_if(left, [&](Value* value) { return contains(alike, value); });
   }
   return draft.finish();
+}
+
+Lowering with_settled_nans(Lowering lowering) {
+  for (LoweredKernel& step : lowering.steps) loops::settle_nans(step.kernel);
+  return lowering;
+}
+
+}  // namespace
+
+Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
+  INGOT_CHECK(kernel.is(kKernel));
+  std::optional<Lowering> made;
+  if (const std::optional<KernelBlocks> blocks = blocks_of(kernel)) {
+    made = schedule::lower_in_blocks(kernel, *blocks, target, options);
+    if (!made) return schedule::lower_stages(kernel, target, options);
+  }
+  if (!made) made = lower_roots(kernel, target, options);
+  return target.is_strict() ? with_settled_nans(*std::move(made)) : *std::move(made);
 }
 
 }  // namespace ingot

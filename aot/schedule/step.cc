@@ -138,7 +138,9 @@ void Step::finish() {
   draft_.add_step({b_.finish(), std::move(bindings_)});
 }
 
-int lanes_for(const Draft& draft, const Values& makes) {
+namespace {
+
+int widest_bytes_of(const Draft& draft, const Values& makes) {
   int widest_bytes = 1;
   const auto count = [&](const TensorType& type) {
     if (type.elements() > 1) widest_bytes = std::max(widest_bytes, info(loops::register_dtype(type.dtype)).bytes);
@@ -148,11 +150,21 @@ int lanes_for(const Draft& draft, const Values& makes) {
     // Indices are few beside the data that they choose.
     if (value->type.dtype != DType::kI64 && value->type.dtype != DType::kUI64) count(value->type);
   }
-  return draft.target().vector_bytes / widest_bytes;
+  return widest_bytes;
+}
+
+}  // namespace
+
+int lanes_for(const Draft& draft, const Values& makes) {
+  return draft.target().vector_bytes / widest_bytes_of(draft, makes);
+}
+
+int summing_lanes_for(const Draft& draft, const Values& makes) {
+  return draft.target().order().vector_bytes / widest_bytes_of(draft, makes);
 }
 
 double work_ns(const Draft& draft, const Values& makes) {
-  const loops::Machine& machine = draft.target().machine;
+  const loops::Machine& machine = draft.target().order().machine;
   double ns = 0;
   std::set<const Value*> seen;
   const auto visit = [&](const auto& self, const Value* value) -> void {
@@ -177,7 +189,7 @@ double work_ns(const Draft& draft, const Values& makes) {
 }
 
 int64_t wanted_tasks(const Draft& draft, double work_ns) {
-  const loops::Machine& machine = draft.target().machine;
+  const loops::Machine& machine = draft.target().order().machine;
   return static_cast<int64_t>(std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max)));
 }
 

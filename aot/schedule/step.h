@@ -54,7 +54,11 @@ class Step {
 // Lanes of a step that makes and reads these values: as its widest elements allow.
 int lanes_for(const Draft& draft, const Values& makes);
 
-// Estimated time to make the values on one core, for task splits: shapes alone decide.
+// The same of a step in which the order of a sum depends on the lanes.
+int summing_lanes_for(const Draft& draft, const Values& makes);
+
+// Estimated time to make the values on one core, for task splits: shapes alone decide. What tasks make is in some kernels
+// summed up, so both are as the target's order of sums has them.
 double work_ns(const Draft& draft, const Values& makes);
 
 // How many tasks are worth their start, by the work: from 1 to the target's `tasks_max`.

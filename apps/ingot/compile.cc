@@ -283,6 +283,8 @@ Command compile_command() {
             &o.options.targets,
             loops::target_names() + "; several by commas, best first (default: every row of this kind of processor)",
             {.commas = true}},
+           {"--strict", &o.options.is_strict,
+            "the same bits on every processor: orders of sums and NaNs are fixed, which may take a little more time"},
            {"--shape",
             &o.shapes,
             "sizes that the programs leave open: batch=32, x=32x784, batch=1,8,32: an entry point for each; several by "

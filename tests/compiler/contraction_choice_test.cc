@@ -39,7 +39,7 @@ std::string choices(const loops::Target& target) {
   for (const ContractionProblem& problem : contraction_problems()) {
     text += problem.name + "\n";
     for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
-      const schedule::ContractionProblem read = schedule::read_problem(draft, op);
+      const schedule::ContractionProblem read = schedule::read_problem(draft, op, target);
       text += fmt::format("    {}\n", schedule::to_string(read, schedule::choose_candidate(read, target)));
     });
   }
@@ -59,7 +59,7 @@ TEST(ContractionOrientation, ChannelsApartRunAlongTheBatchHoweverTheirKernelLies
   const loops::Target& target = loops::find_target("x86-64-v3");
   int seen = 0;
   for_contractions(*module, target, [&](const schedule::Draft& draft, const Op& op) {
-    const schedule::ContractionProblem problem = schedule::read_problem(draft, op);
+    const schedule::ContractionProblem problem = schedule::read_problem(draft, op, target);
     const schedule::Candidate chosen = schedule::choose_candidate(problem, target);
     EXPECT_TRUE(problem.ways[chosen.way].has_own_rows) << schedule::to_string(problem, chosen);
     ++seen;
@@ -91,7 +91,7 @@ TEST_P(ContractionChoice, SharesLargeOnesEvenly) {
   const loops::Target& target = loops::find_target(GetParam());
   for (const ContractionProblem& problem : contraction_problems()) {
     for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
-      const schedule::ContractionProblem read = schedule::read_problem(draft, op);
+      const schedule::ContractionProblem read = schedule::read_problem(draft, op, target);
       const schedule::RankedCandidate best = schedule::rank_candidates(read, target, 1)[0];
       if (best.cost.total_ns() < kLargeNs) return;
       const schedule::ContractionPlan plan = schedule::arrange(draft, read, best.candidate);
@@ -109,7 +109,7 @@ TEST(ContractionChoice, RanksAreInOrder) {
   const loops::Target& target = loops::find_target("x86-64-v3");
   for (const ContractionProblem& problem : contraction_problems()) {
     for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
-      const auto ranked = schedule::rank_candidates(schedule::read_problem(draft, op), target, 10);
+      const auto ranked = schedule::rank_candidates(schedule::read_problem(draft, op, target), target, 10);
       for (size_t k = 1; k < ranked.size(); ++k) {
         EXPECT_LE(ranked[k - 1].weighted_ns, ranked[k].weighted_ns) << problem.name;
         EXPECT_NE(ranked[k - 1].candidate, ranked[k].candidate) << problem.name;

@@ -100,6 +100,14 @@ TEST_F(CliTest, ABundleRunsOnEveryProcessorOfItsKindUnlessAskedOtherwise) {
   EXPECT_EQ(nlohmann::json::parse(done("inspect step.ingot --json"))["targets"].size(), 1u);
 }
 
+TEST_F(CliTest, StrictBundlesHaveCodeOfTheirOwn) {
+  const auto code = [&](const std::string& option) {
+    done("compile step.mlir -o step.ingot --target x86-64-v3 " + option);
+    return load_bundle(path("step.ingot")).targets.at(0).code;
+  };
+  EXPECT_NE(code("--strict"), code(""));
+}
+
 TEST_F(CliTest, InspectTellsOfEveryTarget) {
   done("compile train_step=step.mlir predict.mlir -o net.ingot --target x86-64-v3,aarch64");
   const auto report = nlohmann::json::parse(done("inspect net.ingot --json --memory-svg memory.svg"));

@@ -34,8 +34,9 @@ double weighted_ns(const ContractionCost& cost, const TaskShares& shares) {
 
 class Search {
  public:
-  Search(const ContractionProblem& problem, const loops::Target& target, size_t count)
-      : p_(problem), target_(target), count_(count) {}
+  // Of all orders of sums, or of one.
+  Search(const ContractionProblem& problem, const loops::Target& target, size_t count, const SumOrder* order = nullptr)
+      : p_(problem), target_(target), count_(count), order_(order) {}
 
   std::vector<RankedCandidate> run() {
     for (size_t way = 0; way < p_.ways.size(); ++way) try_way(static_cast<int>(way));
@@ -136,6 +137,7 @@ class Search {
   }
 
   void consider(Candidate c) {
+    if (order_ && is_split_ && c.depth_parts != order_->depth_parts) return;
     c.row_parts = std::max(c.row_parts, min_row_parts(c));
     if (c.pack_rows == Packing::kBox && !fit_box(c)) return;
     const BlockedCandidate blocked{c, columns(c), depth(c), runs(c)};
@@ -148,6 +150,7 @@ class Search {
   void try_way(int way_index) {
     Candidate c;
     c.way = way_index;
+    if (order_ && (way(c).is_along_depth() || way(c).depth != order_->depth)) return;
     for (const int64_t depth_limit : depth_limits(way(c))) {
       c.depth_limit = depth_limit;
       for (const int vectors : kTileVectors) try_tiles(c, vectors);
@@ -155,6 +158,7 @@ class Search {
   }
 
   std::vector<int64_t> depth_limits(const Orientation& way) const {
+    if (order_) return {order_->depth_limit};
     const int64_t whole = p_.extent(way.depth);
     std::vector<int64_t> limits;
     const bool is_joined = way.rows.is_joined || way.columns.is_joined;
@@ -189,7 +193,7 @@ class Search {
     const int64_t rows = p_.extent(way.rows.dims);
     const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));
     c.tile_vectors = vectors;
-    if (way.has_own_rows) try_windows(c);
+    if (way.has_own_rows && !order_) try_windows(c);
     std::set<int> tile_rows;
     for (int r = most; r >= std::max(1, most - 2); --r) tile_rows.insert(r);
     // Runs in tiles of about one size, and several short ones.
@@ -307,7 +311,7 @@ class Search {
 
   // Blocks of so few steps of the depth pay only for these two.
   bool is_shallow(const Candidate& c) {
-    return (c.depth_limit == kShallow || c.depth_limit == kKeptSteps) && depth(c).count() > 1;
+    return !order_ && (c.depth_limit == kShallow || c.depth_limit == kKeptSteps) && depth(c).count() > 1;
   }
 
   // Few rows, all packed, which stay in the first-level cache beside a panel of columns.
@@ -386,6 +390,10 @@ class Search {
   // or one where sums are in memory in any case.
   void try_depth_parts(Candidate c) {
     if (c.row_parts > 1) return;
+    if (order_) {
+      c.depth_parts = order_->depth_parts;
+      return consider(c);
+    }
     const int64_t most = depth(c).count() / (c.depth_lines > 0 ? 1 : 2);
     for (const int64_t parts : kParts) {
       if (parts == 1) continue;
@@ -399,6 +407,7 @@ class Search {
   const ContractionProblem& p_;
   const loops::Target& target_;
   size_t count_;
+  const SumOrder* order_;
   bool is_split_ = false;  // until then candidates are compared as if one core did all
   std::vector<RankedCandidate> best_;
   std::map<std::tuple<int, int64_t, int64_t>, Blocked> columns_;
@@ -411,6 +420,18 @@ class Search {
 std::vector<RankedCandidate> rank_candidates(const ContractionProblem& problem, const loops::Target& target,
                                              size_t count) {
   return Search(problem, target, count).run();
+}
+
+std::optional<SumOrder> sum_order(const ContractionProblem& problem, const Candidate& candidate) {
+  const Orientation& way = problem.ways[candidate.way];
+  if (way.is_along_depth() || candidate.tile_lines > 0) return std::nullopt;
+  return SumOrder{way.depth, candidate.depth_limit, candidate.depth_parts};
+}
+
+std::optional<Candidate> choose_candidate(const ContractionProblem& problem, const loops::Target& target,
+                                          const SumOrder& order) {
+  const std::vector<RankedCandidate> ranked = Search(problem, target, 1, &order).run();
+  return ranked.empty() ? std::nullopt : std::optional(ranked[0].candidate);
 }
 
 Candidate choose_candidate(const ContractionProblem& problem, const loops::Target& target, int rank) {

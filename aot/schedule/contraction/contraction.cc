@@ -82,6 +82,25 @@ int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   return temporary;
 }
 
+struct Choice {
+  ContractionProblem problem;
+  Candidate candidate;
+};
+
+// Where the target keeps the sums of another, that one's choice says in which order they are; the rest is then the target's
+// own, as far as it goes.
+Choice choose(const Draft& draft, const Op& root) {
+  const loops::Target& target = draft.target();
+  ContractionProblem problem = read_problem(draft, root, target.order());
+  const Candidate best = choose_candidate(problem, target.order(), draft.options().contraction_rank);
+  const bool is_other = target.name != target.order().name;
+  if (const auto order = is_other ? sum_order(problem, best) : std::nullopt) {
+    ContractionProblem own = read_problem(draft, root, target);
+    if (const auto candidate = choose_candidate(own, target, *order)) return {std::move(own), *candidate};
+  }
+  return {std::move(problem), best};
+}
+
 }  // namespace
 
 void lower_contraction(Draft& draft, const Op& root) {
@@ -95,10 +114,9 @@ void lower_contraction(Draft& draft, const Op& root) {
   // What is read where it lies has to lie somewhere.
   if (root.is(kConvolution) && skips_gaps(root) && !draft.kept(root.operand(0)))
     lower_elementwise(draft, {root.operand(0)});
-  const ContractionProblem problem = read_problem(draft, root);
-  const Candidate choice = choose_candidate(problem, draft.target(), draft.options().contraction_rank);
-  draft.note_choice(to_string(problem, choice));
-  const ContractionPlan plan = arrange(draft, problem, choice);
+  const Choice choice = choose(draft, root);
+  draft.note_choice(to_string(choice.problem, choice.candidate));
+  const ContractionPlan plan = arrange(draft, choice.problem, choice.candidate);
   const int prepared = prepare_columns(draft, root, plan);
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};

@@ -30,7 +30,7 @@ namespace {
 
 class Reader {
  public:
-  Reader(const Draft& draft, const Op& root) : draft_(draft) {
+  Reader(const Draft& draft, const Op& root, const loops::Target& target) : draft_(draft), target_(target) {
     problem_.op = &root;
     problem_.space = root.def->contraction(root);
     problem_.accumulator = loops::register_dtype(problem_.space.accumulate);
@@ -151,7 +151,7 @@ class Reader {
       return !it.dims.empty() && it.side.stride(it.dims.back()) == 1;
     };
     const auto runs_in_vectors = [&](const OperandSide& it) {
-      return run_in_buffer(it.side.value) % draft_.target().lanes(problem_.accumulator) == 0;
+      return run_in_buffer(it.side.value) % target_.lanes(problem_.accumulator) == 0;
     };
     const auto lie = [&](const OperandSide& it, bool in_line, bool across) {
       if (it.is_moved && !(&it == &way.columns && in_line && runs_in_vectors(it))) return Lie::kScattered;
@@ -166,7 +166,7 @@ class Reader {
     }
     const std::vector<int>& last = way.columns.dims;
     if (!last.empty()) way.result_stride = result_stride(problem_.space, result(), last.back());
-    way.lanes = last.empty() ? 1 : draft_.target().lanes(problem_.accumulator);
+    way.lanes = last.empty() ? 1 : target_.lanes(problem_.accumulator);
     return way;
   }
 
@@ -198,7 +198,7 @@ class Reader {
 
   // Fewer columns than lanes: packed one after the other, each along the depth, as the rows lie.
   void add_way_of_few_columns() {
-    const int lanes = draft_.target().lanes(problem_.accumulator);
+    const int lanes = target_.lanes(problem_.accumulator);
     for (size_t k = 0; k < 2; ++k) {
       Orientation way = problem_.ways[k];
       const int64_t columns = problem_.extent(way.columns.dims);
@@ -213,11 +213,12 @@ class Reader {
 
   void turn_along_depth(Orientation& way) {
     way.lanes = 1;
-    way.depth_lanes = draft_.target().lanes(problem_.accumulator);
+    way.depth_lanes = target_.lanes(problem_.accumulator);
     problem_.ways.push_back(std::move(way));
   }
 
   const Draft& draft_;
+  const loops::Target& target_;
   ContractionProblem problem_;
   std::vector<int> batch_;
 };
@@ -268,7 +269,9 @@ std::vector<Axis> column_axes(const ContractionProblem& problem, const Orientati
 
 }  // namespace
 
-ContractionProblem read_problem(const Draft& draft, const Op& root) { return Reader(draft, root).read(); }
+ContractionProblem read_problem(const Draft& draft, const Op& root, const loops::Target& target) {
+  return Reader(draft, root, target).read();
+}
 
 Blocked cut_depth(const ContractionProblem& problem, const Orientation& way, int64_t limit) {
   Blocked depth;

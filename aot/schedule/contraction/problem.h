@@ -63,8 +63,8 @@ struct ContractionProblem {
   int64_t operand_bytes(const OperandSide& it) const { return it.side.value->type.elements() * accumulator_bytes(); }
 };
 
-// Every iteration dimension has elements.
-ContractionProblem read_problem(const Draft& draft, const Op& root);
+// With the target's lanes. Every iteration dimension has elements.
+ContractionProblem read_problem(const Draft& draft, const Op& root, const loops::Target& target);
 
 // The depth in blocks of at most `limit` (at least 1).
 Blocked cut_depth(const ContractionProblem& problem, const Orientation& way, int64_t limit);

@@ -68,7 +68,8 @@ class SelectScatter {
 
   int lanes_of(const Draft& draft) const {
     if (shape_.empty()) return 1;
-    return std::min(lanes_for(draft, {root_.result()}), draft.target().vector_bytes / info(place_dtype_).bytes);
+    return std::min(summing_lanes_for(draft, {root_.result()}),
+                    draft.target().order().vector_bytes / info(place_dtype_).bytes);
   }
 
   bool slides(int dim) const { return !window_[dim].is_trivial(); }

@@ -100,7 +100,7 @@ int64_t least_part(const ReduceGroup& group, int lanes) {
 // In how many parts the reduced space is cut so that tasks have enough to do.
 int64_t part_count(const Draft& draft, const ReduceGroup& group) {
   if (!group.row_values.empty() || !group.all_known() || group.reduced_count() == 0) return 1;
-  const int lanes = lanes_for(draft, group.roots());
+  const int lanes = summing_lanes_for(draft, group.roots());
   const int64_t wanted = wanted_tasks(draft, work_ns(draft, group.roots()));
   const int64_t units = part_units(group, lanes);
   if (units == 0 || units * 2 > wanted) return 1;
@@ -108,7 +108,8 @@ int64_t part_count(const Draft& draft, const ReduceGroup& group) {
 }
 
 void lower_partial_results(Draft& draft, const ReduceGroup& group, const PartialResults& partial) {
-  Step step(draft, group.run() > 1 ? lanes_for(draft, group.roots()) : 1);
+  const int run_lanes = group.is_rows ? summing_lanes_for(draft, group.roots()) : lanes_for(draft, group.roots());
+  Step step(draft, group.run() > 1 ? run_lanes : 1);
   step.read(group.roots());
   std::vector<loops::BufferId> buffers;
   for (const int temporary : partial.temporaries) buffers.push_back(step.write_temporary(temporary));

@@ -35,7 +35,7 @@ class Rows {
   int lanes() const {
     Values values = group_.roots();
     values.insert(values.end(), group_.row_values.begin(), group_.row_values.end());
-    return group_.run() > 1 ? lanes_for(draft_, values) : 1;
+    return group_.run() > 1 ? summing_lanes_for(draft_, values) : 1;
   }
 
   const loops::Machine& machine() const { return draft_.target().machine; }

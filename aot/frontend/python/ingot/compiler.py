@@ -54,6 +54,7 @@ def compile(
     skip: Sequence[str] = (),
     freeze: bool | None = None,
     train: Training | None = None,
+    strict: bool = False,
 ) -> Bundle:
     """Compiles a program and opens the bundle.
 
@@ -63,7 +64,8 @@ def compile(
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
     that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
-    without it, of the weights of ONNX models. `train` makes a training step of a model.
+    without it, of the weights of ONNX models. `train` makes a training step of a model. `strict`: every processor gives
+    the same bits.
 
     Raises RuntimeError with what the compiler says.
     """
@@ -74,6 +76,8 @@ def compile(
         options += shape_options(shapes)
         if freeze is not None:
             options.append("--freeze" if freeze else "--no-freeze")
+        if strict:
+            options.append("--strict")
         if train is not None:
             options += train.options()
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)

@@ -35,16 +35,17 @@ def compile(
     shapes: Shapes | None = None,
     freeze: bool = True,
     train: Training | None = None,
+    strict: bool = False,
 ) -> Bundle:
     """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target`, `shapes`, `freeze` and `train` are those of `ingot.compile`.
+    `output`, `target`, `shapes`, `freeze`, `train` and `strict` are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         return ingot.compiler.compile(
-            _file(model, scratch), output, target=target, shapes=shapes, freeze=freeze, train=train
+            _file(model, scratch), output, target=target, shapes=shapes, freeze=freeze, train=train, strict=strict
         )
 
 

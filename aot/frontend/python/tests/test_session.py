@@ -212,6 +212,19 @@ def test_plain_pytorch_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Path(program()).name == "ingot"
 
 
+def test_strict_bundles_know_one_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+    text = """
+    func.func @root(%x: tensor<2xf32> {ingot.name = "x"}) -> (tensor<2xf32> {jax.result_info = "y"}) {
+      %y = stablehlo.sqrt %x : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    """
+    session = ingot.Session(ingot.compile(text, strict=True))
+    roots = session.entries["root"](np.array([-1, 4], np.float32))["y"]
+    assert roots.view(np.uint32).tolist() == [0x7FC00000, 0x40000000]
+
+
 def test_texts_by_entry_point_are_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", str(TOOL))
     step = NET.replace(NET[NET.index("  func.func public @init") : NET.index("  func.func public @train_step")], "")
