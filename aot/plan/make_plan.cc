@@ -9,7 +9,7 @@
 #include "aot/lowered/unique_names.h"
 #include "aot/plan/dependencies.h"
 #include "aot/plan/finish_plan.h"
-#include "aot/plan/order.h"
+#include "aot/plan/order_problem.h"
 
 namespace ingot::plan {
 namespace {
@@ -99,14 +99,8 @@ class Planner {
 
   // The steps of a block; a value that takes an argument's place is written after the argument was read.
   void add_block(const Block& block, const std::vector<ValueId>& replaced) {
-    Dependencies edges(function_, block);
-    edges.add_in_place_writes();
-    for (size_t i = 0; i < replaced.size(); ++i) {
-      const ValueId value = edges.in_place_root(block.results[i]);
-      if (replaced[i] == kNoValue || value == replaced[i]) continue;
-      for (const int reader : edges.readers(replaced[i])) edges.add(reader, edges.maker(value));
-    }
-    for (const int at : order(block, edges)) {
+    const Dependencies edges = edges_of(function_, block, replaced);
+    for (const int at : choose_order(order_of(function_, block, edges, elsewhere()).problem)) {
       const Node& node = block.nodes[at];
       if (node.kind == NodeKind::kWhile) {
         add_loop(node);
@@ -119,47 +113,10 @@ class Planner {
     }
   }
 
-  std::vector<int> order(const Block& block, const Dependencies& edges) {
-    OrderProblem problem;
-    std::map<ValueId, int> values;
-    const auto value_id = [&](ValueId value) {
-      const auto [at, is_new] = values.emplace(value, static_cast<int>(problem.value_bytes.size()));
-      if (is_new) {
-        const ValueId first = edges.in_place_root(value);
-        const bool is_in_arena = edges.maker(first) >= 0 && !destinations_.contains(first);
-        problem.value_bytes.push_back(is_in_arena ? align_up(function_.type(value).bytes()) : 0);
-      }
-      return at->second;
-    };
-    for (int k = 0; k < edges.node_count(); ++k) {
-      const Node& node = block.nodes[k];
-      OrderNode made;
-      made.after = edges.after(k);
-      for (const ValueId read : edges.reads(k)) made.reads.push_back(value_id(read));
-      for (const ValueId result : node.results) made.writes.push_back(value_id(result));
-      for (const ValueId temporary : lowered::temporaries_of(node)) {
-        made.temporary_bytes += align_up(function_.type(temporary).bytes());
-      }
-      for (const ValueId value : read_in_place(node)) made.in_place.push_back(value_id(value));
-      problem.nodes.push_back(std::move(made));
-    }
-    return choose_order(problem);
-  }
-
-  // What a node reads from outside and may write over.
-  std::vector<ValueId> read_in_place(const Node& node) const {
-    if (node.kind == NodeKind::kWhile) return node.operands;
-    const std::vector<ValueId> temporaries = lowered::temporaries_of(node);
-    std::vector<ValueId> values;
-    for (const KernelCall& call : node.calls) {
-      for (size_t i = 0; i < call.arguments.size(); ++i) {
-        const int alias = function_.kernels[call.kernel].buffers[i].may_alias;
-        if (alias < 0) continue;
-        const ValueId from = call.arguments[alias].value;
-        const bool is_made_here = std::ranges::binary_search(temporaries, from) || contains(node.results, from);
-        if (!is_made_here) values.push_back(from);
-      }
-    }
+  // The values that are not for the arena, or have a place in it already.
+  std::set<ValueId> elsewhere() const {
+    std::set<ValueId> values;
+    for (const auto& [value, destination] : destinations_) values.insert(value);
     return values;
   }
 

@@ -7,6 +7,7 @@
 
 #include "aot/base/contains.h"
 #include "aot/plan/dependencies.h"
+#include "aot/plan/rename.h"
 
 namespace ingot::plan {
 namespace {
@@ -86,7 +87,9 @@ class Separator {
   Copy copy_of(ValueId value) {
     if (const auto source = sources_.find(value); source != sources_.end()) {
       const size_t index = std::ranges::find(source->second.results, value) - source->second.results.begin();
-      const Node node = made_again(source->second);
+      Renaming names;
+      const Node node = made_again(function_, source->second, names);
+      add_source(node);
       return {node, node.results[index]};
     }
     const ValueId copy = function_.add_value("", TensorType(function_.type(value)));
@@ -97,21 +100,6 @@ class Separator {
     const Node node{.kind = NodeKind::kFill, .results = {copy}, .fill = constant->second};
     add_source(node);
     return {node, copy};
-  }
-
-  Node made_again(Node node) {
-    std::map<ValueId, ValueId> again;
-    const auto rename = [&](ValueId& value) {
-      const auto [at, is_new] = again.emplace(value, kNoValue);
-      if (is_new) at->second = function_.add_value(function_.values[value].name, TensorType(function_.type(value)));
-      value = at->second;
-    };
-    for (ValueId& result : node.results) rename(result);
-    for (KernelCall& call : node.calls) {
-      for (lowered::Argument& argument : call.arguments) rename(argument.value);
-    }
-    add_source(node);
-    return node;
   }
 
   // Nodes that are to stand before those of a block.
