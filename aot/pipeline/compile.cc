@@ -127,9 +127,9 @@ class RodataPools {
 
 // One target: lowers, plans and compiles every entry. Its constants are among `pools`; it has no rodata yet.
 bundle::Target compile_target(const std::vector<Function*>& entries, const plan::StateTable& state,
-                              const loops::Target& target, const PipelineOptions& options, RodataPools& pools,
+                              const loops::Target& target, const CompileOptions& options, RodataPools& pools,
                               Compiled& compiled, Phases& phases) {
-  const StageTexts texts(options, target);
+  const StageTexts texts(options.pipeline, target);
   std::vector<plan::Plan>& plans = compiled.plans.emplace_back();
   phases.begin("lower and plan for " + std::string(target.name));
   std::vector<lowered::Function> lowered;
@@ -138,13 +138,19 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
     lowered::fold_preparations(lowered.back());
     plan::separate_results(lowered.back());
     lower_copies(lowered.back(), target);
-    texts.show_lowered(lowered.back());
   }
   plan::RodataPool& rodata = pools.pool_for(lowered);
   plan::KernelTable kernels;
+  const auto make_plan = [&](const lowered::Function& function) {
+    return plan::make_plan(function, state, rodata, kernels);
+  };
   std::vector<bundle::Plan> specs;
   for (size_t i = 0; i < entries.size(); ++i) {
-    plans.push_back(plan::make_plan(lowered[i], state, rodata, kernels));
+    const std::optional<int64_t> limit_bytes = limit_of(options.memory_limits, entries[i]->name);
+    plans.push_back(limit_bytes
+                        ? plan_within(*limit_bytes, lowered[i], *entries[i], target, make_plan, compiled.memory_notes)
+                        : make_plan(lowered[i]));
+    texts.show_lowered(lowered[i]);
     specs.push_back(plan_spec(plans.back(), *entries[i]));
   }
   texts.show_kernels(kernels.kernels());
@@ -205,6 +211,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
 
   const std::vector<Function*> entries = entry_points(modules);
   check_signatures(entries);
+  check_limits(options.memory_limits, entries);
   const plan::StateTable state = state_table(entries);
   for (const Function* entry : entries) {
     compiled.spec.entries.push_back(entry_signature(*entry));
@@ -218,7 +225,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   RodataPools pools;
   for (const std::string& name : options.targets) {
     compiled.spec.targets.push_back(
-        compile_target(entries, state, find_target(name, options), options.pipeline, pools, compiled, phases));
+        compile_target(entries, state, find_target(name, options), options, pools, compiled, phases));
   }
   for (size_t i = 0; i < compiled.spec.targets.size(); ++i) compiled.spec.targets[i].rodata = pools.bytes_of(i);
   phases.end();

@@ -12,6 +12,7 @@
 #include "aot/frontend/trace/program.h"
 #include "aot/graph/graph.h"
 #include "aot/pipeline/freeze_state.h"
+#include "aot/pipeline/memory_limit.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
 #include "aot/schedule/lower_function.h"
@@ -30,6 +31,7 @@ struct CompileOptions {
   std::string initial_state = {};                        // what set_initial_state takes the first values from
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them
   Freeze freeze = Freeze::kBrought;                      // unless initial_state is kZeroState
+  std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };
@@ -49,6 +51,7 @@ struct Compiled {
   std::vector<FuseNote> fuse_notes;
   std::vector<LoweringNote> lowering_notes;
   std::vector<LayoutNote> layout_notes;
+  std::vector<MemoryNote> memory_notes;  // of each target, in turn: of entry points that have a limit
   std::vector<PhaseTime> times;
 
   // Writes the bundle, beside `path` and renamed over it. One without a name is called as the file is.

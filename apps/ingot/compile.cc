@@ -12,6 +12,7 @@
 #include "aot/loops/target.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/plan/explain_order.h"
+#include "apps/ingot/byte_count.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/keys.h"
 #include "apps/ingot/progress.h"
@@ -30,7 +31,7 @@ struct CompileCommand {
   std::string output, sign;
   std::string emit = "bundle";
   CompileOptions options;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, memory_limits;
   TrainingArguments training;
   std::string explain;
   bool print_plan = false;
@@ -50,6 +51,28 @@ struct Written {
   uint64_t bytes;
 };
 
+// What `4MiB` and `ENTRY=4MiB` give.
+std::vector<MemoryLimit> memory_limits(const std::vector<std::string>& texts) {
+  std::vector<MemoryLimit> limits;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    const std::string entry = equals == text.npos ? "" : text.substr(0, equals);
+    const std::optional<int64_t> bytes = byte_count(text.substr(equals + 1));
+    if (!bytes) {
+      throw_error(nullptr,
+                  fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB", text));
+    }
+    limits.push_back({entry, *bytes});
+  }
+  return limits;
+}
+
+const MemoryNote* note_of(const Compiled& compiled, std::string_view target, const std::string& entry) {
+  const auto is_it = [&](const MemoryNote& note) { return note.target == target && note.entry == entry; };
+  const auto found = std::ranges::find_if(compiled.memory_notes, is_it);
+  return found == compiled.memory_notes.end() ? nullptr : &*found;
+}
+
 void print_text(const Compiled& compiled, const Written& written) {
   fmt::print("{}: {}\n", written.path, size_text(written.bytes));
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
@@ -59,6 +82,11 @@ void print_text(const Compiled& compiled, const Written& written) {
     for (const plan::Plan& plan : compiled.plans[t]) {
       fmt::print("    {}: {} steps, arena {}, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
                  size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
+      const MemoryNote* note = note_of(compiled, target.name, plan.entry);
+      if (!note) continue;
+      fmt::print("      {} of {} allowed; without the limit {}; {} kernels run again, {:.1f} % more time predicted\n",
+                 size_text(note->bytes), size_text(note->limit_bytes), size_text(note->unlimited_bytes),
+                 note->runs_again(), 100 * note->again_share());
     }
   }
 }
@@ -80,6 +108,12 @@ void print_json(const Compiled& compiled, const Written& written, const std::vec
                                 {"arena_bytes", plan.arena_bytes},
                                 {"lower_bound_bytes", plan.lower_bound_bytes},
                                 {"scratch_bytes", plan.scratch_bytes}});
+      const MemoryNote* note = note_of(compiled, target.name, plan.entry);
+      if (!note) continue;
+      row["entries"].back().update({{"memory_limit_bytes", note->limit_bytes},
+                                    {"unlimited_bytes", note->unlimited_bytes},
+                                    {"kernels_run_again", note->runs_again()},
+                                    {"more_time_predicted", note->again_share()}});
     }
     object["targets"].push_back(std::move(row));
   }
@@ -119,6 +153,7 @@ std::string explanation(const Compiled& compiled, const std::string& subject) {
   if (subject == "fuse") return to_string(compiled.fuse_notes);
   if (subject == "layout") return to_string(compiled.layout_notes);
   if (subject == "contraction") return to_string(compiled.lowering_notes);
+  if (subject == "memory") return to_string(compiled.memory_notes);
   std::string text;
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     text += fmt::format("for {}\n", compiled.spec.targets[t].name);
@@ -216,6 +251,7 @@ void run_compile(const CompileCommand& command) {
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = output.name();
   options.freeze = freeze_of(command);
+  options.memory_limits = memory_limits(command.memory_limits);
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   std::vector<std::string> notes;
   const Compiled compiled = [&] {
@@ -262,6 +298,7 @@ Command compile_command() {
           "  ingot compile net/ -o net.ingot          # what ingot.torch and ingot.jax save: programs and state\n"
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
           "  ingot compile net/ -o net --emit static --target aarch64    # net/net.h, net.c, net_kernels.o\n"
+          "  ingot compile step.mlir -o step.ingot --memory-limit 4MiB    # or an error says what holds more\n"
           "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
           "  ingot compile step.mlir -o slow.ingot --skip fuse        # what fusing brings: ingot bench both",
       .options =
@@ -298,12 +335,15 @@ Command compile_command() {
             "compiler, mapped from the file (default: of the weights of ONNX models)"},
            {"--no-freeze", &o.no_freeze,
             "leave the weights of ONNX models state, which can be read, loaded and trained"},
+           {"--memory-limit", &o.memory_limits,
+            "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; kernels run again for what "
+            "would not fit, which changes no bit of any result; may be given for several entry points"},
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
             "how each product and convolution is blocked, packed and split; layout: how the tensors around "
-            "convolutions lie",
-            {.choices = {"fuse", "layout", "order", "contraction"}}},
+            "convolutions lie; memory: what runs again for --memory-limit",
+            {.choices = {"fuse", "layout", "order", "contraction", "memory"}}},
            {"--sign", &o.sign, "private key file, as keygen writes it: the bundle is signed by it"},
            {"--print-plan", &o.print_plan, "print the plan: steps, buffers, offsets"},
            {"--print-after",

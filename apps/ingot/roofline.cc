@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ranges>
 
 #include "schema/kernel_abi.h"
 
@@ -81,6 +82,13 @@ bundle::Call call_of(const bundle::Step& step, const bundle::Plan& plan, const b
     (parameter.writes ? call.written_bytes : call.read_bytes) += parameter.reach_bytes;
   }
   return call;
+}
+
+// As often as the kernel of it that has fewest steps: a run may call one twice.
+uint64_t times_of(const CallTime& call, const bundle::Plan& plan) {
+  std::map<uint32_t, uint64_t> steps;
+  for (const uint32_t step : call.steps) ++steps[plan.steps.at(step).kernel];
+  return std::ranges::min(std::views::values(steps));
 }
 
 void set_bound(CallTime& call, const MemoryModel& memory, const MachinePeaks& peaks) {
@@ -162,6 +170,7 @@ std::vector<CallTime> call_times(const bundle::Plan& plan, const bundle::Target&
   std::vector<CallTime> calls;
   for (auto& [key, call] : by_call) {
     std::ranges::sort(call.steps);
+    call.times = times_of(call, plan);
     set_bound(call, memory, peaks);
     calls.push_back(std::move(call));
   }

@@ -16,14 +16,15 @@ struct CallTime {
   bundle::Call call;
   std::vector<uint32_t> steps;  // as in the plan's text
   uint64_t rounds = 0;          // more than one in a loop
+  uint64_t times = 1;           // of a round: more than one where it runs again for a memory limit
   uint32_t tasks = 0;           // of the step that has most
   double ms = 0;                // of all rounds
 
   double attainable_ms = 0;  // by the roof
   std::string bound;         // likewise
 
-  double flops() const { return static_cast<double>(call.flops * rounds); }
-  double bytes() const { return static_cast<double>((call.read_bytes + call.written_bytes) * rounds); }
+  double flops() const { return static_cast<double>(call.flops * rounds * times); }
+  double bytes() const { return static_cast<double>((call.read_bytes + call.written_bytes) * rounds * times); }
   double gflops_per_second() const { return flops() / ms * 1e-6; }
   double gb_per_second() const { return bytes() / ms * 1e-6; }
   double attained_percent() const { return 100 * attainable_ms / ms; }

@@ -8,6 +8,7 @@
 
 #include "aot/plan/check_plan.h"
 #include "aot/plan/explain_order.h"
+#include "aot/plan/fit_arena.h"
 #include "aot/plan/make_plan.h"
 #include "aot/plan/separate_results.h"
 #include "aot/schedule/lower_function.h"
@@ -42,6 +43,12 @@ Token made_by(std::string_view kernel, size_t argument, const std::vector<Token>
 }
 
 const Token kSplat = token_of("splat");  // every constant here
+
+// By a kernel; what lower_copies makes of a copy or a fill is called as none of random_lowered's.
+Token made_or_copied_by(std::string_view kernel, size_t argument, const std::vector<Token>& read) {
+  const Token copied = read.empty() ? kSplat : read[0];
+  return kernel == "copy" ? copied : made_by(kernel, argument, read);
+}
 
 // What a jump or a condition sees in a scalar.
 int number_in(Token token, const TensorType& type) { return type.dtype == DType::kI1 ? token % 3 != 0 : token % 3; }
@@ -127,7 +134,7 @@ class FunctionRun {
     }
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const auto& [value, access] = call.arguments[i];
-      if (access != Access::kRead) tokens_[value] = made_by(function_.kernels[call.kernel].name, i, read);
+      if (access != Access::kRead) tokens_[value] = made_or_copied_by(function_.kernels[call.kernel].name, i, read);
     }
   }
 
@@ -175,9 +182,7 @@ class PlanRun {
       if (!step.writes[i]) read.push_back(at(plan_.buffers[step.buffers[i]]));
     }
     for (size_t i = 0; i < step.buffers.size(); ++i) {
-      if (!step.writes[i]) continue;
-      const Token copied = read.empty() ? kSplat : read[0];
-      at(plan_.buffers[step.buffers[i]]) = step.kernel_name == "copy" ? copied : made_by(step.kernel_name, i, read);
+      if (step.writes[i]) at(plan_.buffers[step.buffers[i]]) = made_or_copied_by(step.kernel_name, i, read);
     }
     return number + 1;
   }
@@ -187,17 +192,29 @@ class PlanRun {
   std::map<std::tuple<plan::Space, int, int64_t>, Token> memory_;
 };
 
+plan::Plan checked_plan(const lowered::Function& function, const plan::StateTable& state) {
+  plan::RodataPool rodata;
+  plan::KernelTable kernels;
+  plan::Plan plan = make_plan(function, state, rodata, kernels);
+  check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
+  return plan;
+}
+
+// One that is ready to be planned.
+lowered::Function separated(lowered::Function function) {
+  plan::separate_results(function);
+  lower_copies(function, loops::find_target("x86-64-v3"));
+  return function;
+}
+
 std::string complaint_about(lowered::Function function) {
   const Results expected = FunctionRun(function).run();
   plan::separate_results(function);
   lowered::verify(function);
   if (FunctionRun(function).run() != expected) return "separate_results changes what is computed";
-  lower_copies(function, loops::find_target("x86-64-v3"));
+  function = separated(std::move(function));
   const plan::StateTable state = state_of(function);
-  plan::RodataPool rodata;
-  plan::KernelTable kernels;
-  const plan::Plan plan = make_plan(function, state, rodata, kernels);
-  check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
+  const plan::Plan plan = checked_plan(function, state);
   if (!plan.steps.empty()) EXPECT_EQ(std::ranges::max(live_bytes(plan)), plan.lower_bound_bytes) << print(plan);
   return PlanRun(plan, state).run() == expected ? "" : "the plan computes something else:\n" + print(plan);
 }
@@ -222,6 +239,29 @@ TEST(RandomPlan, DoesWhatItsFunctionSays) {
     }
     ASSERT_EQ(complaint, "") << "seed " << seed << " of\n" << text.substr(text.find("function "));
   }
+}
+
+// Where values are made again instead of kept.
+TEST(RandomPlan, DoesTheSameInLessMemory) {
+  const int64_t first = number_from_environment("INGOT_PLAN_SEED", 0);
+  const int64_t count = number_from_environment("INGOT_PLANS", 500);
+  int smaller = 0;
+  for (int64_t seed = first; seed < first + count; ++seed) {
+    const lowered::Function whole = separated(random_lowered(static_cast<uint64_t>(seed)));
+    const Results expected = FunctionRun(whole).run();
+    const plan::StateTable state = state_of(whole);
+    const int64_t arena_bytes = checked_plan(whole, state).arena_bytes;
+    const auto node_ns = [](const lowered::Node& node) { return 1 + static_cast<double>(node.calls.size()); };
+    lowered::Function function = whole;
+    for (int64_t limit_bytes = arena_bytes - 64; plan::fit_arena(function, limit_bytes, node_ns); limit_bytes -= 64) {
+      const plan::Plan plan = checked_plan(function, state);
+      smaller += plan.arena_bytes < arena_bytes;
+      ASSERT_EQ(FunctionRun(function).run(), expected) << "seed " << seed << " of\n" << print(function);
+      ASSERT_EQ(PlanRun(plan, state).run(), expected) << "seed " << seed << " of\n" << print(plan);
+      function = whole;
+    }
+  }
+  if (count >= 500) EXPECT_GT(smaller, 25);
 }
 
 }  // namespace

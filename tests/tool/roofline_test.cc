@@ -106,6 +106,18 @@ TEST(Roofline, StepsOfACallAreOneRowAndRoundsCount) {
   EXPECT_EQ(calls[1].call.read_bytes + calls[1].call.written_bytes, 128u);
 }
 
+TEST(Roofline, ACallThatRunsAgainComputesTwice) {
+  bundle::Plan plan;
+  plan.steps = {step_of(0, 0, 200, 0), step_of(1, 200, 400, 0), step_of(0, 0, 200, 0), step_of(1, 200, 400, 0)};
+  plan.calls = {call_of("again", 100'000, 400)};
+  const StepTime times[] = {time_of(0, 0.001), time_of(1, 0.001), time_of(2, 0.001), time_of(3, 0.001)};
+  const auto calls = call_times(plan, target_of({200, 200}), times, machine());
+  ASSERT_EQ(calls.size(), 1);
+  EXPECT_EQ(calls[0].times, 2);
+  EXPECT_EQ(calls[0].flops(), 200'000);
+  EXPECT_EQ(calls[0].bytes(), 800);
+}
+
 TEST(Roofline, DoublesHaveAPeakOfTheirOwn) {
   bundle::Plan plan;
   plan.steps = {step_of(0, 0, 64, 0)};
