@@ -1,5 +1,5 @@
 # ingot_add_bundle(NAME SOURCE source... [OUTPUT FILE] [TARGETS target...] [STATE FILE] [SHAPES name=size...]
-#                  [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT])
+#                  [MEMORY_LIMIT bytes...] [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT])
 #   A library NAME to link, and the bundle that it stands for, made at build time in the current binary directory.
 #   SOURCE   [ENTRY=]FILE.mlir and FOLDER, any number: programs as ingot.torch, ingot.jax and JAX write them.
 #            SCRIPT.py: a program that is run as `python SCRIPT.py FOLDER` and saves its programs there.
@@ -10,6 +10,7 @@
 #   STATE    safetensors file with first values of the state, or zeros; default: state.safetensors beside the programs.
 #   SHAPES   sizes that the programs leave open: batch=32.
 #   STRICT   every target gives the same bits.
+#   MEMORY_LIMIT  what a run may take: 4MiB, train_step=4MiB.
 #   DEPENDS  what else the bundle is made from.
 #   HEADER   a header for C and C++ with the bundle's entry points, types and sizes; NAME brings its folder.
 #   EMBED    NAME has the bundle's bytes in it, which the header names; HEADER is then NAME.h unless it is given.
@@ -107,7 +108,8 @@ function(_ingot_bundle_library name output header is_embedded)
 endfunction()
 
 function(ingot_add_bundle name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED;STRICT" "OUTPUT;STATE;HEADER" "SOURCE;TARGETS;SHAPES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED;STRICT" "OUTPUT;STATE;HEADER"
+                        "SOURCE;TARGETS;SHAPES;MEMORY_LIMIT;DEPENDS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE)
     message(FATAL_ERROR "ingot_add_bundle(${name}): say SOURCE and what it is; unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -139,6 +141,9 @@ function(ingot_add_bundle name)
   if(arg_STRICT)
     list(APPEND options --strict)
   endif()
+  foreach(limit IN LISTS arg_MEMORY_LIMIT)
+    list(APPEND options --memory-limit ${limit})
+  endforeach()
   if(arg_STATE STREQUAL zeros)
     list(APPEND options --state zeros)
   elseif(arg_STATE)
@@ -149,9 +154,10 @@ function(ingot_add_bundle name)
   if(arg_SOURCE MATCHES "\\.py$")
     _ingot_compile_script(${name} ${output} "${arg_SOURCE}" "${depends}" "${options}")
   elseif(arg_SOURCE MATCHES "\\.(cpp|cc|cxx)$")
-    if(arg_STATE OR arg_SHAPES OR arg_STRICT)
+    if(arg_STATE OR arg_SHAPES OR arg_MEMORY_LIMIT OR arg_STRICT)
       message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${arg_SOURCE}): a C++ model says itself what its state and "
-                          "shapes are, and whether it is strict; STATE, SHAPES and STRICT are for programs in text")
+                          "shapes are, what it may take and whether it is strict; STATE, SHAPES, MEMORY_LIMIT and STRICT "
+                          "are for programs in text")
     endif()
     _ingot_compile_model(${name} ${output} "${arg_SOURCE}" "${depends}" "${arg_TARGETS}")
   else()

@@ -19,19 +19,24 @@ from typing import Any
 
 from ingot import tool
 from ingot._engine import EngineError
-from ingot.compiler import compile
+from ingot.compiler import MemoryLimit, compile, memory_options
 from ingot.session import Bundle
 
 BUNDLE, CONTENT = "program.ingot", "content.json"
 MOST_BYTES = 2 << 30
 
 
-def compiled(texts: Mapping[str, str], target: str = "host", skip: Sequence[str] = ()) -> Bundle:
+def compiled(
+    texts: Mapping[str, str],
+    target: str = "host",
+    skip: Sequence[str] = (),
+    memory_limit: MemoryLimit | None = None,
+) -> Bundle:
     """The bundle of a program whose state starts as zeros: the one of before, or a new one.
 
     A hash finds it, and its whole content is compared.
     """
-    content = json.dumps([texts, target, skip, _compiler(), _processor()])
+    content = json.dumps([texts, target, skip, memory_options(memory_limit), _compiler(), _processor()])
     place = folder() / hashlib.sha256(content.encode()).hexdigest()
     try:
         if (place / CONTENT).read_text() == content:
@@ -41,7 +46,8 @@ def compiled(texts: Mapping[str, str], target: str = "host", skip: Sequence[str]
         pass
     except EngineError:  # it is damaged
         shutil.rmtree(place, ignore_errors=True)
-    return _add(place, content, texts, {"target": target, "skip": skip, "state": "zeros"})
+    options = {"target": target, "skip": skip, "state": "zeros", "memory_limit": memory_limit}
+    return _add(place, content, texts, options)
 
 
 def _add(place: Path, content: str, texts: Mapping[str, str], options: dict[str, Any]) -> Bundle:

@@ -16,6 +16,7 @@ from ingot.session import Bundle
 File: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = EntryPoints | Mapping[str, str] | File
 Shapes: TypeAlias = Mapping[str, int | str | Sequence[int]]  # 32, "32x784", [1, 8, 32]
+MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB"; of some entry points, by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ def compile(
     shapes: Shapes | None = None,
     skip: Sequence[str] = (),
     freeze: bool | None = None,
+    memory_limit: MemoryLimit | None = None,
     train: Training | None = None,
     strict: bool = False,
 ) -> Bundle:
@@ -64,10 +66,11 @@ def compile(
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
     that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
-    without it, of the weights of ONNX models. `train` makes a training step of a model. `strict`: every processor gives
-    the same bits.
+    without it, of the weights of ONNX models. `memory_limit` is what a run's arena and the scratch of one thread may
+    take: kernels run again for what would not fit, which changes no bit of any result. `train` makes a training step of
+    a model. `strict`: every processor gives the same bits.
 
-    Raises RuntimeError with what the compiler says.
+    Raises RuntimeError with what the compiler says: of a memory limit, what the least is that was reached.
     """
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(output) if output is not None else Path(scratch) / "program.ingot"
@@ -78,6 +81,7 @@ def compile(
             options.append("--freeze" if freeze else "--no-freeze")
         if strict:
             options.append("--strict")
+        options += memory_options(memory_limit)
         if train is not None:
             options += train.options()
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)
@@ -91,6 +95,14 @@ def shape_options(shapes: Shapes | None) -> list[str]:
         text = str(sizes) if isinstance(sizes, int | str) else ",".join(map(str, sizes))
         words += ["--shape", f"{name}={text}"]
     return words
+
+
+def memory_options(limit: MemoryLimit | None) -> list[str]:
+    """As words of a command line."""
+    if limit is None:
+        return []
+    limits = [f"{entry}={size}" for entry, size in limit.items()] if isinstance(limit, Mapping) else [str(limit)]
+    return [word for text in limits for word in ("--memory-limit", text)]
 
 
 def _source(program: Program, folder: Path) -> Path:

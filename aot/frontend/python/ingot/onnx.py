@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 import ingot.compiler
 from ingot import tool
-from ingot.compiler import Shapes, Training, shape_options
+from ingot.compiler import MemoryLimit, Shapes, Training, shape_options
 from ingot.session import Bundle
 
 
@@ -34,18 +34,26 @@ def compile(
     target: str = "host",
     shapes: Shapes | None = None,
     freeze: bool = True,
+    memory_limit: MemoryLimit | None = None,
     train: Training | None = None,
     strict: bool = False,
 ) -> Bundle:
     """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target`, `shapes`, `freeze`, `train` and `strict` are those of `ingot.compile`.
+    `output`, `target`, `shapes`, `freeze`, `memory_limit`, `train` and `strict` are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         return ingot.compiler.compile(
-            _file(model, scratch), output, target=target, shapes=shapes, freeze=freeze, train=train, strict=strict
+            _file(model, scratch),
+            output,
+            target=target,
+            shapes=shapes,
+            freeze=freeze,
+            memory_limit=memory_limit,
+            train=train,
+            strict=strict,
         )
 
 

@@ -95,6 +95,12 @@ def test_the_live_model_is_trained() -> None:
     torch.testing.assert_close(mine.model(XS[0]), reference.model(XS[0]), rtol=1e-4, atol=1e-6)
 
 
+def test_a_memory_limit_is_of_the_step() -> None:
+    both(memory_limit="1MiB")
+    with pytest.raises(RuntimeError, match=r"@step takes \d+ bytes at least for .* of --memory-limit"):
+        Training(True, memory_limit=1).step(XS[0])
+
+
 def test_checkpoints_are_pytorchs_and_hold_what_they_name() -> None:
     mine, reference = both()
     file = io.BytesIO()

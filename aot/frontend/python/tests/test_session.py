@@ -207,6 +207,16 @@ def test_compiler_errors_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         ingot.compile("module @no {\n  nonsense\n}\n")
 
 
+def test_memory_limits_are_met_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+    for fits in ("1MiB", 1 << 20, {"train_step": "1MiB", "init": 4096}):
+        ingot.compile(NET, memory_limit=fits)
+    with pytest.raises(RuntimeError, match="--memory-limit: there is no entry point 'step'; the entry points are"):
+        ingot.compile(NET, memory_limit={"step": 4096})
+    with pytest.raises(RuntimeError, match=r"--memory-limit plenty: is not \[ENTRY=\]BYTES"):
+        ingot.compile(NET, memory_limit="plenty")
+
+
 def test_plain_pytorch_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", "0")
     assert Path(program()).name == "ingot"

@@ -55,6 +55,7 @@ class Options:
     on_change: Literal["retrace", "error"] = "retrace"
     target: str = "host"
     buckets: Buckets | None = None
+    memory_limit: int | str | None = None
 
 
 class CompiledStep(Substituted):
@@ -214,7 +215,8 @@ class Run:
         self._is_padded = options.buckets is not None
         self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]
-        self._bundle = cache.compiled(program.texts, options.target)
+        limit = None if options.memory_limit is None else {ENTRY: options.memory_limit}
+        self._bundle = cache.compiled(program.texts, options.target, memory_limit=limit)
         self._tensors = self._subject.state.tensors | random
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
@@ -343,6 +345,7 @@ def compile(
     on_change: Literal["retrace", "error"] = "retrace",
     target: str = "host",
     buckets: Buckets | None = None,
+    memory_limit: int | str | None = None,
 ) -> Step:
     """A training function that runs as a bundle in this process, on the live model and optimizer.
 
@@ -350,7 +353,8 @@ def compile(
     PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
     traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
     of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
-    warning, or with `on_change="error"` refused; `buckets` pads batches. With `enabled` false, or INGOT=0 in the
+    warning, or with `on_change="error"` refused; `buckets` pads batches. `memory_limit` is that of `ingot.compile`, for
+    a call: what does not fit is computed again, to the same bits. With `enabled` false, or INGOT=0 in the
     environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
@@ -361,7 +365,7 @@ def compile(
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
-    options = Options(threads, training, verify, on_change, target, buckets)
+    options = Options(threads, training, verify, on_change, target, buckets, memory_limit)
     return CompiledStep(function, make_program, options)
 
 
