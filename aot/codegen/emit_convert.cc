@@ -4,6 +4,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <cmath>
+
 #include "aot/base/error.h"
 #include "aot/codegen/emit_scalar.h"
 #include "aot/codegen/fences.h"
@@ -91,6 +93,20 @@ Value* float_rounded_to_odd(Builder& b, Value* value) {
   return b.CreateBitCast(b.CreateOr(truncated, b.CreateZExt(is_inexact, i32)), f32);
 }
 
+// Vectors of floats to integers of fewer bits than f32 has digits, saturating; NaN gives 0. LLVM's intrinsics convert one
+// lane after the other.
+Value* saturate(Builder& b, DType to, Value* value, Type* type) {
+  Type* const floats = value->getType();
+  Type* const integers = same_lanes(value, b.getIntNTy(floats->getScalarSizeInBits()));
+  const double values = std::ldexp(1.0, info(to).bits), least = is_signed(to) ? -values / 2 : 0;
+  llvm::Constant* const low = ConstantFP::get(floats, least);
+  llvm::Constant* const high = ConstantFP::get(floats, least + values - 1);
+  Value* const above = b.CreateSelect(b.CreateFCmpOGT(value, low), value, low);
+  Value* const inside = b.CreateSelect(b.CreateFCmpOLT(above, high), above, high);
+  Value* const number = b.CreateTrunc(b.CreateFPToSI(inside, integers), type);
+  return b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(type), number);
+}
+
 }  // namespace
 
 Type* register_type(llvm::LLVMContext& context, DType dtype, int lanes) {
@@ -125,6 +141,7 @@ Value* emit_convert(Builder& b, DType from, DType to, Value* value) {
   if (is_bool(to)) return is_float(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
   if (is_float(from)) {
     if (is_float(to)) return cast_float(b, value, type);
+    if (value->getType()->isVectorTy() && info(to).bits <= 16) return saturate(b, to, value, type);
     const auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return b.CreateIntrinsic(id, {type, value->getType()}, {value});
   }

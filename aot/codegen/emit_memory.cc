@@ -6,6 +6,7 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "aot/codegen/innermost_loop.h"
@@ -78,6 +79,29 @@ Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& 
     load = b.CreateAlignedLoad(type, address, align);
   }
   return from_memory(b, dtype, with_scopes(at, buffer, load));
+}
+
+// Lanes that step through memory by a few elements: that many, else 0.
+int few_apart(const Indexing& at, const Index& index) {
+  constexpr int64_t kMost = 4;
+  const int64_t step = index.coefficient(kLaneVar);
+  return step > 1 && step <= kMost && !at.kernel.has_lanes(index.without(kLaneVar)) ? static_cast<int>(step) : 0;
+}
+
+// All elements from the first lane's to the last one's, of which every `step`-th is taken.
+Value* load_few_apart(const Indexing& at, loops::BufferId buffer, const Index& first, int lanes, int step) {
+  Value* result = nullptr;
+  for (int k = 0; k < step; ++k) {
+    const int start = std::min(k * lanes, (lanes - 1) * step + 1 - lanes);
+    Value* const part = load_contiguous(at, buffer, first + start, lanes, nullptr);
+    std::vector<int> from(lanes);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const bool is_here = lane * step / lanes == k;
+      from[lane] = is_here ? lane * step - start + (result ? lanes : 0) : result ? lane : llvm::PoisonMaskElem;
+    }
+    result = result ? at.b.CreateShuffleVector(result, part, from) : at.b.CreateShuffleVector(part, from);
+  }
+  return result;
 }
 
 Value* gather(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
@@ -196,6 +220,8 @@ Value* emit_load(const Indexing& at, loops::BufferId buffer, const Index& index,
     const Index first = index.without(kLaneVar) - Index(lanes - 1);
     return reverse(at.b, load_contiguous(at, buffer, first, lanes, reverse(at.b, mask)));
   }
+  const int step = few_apart(at, index);
+  if (step > 0 && !mask) return load_few_apart(at, buffer, index.without(kLaneVar), lanes, step);
   return gather(at, buffer, index, lanes, mask);
 }
 
