@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "aot/base/error.h"
+#include "aot/codegen/emit_dot_bytes.h"
 #include "aot/codegen/innermost_loop.h"
 #include "schema/kernel_abi.h"
 
@@ -85,8 +86,9 @@ bool holds_loop(const std::vector<Stmt>& block) {
 // The body of a kernel: its statements, with the operands' starts and the task as parameters.
 class BodyEmitter {
  public:
-  BodyEmitter(Function& function, const Kernel& kernel)
+  BodyEmitter(Function& function, const Kernel& kernel, const loops::Target& target)
       : kernel_(kernel),
+        target_(target),
         function_(function),
         entry_(BasicBlock::Create(function.getContext(), "entry", &function)),
         b_(BasicBlock::Create(function.getContext(), "body", &function)),
@@ -289,6 +291,7 @@ class BodyEmitter {
       case ExprKind::kApply: {
         std::vector<Value*> args;
         for (size_t k = 0; k < e.args.size(); ++k) args.push_back(arg(k));
+        if (e.op == loops::ScalarOp::kDotBytes) return emit_dot_bytes(b_, target_, args);
         return emit_apply(b_, e.op, e.args.back()->dtype, args);
       }
       case ExprKind::kConvert:
@@ -331,6 +334,7 @@ class BodyEmitter {
   }
 
   const Kernel& kernel_;
+  const loops::Target& target_;
   Function& function_;
   BasicBlock* entry_;
   Builder b_;
@@ -409,7 +413,7 @@ void emit_entry(llvm::Module& module, const Kernel& kernel, const loops::Target&
 
 void emit_llvm(llvm::Module& module, const Kernel& kernel, const loops::Target& target, const std::string& symbol) {
   Function* const body = declare_body(module, kernel, target, symbol);
-  BodyEmitter(*body, kernel).run();
+  BodyEmitter(*body, kernel, target).run();
   emit_entry(module, kernel, target, symbol, body);
 }
 

@@ -19,15 +19,18 @@ inline constexpr const char* kDims = "ingot.dims";
 
 // Of ops, from pass to pass.
 //
-//   name         on           value                    by              for
-//   kRecomputed  a copy       none                     rematerialize   simplify, fuse and costs
-//   kLayoutCopy  a transpose  none                     assign_layouts  fuse: it is laid out once
-//   kTripCount   while        how many iterations run  count_trips     costs
-//   kUnread      a constant   none                     mark_unread     schedule: its kernel writes nothing
+//   name            on             value                    by              for
+//   kRecomputed     a copy         none                     rematerialize   simplify, fuse and costs
+//   kLayoutCopy     a transpose    none                     assign_layouts  fuse: it is laid out once
+//   kTripCount      while          how many iterations run  count_trips     costs
+//   kUnread         a constant     none                     mark_unread     schedule: its kernel writes nothing
+//   kUnsignedBytes  a contraction  the operand whose i32    multiply_bytes  evaluate, schedule: a product is that of
+//                                  are unsigned bytes                       four bytes, summed up
 inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
 inline constexpr const char* kTripCount = "ingot.trip_count";
 inline constexpr const char* kUnread = "ingot.unread";
+inline constexpr const char* kUnsignedBytes = "ingot.unsigned_bytes";
 
 // Of ingot.kernel, for schedule and plan.
 //

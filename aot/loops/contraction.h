@@ -24,6 +24,11 @@ struct Contraction {
   // (divisor 1), so that the result is covered exactly.
   std::vector<AxisMap> out;
   DType accumulate = DType::kF32;  // f16, bf16 -> f32; integers -> i32 or wider, as the result
+  // The operand whose elements are four unsigned bytes each, where those of the other are four signed ones, and a product
+  // is that of their bytes, summed up (ScalarOp::kDotBytes); -1: elements are numbers.
+  int unsigned_bytes = -1;
+
+  bool multiplies_bytes() const { return unsigned_bytes >= 0; }
 };
 
 }  // namespace ingot::loops

@@ -54,6 +54,12 @@ Index combine(const Index& a, const Index& b, int64_t factor) {
 
 const ScalarOpInfo& info(ScalarOp op) { return kScalarOps[static_cast<size_t>(op)]; }
 
+bool accepts(ScalarOp op, DType dtype) {
+  const std::string_view letters = info(op).accepts;
+  const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
+  return letters.find(letter) != std::string_view::npos || (dtype == DType::kI32 && letters == "W");
+}
+
 DType register_dtype(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
 
 DType result_dtype(ScalarOp op, DType dtype) {

@@ -37,10 +37,11 @@ enum class ScalarOp : uint8_t {
 struct ScalarOpInfo {
   std::string_view text;
   int arity;
-  std::string_view accepts;  // some of "FIB"
+  std::string_view accepts;  // some of "FIWB"
   bool is_primitive;
 };
 const ScalarOpInfo& info(ScalarOp op);
+bool accepts(ScalarOp op, DType dtype);  // as its last operand
 
 // f16 and bf16 are computed in f32; every other dtype in itself.
 DType register_dtype(DType dtype);

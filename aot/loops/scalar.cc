@@ -147,6 +147,13 @@ Bits shift(ScalarOp op, DType dtype, Bits a, Bits amount) {
   return op == ScalarOp::kShiftLeft ? a << amount : a >> amount;
 }
 
+Bits dot_bytes(Bits a, Bits b, Bits c) {
+  Bits sum = c;
+  for (int shift = 0; shift < 32; shift += 8)
+    sum += static_cast<uint8_t>(a >> shift) * static_cast<Bits>(static_cast<int8_t>(b >> shift));
+  return sum;
+}
+
 Bits apply_integer(ScalarOp op, DType dtype, std::span<const Bits> args) {
   const Bits a = args[0];
   const Bits b = args.size() > 1 ? args[1] : 0;
@@ -188,6 +195,8 @@ Bits apply_integer(ScalarOp op, DType dtype, std::span<const Bits> args) {
       case ScalarOp::kShiftRightLogical:
       case ScalarOp::kShiftRightArithmetic:
         return shift(op, dtype, a, b);
+      case ScalarOp::kDotBytes:
+        return dot_bytes(a, b, args[2]);
       case ScalarOp::kPopcnt:
         return std::popcount(a);
       case ScalarOp::kCountLeadingZeros:

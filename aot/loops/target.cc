@@ -31,6 +31,15 @@ bool has_riscv_vectors() { return getauxval(AT_HWCAP) >> ('V' - 'A') & 1; }
 bool has_riscv_vectors() { return false; }
 #endif
 
+// Processors with vectors of 512 bits.
+constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
+                                    .l2_bytes = 1 << 20,
+                                    .instructions_per_ns = 6.6,
+                                    .multiply_adds_per_ns = 4.4,
+                                    .multiply_add_latency_ns = 1.8,
+                                    .l2_bytes_per_ns = 80,
+                                    .l3_bytes_per_ns = 16};
+
 constexpr Target kTargets[] = {
     // 6x16 fills 12 accumulators + 2 of B + 1 of A of the 16 ymm registers; 7x16 spills.
     {.name = "x86-64-v3",
@@ -45,6 +54,7 @@ constexpr Target kTargets[] = {
      .spare_registers = 0,
      .f32 = {.rows = 6, .columns = 16},
      .f64 = {.rows = 6, .columns = 8},
+     .byte_products = ByteProducts::kInPairs,
      .machine = {.l1_bytes = 32 << 10,
                  .l2_bytes = 512 << 10,
                  .instructions_per_ns = 10,
@@ -69,13 +79,24 @@ constexpr Target kTargets[] = {
      .spare_registers = 2,
      .f32 = {.rows = 12, .columns = 32},
      .f64 = {.rows = 12, .columns = 16},
-     .machine = {.l1_bytes = 32 << 10,
-                 .l2_bytes = 1 << 20,
-                 .instructions_per_ns = 6.6,
-                 .multiply_adds_per_ns = 4.4,
-                 .multiply_add_latency_ns = 1.8,
-                 .l2_bytes_per_ns = 80,
-                 .l3_bytes_per_ns = 16}},
+     .byte_products = ByteProducts::kInPairs,
+     .machine = kServerMachine},
+    // The same with products of bytes: Cascade Lake, Ice Lake, Zen 4 and later.
+    {.name = "x86-64-v4-vnni",
+     .isa = "x86-64",
+     .triple = "x86_64-unknown-linux-gnu",
+     .cpu = "x86-64-v4",
+     .features = "+avx512vnni",
+     .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni",
+     .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v4") && INGOT_CPU_SUPPORTS("avx512vnni"); },
+     .vector_bytes = 64,
+     .vector_registers = 32,
+     .spare_registers = 2,
+     .f32 = {.rows = 12, .columns = 32},
+     .f64 = {.rows = 12, .columns = 16},
+     .byte_products = ByteProducts::kAtOnce,
+     .is_default = false,
+     .machine = kServerMachine},
     {.name = "aarch64",
      .isa = "aarch64",
      .triple = "aarch64-unknown-linux-gnu",
@@ -162,7 +183,7 @@ std::string target_names() {
 std::vector<std::string> default_targets() {
   std::vector<std::string> names;
   for (const Target& target : kTargets) {
-    if (target.isa == kIsa) names.insert(names.begin(), std::string(target.name));
+    if (target.isa == kIsa && target.is_default) names.insert(names.begin(), std::string(target.name));
   }
   return names;
 }

@@ -13,6 +13,13 @@
 
 namespace ingot::loops {
 
+// How a processor sums up the products of four unsigned and four signed bytes (ScalarOp::kDotBytes).
+enum class ByteProducts : uint8_t {
+  kOneByOne,  // as numbers of 32 bits
+  kInPairs,   // as two pairs of numbers of 16 bits, each pair multiplied and added by an instruction
+  kAtOnce,    // by one instruction
+};
+
 // The register tile of contractions for one element type: `rows` x `columns` sums (a multiple of the vector's lanes).
 struct RegisterTile {
   int rows, columns;
@@ -67,6 +74,8 @@ struct Target {
   int vector_registers;
   int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
+  ByteProducts byte_products = ByteProducts::kOneByOne;
+  bool is_default = true;             // bundles have code for it unless they are told otherwise
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run
   Machine machine;
@@ -81,7 +90,8 @@ struct Target {
 
 std::span<const Target> all_targets();  // of one ISA, the better ones later
 std::string target_names();             // what find_target takes: "host, x86-64-v3, ..."
-// Every row of the ISA that the compiler itself is built for, the best first: what a bundle has unless it is told.
+// The rows of the ISA that the compiler itself is built for, the best first, but for those that are no default: what a
+// bundle has unless it is told.
 std::vector<std::string> default_targets();
 // By name; "host" is the last row that runs here. Unknown: an Error that lists the names.
 const Target& find_target(std::string_view name);

@@ -271,8 +271,7 @@ class Verifier {
     const std::string name(op.text);
     require(static_cast<int>(e.args.size()) == op.arity, name + ": wrong number of operands");
     const DType dtype = e.args.back()->dtype;
-    const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
-    require(op.accepts.find(letter) != std::string_view::npos, name + ": does not take " + to_string(dtype));
+    require(accepts(e.op, dtype), name + ": does not take " + to_string(dtype));
     require(e.dtype == result_dtype(e.op, dtype), name + ": wrong result dtype");
     for (size_t k = 0; k < e.args.size(); ++k) {
       const DType wanted = e.op == ScalarOp::kSelect && k == 0 ? DType::kI1 : dtype;

@@ -29,6 +29,7 @@ void check_divides(const InferArgs& args, std::string_view groups, int64_t count
 
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 2);
+  ops::check_unsigned_bytes(args);
   const TensorType& x = args.operands[0];
   const TensorType& kernel = args.operands[1];
   const int rank = x.rank();
@@ -155,6 +156,7 @@ loops::Contraction contraction(const Op& op) {
 
   loops::Contraction c;
   c.accumulate = ops::accumulate_dtype(op.result()->type.dtype);
+  c.unsigned_bytes = ops::unsigned_bytes(op);
   c.lhs.resize(x.size());
   c.rhs.resize(w.size());
   c.out.resize(y.size());
@@ -231,6 +233,8 @@ std::vector<Sample> samples() {
       {"tensor<1x2x4xbf16>", "tensor<3x2x2xbf16>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "", no_groups,
        "tensor<1x3x3xbf16>"},
       {"tensor<1x2x4xi32>", "tensor<3x2x2xi32>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "", no_groups, "tensor<1x3x3xi32>"},
+      {"tensor<1x3x5xi32>", "tensor<4x3x2xi32>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "pad = [[1, 0]]",
+       no_groups + ", ingot.unsigned_bytes = 0 : i64", "tensor<1x4x5xi32>"},
       {"tensor<0x2x4xf32>", "tensor<3x2x2xf32>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "", no_groups, "tensor<0x3x3xf32>"},
       {"tensor<1x2x3xf32>", "tensor<3x2x5xf32>", "[b, f, 0]x[o, i, 0]->[b, f, 0]", "", no_groups, "tensor<1x3x0xf32>"},
   };

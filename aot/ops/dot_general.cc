@@ -39,6 +39,7 @@ void check_pairs(const InferArgs& args, std::string_view what, const std::vector
 
 std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_operand_count(args, 2);
+  ops::check_unsigned_bytes(args);
   const TensorType& x = args.operands[0];
   const TensorType& y = args.operands[1];
   const DotDims dims = ops::read_dot_dims(args.attrs());
@@ -87,6 +88,7 @@ loops::Contraction contraction(const Op& op) {
   const DotDims dims = ops::read_dot_dims(op.attrs());
   loops::Contraction c;
   c.accumulate = ops::accumulate_dtype(op.result()->type.dtype);
+  c.unsigned_bytes = ops::unsigned_bytes(op);
   c.lhs.resize(x.rank());
   c.rhs.resize(y.rank());
   c.out.resize(op.result()->type.rank());
@@ -204,6 +206,15 @@ std::vector<Sample> samples() {
                                          "stablehlo.dot_general %x, %y, " + dims + " : (" + x + ", " + y + ") -> " + to,
                                          to)};
   };
+  const auto dot_of_bytes = [&](const std::string& x, const std::string& y, int unsigned_operand,
+                                const std::string& to) {
+    const std::string dims =
+        fmt::format("contracting_dims = [1] x [0] {{ingot.unsigned_bytes = {} : i64}}", unsigned_operand);
+    Sample sample = dot(x, y, dims, to);
+    sample.integer_low = std::numeric_limits<int32_t>::min();
+    sample.integer_high = std::numeric_limits<int32_t>::max();
+    return sample;
+  };
   return {
       dot("tensor<3x5xf32>", "tensor<5x4xf32>", "contracting_dims = [1] x [0]", "tensor<3x4xf32>"),
       dot("tensor<17x33xf32>", "tensor<33x19xf32>", "contracting_dims = [1] x [0]", "tensor<17x19xf32>"),
@@ -231,6 +242,8 @@ std::vector<Sample> samples() {
       dot("tensor<2x3x4xcomplex<f64>>", "tensor<2x4x5xcomplex<f64>>",
           "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "tensor<2x3x5xcomplex<f64>>"),
       dot("tensor<3x5xi8>", "tensor<5x4xi8>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
+      dot_of_bytes("tensor<3x5xi32>", "tensor<5x4xi32>", 0, "tensor<3x4xi32>"),
+      dot_of_bytes("tensor<17x33xi32>", "tensor<33x19xi32>", 1, "tensor<17x19xi32>"),
   };
 }
 

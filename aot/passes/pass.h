@@ -134,6 +134,15 @@ bool join_iterations(Module& module, PassContext& context);
 // bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
 bool fold_scales(Module& module, PassContext& context);
 
+// Products of integers of few bits times constant scales (quantized tensors as floats) become products of the integers,
+// times the scales: the sums are exact, and what is left is rounded once for each result.
+bool sum_integers(Module& module, PassContext& context);
+
+// Products of integers that are known to fit in bytes become products of four bytes each: an i32 holds four neighbours
+// along the depth, one operand's unsigned, the other's signed; what they are less than the integers is added to the sums.
+// Exact, as sums of i32 wrap.
+bool multiply_bytes(Module& module, PassContext& context);
+
 // Chooses for each tensor around convolutions the order in which its dimensions lie: as written, or channels last,
 // whichever costs less with the transposes where both meet. Arguments, results, loops and branches stay as written.
 bool assign_layouts(Module& module, PassContext& context);

@@ -318,7 +318,8 @@ Command compile_command() {
             {.choices = {"bundle", kStatic}}},
            {"--target",
             &o.options.targets,
-            loops::target_names() + "; several by commas, best first (default: every row of this kind of processor)",
+            loops::target_names() +
+                "; several by commas, best first (default: every common row of this kind of processor)",
             {.commas = true}},
            {"--strict", &o.options.is_strict,
             "the same bits on every processor: orders of sums and NaNs are fixed, which may take a little more time"},

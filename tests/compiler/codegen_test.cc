@@ -164,10 +164,7 @@ TEST(Codegen, SampleKernels) {
 
 constexpr int64_t kElements = 64;
 
-bool accepts(ScalarOp op, DType dtype) {
-  const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
-  return info(op).is_primitive && info(op).accepts.find(letter) != std::string_view::npos;
-}
+bool is_primitive_of(ScalarOp op, DType dtype) { return info(op).is_primitive && accepts(op, dtype); }
 
 std::vector<DType> all_dtypes(bool registers_only) {
   std::vector<DType> dtypes;
@@ -188,7 +185,7 @@ Kernel every_operation(DType dtype, int lanes) {
   std::vector<std::pair<ScalarOp, BufferId>> outputs;
   for (int k = 0; k <= static_cast<int>(ScalarOp::kSelect); ++k) {
     const auto op = static_cast<ScalarOp>(k);
-    if (accepts(op, dtype))
+    if (is_primitive_of(op, dtype))
       outputs.emplace_back(op, b.output(std::string(info(op).text), result_dtype(op, dtype), kElements));
   }
   for (const auto& [op, output] : outputs) {
@@ -313,7 +310,8 @@ Kernel every_reduction(DType dtype, int lanes) {
   std::vector<std::pair<ScalarOp, BufferId>> outputs;
   for (const ScalarOp op :
        {ScalarOp::kAdd, ScalarOp::kMultiply, ScalarOp::kMaximum, ScalarOp::kMinimum, ScalarOp::kAnd}) {
-    if (accepts(op, dtype)) outputs.emplace_back(op, b.output(std::string(info(op).text), dtype, kElements / lanes));
+    if (is_primitive_of(op, dtype))
+      outputs.emplace_back(op, b.output(std::string(info(op).text), dtype, kElements / lanes));
   }
   for (const auto& [op, output] : outputs) {
     b.loop("i", 0, kElements / lanes, 1,

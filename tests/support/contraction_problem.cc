@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/graph/attributes.h"
 #include "aot/ops/support/build.h"
 #include "tests/support/random_contraction.h"
 
@@ -170,11 +171,22 @@ Product draw_convolution(DType dtype, Random& random) {
   return product;
 }
 
+// Of the four bytes of each element.
+void multiply_bytes(Product& product, int64_t unsigned_operand) {
+  product.make = [make = product.make, unsigned_operand](GraphBuilder& b, Value* lhs, Value* rhs) {
+    Value* const result = make(b, lhs, rhs);
+    result->op->attr_map[attributes::kUnsignedBytes] = IntAttr{unsigned_operand};
+    return result;
+  };
+}
+
 Product draw(int64_t multiply_adds_max, DType dtype, Random& random) {
   for (;;) {
     Product product = random.chance(50) ? draw_dot(dtype, random) : draw_convolution(dtype, random);
     const int64_t most = std::max({product.multiply_adds(), product.lhs.elements(), product.rhs.elements()});
-    if (most <= multiply_adds_max) return product;
+    if (most > multiply_adds_max) continue;
+    if (dtype == DType::kI32 && random.chance(60)) multiply_bytes(product, random.between(0, 1));
+    return product;
   }
 }
 
@@ -241,7 +253,7 @@ RandomProblem random_problem(unsigned seed, int64_t multiply_adds_max) {
   const bool is_gradient = is_float(dtype) && random.chance(40);
   problem.function = is_gradient ? gradient(product, random) : forward(product, random);
   const int64_t terms = is_gradient ? std::max(product.result.elements(), product.rhs.elements()) : product.terms;
-  problem.tolerance = sums_of(terms + 2 * kEpilogueOps, dtype);
+  problem.tolerance = is_integer(dtype) ? kWrapping : sums_of(terms + 2 * kEpilogueOps, dtype);
   return problem;
 }
 

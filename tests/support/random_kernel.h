@@ -168,11 +168,9 @@ class RandomKernel {
   }
 
   Expr operation(DType dtype, int depth) {
-    const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
     for (;;) {
       const auto op = static_cast<ScalarOp>(pick(0, static_cast<int64_t>(ScalarOp::kSelect)));
-      const bool gives = result_dtype(op, dtype) == dtype && info(op).accepts.find(letter) != std::string_view::npos;
-      if (!gives) continue;
+      if (result_dtype(op, dtype) != dtype || !accepts(op, dtype)) continue;
       std::vector<Expr> args;
       for (int k = 0; k < info(op).arity; ++k) {
         const bool is_condition = op == ScalarOp::kSelect && k == 0;

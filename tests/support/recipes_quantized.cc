@@ -1,4 +1,4 @@
-// Recipes for quantized tensors: into and out of them, and arithmetic among them.
+// Recipes for quantized tensors: into and out of them, and arithmetic among them; and for products of bytes.
 #include <algorithm>
 
 #include "aot/graph/quantization.h"
@@ -65,14 +65,63 @@ void product(GraphMaker& m) {
          {quantized(m, {x->type.shape[0], y->type.shape[1]})});
 }
 
+// Bytes less a zero point, as numbers of i32: a constant one, one that is given, or none.
+Value* centred_bytes(GraphMaker& m, const Shape& shape) {
+  const DType dtype = m.random.chance(0.5) ? DType::kUI8 : DType::kI8;
+  const TensorType bytes{dtype, shape}, zero{dtype, {}};
+  Value* x = ops::convert(m.b, m.random.chance(0.4) ? m.constant(bytes) : m.of(bytes), DType::kI32);
+  if (m.random.chance(0.3)) return x;
+  Value* z = m.random.chance(0.5) ? m.constant(zero) : m.of(zero);
+  return ops::subtract(m.b, x, ops::broadcast_scalar(m.b, ops::convert(m.b, z, DType::kI32), shape));
+}
+
+// The same in f32, by powers of two: a scale for all, or one for each index of a dimension. What is summed of such is exact.
+Value* scaled_bytes(GraphMaker& m, const Shape& shape) {
+  static const std::vector<double> kScales = {0.0625, 0.125, 0.25, 0.5};
+  Value* x = ops::convert(m.b, centred_bytes(m, shape), DType::kF32);
+  if (m.random.chance(0.5))
+    return ops::multiply(m.b, x, ops::constant(m.b, x->type, m.random.one_of(kScales)));
+  const int64_t dim = m.random.below(std::ssize(shape));
+  RefTensor scales(TensorType{DType::kF32, {shape[dim]}});
+  for (double& scale : scales.f) scale = m.random.one_of(kScales);
+  Value* along = ops::constant(m.b, to_literal(scales));
+  return ops::multiply(m.b, x, ops::broadcast_in_dim(m.b, along, shape, {dim}));
+}
+
+void product_of_bytes(GraphMaker& m) {
+  const int64_t depth = m.random.one_of(std::vector<int64_t>{2, 3, 4, 5, 8, 13});
+  ops::DotDims dims;
+  dims.lhs_contract = {m.random.below(2)};
+  dims.rhs_contract = {m.random.below(2)};
+  const auto matrix = [&](int64_t along) { return along == 0 ? Shape{depth, m.extent()} : Shape{m.extent(), depth}; };
+  const auto bytes = m.random.chance(0.5) ? centred_bytes : scaled_bytes;
+  Value* x = bytes(m, matrix(dims.lhs_contract[0]));
+  ops::dot_general(m.b, x, bytes(m, matrix(dims.rhs_contract[0])), dims);
+}
+
+void convolution_of_bytes(GraphMaker& m) {
+  const int64_t groups = m.random.chance(0.3) ? 2 : 1, features = m.random.one_of(std::vector<int64_t>{1, 3, 4, 6, 8});
+  const int64_t length = 3 + m.random.below(6);
+  ops::Convolution conv;
+  conv.dims = {0, 1, {2}, 1, 0, {2}, 0, 1, {2}};
+  conv.feature_groups = groups;
+  conv.window = {{.size = 1 + m.random.below(3),
+                  .stride = 1 + m.random.below(2),
+                  .low = m.random.below(3) - 1,
+                  .high = m.random.below(3) - 1,
+                  .base_dilation = m.random.chance(0.2) ? 2 : 1}};
+  const auto bytes = m.random.chance(0.5) ? centred_bytes : scaled_bytes;
+  Value* x = bytes(m, {m.extent(), groups * features, length});
+  ops::convolution(m.b, x, bytes(m, {groups * m.extent(), features, conv.window[0].size}), conv);
+}
+
 }  // namespace
 
 std::vector<Recipe> quantized_recipes() {
   return {
-      {"uniform_quantize", 0.7, uniform_quantize},
-      {"uniform_dequantize", 0.4, uniform_dequantize},
-      {"quantized_arithmetic", 0.7, quantized_arithmetic},
-      {"quantized_product", 0.2, product},
+      {"uniform_quantize", 0.7, uniform_quantize},         {"uniform_dequantize", 0.4, uniform_dequantize},
+      {"quantized_arithmetic", 0.7, quantized_arithmetic}, {"quantized_product", 0.2, product},
+      {"product_of_bytes", 0.2, product_of_bytes},         {"convolution_of_bytes", 0.2, convolution_of_bytes},
   };
 }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "aot/graph/attributes.h"
+
 namespace ingot::ops {
 
 DType product_dtype(const InferArgs& args) {
@@ -19,6 +23,18 @@ DType product_dtype(const InferArgs& args) {
     args.fail(fmt::format("sums of {} cannot be {}", to_string(x), to_string(result)));
   }
   return result;
+}
+
+int unsigned_bytes(const Op& op) { return static_cast<int>(op.attrs().integer(attributes::kUnsignedBytes, -1)); }
+
+void check_unsigned_bytes(const InferArgs& args) {
+  const int64_t operand = args.attrs().integer(attributes::kUnsignedBytes, -1);
+  if (!args.attrs().has(attributes::kUnsignedBytes)) return;
+  if (operand != 0 && operand != 1)
+    args.fail(fmt::format("{} = {} must be 0 or 1, an operand", attributes::kUnsignedBytes, operand));
+  const auto is_i32 = [](const TensorType& type) { return type.dtype == DType::kI32; };
+  if (!std::ranges::all_of(args.operands, is_i32) || !std::ranges::all_of(args.declared, is_i32))
+    args.fail(fmt::format("{} needs operands and results of i32", attributes::kUnsignedBytes));
 }
 
 DType accumulate_dtype(DType result) {

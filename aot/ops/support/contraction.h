@@ -13,20 +13,35 @@ DType product_dtype(const InferArgs& args);
 // The dtype of the sums behind a result: f16 and bf16 in f32, narrow integers in 32 bits.
 DType accumulate_dtype(DType result);
 
-// sum += a * b: floats in f64 or, with round_partial_sums, rounded to `dtype` at each step; integers wrapping.
+// Contraction::unsigned_bytes, as attributes::kUnsignedBytes says, and whether that can be.
+int unsigned_bytes(const Op& op);
+void check_unsigned_bytes(const InferArgs& args);
+
+// sum += a * b: floats in f64 or, with round_partial_sums, rounded to `dtype` at each step; integers wrapping, as numbers
+// or as four bytes each.
 struct MultiplyAdd {
   DType dtype;
   bool round_partial_sums;
+  int unsigned_bytes;
 
   explicit MultiplyAdd(const EvaluateArgs& args)
-      : dtype(accumulate_dtype(args.result_type().dtype)), round_partial_sums(args.round_partial_sums) {}
+      : dtype(accumulate_dtype(args.result_type().dtype)),
+        round_partial_sums(args.round_partial_sums),
+        unsigned_bytes(ops::unsigned_bytes(args.op)) {}
 
   void operator()(double& sum, double a, double b) const {
     sum = round_partial_sums ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
   }
   void operator()(std::complex<double>& sum, std::complex<double> a, std::complex<double> b) const { sum += a * b; }
   void operator()(int64_t& sum, int64_t a, int64_t b) const {
+    if (unsigned_bytes >= 0) return unsigned_bytes == 0 ? add_bytes(sum, a, b) : add_bytes(sum, b, a);
     sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+
+ private:
+  static void add_bytes(int64_t& sum, int64_t a, int64_t b) {
+    for (int shift = 0; shift < 32; shift += 8)
+      sum += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
   }
 };
 

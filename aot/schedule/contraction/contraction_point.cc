@@ -116,6 +116,14 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
                                   : element;
 }
 
+Expr ContractionPoint::multiply_add(const Expr& row, const Expr& column, const Expr& sum) const {
+  if (is_float(dtype_)) return b().apply(ScalarOp::kFma, {row, column, sum});
+  if (!plan_.space.multiplies_bytes())
+    return b().apply(ScalarOp::kAdd, {sum, b().apply(ScalarOp::kMultiply, {row, column})});
+  const bool are_rows_unsigned = plan_.space.unsigned_bytes != plan_.columns_operand;
+  return b().apply(ScalarOp::kDotBytes, {are_rows_unsigned ? row : column, are_rows_unsigned ? column : row, sum});
+}
+
 void ContractionPoint::prefetch_ahead(const ContractionSide& side, const Axis& depth) {
   if (depth.dims.empty() || !step_.draft().kept(side.value) || side.is_dilated()) return;
   const int64_t step = side.stride(depth.dims.back());

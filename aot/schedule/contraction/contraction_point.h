@@ -50,6 +50,9 @@ class ContractionPoint {
   // The same at an index of the operand's own.
   loops::Expr element_at(const ContractionSide& side, const Indices& index, const loops::Expr& mask);
 
+  // sum + row column, as the contraction multiplies.
+  loops::Expr multiply_add(const loops::Expr& row, const loops::Expr& column, const loops::Expr& sum) const;
+
   // Fetches what packing reads here a few places of `depth` later, where these are lines apart in a buffer: pieces of
   // lines in one page after the other are nothing that processors foresee.
   void prefetch_ahead(const ContractionSide& side, const Axis& depth);

@@ -13,7 +13,8 @@ constexpr int64_t kUnroll = 2;
 class DepthTile {
  public:
   DepthTile(ContractionPoint& point, const Tile& tile, const RowsPanel& rows, const ColumnsPanel& columns)
-      : b_(point.b()),
+      : point_(point),
+        b_(point.b()),
         plan_(point.plan()),
         dtype_(point.dtype()),
         rows_(rows),
@@ -61,14 +62,12 @@ class DepthTile {
     for_each_row(b_, rows_, row_count_, [&](const Index& r, const Index& start) {
       const Expr row = b_.let("row", vector(rows_.buffer, start + offset, mask));
       b_.unrolled("c", column_count_, [&](Index c) {
-        const Expr old = b_.read(partial_, {r, c}), column = b_.read(column_, {c});
-        b_.set(partial_, {r, c},
-               is_float(dtype_) ? b_.apply(ScalarOp::kFma, {row, column, old})
-                                : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {row, column})}));
+        b_.set(partial_, {r, c}, point_.multiply_add(row, b_.read(column_, {c}), b_.read(partial_, {r, c})));
       });
     });
   }
 
+  const ContractionPoint& point_;
   loops::KernelBuilder& b_;
   const ContractionPlan& plan_;
   DType dtype_;

@@ -11,7 +11,6 @@ namespace ingot::schedule {
 
 using loops::Expr;
 using loops::Index;
-using loops::ScalarOp;
 
 namespace {
 
@@ -91,11 +90,7 @@ class RegisterTile {
       const Expr shared = plan_.has_own_rows ? nullptr : b_.let("row", row_element(rows.buffer, start, 0));
       b_.unrolled("v", vectors_, [&](Index v) {
         const Expr row = shared ? shared : row_element(rows.buffer, start, v);
-        const Expr old = b_.read(sum_, {r, v});
-        const Expr right = b_.read(column_, {v});
-        b_.set(sum_, {r, v},
-               is_float(dtype_) ? b_.apply(ScalarOp::kFma, {row, right, old})
-                                : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {row, right})}));
+        b_.set(sum_, {r, v}, point_.multiply_add(row, b_.read(column_, {v}), b_.read(sum_, {r, v})));
       });
     });
   }

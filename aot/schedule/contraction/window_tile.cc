@@ -250,11 +250,7 @@ class WindowTile {
       const Expr loaded = b_.load(point_.buffer_of(side_), it.start + v * plan_.lanes + b_.lane(), mask);
       const Expr left = b_.let("row", b_.convert(point_.dtype(), loaded));
       for (const auto& [r, k] : it.products) {
-        const Expr old = b_.read(sum_, {r, v}), right = b_.read(columns, {k, v});
-        b_.set(sum_, {r, v},
-               is_float(point_.dtype())
-                   ? b_.apply(ScalarOp::kFma, {left, right, old})
-                   : b_.apply(ScalarOp::kAdd, {old, b_.apply(ScalarOp::kMultiply, {left, right})}));
+        b_.set(sum_, {r, v}, point_.multiply_add(left, b_.read(columns, {k, v}), b_.read(sum_, {r, v})));
       }
     });
   }
