@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aot/base/error.h"
 #include "apps/ingot/file_format.h"
 #include "apps/ingot/names.h"
@@ -17,10 +19,14 @@ bool has_suffix(const std::string& name, const std::string& suffix) {
 }
 
 // By its whole name, or by a dotted suffix.
+bool is_of(const std::string& array, const std::string& input) {
+  return array == input || has_suffix(array, input) || has_suffix(input, array);
+}
+
 const std::pair<const std::string, Array>* find_array(const SafeTensorsReader& reader, const std::string& input) {
   if (const auto found = reader.arrays().find(input); found != reader.arrays().end()) return &*found;
   for (const auto& array : reader.arrays()) {
-    if (has_suffix(array.first, input) || has_suffix(input, array.first)) return &array;
+    if (is_of(array.first, input)) return &array;
   }
   return nullptr;
 }
@@ -63,6 +69,7 @@ Batches::Batches(const std::vector<std::string>& paths, const std::vector<ingot_
   files_.reserve(paths.size());
   for (const std::string& path : paths) {
     File& file = files_.emplace_back(File{open_data(path), {}});
+    for (const auto& array : file.reader.arrays()) names_.insert(array.first);
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Column& column = file.columns.emplace_back(this->column(file.reader, inputs, i, sources[i], cast));
       if (!column.array) continue;
@@ -78,6 +85,14 @@ Batches::Batches(const std::vector<std::string>& paths, const std::vector<ingot_
     files_.clear();
     count_ = 1;
   }
+}
+
+std::vector<std::string> Batches::of_none(const std::vector<ingot_tensor_info>& inputs) const {
+  std::vector<std::string> found;
+  for (const std::string& name : names_) {
+    if (std::ranges::none_of(inputs, [&](const auto& input) { return is_of(name, input.name); })) found.push_back(name);
+  }
+  return found;
 }
 
 void Batches::fill(int64_t step, std::span<const std::span<std::byte>> inputs) const {

@@ -1,6 +1,7 @@
 // The data of a training: safetensors files, of which a step's rows are read when it comes.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ class Batches {
           const std::vector<InputSource>& sources, bool cast = false);
 
   int64_t count() const { return count_; }
-  void fill(int64_t step, std::span<const std::span<std::byte>> inputs) const;  // step counts modulo count()
+  std::vector<std::string> of_none(const std::vector<ingot_tensor_info>& inputs) const;  // names of tensors
+  void fill(int64_t step, std::span<const std::span<std::byte>> inputs) const;           // step counts modulo count()
 
  private:
   // What a file has for one input; no array where it takes none.
@@ -39,6 +41,7 @@ class Batches {
                 InputSource source, bool cast) const;
 
   std::vector<File> files_;
+  std::set<std::string> names_;  // of the files' tensors
   int64_t count_ = 0;
 };
 

@@ -106,6 +106,7 @@ class Training {
         past_(device_),
         period_(options.save_every),
         steps_(options.steps > 0 ? options.steps : batches_.count()) {
+    warn_of_unread();
     if (options.steps < 0) throw_error(nullptr, fmt::format("--steps {}: is less than nothing", options.steps));
     if (options.save.empty() && (options.resume || !options.save_every.empty())) {
       throw_error(nullptr, "say by --save which file to save in and to go on from");
@@ -136,6 +137,17 @@ class Training {
   }
 
  private:
+  void warn_of_unread() const {
+    std::vector<ingot_tensor_info> inputs;
+    for (uint32_t entry = 0; entry < device_.bundle().info().entry_count; ++entry) {
+      for (const ingot_tensor_info& input : device_.inputs(entry)) inputs.push_back(input);
+    }
+    const std::vector<std::string> names = batches_.of_none(inputs);
+    if (names.empty()) return;
+    fmt::print(stderr, "warning: the data has '{}', which is no input of {} and not read\n", fmt::join(names, "', '"),
+               options_.bundle);
+  }
+
   void take_step(int64_t step) {
     batches_.fill(step, bound_.inputs);
     device_.run(entry_);

@@ -66,6 +66,12 @@ TEST_F(CliTrainTest, FiveStepsAndFiveMoreAreTen) {
   EXPECT_EQ(read_text(path("s.safetensors")), read_text(path("ten.safetensors"))) << "fewer steps than were taken";
 }
 
+TEST_F(CliTrainTest, SaysWhichDataNothingReads) {
+  const Outcome outcome = ingot(train("--steps 1"));
+  EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "warning: the data has 'narrow', which is no input of net.ingot and not read\n");
+}
+
 TEST_F(CliTrainTest, SavesEverySoManySteps) {
   done(train("--steps 4 --save four.safetensors"));
   done(train("--steps 5 --save s.safetensors --save-every 2"));
@@ -85,7 +91,8 @@ TEST_F(CliTrainTest, SignalsEndItInGoodOrder) {
     fs::remove(path("log"));
     fs::remove(path("s.safetensors"));
     EXPECT_EQ(stop_by(signal, train("--steps 1000000000000 --save s.safetensors --log log")), kSignal + signal);
-    const std::string says = read_text(path("err"));
+    const std::string errors = read_text(path("err"));
+    const std::string says = errors.substr(std::min(errors.find("stopped"), errors.size()));
     const int steps = std::atoi(says.substr(says.find("after step ") + 11).c_str());
     EXPECT_EQ(says, fmt::format("stopped by {} after step {} of 1000000000000; the state is in s.safetensors; the same "
                                 "command with --resume goes on\n",
