@@ -46,6 +46,7 @@ class Subject:
     state: State
     changeable: list[Hyperparameter]
     schedules: Mapping[str, Schedule]
+    is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
     said: set[str] = field(default_factory=set)  # warnings, each of which is given once
 
     def roots(self) -> list[Held]:
@@ -141,7 +142,10 @@ class Calls:
     def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors, next_inputs: Tensors) -> Tensors:
         """Both calls; the outputs of each, the state after it, and what was chosen by."""
         subject, state = self.subject, self.subject.state
-        numbers = {h.name: self._number(t, h.default) for h, t in zip(subject.changeable, numbers_in, strict=True)}
+        numbers = {
+            h.name: self._number(t, h.default, is_zero_at_times=h.key == "lr" or not subject.is_guarded)
+            for h, t in zip(subject.changeable, numbers_in, strict=True)
+        }
         stand_ins = dict(zip(state.tensors, state_in, strict=True))
         given, given_next = ({f"input {i}": x for i, x in enumerate(tensors)} for tensors in (inputs, next_inputs))
         results: Tensors = []

@@ -20,6 +20,7 @@ from ingot.torch.answers import Answers
 from ingot.torch.checks import asking_frame, passing_answer
 from ingot.torch.errors import ValueAsked
 from ingot.torch.places import is_users_code, user_place
+from ingot.torch.zeros import is_own_optimizer
 
 MOST_WAYS = 8
 
@@ -66,13 +67,18 @@ class Choices:
             self._symbols.add(number.node.expr)
 
     def take(self, number: Any, is_zero_at_times: bool) -> None:
-        """Says that a number is an input, which questions are answered about as it is now where torch asks them.
+        """Says that a number is an input, which questions are answered about as it is now where libraries ask them.
 
-        Where it is 0 in some steps and not in others, torch's questions about its sign are choices too.
+        Where it may be 0 in some steps and not in others, questions about its sign are choices too, whoever asks but
+        optimizers of PyTorch's own: their updates are right for both (`zeros.py`).
         """
         self._inputs.add(number.node.expr)
         if is_zero_at_times:
             self._zeros.add(number.node.expr)
+
+    def is_input(self, number: Any) -> bool:
+        """Whether a number is an input."""
+        return isinstance(number, torch.SymFloat) and number.node.expr in self._inputs
 
     @contextmanager
     def asked(self) -> Iterator[None]:
@@ -82,7 +88,8 @@ class Choices:
 
         def choose(predicate: torch.SymBool) -> bool:
             frame = asking_frame()
-            if self._is_of_zeros(predicate) or (is_users_code(frame) and self._is_of_inputs(predicate)):
+            is_of_zeros = self._is_of_zeros(predicate) and not is_own_optimizer(frame)
+            if is_of_zeros or (is_users_code(frame) and self._is_of_inputs(predicate)):
                 return self._choose(predicate)
             try:
                 return answer(predicate)

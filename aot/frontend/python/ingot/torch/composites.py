@@ -16,8 +16,10 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from ingot.torch.choices import Choices
 from ingot.torch.state import Optimizers
 from ingot.torch.updates import Updates
+from ingot.torch.zeros import right_at_zero
 
 # Says that what is traced until it is left belongs to one composite of that name.
 Mark: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -38,8 +40,8 @@ OPTIMIZERS = "torch.optim."  # what begins the names of composites that are upda
 
 
 @contextmanager
-def composites(optimizers: Optimizers, mark: Mark, asked: Callable[[], int]) -> Iterator[None]:
-    """Marks FUNCTIONS, whoever calls them, and each parameter's update; `asked` counts Python's questions."""
+def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator[None]:
+    """Marks FUNCTIONS, whoever calls them, and each parameter's update."""
     functions = [getattr(functional, name) for name in FUNCTIONS]
     marked = {f: _marked(f, f"torch.nn.functional.{f.__name__}", mark) for f in functions}
     stepping = ""
@@ -50,8 +52,10 @@ def composites(optimizers: Optimizers, mark: Mark, asked: Callable[[], int]) -> 
         stepping = f"{OPTIMIZERS}{type(optimizer).__name__}"
 
     def one_by_one(update: Function) -> Function:
+        update = right_at_zero(update, choices.is_input)
+
         def updates(*lists: Any, **settings: Any) -> None:
-            alike = Updates(update, settings, asked, traced)
+            alike = Updates(update, settings, choices.count, traced)
             for i in range(len(lists[0])):
                 ones = [x[i : i + 1] if isinstance(x, list) else x for x in lists]
                 with mark(stepping):

@@ -267,7 +267,9 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        return Subject(added.function, added.example_args, self.state, changeable, self._schedules, self._said)
+        return Subject(
+            added.function, added.example_args, self.state, changeable, self._schedules, added.guards, self._said
+        )
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
         """Makes numbers state, if there are any at those places that are none yet."""

@@ -169,7 +169,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_arithmetic(choices, modules),
         watched_outside(modules, reached, subject.said),
         asked_identity(reached),
-        composites(subject.state.optimizers, places.composite, choices.count),
+        composites(subject.state.optimizers, places.composite, choices),
         module_paths(subject.state.models, places.modules),
         explained(places),
         not_swallowed(places),
