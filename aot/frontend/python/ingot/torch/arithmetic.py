@@ -18,6 +18,7 @@ import torch
 
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
+from ingot.torch.keys import type_of
 from ingot.torch.places import user_place
 
 HANDLED = ZeroDivisionError.__name__
@@ -62,7 +63,7 @@ class _TypeAsking(type):
     """Answers ``type(number)`` as for Python's numbers; in all else it is `type` itself."""
 
     def __call__(cls, *given: Any, **more: Any) -> Any:
-        return type(PYTHONS.get(type(given[0]), given[0])) if len(given) == 1 else type(*given, **more)
+        return type_of(PYTHONS.get(type(given[0]), given[0])) if len(given) == 1 else type(*given, **more)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, type)
@@ -73,7 +74,15 @@ class _Type(type, metaclass=_TypeAsking):
 
 
 def _is_of(value: Any, types: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return isinstance(value, types) or _is_derived(type_of(value), types)
     return isinstance(PYTHONS.get(type(value), value), types) or isinstance(value, types)
+
+
+def _is_derived(kind: type, types: Any) -> bool:
+    """Whether a class of tensors is, or derives from, one of some."""
+    every = types if isinstance(types, tuple) else (types,)
+    return any(_is_derived(kind, other) if isinstance(other, tuple) else other in kind.__mro__ for other in every)
 
 
 def _identity(value: Any) -> int:

@@ -8,33 +8,60 @@ from typing import Any
 import torch
 
 from ingot.torch.errors import TraceError
+from ingot.torch.reach import is_users_class
 from ingot.torch.snapshot import PLAIN
 
 Tensors = Mapping[str, torch.Tensor]
+PLAIN_CLASS = {  # of classes that only mark tensors, and of how these are made
+    *("__module__", "__doc__", "__qualname__", "__dict__", "__weakref__", "__annotations__", "__new__", "__init__"),
+    *("__firstlineno__", "__static_attributes__"),
+}
 FIX = "keep it in a dict by the tensor itself, held[p]"
 
 
+def attributes_of(tensors: Tensors) -> dict[str, Any]:
+    """Objects that are attributes of tensors, by their paths: what they hold is followed from there."""
+    return {
+        f"{name}.{key}": value
+        for name, tensor in tensors.items()
+        for key, value in vars(tensor).items()
+        if not isinstance(value, (*PLAIN, torch.Tensor))
+    }
+
+
 class Attributes:
-    """What stand-ins are lent of the tensors that they stand for: plain values, and tensors, which nothing may read."""
+    """What stand-ins are lent of the tensors that they stand for; of these, tensors are such that nothing may read."""
 
     def __init__(self, tensors: Tensors, stand_ins: Tensors) -> None:
         self._stand_ins = stand_ins
         self._lent: dict[str, dict[str, Any]] = {}
         self._own = {name: {*vars(stand_in)} for name, stand_in in stand_ins.items()}
         for name, tensor in tensors.items():
-            held = {key: v for key, v in vars(tensor).items() if isinstance(v, (*PLAIN, torch.Tensor))}
-            self._lent[name] = {key: value for key, value in held.items() if key not in self._own[name]}
+            _refuse_own_class(name, type(tensor))
+            self._lent[name] = {key: value for key, value in vars(tensor).items() if key not in self._own[name]}
             vars(stand_ins[name]).update(self._lent[name])
 
     def left(self) -> list[str]:
         """The paths of new ones, which no program sets; raises TraceError where one that there was is another."""
         new = []
         for name, stand_in in self._stand_ins.items():
-            lent = self._lent.get(name, {})
-            for key, value in vars(stand_in).items():
-                if key in lent and value is not lent[key] and value != lent[key]:
-                    what = f"the function changes `{name}.{key}`, an attribute of a tensor, from {lent[key]!r}"
+            lent, now = self._lent.get(name, {}), vars(stand_in)
+            for key, value in lent.items():
+                if key not in now or not _is_same(now[key], value):
+                    what = f"the function changes `{name}.{key}`, an attribute of a tensor, from {value!r}"
                     raise TraceError(what, fix=FIX)
-                if key not in lent and key not in self._own[name]:
-                    new.append(f"{name}.{key}")
+            new += [f"{name}.{key}" for key in now if key not in lent and key not in self._own[name]]
         return new
+
+
+def _refuse_own_class(name: str, kind: type) -> None:
+    """Raises TraceError for a tensor of a user's class that has more than its name: a stand-in has nothing of it."""
+    own = [key for base in kind.__mro__ if is_users_class(base) for key in vars(base) if key not in PLAIN_CLASS]
+    if own:
+        what = f"`{name}` is a {kind.__name__}, a class of tensors with `{own[0]}` of its own, which is not traced"
+        raise TraceError(what, fix="make it a torch.nn.Parameter, and keep the rest in a dict by it, held[p]")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two attributes are one, or plain values that are alike."""
+    return one is other or (type(one) is type(other) and isinstance(one, PLAIN) and bool(one == other))

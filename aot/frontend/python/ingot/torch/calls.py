@@ -15,7 +15,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from ingot.torch.attributes import Attributes
+from ingot.torch.attributes import Attributes, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
@@ -71,13 +71,14 @@ class Subject:
 
 
 def owners(state: State) -> list[Held]:
-    """The models, optimizers and schedulers of a state, and the hooks of its tensors."""
+    """The models, optimizers and schedulers of a state, and the hooks and attributes of its tensors."""
     return _roots(
         {
             **{name or "model": model for name, model in state.models.items()},
             **state.optimizers,
             **state.schedulers,
             **{f"{name}'s hooks": hooks_of(tensor) for name, tensor in state.tensors.items()},
+            **attributes_of(state.tensors),
         }
     )
 

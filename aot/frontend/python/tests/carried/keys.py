@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -132,14 +133,136 @@ def counts_on_a_parameter() -> Training:
     return changing(make)
 
 
-@case(r"`history`, an attribute of a tensor, is not there while the function is traced; keep it in a dict")
-def lists_on_a_parameter() -> Training:
+@case()
+def reads_a_list_on_a_parameter() -> Training:
     def make(model: nn.Module) -> Change:
-        for p in model.parameters():
-            p.history = [0.5]
-        return lambda p: p.grad.mul_(p.history[-1])  # here
+        model.bias.history = [0.5]
+        return lambda p: p.grad.mul_(getattr(p, "history", [2.0])[-1])
 
     return changing(make)
+
+
+@case(r"changes `len\(bias\.history\)` from 1 to 2")
+def grows_a_list_on_a_parameter() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.bias.history = []
+
+        def change(p: nn.Parameter) -> None:
+            history = getattr(p, "history", None)
+            if history is not None:
+                history.append(1)  # here
+                p.grad.div_(len(history))
+
+        return change
+
+    return changing(make)
+
+
+@case()
+def calls_a_function_on_a_parameter() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.bias.then = lambda gradient: gradient * 0.1
+        return lambda p: p.grad.copy_(getattr(p, "then", lambda gradient: gradient)(p.grad))
+
+    return changing(make)
+
+
+@case()
+def counts_in_an_object_on_a_parameter() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.bias.settings = types.SimpleNamespace(calls=0)
+
+        def change(p: nn.Parameter) -> None:
+            settings = getattr(p, "settings", None)
+            if settings is not None:
+                settings.calls += 1
+                p.grad.div_(settings.calls)
+
+        return change
+
+    return changing(make)
+
+
+@case()
+def scales_by_a_twin_of_a_parameter() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.weight.twin = model.bias
+        return lambda p: p.grad.mul_(getattr(p, "twin", p).abs().sum())
+
+    return changing(make)
+
+
+@case(r"reads the tensor `weight\.settings\['mask'\]`")
+def reads_a_mask_in_a_dict_on_a_parameter() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.weight.settings = {"mask": (model.weight.detach() > 0).float()}
+
+        def change(p: nn.Parameter) -> None:
+            settings = getattr(p, "settings", None)
+            if settings:
+                p.grad.mul_(settings["mask"])  # here
+
+        return change
+
+    return changing(make)
+
+
+@case(r"changes `bias\.is_fresh`, an attribute of a tensor, from True")
+def takes_a_mark_away() -> Training:
+    def make(model: nn.Module) -> Change:
+        model.bias.is_fresh = True
+
+        def change(p: nn.Parameter) -> None:
+            if hasattr(p, "is_fresh"):
+                del p.is_fresh
+                p.grad.zero_()
+
+        return change
+
+    return changing(make)
+
+
+@case()
+def asks_for_the_type_of_a_parameter() -> Training:
+    def make(_: nn.Module) -> Change:
+        return lambda p: p.grad.mul_(0.5 if type(p) is nn.Parameter and type(p.grad) is torch.Tensor else 2.0)
+
+    return changing(make)
+
+
+class Slow(nn.Parameter):
+    """A parameter that is trained slowly."""
+
+
+class Halved(nn.Parameter):
+    rate = 0.5
+
+
+def of_own_class(kind: type, scale: Callable[[nn.Parameter], float]) -> Training:
+    model = nn.Linear(3, 2)
+    model.bias = kind(model.bias.detach())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        for parameter in model.parameters():
+            parameter.grad.mul_(scale(parameter))
+        optimizer.step()
+        return loss
+
+    return Training(model, optimizer, step)
+
+
+@case()
+def marks_a_parameter_by_its_class() -> Training:
+    return of_own_class(Slow, lambda p: 0.1 if isinstance(p, (int, Slow)) else {nn.Parameter: 1.0, Slow: 0.1}[type(p)])
+
+
+@case(r"`bias` is a Halved, a class of tensors with `rate` of its own, which is not traced; make it a torch.nn.Param")
+def has_a_number_of_its_class() -> Training:
+    return of_own_class(Halved, lambda p: getattr(p, "rate", 1.0))
 
 
 @case(r"reads the tensor `mask`")
