@@ -56,6 +56,17 @@ class Entry:
         return id(self.container), self.key
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Defaulted(Entry):
+    """An attribute that an object has of its class until it is written."""
+
+    default: Any
+
+    def __call__(self) -> Any:
+        """The value that is there now."""
+        return self.container.get(self.key, self.default)
+
+
 class Element(Entry):
     """An element of a sequence; a tuple's is not written."""
 

@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Context, Element, Entry, Held, Variable
+from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Context, Defaulted, Element, Entry, Held, Variable
 from ingot.torch.places import FRAMEWORK_FILES
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
@@ -247,6 +247,7 @@ def _module(module: torch.nn.Module, path: str, names: Names) -> Edges:
             yield from _attributes(value, f"{path}.")
         else:
             yield Held(f"{path}.{name}", value, Entry(vars(module), name))
+    yield from _defaults(module, path)
     yield from _class_of(module)
 
 
@@ -258,11 +259,22 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
     held = getattr(value, "__dict__", None)
     if isinstance(held, dict) and not isinstance(value, collections.UserDict):
         yield from _attributes(held, f"{path}.")
+        yield from _defaults(value, path)
     for base in type(value).__mro__:
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
             yield from _one(f"{path}.{slot}", Attribute(value, slot))
     yield from _class_of(value)
+
+
+def _defaults(value: Any, path: str) -> Edges:
+    """Numbers that an object has of its class, as it has not set them itself yet."""
+    held, met = vars(value), {*vars(value)}
+    for base in type(value).__mro__:
+        for name, number in vars(base).items() if is_users_class(base) else ():
+            if name not in met and type(number) in (int, float):
+                yield Held(f"{path}.{name}", number, Defaulted(held, name, number))
+            met.add(name)
 
 
 def _class_of(value: Any) -> Edges:

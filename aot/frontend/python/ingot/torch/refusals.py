@@ -65,6 +65,8 @@ def refused() -> Iterator[None]:
         for owner in (FakeTensor, torch.SymFloat, torch.SymInt):
             for name in ("__repr__", "__format__"):
                 undo.enter_context(patch.object(owner, name, _no_text(getattr(owner, name))))
+        for name in ("numpy", "__array__"):
+            undo.enter_context(patch.object(FakeTensor, name, _no_array, create=True))
         yield
 
 
@@ -95,6 +97,11 @@ def _frame(depth: int = 0) -> FrameType:
         what = "the function looks at the frames of those that call it, whose variables are not watched"
         raise TraceError(what, place_in(asking), "name the variables, or pass what is in them")
     return FRAME(depth + 1)
+
+
+def _no_array(*_: Any, **__: Any) -> Any:
+    fix = "compute with torch, or return it: what a function returns is an output"
+    raise TraceError("a tensor has no values that NumPy could take while it is traced", user_place(), fix)
 
 
 def _no_text(method: Callable[..., str]) -> Callable[..., str]:

@@ -28,6 +28,7 @@ BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in
 CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
+MADE_ANEW = "the object that holds it is made anew in each call: change it in one that stays"
 COMPUTE = (
     "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, math.floor(x) for int(x), n // k and n % k "
     "for divmod(n, k), `if` for what is found by a number; or pass it as an argument"
@@ -174,8 +175,16 @@ def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED
     if before == after:
         raise Carried(f"each call draws other random numbers of `{path}`", path, leaf, DRAW, {})
     what = change.format(path=path, before=before, after=after)
+    if leaf.holder and _is_elsewhere(between.leaves.get(path), later.leaves.get(path)):
+        raise Carried(what, "what holds it", Leaf.of(leaf.holder.read, {}), MADE_ANEW, {})
     kinds = _kinds(paths, between, later)
     raise Carried(what, path, leaf, COMPUTE if kinds else CARRY, kinds)
+
+
+def _is_elsewhere(before: Leaf | None, after: Leaf | None) -> bool:
+    """Whether what was read at a path is held by another object afterwards."""
+    places = [leaf.read.place if leaf and isinstance(leaf.read, Written) else None for leaf in (before, after)]
+    return None not in places and places[0] != places[1]
 
 
 def _kinds(paths: Sequence[str], between: Snapshot, later: Snapshot) -> Kinds:

@@ -50,6 +50,9 @@ def _undos(value: Any) -> Iterator[Undo]:
         yield from _of_class(value)
     elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.ModuleType):
         yield functools.partial(_refill, value.__dict__, dict(value.__dict__))
+    if isinstance(value, torch.nn.Module):
+        for held in (value._parameters, value._buffers, value._modules):
+            yield functools.partial(_refill, held, dict(held))
     for base in type(value).__mro__:
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:

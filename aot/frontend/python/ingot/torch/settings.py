@@ -35,8 +35,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """What PyTorch must do otherwise while it is traced.
 
     Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
-    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; and optimizers find
-    OPTIMIZER_NAMES, all of torch SUBSTITUTES.
+    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; anomalies are not looked for; and
+    optimizers find OPTIMIZER_NAMES, all of torch SUBSTITUTES.
     """
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
@@ -52,6 +52,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.enter_context(in_mode(state, training))
         undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
         SHAPES_LOG.setLevel(logging.ERROR)
+        undo.callback(torch.set_anomaly_enabled, torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+        torch.set_anomaly_enabled(False)
         for (where, name), substitute in SUBSTITUTES.items():
             undo.enter_context(patch.object(where, name, substitute))
         for optimizer in state.optimizers.values():

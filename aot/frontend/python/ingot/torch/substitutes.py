@@ -105,6 +105,10 @@ def moved(
     return module
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Anomaly detection raises for a gradient that is not a number: while a function is traced there are no values."""
+
+
 run_script = torch.jit.ScriptFunction.__call__
 
 
@@ -117,6 +121,7 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
 # Where torch's own modules look functions up, and what they find.
 SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "cond"): cond,
+    (torch, "set_anomaly_enabled"): set_anomaly_enabled,
     (torch, "while_loop"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "grid_sampler"): grid_sampler,

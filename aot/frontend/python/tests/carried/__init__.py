@@ -1,9 +1,22 @@
 """Trainings that carry something in Python from call to call, by what carries it."""
 
-from carried import functions, hidden, keys, masks, modules, numbers, optimizers, outside, sources, tensors, values
+from carried import (
+    functions,
+    habits,
+    hidden,
+    keys,
+    masks,
+    modules,
+    numbers,
+    optimizers,
+    outside,
+    sources,
+    tensors,
+    values,
+)
 from carried.case import HERE, Cases
 
-FILES = (optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys)
+FILES = (optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys, habits)
 CASES: Cases = {name: case for file in FILES for name, case in file.CASES.items()}
 
 __all__ = ["CASES", "HERE"]
