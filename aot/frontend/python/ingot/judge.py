@@ -1,7 +1,7 @@
 """The judge of whole trainings: a bundle may be three times as far from the reference as rounding takes the framework.
 
-The reference is the framework in f64. How far rounding takes it is measured: the same steps in f32, and again with
-every f32 value moved by about one unit in the last place before each step.
+The reference is the framework in f64, or in f32 where that is enough. How far rounding takes it is measured: the same
+steps in f32, and again with every f32 value moved by about one unit in the last place before each step.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Agreement:
     losses: float
     tensors: Mapping[str, float]  # of the state, the worst first
     parting: str = ""  # where it differs: the first op that does, if it is known
-    by_rounding: tuple[str, ...] = ()  # tensors that are as far apart as rounding within the framework's ops takes them
+    by_rounding: tuple[str, ...] = ()  # tensors of which rounding decides how far they are apart
 
     @property
     def holds(self) -> bool:
@@ -48,7 +48,8 @@ class Agreement:
         worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
         parts = [f"of 1 that is allowed: losses {self.losses:.2g}, {worst}", self.parting]
         if self.by_rounding:
-            parts.append(f"rounding within ops alone decides {', '.join(self.by_rounding[:MOST_SHOWN])}")
+            more = f" and {len(self.by_rounding) - MOST_SHOWN} others" if len(self.by_rounding) > MOST_SHOWN else ""
+            parts.append(f"rounding alone decides {', '.join(self.by_rounding[:MOST_SHOWN])}{more}")
         return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))
 
 
@@ -66,14 +67,16 @@ def judge(
     if not every and "loss" not in chaos:
         noise = {name: far for name, far in noise.items() if name not in chaos}
     elif chaos:
-        raise Undecided(f"rounding alone decides: take a lower learning rate or another seed; {chaos}")
+        shown = ", ".join(f"{name} {far:.2g}" for name, far in [*chaos.items()][:MOST_SHOWN])
+        more = f" and {len(chaos) - MOST_SHOWN} others" if len(chaos) > MOST_SHOWN else ""
+        raise Undecided(f"rounding alone decides: take a lower learning rate or another seed; {shown}{more}")
     ratios = {
         name: distance(mine[1][name], reference[1][name]) / (TOLERANCE_FACTOR * far + STATE_FLOOR)
         for name, far in noise.items()
     }
     worst_first = dict(sorted(ratios.items(), key=lambda item: -item[1]))
     of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
-    return Agreement(of_losses, worst_first)
+    return Agreement(of_losses, worst_first, by_rounding=tuple(chaos))
 
 
 def furthest(losses: list[float], reference: list[float]) -> float:

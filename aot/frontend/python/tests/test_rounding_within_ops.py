@@ -13,10 +13,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import ingot.torch
 from ingot.judge import Agreement
+from ingot.stablehlo import Port
+from ingot.torch import verify
 from ingot.torch.lowering import TABLE
 from ingot.torch.observe import Graph
 from ingot.torch.part import first_parting
-from ingot.torch.rounded import Rounded
+from ingot.torch.truth import Truth
 
 
 @pytest.fixture(autouse=True)
@@ -24,16 +26,21 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", str(TOOL))
 
 
-def test_results_are_moved_by_a_unit_and_whole_numbers_are_not() -> None:
-    x = torch.tensor([0.1, 0.7, 2.5])
-    with Rounded(0):
-        product, whole, view, kept = x * 3, torch.floor(x), x.view(3, 1), x.clone().add_(1)
-    exact = torch.tensor([0.1, 0.7, 2.5]) * 3
-    assert not torch.equal(product, exact)
-    assert torch.allclose(product, exact, rtol=1e-6)
-    assert torch.equal(whole, torch.tensor([0.0, 0.0, 2.0]))
-    assert torch.equal(view[:, 0], x)
-    assert torch.allclose(kept, x + 1, rtol=1e-6)
+def test_truth_is_f64_and_what_is_moved_is_near_it() -> None:
+    x = torch.rand(3, 50) + 1
+    ports = [Port("w", is_state=True), Port("x")]
+    way = Graph(make_fx(lambda w, x: [(w * x).sum(), torch.full_like(w, 0.1) + x.sum(0)])(torch.ones(50), x), ports)
+    found = {}
+    for seed in (None, 0):
+        truth = Truth({"w": torch.ones(50)}, {}, seed)
+        found[seed] = truth.step(way, {"x": x}, [])[0], truth.state["w"]
+    total, w = found[None]
+    assert total.dtype is w.dtype is torch.float64
+    assert total == x.double().sum()
+    assert torch.equal(w, 0.1 + x.double().sum(0))
+    assert total != found[0][0]
+    assert found[0][0].item() == pytest.approx(total.item(), rel=1e-4)
+    assert torch.allclose(found[0][1], w, rtol=1e-4)
 
 
 def parting_of_product(factor: float) -> str:
@@ -93,12 +100,18 @@ def verified() -> Agreement:
     return program.verify({"x": batch}, every=False)
 
 
-def test_one_of_several_results_that_is_zero_but_for_rounding_is_no_difference() -> None:
+@pytest.mark.parametrize("outputs", [5, 4096])
+def test_one_of_several_results_that_is_zero_but_for_rounding_is_no_difference(
+    outputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify, "MOST_OUTPUTS", outputs)
     found = verified()
     assert found.holds, found
 
 
-def test_the_op_after_it_that_differs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("outputs", [5, 4096])
+def test_the_op_after_it_that_differs_is_named(outputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "MOST_OUTPUTS", outputs)
     monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
     found = verified()
     assert not found.holds

@@ -162,3 +162,9 @@ def test_outputs_that_are_no_losses_are_compared() -> None:
     assert program.verify({name: BATCHES["x"]}, "predict").tensors["the output output"] < 1
     program.texts["predict"] = program.texts["predict"].replace('"stablehlo.add"', '"stablehlo.subtract"')
     assert not program.verify({name: BATCHES["x"]}, "predict").holds
+
+
+def test_a_function_that_does_something_else_while_it_is_traced_differs() -> None:
+    found = random_program(lambda y: y * 1.5 if torch.compiler.is_compiling() else y).verify(BATCHES)
+    assert not found.holds
+    assert "it does something else" in str(found)

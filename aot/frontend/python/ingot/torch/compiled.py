@@ -309,6 +309,8 @@ class Run:
         names = [row["name"] for row in self._program.inputs[ENTRY]]
         batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
         agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
+        if agreement.by_rounding:
+            LOG.info("%s %s", name, agreement)
         if not agreement.holds:
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.emit import Way, emit
 from ingot.torch.places import COMPOSITE, draw_of
+from ingot.torch.state import stored
 
 ENTRY = "observed"
 NUMBERS = (torch.SymFloat, torch.SymInt, torch.SymBool)  # that a program computes
@@ -46,6 +47,11 @@ class Graph:
         end = len(returned) - self.is_guarded - len(self.choices)
         return list(returned)[end - count : end]
 
+    def outputs(self, count: int) -> list[torch.fx.Node]:
+        """What the function returns, where there are `count` tensors of the state."""
+        (returned,) = self.module.graph.output_node().args
+        return list(returned)[: len(returned) - self.is_guarded - len(self.choices) - count]
+
     @property
     def ops(self) -> list[torch.fx.Node]:
         """The ops in order."""
@@ -58,20 +64,34 @@ class Graph:
 
 
 class Observer:
-    """A bundle whose outputs are values inside a graph, from the state and inputs that a step starts from."""
+    """A bundle whose outputs are values inside a graph, from the state and inputs that a step starts from.
 
-    def __init__(self, graph: Graph, nodes: Iterable[torch.fx.Node]) -> None:
+    And from values inside it that are `given`, tensors that others observed: what is made of them is of the same.
+    """
+
+    def __init__(self, graph: Graph, nodes: Iterable[torch.fx.Node], given: Collection[torch.fx.Node] = ()) -> None:
         made = [node for node in nodes if isinstance(node.meta.get("val"), (torch.Tensor, *NUMBERS))]
         self._nodes = list(dict.fromkeys(made))
+        self._given = {
+            node: f"given{i}"
+            for i, node in enumerate(given)
+            if isinstance(node.meta.get("val"), torch.Tensor) and any(user not in given for user in node.users)
+        }
         copied = torch.fx.Graph()
         copies: dict[torch.fx.Node, torch.fx.Node] = {}
-        copied.graph_copy(graph.module.graph, copies)
+        for node in graph.module.graph.nodes:
+            if node in self._given:
+                copies[node] = copied.placeholder(self._given[node])
+                copies[node].meta["val"] = node.meta["val"]
+            elif node.op != "output":
+                copies[node] = copied.node_copy(node, copies.__getitem__)
         copied.output(tuple(copies[node] for node in self._nodes))
         for node in copied.nodes:  # what stays whole has no values inside
             node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
         copied.eliminate_dead_code()
         names = [Port(f"value{i}") for i in range(len(self._nodes))]
-        self.text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, graph.takes, names)
+        takes = [*graph.takes, *map(Port, self._given.values())]
+        self.text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, takes, names)
         self._session = Session(cache.compiled({ENTRY: self.text}))
 
     @property
@@ -79,9 +99,12 @@ class Observer:
         """Which output each value is."""
         return {node: i for i, node in enumerate(self._nodes)}
 
-    def __call__(self, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[torch.fx.Node, Any]:
-        """The values of one step."""
-        outputs = _observed(self._session, state, inputs)
+    def __call__(
+        self, state: Mapping[str, Any], inputs: Mapping[str, Any], values: Mapping[torch.fx.Node, Any] | None = None
+    ) -> dict[torch.fx.Node, Any]:
+        """The values of one step; `values` has those that are given."""
+        given = {name: stored((values or {})[node]) for node, name in self._given.items()}
+        outputs = _observed(self._session, state, {**inputs, **given})
         return {node: _as_in_graph(node, output) for node, output in zip(self._nodes, outputs, strict=True)}
 
 

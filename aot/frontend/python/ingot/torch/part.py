@@ -79,13 +79,13 @@ def _laid_out(value: Any, read: torch.fx.Node, node: torch.fx.Node) -> Any:
 def _moved(node: torch.fx.Node, values: Values, reference: Any, seed: int) -> Any:
     """What PyTorch makes of operands that are moved a little: of an op with several results, one of these."""
     if node.target is not operator.getitem:
-        return _evaluated(node, values, seed, _terms(node, values, reference))
+        return _evaluated(node, values, seed, terms_of(node, values, reference))
     source, place = node.args
-    made = _evaluated(source, values, seed, _terms(source, values, reference))
+    made = _evaluated(source, values, seed, terms_of(source, values, reference))
     return None if made is None else made[place]
 
 
-def _terms(node: torch.fx.Node, values: Values, result: Any) -> float:
+def terms_of(node: torch.fx.Node, values: Values, result: Any) -> float:
     """About how many terms are added up for each element of a result: a sum's, or a product's of two operands."""
     if torch.Tag.pointwise in getattr(node.target, "tags", ()) or not isinstance(result, torch.Tensor):
         return 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +20,18 @@ from ingot.torch.emit import HELD
 from ingot.torch.observe import Drawn, Draws, FoundDraws, Graph, Observer
 from ingot.torch.part import first_parting
 from ingot.torch.restore import restored
-from ingot.torch.rounded import Rounded
 from ingot.torch.settings import in_mode
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
+from ingot.torch.truth import OFF, Truth
 
 Tensors = Mapping[str, torch.Tensor]
 Shake = Callable[[torch.Tensor], torch.Tensor]
 
 MOST_OUTPUTS = 4096  # of a bundle
+WIDE_RUNS = 2  # in f64, of which what ops read and make is moved
 NOWHERE = "each op by itself does what PyTorch's does"
+OTHERS = f"{NOWHERE}, and its function is further from them in f64 than rounding takes it: it does something else"
 
 
 @dataclass(frozen=True)
@@ -66,37 +68,65 @@ class Step:
 def verify(case: Case, unit: float, *, every: bool, shakes: int = SHAKES) -> Agreement:
     """Judges a session's steps by PyTorch's own, and by `shakes` with each f32 value moved by about `unit` of it.
 
-    Where they differ and no op does, also by runs in which each op's results are moved: PyTorch sums up in f64 within
-    some ops, and what is zero but for rounding, as the gradient of a bias before a normalisation, is nearer to zero.
+    Where they differ and no op does, they are judged by the same steps in f64, from which both may be as far; and what
+    is further is named where rounding within ops takes it there: PyTorch sums up in f64 within some, and what is zero
+    but for rounding, as the gradient of a bias before a normalisation, is nearer to zero.
 
     Nothing but the session is changed. Raises Undecided where rounding alone decides, or random numbers do.
     """
     steps = _run_session(case)
     mine = _run_of([step.outputs for step in steps], _state_of(case.session))
 
-    def run(seed: int | None, rounding: AbstractContextManager[Any] | None = None) -> Run:
+    def run(seed: int | None) -> Run:
         mode = in_mode(case.subject.state, case.training)
         with undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
-            with rounding or nullcontext():
-                outputs = _run_eager(case, steps, shaken(seed, unit))
+            outputs = _run_eager(case, steps, shaken(seed, unit))
             last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
         return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
 
-    reference = run(None)
+    eager = run(None)
+    mine = mine[0], {**eager[1], **mine[1]}  # also of what the program does not read
     runs = [run(seed) for seed in range(shakes)]
-
-    def judged() -> Agreement:
-        return judge(reference, runs, (mine[0], {**reference[1], **mine[1]}), _distance, every=every)
-
-    agreement = judged()
+    agreement = judge(eager, runs, mine, _distance, every=every)
     if agreement.holds:
         return agreement
     if parting := _parting(case, steps):
         return dataclasses.replace(agreement, parting=parting)
-    runs += [run(seed, Rounded(seed)) for seed in range(shakes)]
-    by_rounding = tuple(name for name, ratio in agreement.tensors.items() if ratio > 1)
-    agreement = judged()
-    return dataclasses.replace(agreement, **({"by_rounding": by_rounding} if agreement.holds else {"parting": NOWHERE}))
+    if any(step.way is None for step in steps):
+        return agreement
+    return _judged_by_truth(case, steps, [eager, *runs], mine, every)
+
+
+def _judged_by_truth(case: Case, steps: Sequence[Step], runs: list[Run], mine: Run, every: bool) -> Agreement:
+    """Judges by the same steps in f64; tensors that rounding within ops takes away from there are named.
+
+    PyTorch's own steps, the first of the runs, show that these are the function's: rounding takes them no further.
+    """
+    truth = _run_truth(case, steps)
+    rounded = [_run_truth(case, steps, seed) for seed in range(WIDE_RUNS)]
+    if not (theirs := judge(truth, rounded, runs[0], _distance, every=every)).holds:
+        return dataclasses.replace(theirs, parting=OTHERS)
+    agreement = judge(truth, runs, mine, _distance, every=every)
+    if agreement.holds:
+        return agreement
+    further = [name for name, ratio in agreement.tensors.items() if ratio > 1]
+    wide = judge(truth, [*runs, *rounded], mine, _distance, every=every)
+    if not wide.holds:
+        rounded = [_run_truth(case, steps, seed, OFF) for seed in range(WIDE_RUNS)]
+        wide = judge(truth, [*runs, *rounded], mine, _distance, every=every)
+    if not wide.holds:
+        return dataclasses.replace(wide, parting=NOWHERE)
+    return dataclasses.replace(wide, by_rounding=tuple(dict.fromkeys([*further, *wide.by_rounding])))
+
+
+def _run_truth(case: Case, steps: Sequence[Step], seed: int | None = None, units: float = 1) -> Run:
+    defaults = {number.name: number.default for number in case.subject.changeable}
+    truth = Truth(case.state().tensors, defaults, seed, units)
+    outputs = []
+    for step in steps:
+        assert step.way is not None
+        outputs.append(dict(zip(step.outputs, truth.step(step.way, step.inputs, step.draws), strict=True)))
+    return _run_of(outputs, {name: stored(tensor) for name, tensor in truth.within_range().items()})
 
 
 def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
@@ -173,17 +203,21 @@ def _parting(case: Case, steps: Sequence[Step]) -> str:
             continue
         given = {**defaults, **step.state, **step.inputs}
         if id(step.way) not in observers:
-            observers[id(step.way)] = [Observer(step.way, ops) for ops in _batched(step.way.ops)]
-        made = {node: v for observe in observers[id(step.way)] for node, v in observe(step.state, step.inputs).items()}
+            observers[id(step.way)] = _observers(step.way)
+        made: dict[torch.fx.Node, Any] = {}
+        for observe in observers[id(step.way)]:
+            made |= observe(step.state, step.inputs, made)
         found = first_parting(step.way, [given.get(port.name) for port in step.way.takes], made)
         if found:
             return found
     return ""
 
 
-def _batched(ops: Sequence[torch.fx.Node]) -> list[Sequence[torch.fx.Node]]:
-    """As many together as a bundle has outputs."""
-    return [ops[i : i + MOST_OUTPUTS] for i in range(0, len(ops), MOST_OUTPUTS)]
+def _observers(way: Graph) -> list[Observer]:
+    """What observes every op, as many together as a bundle has outputs, from what those before observed."""
+    ops = way.ops
+    starts = range(0, len(ops), MOST_OUTPUTS)
+    return [Observer(way, ops[i : i + MOST_OUTPUTS], dict.fromkeys(ops[:i])) for i in starts]
 
 
 @contextmanager
