@@ -79,8 +79,7 @@ Value* centred_bytes(GraphMaker& m, const Shape& shape) {
 Value* scaled_bytes(GraphMaker& m, const Shape& shape) {
   static const std::vector<double> kScales = {0.0625, 0.125, 0.25, 0.5};
   Value* x = ops::convert(m.b, centred_bytes(m, shape), DType::kF32);
-  if (m.random.chance(0.5))
-    return ops::multiply(m.b, x, ops::constant(m.b, x->type, m.random.one_of(kScales)));
+  if (m.random.chance(0.5)) return ops::multiply(m.b, x, ops::constant(m.b, x->type, m.random.one_of(kScales)));
   const int64_t dim = m.random.below(std::ssize(shape));
   RefTensor scales(TensorType{DType::kF32, {shape[dim]}});
   for (double& scale : scales.f) scale = m.random.one_of(kScales);

@@ -84,8 +84,8 @@ double WindowCost::depth_tile_ns(double rows, double vectors) const {
   const double loads = vectors * (static_cast<double>(across * in_line + places) + rows);
   const double issue_ns = std::max(std::max(products, loads + stores) / m_.multiply_adds_per_ns,
                                    (products + loads + stores) / m_.instructions_per_ns);
-  const double stream_ns = static_cast<double>((across + c_.depth_lines) * c_.depth_places) * vectors * vector_bytes_ /
-                           m_.l2_bytes_per_ns;
+  const double stream_ns =
+      static_cast<double>((across + c_.depth_lines) * c_.depth_places) * vectors * vector_bytes_ / m_.l2_bytes_per_ns;
   const int64_t first_read =
       across * (reached(row_dims.back(), in_run, depth_dims.back(), 2 * c_.depth_places) - in_line);
   return static_cast<double>(depth_.total() / places) *
