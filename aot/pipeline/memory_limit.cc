@@ -120,10 +120,8 @@ class MemoryFit {
     const int step = live.empty() ? 0 : static_cast<int>(std::ranges::max_element(live) - live.begin());
     return fmt::format(
         "@{} takes {} bytes at least for {}, more than the {} bytes of --memory-limit, even where it computes again "
-        "what "
-        "it reads late: {} of scratch, and an arena of {}, of which at the fullest step {} holds most: {}; fewer rows "
-        "at a "
-        "time take less",
+        "what it reads late: {} of scratch, and an arena of {}, of which at the fullest step {} holds most: {}; "
+        "fewer rows at a time take less",
         entry_.name, bytes_of(plan), target_.name, limit_bytes_, plan.scratch_bytes, plan.arena_bytes, step,
         join(holders(step), ", "));
   }
