@@ -16,9 +16,9 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kU8 = 2, kI8 = 3;  // TensorProto.DataType
+constexpr int64_t kU8 = 2, kI8 = 3;                   // TensorProto.DataType
 constexpr int kRows = 3, kDepth = 60, kColumns = 24;  // weights enough that they are not constants of f32
-constexpr double kScale = 0.0625;                      // of x
+constexpr double kScale = 0.0625;                     // of x
 constexpr uint8_t kZeroPoint = 131;
 
 float weight_scale(int column) { return std::ldexp(1.0F, column % 5 - 3); }
