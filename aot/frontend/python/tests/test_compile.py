@@ -450,10 +450,10 @@ def test_what_is_not_compiled_is_the_function_itself(monkeypatch: pytest.MonkeyP
 def test_another_program_is_found_in_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     right = cache.compiled
 
-    def compiled(texts: dict[str, str], *options: Any) -> ingot.Bundle:
+    def compiled(texts: dict[str, str], *options: Any, **named: Any) -> ingot.Bundle:
         changed = {name: text.replace("stablehlo.tanh", "stablehlo.logistic") for name, text in texts.items()}
         assert changed != texts
-        return right(changed, *options)
+        return right(changed, *options, **named)
 
     monkeypatch.setattr(cache, "compiled", compiled)
     training = Training(True, verify=True)
