@@ -23,6 +23,7 @@
 #include "aot/codegen/link.h"
 #include "aot/codegen/loop_tests.h"
 #include "aot/codegen/machine.h"
+#include "aot/codegen/without_memory.h"
 #include "aot/loops/expand_math.h"
 
 namespace ingot::codegen {

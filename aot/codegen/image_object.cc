@@ -8,6 +8,7 @@
 
 #include "aot/base/error.h"
 #include "aot/codegen/machine.h"
+#include "aot/codegen/without_memory.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::codegen {

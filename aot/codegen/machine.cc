@@ -3,22 +3,14 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Pass.h>
-#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
-
-#include <cstdio>
-#include <cstdlib>
 
 #include "aot/base/error.h"
 #include "aot/codegen/llvm_compat.h"
+#include "aot/codegen/without_memory.h"
 
 namespace ingot::codegen {
 namespace {
-
-[[noreturn]] void end_without_memory() {
-  std::fputs("error: out of memory\n", stderr);
-  std::_Exit(EXIT_FAILURE);
-}
 
 void initialize_llvm() {
   static const bool done = [] {
@@ -28,7 +20,7 @@ void initialize_llvm() {
     llvm::InitializeAllAsmPrinters();
     llvm::InitializeAllAsmParsers();
     llvm::InitializeAllDisassemblers();
-    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { end_without_memory(); });
+    end_llvm_without_memory();
     return true;
   }();
   static_cast<void>(done);
@@ -54,9 +46,6 @@ class CodePasses : public llvm::legacy::PassManager {
 };
 
 }  // namespace
-
-EndsWithoutMemory::EndsWithoutMemory() : before_(std::set_new_handler(end_without_memory)) {}
-EndsWithoutMemory::~EndsWithoutMemory() { std::set_new_handler(before_); }
 
 const llvm::Target& find_llvm_target(const loops::Target& target) {
   initialize_llvm();

@@ -5,7 +5,6 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
-#include <new>
 #include <string>
 
 #include "aot/loops/target.h"
@@ -14,19 +13,6 @@ namespace ingot::codegen {
 
 // Registers LLVM's targets once, then looks the row's triple up. An LLVM without it is a kLimit error.
 const llvm::Target& find_llvm_target(const loops::Target& target);
-
-// While it lives, the process ends with a message where there is no memory: an exception would leave LLVM's objects half
-// made, and their destructors do not bear that.
-class EndsWithoutMemory {
- public:
-  EndsWithoutMemory();
-  ~EndsWithoutMemory();
-  EndsWithoutMemory(const EndsWithoutMemory&) = delete;
-  EndsWithoutMemory& operator=(const EndsWithoutMemory&) = delete;
-
- private:
-  std::new_handler before_;
-};
 
 class Machine {
  public:

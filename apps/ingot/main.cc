@@ -4,6 +4,7 @@
 #include <new>
 #include <string_view>
 
+#include "aot/codegen/without_memory.h"
 #include "apps/ingot/command_line.h"
 
 namespace {
@@ -18,6 +19,7 @@ namespace {
 // run_command_line takes over.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const handle_new)() = [] {
   std::set_new_handler(end_without_memory);
+  ingot::codegen::end_llvm_without_memory();
 };
 
 }  // namespace
