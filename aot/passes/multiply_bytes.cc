@@ -14,6 +14,7 @@
 #include "aot/ops/support/contraction.h"
 #include "aot/ops/support/index.h"
 #include "aot/passes/pass.h"
+#include "aot/passes/rewrite_contractions.h"
 
 namespace ingot {
 namespace {
@@ -171,10 +172,7 @@ Value* correction(GraphBuilder& b, const Bytes& it, Value* others, const Kept& k
 
 class Product {
  public:
-  Product(GraphBuilder& b, Op& op) : b_(b), op_(op), space_(op.def->contraction(op)) {
-    b_.before(op);
-    b_.location = op.location;
-  }
+  Product(GraphBuilder& b, Op& op) : b_(b), op_(op), space_(op.def->contraction(op)) {}
 
   // In place of the op; null where it stays.
   Value* in_bytes() {
@@ -259,23 +257,7 @@ class Product {
 }  // namespace
 
 bool multiply_bytes(Module& module, PassContext&) {
-  bool changed = false;
-  GraphBuilder b;
-  for_each_block(module, [&](Block& block) {
-    std::vector<Op*> contractions;
-    for (const auto& op : block.ops) {
-      if (op->is(kDotGeneral) || op->is(kConvolution)) contractions.push_back(op.get());
-    }
-    bool is_changed = false;
-    for (Op* op : contractions) {
-      Value* const product = Product(b, *op).in_bytes();
-      if (product) replace_op(op, {product});
-      is_changed |= product != nullptr;
-    }
-    if (!contractions.empty()) erase_unread(block);
-    changed |= is_changed;
-  });
-  return changed;
+  return rewrite_contractions(module, [](GraphBuilder& b, Op& op) { return Product(b, op).in_bytes(); });
 }
 
 }  // namespace ingot

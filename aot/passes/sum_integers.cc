@@ -10,6 +10,7 @@
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/algebra.h"
 #include "aot/passes/pass.h"
+#include "aot/passes/rewrite_contractions.h"
 
 namespace ingot {
 namespace {
@@ -119,24 +120,6 @@ Value* sum_of_integers(GraphBuilder& b, const Op& op) {
 
 }  // namespace
 
-bool sum_integers(Module& module, PassContext&) {
-  bool changed = false;
-  GraphBuilder b;
-  for_each_block(module, [&](Block& block) {
-    std::vector<Op*> contractions;
-    for (const auto& op : block.ops) {
-      if (op->is(kDotGeneral) || op->is(kConvolution)) contractions.push_back(op.get());
-    }
-    for (Op* op : contractions) {
-      b.before(*op);
-      b.location = op->location;
-      Value* const sum = sum_of_integers(b, *op);
-      if (sum) replace_op(op, {sum});
-      changed |= sum != nullptr;
-    }
-    if (!contractions.empty()) erase_unread(block);
-  });
-  return changed;
-}
+bool sum_integers(Module& module, PassContext&) { return rewrite_contractions(module, sum_of_integers); }
 
 }  // namespace ingot
