@@ -6,7 +6,7 @@ steps in f32, and again with every f32 value moved by about one unit in the last
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +48,7 @@ class Agreement:
         worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
         parts = [f"of 1 that is allowed: losses {self.losses:.2g}, {worst}", self.parting]
         if self.by_rounding:
-            more = f" and {len(self.by_rounding) - MOST_SHOWN} others" if len(self.by_rounding) > MOST_SHOWN else ""
-            parts.append(f"rounding alone decides {', '.join(self.by_rounding[:MOST_SHOWN])}{more}")
+            parts.append(f"rounding alone decides {_first(self.by_rounding)}")
         return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))
 
 
@@ -67,9 +66,8 @@ def judge(
     if not every and "loss" not in chaos:
         noise = {name: far for name, far in noise.items() if name not in chaos}
     elif chaos:
-        shown = ", ".join(f"{name} {far:.2g}" for name, far in [*chaos.items()][:MOST_SHOWN])
-        more = f" and {len(chaos) - MOST_SHOWN} others" if len(chaos) > MOST_SHOWN else ""
-        raise Undecided(f"rounding alone decides: take a lower learning rate or another seed; {shown}{more}")
+        shown = _first([f"{name} {far:.2g}" for name, far in chaos.items()])
+        raise Undecided(f"rounding alone decides: take a lower learning rate or another seed; {shown}")
     ratios = {
         name: distance(mine[1][name], reference[1][name]) / (TOLERANCE_FACTOR * far + STATE_FLOOR)
         for name, far in noise.items()
@@ -77,6 +75,11 @@ def judge(
     worst_first = dict(sorted(ratios.items(), key=lambda item: -item[1]))
     of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
     return Agreement(of_losses, worst_first, by_rounding=tuple(chaos))
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_SHOWN} others" if len(names) > MOST_SHOWN else ""
+    return ", ".join(names[:MOST_SHOWN]) + more
 
 
 def furthest(losses: list[float], reference: list[float]) -> float:
