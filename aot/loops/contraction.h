@@ -29,6 +29,13 @@ struct Contraction {
   int unsigned_bytes = -1;
 
   bool multiplies_bytes() const { return unsigned_bytes >= 0; }
+
+  // For one element of the result.
+  int64_t products_in_a_sum() const {
+    int64_t count = 1;
+    for (const ContractionDim& dim : dims) count *= dim.kind == ContractionDim::Kind::kK ? dim.extent : 1;
+    return count;
+  }
 };
 
 }  // namespace ingot::loops

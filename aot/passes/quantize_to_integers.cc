@@ -78,14 +78,6 @@ double reach(const Quantization& q) {
   return most;
 }
 
-int64_t products_in_a_sum(const loops::Contraction& contraction) {
-  int64_t count = 1;
-  for (const loops::ContractionDim& dim : contraction.dims) {
-    if (dim.kind == loops::ContractionDim::Kind::kK) count *= dim.extent;
-  }
-  return count;
-}
-
 // The dimension of the result along which dimension `axis` of operand 1 runs, or -1.
 int result_axis(const loops::Contraction& contraction, int axis) {
   for (size_t d = 0; d < contraction.out.size(); ++d) {
@@ -105,7 +97,7 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
   const Quantization* const to = types.results[0].quantization.get();
   if (!x || !y || !to || x->is_per_axis() || info(x->storage).bits > 8 || info(y->storage).bits > 8) return nullptr;
   const loops::Contraction contraction = op.def->contraction(op);
-  const double most = reach(*x) * reach(*y) * static_cast<double>(products_in_a_sum(contraction));
+  const double most = reach(*x) * reach(*y) * static_cast<double>(contraction.products_in_a_sum());
   const int axis = y->is_per_axis() ? result_axis(contraction, y->axis) : -1;
   if (most >= 0x1p31 || (y->is_per_axis() && axis < 0)) return nullptr;
 

@@ -90,20 +90,12 @@ Value* rescaled(GraphBuilder& b, Value* sums, Scaled x, Scaled y) {
   return wide * Term(b, spread(b, y.scales, y.dim, wide.shape()));
 }
 
-int64_t products_of_a_sum(const loops::Contraction& space) {
-  int64_t count = 1;
-  for (const loops::ContractionDim& dim : space.dims) {
-    if (dim.kind == loops::ContractionDim::Kind::kK) count *= dim.extent;
-  }
-  return count;
-}
-
 // The contraction of integers, scaled; null where it stays.
 Value* sum_of_integers(GraphBuilder& b, const Op& op) {
   if (op.result()->type.dtype != DType::kF32 || !byte_depth(op)) return nullptr;
   const loops::Contraction space = op.def->contraction(op);
   // So many products of such factors do not leave i32.
-  if (products_of_a_sum(space) >= int64_t{1} << (31 - 2 * (kFactorBits - 1))) return nullptr;
+  if (space.products_in_a_sum() >= int64_t{1} << (31 - 2 * (kFactorBits - 1))) return nullptr;
   Scaled factors[2];
   Values integers;
   for (int k = 0; k < 2; ++k) {

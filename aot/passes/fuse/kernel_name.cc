@@ -15,15 +15,6 @@ constexpr size_t kNameLengthMax = 64;
 
 std::string_view short_name(const Op& op) { return op.name().substr(op.name().find('.') + 1); }
 
-// Products that are summed for one result element.
-int64_t contracted_points(const Op& root) {
-  int64_t points = 1;
-  for (const auto& dim : root.def->contraction(root).dims) {
-    if (dim.kind == loops::ContractionDim::Kind::kK) points *= dim.extent;
-  }
-  return points;
-}
-
 std::string extents(const Group& group, const Op& first_output) {
   switch (group.kind) {
     case GroupKind::kRows:
@@ -34,7 +25,8 @@ std::string extents(const Group& group, const Op& first_output) {
     default: {
       const Shape& shape = first_output.result()->type.shape;
       std::string text = shape.empty() ? "1" : join(shape, "x");
-      if (group.kind == GroupKind::kContraction) text += fmt::format("x{}", contracted_points(*group.root));
+      if (group.kind == GroupKind::kContraction)
+        text += fmt::format("x{}", group.root->def->contraction(*group.root).products_in_a_sum());
       return text;
     }
   }
