@@ -158,6 +158,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   for (const plan::Plan& plan : plans) {
     plan::check_plan(plan, state.bytes(), static_cast<int64_t>(rodata.bytes().size()));
   }
+  if (options.plans_only) return {};
   phases.begin("code for " + std::string(target.name));
   texts.show_code(kernels.kernels());
   codegen::CodeImage image = codegen::compile(kernels.kernels(), target);

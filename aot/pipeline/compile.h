@@ -32,6 +32,7 @@ struct CompileOptions {
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them
   Freeze freeze = Freeze::kBrought;                      // unless initial_state is kZeroState
   std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
+  bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

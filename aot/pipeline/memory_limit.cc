@@ -46,7 +46,7 @@ class MemoryFit {
   Fitted run() {
     if (!fits()) tighten();
     if (!fits()) find_least();
-    if (!fits()) throw_error(entry_.location, complaint());
+    if (!fits()) throw OverMemoryLimit(entry_, bytes_of(best_.plan), complaint());
     return std::move(best_);
   }
 
@@ -157,6 +157,9 @@ class MemoryFit {
 };
 
 }  // namespace
+
+OverMemoryLimit::OverMemoryLimit(const Function& entry, int64_t bytes, const std::string& message)
+    : Error(ErrorKind::kError, entry.location, message), entry_(entry.name), bytes_(bytes) {}
 
 std::optional<int64_t> limit_of(const std::vector<MemoryLimit>& limits, const std::string& entry) {
   std::optional<int64_t> bytes;

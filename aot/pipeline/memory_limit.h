@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aot/base/error.h"
 #include "aot/graph/graph.h"
 #include "aot/loops/target.h"
 #include "aot/lowered/lowered.h"
@@ -24,6 +25,19 @@ std::optional<int64_t> limit_of(const std::vector<MemoryLimit>& limits, const st
 
 // An Error names the first limit that is for none of `entries`, or for one that has a limit already.
 void check_limits(const std::vector<MemoryLimit>& limits, const std::vector<Function*>& entries);
+
+// The user's error that a limit is too small.
+class OverMemoryLimit : public Error {
+ public:
+  OverMemoryLimit(const Function& entry, int64_t bytes, const std::string& message);
+
+  const std::string& entry() const { return entry_; }
+  int64_t bytes() const { return bytes_; }  // the least of arena and scratch that was reached
+
+ private:
+  std::string entry_;
+  int64_t bytes_;
+};
 
 // What it took to meet a limit: what --explain=memory prints.
 struct MemoryNote {
@@ -50,8 +64,8 @@ using MakePlan = std::function<plan::Plan(const lowered::Function&)>;
 
 // The plan of `function`, which is what `entry` was lowered to and is ready to be planned. Where its arena and the
 // scratch of one thread take more than `limit_bytes`, kernels run again for what is read late instead of keeping it, of
-// which `function` then says. It changes no bit of any result. An Error says what the least is that was reached, and
-// what holds it.
+// which `function` then says. It changes no bit of any result. Throws OverMemoryLimit, which says what the least is
+// that was reached, and what holds it.
 plan::Plan plan_within(int64_t limit_bytes, lowered::Function& function, const Function& entry,
                        const loops::Target& target, const MakePlan& make_plan, std::vector<MemoryNote>& notes);
 

@@ -11,6 +11,7 @@
 #include "aot/base/join.h"
 #include "aot/loops/target.h"
 #include "aot/pipeline/initial_state.h"
+#include "aot/pipeline/largest_size.h"
 #include "aot/plan/explain_order.h"
 #include "apps/ingot/byte_count.h"
 #include "apps/ingot/command.h"
@@ -32,6 +33,7 @@ struct CompileCommand {
   std::string emit = "bundle";
   CompileOptions options;
   std::vector<std::string> shapes, memory_limits;
+  std::string largest;
   TrainingArguments training;
   std::string explain;
   bool print_plan = false;
@@ -244,6 +246,44 @@ Sources read_sources(const CompileCommand& command, CompileOptions& options, std
   return sources;
 }
 
+// What the command gives with these options, to which the programs add sizes and first values.
+Compiled compile_sources(const CompileCommand& command, CompileOptions& options, std::vector<std::string>& notes) {
+  Sources sources = read_sources(command, options, notes);
+  if (!command.training.is_given()) return compile(std::move(sources.modules), options);
+  Program program = trained(std::move(sources.modules), command.training, options.shapes);
+  return compile(program, options);
+}
+
+// The command with the largest size of what `--largest` names that keeps its limits.
+CompileCommand at_largest(const CompileCommand& command, const CompileOptions& options, Progress& progress,
+                          std::vector<std::string>& notes) {
+  if (command.memory_limits.empty()) {
+    throw_error(nullptr, fmt::format("--largest {} looks for the largest that keeps --memory-limit: give one",
+                                     command.largest));
+  }
+  for (const SizeChoices& given : size_choices(command.shapes)) {
+    if (given.name == command.largest)
+      throw_error(nullptr, fmt::format("--largest {0} and --shape {0} exclude each other", given.name));
+  }
+  CompileCommand sized = command;
+  std::string& shape = sized.shapes.emplace_back();
+  const LargestSize largest = largest_size([&](int64_t size) {
+    shape = fmt::format("{}={}", command.largest, size);
+    progress.at(0, "plans for " + shape);
+    CompileOptions planning = options;
+    planning.plans_only = true;
+    planning.on_phase = nullptr;
+    planning.pipeline = {.skip = options.pipeline.skip};
+    std::vector<std::string> unheard;
+    compile_sources(sized, planning, unheard);
+  });
+  shape = fmt::format("{}={}", command.largest, largest.size);
+  notes.push_back(largest.next ? fmt::format("{} is the largest: with one more @{} takes {} at least", shape,
+                                             largest.next->entry(), size_text(largest.next->bytes()))
+                               : fmt::format("{} fits, and is the largest that is tried", shape));
+  return sized;
+}
+
 void run_compile(const CompileCommand& command) {
   check_training(command.training);
   Output output(command);
@@ -257,12 +297,8 @@ void run_compile(const CompileCommand& command) {
   const Compiled compiled = [&] {
     Progress progress;
     options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
-    Sources sources = read_sources(command, options, notes);
-    if (command.training.is_given()) {
-      Program program = trained(std::move(sources.modules), command.training, options.shapes);
-      return compile(program, options);
-    }
-    return compile(std::move(sources.modules), options);
+    if (command.largest.empty()) return compile_sources(command, options, notes);
+    return compile_sources(at_largest(command, options, progress, notes), options, notes);
   }();
   if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
   if (command.print_plan) {
@@ -299,6 +335,7 @@ Command compile_command() {
           "  ingot compile train_step=step.mlir predict=forward.mlir -o net.ingot --target x86-64-v4,x86-64-v3\n"
           "  ingot compile net/ -o net --emit static --target aarch64    # net/net.h, net.c, net_kernels.o\n"
           "  ingot compile step.mlir -o step.ingot --memory-limit 4MiB    # or an error says what holds more\n"
+          "  ingot compile model.onnx -o model.ingot --memory-limit 4MiB --largest batch    # as many rows as fit\n"
           "  ingot compile step.mlir -o step.ingot --dump-dir dump    # every stage, from the graph to assembly\n"
           "  ingot compile step.mlir -o slow.ingot --skip fuse        # what fusing brings: ingot bench both",
       .options =
@@ -339,6 +376,9 @@ Command compile_command() {
            {"--memory-limit", &o.memory_limits,
             "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; kernels run again for what "
             "would not fit, which changes no bit of any result; may be given for several entry points"},
+           {"--largest", &o.largest,
+            "batch: with the largest size that keeps --memory-limit of what the programs leave open, instead of one by "
+            "--shape"},
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "

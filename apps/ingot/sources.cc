@@ -147,7 +147,13 @@ std::vector<SizeChoices> size_choices(const std::vector<std::string>& texts) {
   std::vector<SizeChoices> all;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
-    if (equals != text.npos) all.push_back({text.substr(0, equals), {}});
+    if (equals != text.npos) {
+      const std::string name = text.substr(0, equals);
+      if (std::ranges::find(all, name, &SizeChoices::name) != all.end()) {
+        throw_error(nullptr, fmt::format("--shape {0}: {1} was given before; several sizes are {1}=1,8", text, name));
+      }
+      all.push_back({name, {}});
+    }
     const size_t first = equals == text.npos ? 0 : equals + 1;
     const Shape sizes = parse_sizes(all.empty() ? "" : std::string_view(text).substr(first), text);
     if (contains(all.back().sizes, sizes))

@@ -1,6 +1,8 @@
 // ONNX models on the command line: compile, import, opt.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/onnx_writer.h"
 #include "tests/tool/cli_fixture.h"
 
@@ -90,11 +92,31 @@ TEST_F(CliOnnxTest, SeveralSizesAreEntryPointsOfOneProgram) {
   EXPECT_NE(refused("run model.ingot predict --input x=random").find("no entry point for no size"), std::string::npos);
   EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,1").find("this size was given before"),
             std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1 --shape batch=2").find("batch was given before"),
+            std::string::npos);
   EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,2,seq=1,2").find("of the name seq"),
             std::string::npos);
   EXPECT_NE(refused("import model.onnx --shape batch=1,2").find("one size is asked for here"), std::string::npos);
   EXPECT_NE(refused("compile model.onnx -o x.ingot --shape batch=1,2 --train mse_loss").find("--train takes one size"),
             std::string::npos);
+}
+
+TEST_F(CliOnnxTest, TheLargestSizeKeepsTheLimitAndOneMoreDoesNot) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  const std::string command = "compile model.onnx -o model.ingot --target host --train mse_loss --memory-limit ";
+  const auto report = nlohmann::json::parse(done(command + "20KiB --largest batch --json"));
+  const auto shape = report["notes"][0].get<std::string>();
+  const int size = std::stoi(shape.substr(std::string("batch=").size()));
+  EXPECT_GT(size, 20) << shape;
+  EXPECT_NE(shape.find(" is the largest: with one more @"), std::string::npos) << shape;
+  EXPECT_NE(done("inspect model.ingot").find(fmt::format("f32[{},2]", size)), std::string::npos);
+  done(command + fmt::format("20KiB --shape batch={}", size));
+  EXPECT_NE(refused(command + fmt::format("20KiB --shape batch={}", size + 1)).find("bytes of --memory-limit"),
+            std::string::npos);
+  EXPECT_NE(refused(command + "8 --largest batch").find("more than the 8 bytes"), std::string::npos);
+  EXPECT_NE(refused(command + "8 --largest seq").find("give it by --shape batch=SIZE"), std::string::npos);
+  EXPECT_NE(refused(command + "8 --largest batch --shape batch=2").find("exclude each other"), std::string::npos);
+  EXPECT_NE(refused("compile model.onnx -o x.ingot --largest batch").find("give one"), std::string::npos);
 }
 
 TEST_F(CliOnnxTest, EntryPointsOfSeveralModelsShareWeightsByName) {

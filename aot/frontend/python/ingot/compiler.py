@@ -55,6 +55,7 @@ def compile(
     skip: Sequence[str] = (),
     freeze: bool | None = None,
     memory_limit: MemoryLimit | None = None,
+    largest: str | None = None,
     train: Training | None = None,
     strict: bool = False,
 ) -> Bundle:
@@ -67,8 +68,9 @@ def compile(
     that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
     without it, of the weights of ONNX models. `memory_limit` is what a run's arena and the scratch of one thread may
-    take: kernels run again for what would not fit, which changes no bit of any result. `train` makes a training step of
-    a model. `strict`: every processor gives the same bits.
+    take: kernels run again for what would not fit, which changes no bit of any result. `largest` names a size that
+    the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model. `strict`:
+    every processor gives the same bits.
 
     Raises RuntimeError with what the compiler says: of a memory limit, what the least is that was reached.
     """
@@ -82,6 +84,8 @@ def compile(
         if strict:
             options.append("--strict")
         options += memory_options(memory_limit)
+        if largest is not None:
+            options += ["--largest", largest]
         if train is not None:
             options += train.options()
         tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)

@@ -35,12 +35,13 @@ def compile(
     shapes: Shapes | None = None,
     freeze: bool = True,
     memory_limit: MemoryLimit | None = None,
+    largest: str | None = None,
     train: Training | None = None,
     strict: bool = False,
 ) -> Bundle:
     """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target`, `shapes`, `freeze`, `memory_limit`, `train` and `strict` are those of `ingot.compile`.
+    `output`, `target`, `shapes`, `freeze`, `memory_limit`, `largest`, `train` and `strict` are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """
@@ -52,6 +53,7 @@ def compile(
             shapes=shapes,
             freeze=freeze,
             memory_limit=memory_limit,
+            largest=largest,
             train=train,
             strict=strict,
         )

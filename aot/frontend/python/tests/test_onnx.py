@@ -49,6 +49,14 @@ def test_a_file_is_a_program_like_others(tmp_path: Path) -> None:
     assert "w" in ingot.compile(tmp_path / "model.onnx", shapes={"batch": 2}, freeze=False).states
 
 
+def test_as_many_rows_as_fit() -> None:
+    bundle = ingot.onnx.compile(Doubled(), memory_limit="20KiB", largest="batch", train=ingot.Training(loss="mse_loss"))
+    rows = {port.name: port.shape[0] for port in ingot.Session(bundle).entries["predict"].inputs}
+    assert rows["x"] > 20
+    with pytest.raises(RuntimeError, match="--memory-limit"):
+        ingot.onnx.compile(Doubled(), largest="batch")
+
+
 def test_a_model_learns_and_goes_back(tmp_path: Path) -> None:
     training = ingot.Training(loss="mse_loss", target="goal", optimizer="sgd", trainable=["w"], lr=0.1, momentum=0.5)
     session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}, train=training))
