@@ -41,7 +41,7 @@ def compile(
 ) -> Bundle:
     """Compiles a model, whose entry point is ``predict``, with its weights: constants, or else state.
 
-    `output`, `target`, `shapes`, `freeze`, `memory_limit`, `largest`, `train` and `strict` are those of `ingot.compile`.
+    `output` and what follows it are those of `ingot.compile`.
 
     Raises RuntimeError with what the compiler says.
     """

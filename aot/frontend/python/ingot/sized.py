@@ -11,11 +11,10 @@ import numpy as np
 
 from ingot import _engine
 from ingot.arrays import NUMBER, NUMPY, Framework, Port, framework_of
+from ingot.entry import Entry
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from ingot.session import Entry
 
 NAME = re.compile(r"(?P<program>[^@]*)@(?P<sizes>[^@=<,]+<?=\d+(x\d+)*(,[^@=<,]+<?=\d+(x\d+)*)*)")
 

@@ -10,10 +10,11 @@ from typing import Any
 import jax
 
 from ingot import cache
+from ingot.entry import Entry
 from ingot.folder import output_name
 from ingot.jax.leaves import abstract, from_numpy, named_leaves, to_numpy
 from ingot.jax.program import BATCH, Program
-from ingot.session import Entry, Session
+from ingot.session import Session
 
 ENTRY = "call"
 OUTPUT = "output"

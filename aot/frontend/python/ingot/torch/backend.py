@@ -11,7 +11,8 @@ from torch._dynamo.backends.registry import register_backend
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
-from ingot.session import Entry, Session
+from ingot.entry import Entry
+from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
 from ingot.torch.emit import Way, emit
