@@ -56,6 +56,26 @@ TEST_F(OnnxImport, InputsOutputsAndWeightsKeepTheirNames) {
   EXPECT_EQ(run(imported, {{"net/in:0", row({1, 2})}}), (std::vector<double>{5, 20}));
 }
 
+// As exporters write it; the specification has a third dimension.
+TEST_F(OnnxImport, SignalsOfTwoDimensionsAreReal) {
+  std::vector<double> values;
+  for (const bool has_third : {false, true}) {
+    OnnxGraph graph;
+    graph.input("x", kF32, has_third ? std::vector<int64_t>{1, 6, 1} : std::vector<int64_t>{1, 6});
+    graph.integers("step", {}, {2});
+    graph.floats("window", {4}, {1, 2, 2, 1});
+    graph.node("STFT", {"x", "step", "window"}, {"y"});
+    graph.output("y", kF32, {1, 2, 3, 2});
+    const Shape shape = has_third ? Shape{1, 6, 1} : Shape{1, 6};
+    const RefTensor x = tensor_of_values({DType::kF32, shape}, {1, 2, 4, 8, 16, 32});
+    const std::vector<double> spectra = run(import(graph), {{"x", x}});
+    ASSERT_EQ(spectra.size(), 12u);
+    EXPECT_EQ(spectra[0], 1 + 2 * 2 + 2 * 4 + 8);
+    if (has_third) EXPECT_EQ(spectra, values);
+    values = spectra;
+  }
+}
+
 TEST_F(OnnxImport, InitializersMayBeInputsToo) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});

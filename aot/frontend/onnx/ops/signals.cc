@@ -91,10 +91,12 @@ Items lower_dft(NodeArgs& n) {
   return converted(onesided ? unsqueeze(y.unary(kReal), rank - 1) : parts_of(y), dtype_of(x));
 }
 
-// Spectra of frames [batch, frames, frequencies, 2], each cut out by the window, `frame_step` after the one before.
+// Spectra of frames [batch, frames, frequencies, 2], each cut out by the window, `frame_step` after the one before. A
+// signal of two dimensions is real: the specification asks for three, but exporters and ONNX Runtime do not.
 Items lower_stft(NodeArgs& n) {
-  const Term x = n.in(0);
-  if (rank_of(x) != 3) n.fail("its signal must be [batch, length, 1 or 2]");
+  Term x = n.in(0);
+  if (rank_of(x) == 2) x = unsqueeze(x, 2);
+  if (rank_of(x) != 3) n.fail("its signal must be [batch, length], or [batch, length, 1 or 2]");
   const int64_t step = n.known_integer(1), size = x.shape()[1];
   const int64_t natural = n.has(2) ? element_count(n.in(2).shape()) : size;
   const int64_t length = n.has(3) ? n.known_integer(3) : natural;

@@ -5,8 +5,8 @@
 >>> session.entries["train_step"](x=images, y=labels)["loss"]
 >>> session.state["fc1.weight"]
 
-``ingot.torch`` traces PyTorch, ``ingot.jax`` has JAX lower itself. The frameworks are imported only by the module that
-is named after them.
+``ingot.torch`` traces PyTorch, ``ingot.jax`` has JAX lower itself, ``ingot.onnx`` reads models. Each is imported when
+it is first asked for; a framework only by the module that is named after it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = ["Bundle", "EngineError", "Session", "Training", "__version__", "compi
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
 
+MODULES = ("jax", "onnx", "torch")
 # Where each lies: loaded when it is first asked for.
 PLACES = {
     "Training": "compiler",
@@ -37,6 +38,8 @@ PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return importlib.import_module(f"ingot.{name}")
     if name not in PLACES:
         raise AttributeError(f"module 'ingot' has no attribute {name!r}")
     return getattr(importlib.import_module(f"ingot.{PLACES[name]}"), name)

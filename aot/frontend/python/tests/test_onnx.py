@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,11 @@ def test_a_model_in_memory_runs() -> None:
     y = session.entries["predict"](x=x)
     np.testing.assert_array_equal(np.asarray(y["y"] if isinstance(y, dict) else y), 2 * x)
     assert "w" in session.state
+
+
+def test_the_module_is_there_without_an_import_of_its_own() -> None:
+    code = "import ingot; ingot.onnx.compile; ingot.Session"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_file_is_a_program_like_others(tmp_path: Path) -> None:
