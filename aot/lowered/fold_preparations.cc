@@ -13,7 +13,7 @@ using Bytes = std::vector<std::byte>;
 
 class Folding {
  public:
-  explicit Folding(Function& function) : function_(function) {
+  Folding(Function& function, const std::function<bool(const Node&)>& worth) : function_(function), worth_(worth) {
     for (const Constant& constant : function.constants) literals_.emplace(constant.value, constant.literal);
   }
 
@@ -34,6 +34,22 @@ class Folding {
         --node.hoistable_calls;
       }
     }
+    std::erase_if(block.nodes, [&](const Node& node) { return folded_whole(node); });
+  }
+
+  bool folded_whole(const Node& node) {
+    if (!makes_constants(node) || !worth_(node)) return false;
+    for (const KernelCall& call : node.calls) evaluate(call);
+    return true;
+  }
+
+  bool makes_constants(const Node& node) const {
+    const auto updates = [](const KernelCall& call) {
+      return std::ranges::find(call.arguments, Access::kUpdate, &Argument::access) != call.arguments.end();
+    };
+    const auto is_constant = [&](ValueId value) { return literals_.contains(value); };
+    return node.kind == NodeKind::kCall && std::ranges::all_of(read_by(node), is_constant) &&
+           std::ranges::none_of(node.calls, updates);
   }
 
   bool reads_constants(const KernelCall& call) const {
@@ -66,13 +82,14 @@ class Folding {
   size_t bytes_of(ValueId value) const { return static_cast<size_t>(function_.type(value).bytes()); }
 
   Function& function_;
+  const std::function<bool(const Node&)>& worth_;
   std::map<ValueId, LiteralRef> literals_;
 };
 
 }  // namespace
 
-void fold_preparations(Function& function) {
-  Folding(function).run();
+void fold_preparations(Function& function, const std::function<bool(const Node&)>& worth) {
+  Folding(function, worth).run();
   verify(function);
 }
 

@@ -11,9 +11,9 @@
 
 #include "aot/analysis/flops.h"
 #include "aot/base/printable.h"
-#include "aot/lowered/fold_preparations.h"
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/check_signatures.h"
+#include "aot/pipeline/fold_kernels.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/stages.h"
 #include "aot/pipeline/to_spec.h"
@@ -135,7 +135,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   std::vector<lowered::Function> lowered;
   for (const Function* entry : entries) {
     lowered.push_back(lower_function(*entry, target, &compiled.lowering_notes));
-    lowered::fold_preparations(lowered.back());
+    fold_kernels(lowered.back(), *entry, target);
     plan::separate_results(lowered.back());
     lower_copies(lowered.back(), target);
   }

@@ -160,7 +160,7 @@ function predict {
   return z output z
 }
 )");
-  fold_preparations(function);
+  fold_preparations(function, [](const Node&) { return false; });
   const std::string text = print(function);
   EXPECT_EQ(text.substr(text.find("function")), R"(function predict {
   argument x: tensor<2x2xf32> input x
@@ -170,6 +170,42 @@ function predict {
   call pack (kernel 0, hoistable) reads y writes packed.1: tensor<6xf32> temporary
   then product (kernel 1) reads v, packed.1 writes z: tensor<2x2xf32>
   return z output z
+}
+)");
+}
+
+// A node that reads constants only becomes one, also where they are what a node before it gave, if that is worth it.
+TEST(FoldPreparations, PutsConstantsInThePlaceOfNodes) {
+  Function function = parse_function(R"(// kernel 0
+kernel turn lanes 1 tasks 2 (w: f32[2], p: f32[2] out) {
+  store p[-1*task + 1] = load w[task]
+}
+
+// kernel 1
+kernel put lanes 1 tasks 1 (i: f32[2], z: f32[2] out aliases i) {
+}
+
+function predict {
+  argument x: tensor<2xf32> input x
+  constant w = dense<[1.0, 2.0]> : tensor<2xf32>
+  call turn (kernel 0) reads w writes a: tensor<2xf32>
+  call turn (kernel 0) reads a writes b: tensor<2xf32> temporary
+  then turn (kernel 0) reads b writes c: tensor<2xf32>
+  call turn (kernel 0) reads c writes d: tensor<2xf32>
+  call put (kernel 1) reads c updates e: tensor<2xf32>
+  call turn (kernel 0) reads x writes f: tensor<2xf32>
+  return c output c, d output d, e output e, f output f
+}
+)");
+  fold_preparations(function, [&](const Node& node) { return function.values[node.results[0]].name != "d"; });
+  const std::string text = print(function);
+  EXPECT_EQ(text.substr(text.find("function")), R"(function predict {
+  argument x: tensor<2xf32> input x
+  constant c = dense<[2.000000e+00, 1.000000e+00]> : tensor<2xf32>
+  call turn (kernel 0) reads c writes d: tensor<2xf32>
+  call put (kernel 1) reads c updates e: tensor<2xf32>
+  call turn (kernel 0) reads x writes f: tensor<2xf32>
+  return c output c, d output d, e output e, f output f
 }
 )");
 }
