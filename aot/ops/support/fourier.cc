@@ -11,8 +11,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr int64_t kLargestRadix = 32;       // of a factor that is not prime
+constexpr int64_t kLargestRadix = 32;       // of a factor that is not prime: a product is faster than two and twiddles
 constexpr int64_t kLargestPrimeRadix = 64;  // beyond, Bluestein's algorithm
+constexpr int64_t kSideBySide = 16;         // columns of a product that fill the vectors of every target
 
 // e^(2 pi i k / n); the angle is reduced exactly, to at most an eighth of a turn.
 Complex root_of_unity(int64_t k, int64_t n) {
@@ -27,10 +28,13 @@ Complex root_of_unity(int64_t k, int64_t n) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-Value* table(GraphBuilder& b, DType dtype, const Shape& shape, const std::vector<double>& values) {
-  RefTensor tensor({dtype, shape});
-  tensor.f = values;
-  return constant(b, to_literal(tensor));
+// Complex tensors as one real tensor whose first dimension has the parts: real and imaginary, or real alone where the
+// imaginary part is 0. Here they are x[P, B, N, I]: transformed along N, one of B after the other, I side by side.
+Value* part(GraphBuilder& b, Value* x, int64_t index) {
+  Shape start(x->type.shape.size(), 0), limit = x->type.shape;
+  start[0] = index;
+  limit[0] = index + 1;
+  return slice(b, x, start, limit, Shape(limit.size(), 1));
 }
 
 struct Tables {
@@ -42,54 +46,54 @@ struct Tables {
   }
 };
 
-// parts[b, n, i] * factors[n, i'], where i' is the last `columns` indices of i.
-Parts scaled(GraphBuilder& b, const Parts& x, const Tables& factors, int64_t rows, int64_t columns) {
-  const Shape& shape = x.re->type.shape;  // [B, rows, I, columns]
+Value* table(GraphBuilder& b, DType dtype, const Shape& shape, const std::vector<double>& values) {
+  RefTensor tensor({dtype, shape});
+  tensor.f = values;
+  return constant(b, to_literal(tensor));
+}
+
+// x times the factors of these extents, which lie along dimensions `dims` of x.
+Value* scaled(GraphBuilder& b, Value* x, const Tables& factors, const Shape& extents,
+              const std::vector<int64_t>& dims) {
+  Shape shape = x->type.shape;
+  const bool is_complex = shape[0] == 2;
+  shape[0] = 1;
   const auto spread = [&](const std::vector<double>& values) {
-    return broadcast_in_dim(b, table(b, x.re->type.dtype, {rows, columns}, values), shape, {1, 3});
+    return broadcast_in_dim(b, table(b, x->type.dtype, extents, values), shape, dims);
   };
   Value* re = spread(factors.re);
   Value* im = spread(factors.im);
-  if (!x.im) {
-    Value* real = multiply(b, x.re, re);
-    return {real, multiply(b, x.re, im)};
+  if (!is_complex) {
+    Value* real = multiply(b, x, re);
+    return concatenate(b, {real, multiply(b, x, im)}, 0);
   }
-  Value* re_re = multiply(b, x.re, re);
-  Value* im_im = multiply(b, x.im, im);
-  Value* re_im = multiply(b, x.re, im);
-  Value* im_re = multiply(b, x.im, re);
+  Value* x_re = part(b, x, 0);
+  Value* x_im = part(b, x, 1);
+  Value* re_re = multiply(b, x_re, re);
+  Value* im_im = multiply(b, x_im, im);
+  Value* re_im = multiply(b, x_re, im);
+  Value* im_re = multiply(b, x_im, re);
   Value* real = subtract(b, re_re, im_im);
-  return {real, add(b, re_im, im_re)};
+  return concatenate(b, {real, add(b, re_im, im_re)}, 0);
 }
 
-Parts reshaped(GraphBuilder& b, const Parts& x, const Shape& shape) {
-  Value* re = reshape(b, x.re, shape);
-  return {re, x.im ? reshape(b, x.im, shape) : nullptr};
-}
-
-// x[B, N, M] to y[B, M, K]: each row of N times the matrix of N x N roots of unity.
-Parts by_matrix(GraphBuilder& b, const Parts& x, int sign) {
-  const Shape shape = x.re->type.shape;
-  const int64_t n = shape[1], inputs = x.im ? 2 : 1;
-  std::vector<double> matrix(static_cast<size_t>(inputs * n * 2 * n));
-  for (int64_t j = 0; j < n; ++j) {
+// x[P, B, N, M] to y[2, K, B, M]: the matrix of N x N roots of unity times x.
+Value* by_matrix(GraphBuilder& b, Value* x, int sign) {
+  const int64_t parts = x->type.shape[0], n = x->type.shape[2];
+  std::vector<double> matrix;  // [2, K, P, N]
+  for (int64_t to = 0; to < 2; ++to) {
     for (int64_t k = 0; k < n; ++k) {
-      const Complex root = root_of_unity(sign * j * k, n);
-      const double entries[2][2] = {{root.real(), root.imag()}, {-root.imag(), root.real()}};
-      for (int64_t from = 0; from < inputs; ++from) {
-        for (int64_t to = 0; to < 2; ++to) matrix[((from * n + j) * 2 + to) * n + k] = entries[from][to];
+      for (int64_t from = 0; from < parts; ++from) {
+        for (int64_t j = 0; j < n; ++j) {
+          const Complex root = root_of_unity(sign * j * k, n);
+          const double entries[2][2] = {{root.real(), -root.imag()}, {root.imag(), root.real()}};
+          matrix.push_back(entries[to][from]);
+        }
       }
     }
   }
-  Value* weights = table(b, x.re->type.dtype, {inputs * n, 2 * n}, matrix);
-  Value* stacked = x.im ? concatenate(b, {x.re, x.im}, 1) : x.re;
-  Value* both =
-      dot_general(b, stacked, weights, {.lhs_batch = {}, .rhs_batch = {}, .lhs_contract = {1}, .rhs_contract = {0}});
-  const auto half = [&](int64_t first) {
-    return slice(b, both, {0, 0, first}, {shape[0], shape[2], first + n}, {1, 1, 1});
-  };
-  Value* re = half(0);
-  return {re, half(n)};
+  Value* weights = table(b, x->type.dtype, {2, n, parts, n}, matrix);
+  return dot_general(b, weights, x, {.lhs_batch = {}, .rhs_batch = {}, .lhs_contract = {2, 3}, .rhs_contract = {0, 2}});
 }
 
 // The first factor r of n = r m: near the square root, if that is small; 1 where n has no small factor.
@@ -118,14 +122,14 @@ void transform(std::vector<Complex>& x, int sign) {
   }
 }
 
-Parts transform(GraphBuilder& b, const Parts& x, int sign);
+Value* transform(GraphBuilder& b, Value* x, int sign);
 
 // Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970. With the chirp
 // w[n] = e^(sign pi i n² / N), y[k] = w[k] * sum over n of (x[n] w[n]) conj(w[k - n]): a cyclic convolution of a power
 // of two.
-Parts by_convolution(GraphBuilder& b, const Parts& x, int sign) {
-  const Shape shape = x.re->type.shape;
-  const int64_t n = shape[1], inner = shape[2];
+Value* by_convolution(GraphBuilder& b, Value* x, int sign) {
+  const Shape shape = x->type.shape;
+  const int64_t n = shape[2];
   int64_t size = 1;
   while (size < 2 * n - 1) size *= 2;
   Tables chirp;
@@ -139,52 +143,55 @@ Parts by_convolution(GraphBuilder& b, const Parts& x, int sign) {
   Tables factors;
   for (const Complex& value : filter) factors.add(value);
 
-  const Shape rows{shape[0], n, inner, 1}, longer{shape[0], size, inner, 1};
-  const Parts turned = scaled(b, reshaped(b, x, rows), chirp, n, 1);
-  Value* zero = constant(b, {x.re->type.dtype, {}}, 0);
-  const auto padded = [&](Value* part) { return pad(b, part, zero, {0, 0, 0, 0}, {0, size - n, 0, 0}, {0, 0, 0, 0}); };
-  Value* re = padded(turned.re);
-  const Parts spectrum = transform(b, reshaped(b, {re, padded(turned.im)}, {shape[0], size, inner}), -1);
-  const Parts filtered = scaled(b, reshaped(b, spectrum, longer), factors, size, 1);
-  const Parts convolved = transform(b, reshaped(b, filtered, {shape[0], size, inner}), 1);
-  const auto first = [&](Value* part) { return slice(b, part, {0, 0, 0}, {shape[0], n, inner}, {1, 1, 1}); };
-  Value* kept = first(convolved.re);
-  const Parts result = scaled(b, reshaped(b, {kept, first(convolved.im)}, rows), chirp, n, 1);
-  return reshaped(b, result, shape);
+  Value* zero = constant(b, {x->type.dtype, {}}, 0);
+  const Shape none(4, 0);
+  Value* padded = pad(b, scaled(b, x, chirp, {n}, {2}), zero, none, {0, 0, size - n, 0}, none);
+  Value* convolved = transform(b, scaled(b, transform(b, padded, -1), factors, {size}, {2}), 1);
+  return scaled(b, slice(b, convolved, none, {2, shape[1], n, shape[3]}, Shape(4, 1)), chirp, {n}, {2});
 }
 
-// Along the middle of x[B, N, I]. Cooley and Tukey, 1965: N = r m, n = m n1 + n2, k = k1 + r k2;
+// Side by side what would be one after the other.
+Value* transform_across(GraphBuilder& b, Value* x, int sign) {
+  const Shape shape = x->type.shape;
+  const int64_t batch = shape[1], n = shape[2], inner = shape[3];
+  Value* across = reshape(b, transpose(b, x, {0, 2, 1, 3}), {shape[0], 1, n, batch * inner});
+  return transpose(b, reshape(b, transform(b, across, sign), {2, n, batch, inner}), {0, 2, 1, 3});
+}
+
+// x[P, B, N, I] to y[2, B, N, I]. Cooley and Tukey, 1965: N = r m, n = m n1 + n2, k = k1 + r k2;
 //   y[k1 + r k2] = sum over n2 of e^(2 pi i n2 k2 / m) (e^(2 pi i n2 k1 / N) sum over n1 of e^(2 pi i n1 k1 / r) x[n])
-Parts transform(GraphBuilder& b, const Parts& x, int sign) {
-  const Shape shape = x.re->type.shape;
-  const int64_t batch = shape[0], n = shape[1], inner = shape[2];
-  if (n == 1) return {x.re, x.im ? x.im : zeros_like(b, x.re)};
-  const int64_t r = n <= kLargestRadix / 2 ? n : radix_of(n), m = n / r;
+Value* transform(GraphBuilder& b, Value* x, int sign) {
+  const Shape shape = x->type.shape;
+  const int64_t parts = shape[0], batch = shape[1], n = shape[2], inner = shape[3];
+  if (n == 1) return parts == 2 ? x : concatenate(b, {x, zeros_like(b, x)}, 0);
+  const int64_t r = n <= kLargestRadix ? n : radix_of(n), m = n / r;
   if (r == 1) return by_convolution(b, x, sign);
-  const Parts columns = by_matrix(b, reshaped(b, x, {batch, r, m * inner}), sign);  // [B, (n2, i), k1]
-  Parts ordered = reshaped(b, columns, {batch, m, inner, r});
-  if (m > 1) {
-    Tables twiddles;
-    for (int64_t n2 = 0; n2 < m; ++n2) {
-      for (int64_t k1 = 0; k1 < r; ++k1) twiddles.add(root_of_unity(sign * n2 * k1, n));
-    }
-    const Parts turned = scaled(b, ordered, twiddles, m, r);
-    const Parts rows = transform(b, reshaped(b, turned, {batch, m, inner * r}), sign);  // [B, k2, (i, k1)]
-    ordered = reshaped(b, rows, {batch, m, inner, r});
+  if (batch > 1 && m * inner < kSideBySide) return transform_across(b, x, sign);
+  Value* columns = by_matrix(b, reshape(b, x, {parts, batch, r, m * inner}), sign);  // [2, k1, B, (n2, i)]
+  if (m == 1) return transpose(b, columns, {0, 2, 1, 3});
+  Tables twiddles;
+  for (int64_t k1 = 0; k1 < r; ++k1) {
+    for (int64_t n2 = 0; n2 < m; ++n2) twiddles.add(root_of_unity(sign * n2 * k1, n));
   }
-  Value* re = transpose(b, ordered.re, {0, 1, 3, 2});
-  return reshaped(b, {re, transpose(b, ordered.im, {0, 1, 3, 2})}, shape);
+  Value* turned = scaled(b, reshape(b, columns, {2, r, batch, m, inner}), twiddles, {r, m}, {1, 3});
+  Value* rows = transform(b, reshape(b, turned, {2, r * batch, m, inner}), sign);  // [2, (k1, B), k2, I]
+  Value* ordered = transpose(b, reshape(b, rows, {2, r, batch, m, inner}), {0, 2, 3, 1, 4});
+  return reshape(b, ordered, {2, batch, n, inner});
 }
 
 }  // namespace
 
 Parts fourier(GraphBuilder& b, Parts parts, int64_t axis, int sign) {
   const Shape shape = parts.re->type.shape;
-  Shape flat{1, shape[axis], 1};
+  Shape flat{1, 1, shape[axis], 1};
   for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-    if (d != axis) flat[d < axis ? 0 : 2] *= shape[d];
+    if (d != axis) flat[d < axis ? 1 : 3] *= shape[d];
   }
-  return reshaped(b, transform(b, reshaped(b, parts, flat), sign), shape);
+  Value* re = reshape(b, parts.re, flat);
+  Value* x = parts.im ? concatenate(b, {re, reshape(b, parts.im, flat)}, 0) : re;
+  Value* y = transform(b, x, sign);
+  re = reshape(b, part(b, y, 0), shape);
+  return {re, reshape(b, part(b, y, 1), shape)};
 }
 
 }  // namespace ingot::ops
