@@ -258,8 +258,8 @@ Compiled compile_sources(const CompileCommand& command, CompileOptions& options,
 CompileCommand at_largest(const CompileCommand& command, const CompileOptions& options, Progress& progress,
                           std::vector<std::string>& notes) {
   if (command.memory_limits.empty()) {
-    throw_error(nullptr, fmt::format("--largest {} looks for the largest that keeps --memory-limit: give one",
-                                     command.largest));
+    throw_error(nullptr,
+                fmt::format("--largest {} looks for the largest that keeps --memory-limit: give one", command.largest));
   }
   for (const SizeChoices& given : size_choices(command.shapes)) {
     if (given.name == command.largest)

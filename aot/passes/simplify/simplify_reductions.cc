@@ -61,6 +61,55 @@ Value* reduce_unit_dims(GraphBuilder& b, const Op& op) {
       ->result();
 }
 
+constexpr int64_t kFewPlaces = 4;  // fewer than a vector has lanes
+
+// x[..., i]; of what nobody else reads it is computed for this place alone.
+Value* place_of(GraphBuilder& b, Value* x, int64_t i) {
+  const int64_t last = static_cast<int64_t>(x->type.shape.size()) - 1;
+  const Shape shape(x->type.shape.begin(), x->type.shape.end() - 1);
+  const Op* op = x->op;
+  const auto has_shape = [&](const Value* value) { return value->type.shape == x->type.shape; };
+  if (op && op->def->is_elementwise && op->results.size() == 1 && x->uses.size() == 1 &&
+      std::ranges::all_of(op->operands, has_shape)) {
+    Values places;
+    for (Value* operand : op->operands) places.push_back(place_of(b, operand, i));
+    return b.make(*op->def, places, op->attr_map, {{x->type.dtype, shape}});
+  }
+  if (op && op->is(kConcatenate) && op->attrs().integer("dimension") == last) {
+    int piece = 0;
+    for (; i >= op->operand(piece)->type.shape[last]; ++piece) i -= op->operand(piece)->type.shape[last];
+    return place_of(b, op->operand(piece), i);
+  }
+  if (op && op->is(kSlice) && op->operand(0)->type.shape[last] == x->type.shape[last]) {
+    const auto without_last = [&](std::string_view name) {
+      std::vector<int64_t> values = op->attrs().ints(name);
+      values.pop_back();
+      return values;
+    };
+    return ops::slice(b, place_of(b, op->operand(0), i), without_last("start_indices"), without_last("limit_indices"),
+                      without_last("strides"));
+  }
+  Shape start(last + 1, 0), limit = x->type.shape;
+  start[last] = i;
+  limit[last] = i + 1;
+  return ops::reshape(b, ops::slice(b, x, start, limit, Shape(last + 1, 1)), shape);
+}
+
+// Of a last dimension that fills no vector, like the parts of complex numbers.
+Value* reduce_few_places(GraphBuilder& b, const Op& op) {
+  if (op.operands.size() != 2 || op.operand(0)->type.elements() == 0) return nullptr;
+  Value* x = op.operand(0);
+  const OpDef* applied = ops::binary_region_op(op.region());
+  const int64_t last = static_cast<int64_t>(x->type.shape.size()) - 1;
+  if (op.attrs().ints("dimensions") != std::vector<int64_t>{last} || x->type.shape[last] > kFewPlaces || !applied ||
+      !is_neutral(op.operand(1), applied)) {
+    return nullptr;
+  }
+  Value* combined = place_of(b, x, 0);
+  for (int64_t i = 1; i < x->type.shape[last]; ++i) combined = ops::binary(b, *applied, combined, place_of(b, x, i));
+  return combined;
+}
+
 // The gradient of a mean over windows side by side: of each window, all but one element are holes.
 Value* reduce_window_of_spread(GraphBuilder& b, const Op& op) {
   const Op* pad = op.operands.size() == 2 ? made_by(op.operand(0), kPad) : nullptr;
@@ -123,6 +172,7 @@ Value* reduce_window_that_runs(GraphBuilder& b, const Op& op) {
 constexpr SimplifyRule kReductionRules[] = {
     {&kReduce, "reduce over unit dimensions == reshape, when the start value is neutral; they go from others",
      reduce_unit_dims},
+    {&kReduce, "reduce over a last dimension of a few places == their sum, product or extreme", reduce_few_places},
     {&kReduceWindow, "windows' sums over elements as far apart as windows are wide == each element repeated",
      reduce_window_of_spread},
     {&kReduceWindow, "running sums, products and extremes == rounds in which twice as many are combined",

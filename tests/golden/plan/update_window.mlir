@@ -16,5 +16,5 @@ plan main {
   buffer at: tensor<i32> input[1] 4 bytes, steps start to end
   buffer v: tensor<8xf32> output[0] 32 bytes, steps 1 to end
   step 0: f32_8x4_dynamic_update_slice (kernel 0, call 0, tasks 1) reads cache, x, at writes cache
-  step 1: f32_rows_8x4_add (kernel 1, call 1, tasks 1, barrier) reads cache writes v
+  step 1: f32_8_add_add_add (kernel 1, call 1, tasks 1, barrier) reads cache writes v
 }
