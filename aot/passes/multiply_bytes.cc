@@ -6,6 +6,7 @@
 
 #include "aot/analysis/byte_depth.h"
 #include "aot/analysis/integer_range.h"
+#include "aot/analysis/made_literal.h"
 #include "aot/analysis/walk.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/evaluate.h"
@@ -19,27 +20,9 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kEvaluatedMax = 1 << 24;  // elements of a constant that is made of others
-constexpr int kOpsMax = 6;                  // ... by so many ops, one behind the other
 constexpr IntegerRange kUnsigned{0, 255}, kSigned{-128, 127};
 
 // --- operands as bytes ---------------------------------------------------------------------------------------------
-
-// The literal that `value` is, through ops that are made of constants and too large to be folded.
-LiteralRef known(const Value* value, int ops_left = kOpsMax) {
-  if (const LiteralRef literal = constant_of(value)) return literal;
-  const bool is_made = value->op && value->op->results.size() == 1 && !value->op->operands.empty() &&
-                       (value->op->def->access || value->op->def->is_elementwise);
-  if (!is_made || ops_left == 0 || value->type.elements() > kEvaluatedMax) return nullptr;
-  std::vector<LiteralRef> operands;
-  for (const Value* operand : value->op->operands) {
-    operands.push_back(known(operand, ops_left - 1));
-    if (!operands.back()) return nullptr;
-  }
-  std::vector<RefTensor> inputs;
-  for (const LiteralRef& literal : operands) inputs.push_back(from_literal(*literal));
-  return to_literal(evaluate(*value->op, inputs)[0]);
-}
 
 // An operand as bytes, to each of which a number is added: `shift`, and `moved`, which only the run knows; null: none.
 struct Bytes {
@@ -74,7 +57,7 @@ std::optional<Moved> moved(Value* value) {
 
 // value - less, as bytes; it is known to fit.
 Value* in_bytes(GraphBuilder& b, Value* value, int64_t less, DType dtype) {
-  if (const LiteralRef literal = known(value)) {
+  if (const LiteralRef literal = made_literal(value)) {
     std::vector<std::byte> bytes(value->type.elements());
     for (size_t k = 0; k < bytes.size(); ++k)
       store_int(dtype, literal->int_at(literal->is_splat ? 0 : static_cast<int64_t>(k)) - less, &bytes[k]);
@@ -100,7 +83,7 @@ Value* in_bytes(GraphBuilder& b, Value* value, int64_t less, DType dtype) {
 std::optional<Bytes> as_bytes(GraphBuilder& b, Value* value, bool is_unsigned, bool has_zero) {
   const std::optional<Moved> by_number = moved(value);
   Value* const x = by_number ? by_number->x : value;
-  const LiteralRef literal = known(x);
+  const LiteralRef literal = made_literal(x);
   std::optional<IntegerRange> range = integer_range(x);
   if (literal && range) range = range_of(*literal);
   if (range && has_zero) {
@@ -200,7 +183,7 @@ class Product {
       const std::optional<IntegerRange> range = integer_range(op_.operand(k));
       return range && range->is_within(kUnsigned);
     };
-    const bool turns = !is_convolution && (known(op_.operand(0)) || is_unsigned(1)) && !is_unsigned(0);
+    const bool turns = !is_convolution && (made_literal(op_.operand(0)) || is_unsigned(1)) && !is_unsigned(0);
     unsigned_ = turns ? 1 : 0;
     const bool has_zero = is_convolution && has_padding();
     for (int k = 0; k < 2; ++k) {

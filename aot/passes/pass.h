@@ -30,6 +30,27 @@ struct LayoutNote {
   double last_ns = 0;     // all with channels last
 };
 
+// A product or convolution, and whether it can be one of 8-bit integers.
+struct ProductNote {
+  Location location;
+  std::string name;       // what the framework calls it, or where it stands
+  std::string why_float;  // why it stays in floats; "" where it need not
+};
+
+struct SeenRange {
+  double low = 0, high = 0;
+};
+
+// What quantize_products does. Products are numbered as its notes are.
+struct ProductQuantization {
+  std::vector<std::string> kept = {};  // patterns (fnmatch) of names of products that stay in floats
+  std::vector<SeenRange> ranges =
+      {};                     // of the tensor that each product reads; none: they are not known yet, and all stay
+  bool is_beside = false;     // the program goes on with products of floats, and those of integers stand beside
+  bool are_observed = false;  // what each product reads and gives, and what one beside it gives, are results, behind
+                              // the program's own
+};
+
 // A size or shape that the user gives for what a program leaves open: of a dimension by the name that
 // attributes::kDims gives it, of an argument of an entry point, or the value of such a scalar integer.
 struct GivenShape {
@@ -42,11 +63,13 @@ struct GivenShape {
 struct PassContext {
   const loops::Target* target = &loops::all_targets()[0];  // the first of those that the program is compiled for
   std::vector<GivenShape> shapes;
-  int64_t fold_bytes_max = 1024;         // a folded constant may have this size, or that of the constants it replaces
-  int64_t fold_elements_max = 1 << 20;   // elements that are evaluated at most to fold one op
-  bool folds_scales = true;              // fold_scales does, which rounds sums otherwise
-  std::vector<FuseNote> fuse_notes;      // filled by fuse
-  std::vector<LayoutNote> layout_notes;  // filled by assign_layouts
+  int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
+  int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
+  bool folds_scales = true;             // fold_scales does, which rounds sums otherwise
+  const ProductQuantization* quantization = nullptr;  // null: quantize_products does nothing
+  std::vector<ProductNote> product_notes;             // filled by quantize_products
+  std::vector<FuseNote> fuse_notes;                   // filled by fuse
+  std::vector<LayoutNote> layout_notes;               // filled by assign_layouts
 };
 
 // Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the
@@ -133,6 +156,12 @@ bool join_iterations(Module& module, PassContext& context);
 // Constants that scale and shift the features of a contraction by constant weights (BatchNorm of running moments, a
 // bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
 bool fold_scales(Module& module, PassContext& context);
+
+// Products and convolutions of constant weights become those of 8-bit integers, from the ranges of values that
+// PassContext::quantization has: unsigned ones of the tensor, with one scale and zero point, by signed ones of the
+// weights, with a scale for each channel. Both stand in the graph dequantized, as in ONNX's QDQ models; sum_integers
+// follows. Does nothing where there is no quantization.
+bool quantize_products(Module& module, PassContext& context);
 
 // Products of integers of few bits times constant scales (quantized tensors as floats) become products of the integers,
 // times the scales: the sums are exact, and what is left is rounded once for each result.

@@ -203,10 +203,12 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     if (!options.targets.empty()) context.target = &find_target(options.targets[0], options).order();
     context.shapes = std::move(shapes);
     context.folds_scales = !frozen.empty();
+    context.quantization = options.quantization ? &*options.quantization : nullptr;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
     std::move(context.layout_notes.begin(), context.layout_notes.end(), std::back_inserter(compiled.layout_notes));
+    std::ranges::move(context.product_notes, std::back_inserter(compiled.product_notes));
   }
   check_shapes_are_used(shapes);
 

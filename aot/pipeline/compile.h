@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct CompileOptions {
   Freeze freeze = Freeze::kBrought;                      // unless initial_state is kZeroState
   std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
   bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
+  std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };
@@ -52,6 +54,7 @@ struct Compiled {
   std::vector<FuseNote> fuse_notes;
   std::vector<LoweringNote> lowering_notes;
   std::vector<LayoutNote> layout_notes;
+  std::vector<ProductNote> product_notes;
   std::vector<MemoryNote> memory_notes;  // of each target, in turn: of entry points that have a limit
   std::vector<PhaseTime> times;
 

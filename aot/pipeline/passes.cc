@@ -47,6 +47,7 @@ constexpr PassRow kCompilePasses[] = {
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"update_rows", update_rows, nullptr, "once sums and factors are simple"},
     {"fold_scales", fold_scales, nullptr, "once what scales is one constant; its chains are broken by transposes"},
+    {"quantize_products", quantize_products, nullptr, "once weights have their scales; what it makes is for the next"},
     {"sum_integers", sum_integers, nullptr, "once scales are constants"},
     {"multiply_bytes", multiply_bytes, nullptr, "once zero points are constants; layouts are assigned to its words"},
     {"assign_layouts", assign_layouts, nullptr,

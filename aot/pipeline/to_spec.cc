@@ -5,6 +5,7 @@
 #include <map>
 
 #include "aot/analysis/traffic.h"
+#include "aot/analysis/user_name.h"
 #include "aot/base/error.h"
 #include "aot/base/printable.h"
 #include "aot/graph/attributes.h"
@@ -46,21 +47,12 @@ uint32_t base_of(const plan::Buffer& buffer, int input_count) {
   return 0;
 }
 
-// The outermost name, which is what a framework calls the op; "" where there is none.
-std::string first_name(const Location& location) {
-  if (!location || location->kind == LocationNode::Kind::kName) return location ? location->text : "";
-  for (const Location& child : location->children) {
-    if (std::string name = first_name(child); !name.empty()) return name;
-  }
-  return "";
-}
-
 // As much of a text as a name may be.
 std::string name_text(const std::string& text) { return printable(text.substr(0, INGOT_NAME_BYTES_MAX)); }
 
 bundle::Call call_spec(const Op& kernel) {
   const Traffic::Kernel measured = measure_kernel(kernel);
-  bundle::Call call{measured.name, name_text(first_name(kernel.location)), name_text(describe(kernel.location))};
+  bundle::Call call{measured.name, name_text(user_name(kernel.location)), name_text(describe(kernel.location))};
   // Without the folder: a bundle does not tell where it was made.
   call.source.erase(0, call.source.rfind('/') + 1);
   if (call.source == call.op) call.source.clear();

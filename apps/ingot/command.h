@@ -62,6 +62,7 @@ Command bench_command();
 Command opt_command();
 Command import_command();
 Command export_command();
+Command quantize_command();
 Command keygen_command();
 Command sign_command();
 Command verify_command();

@@ -122,23 +122,6 @@ void print_json(const Compiled& compiled, const Written& written, const std::vec
   print(object);
 }
 
-// The state.safetensors in the folders of the inputs, of which there may be one.
-std::string saved_state(const std::vector<std::string>& inputs) {
-  std::string found;
-  for (const std::string& input : inputs) {
-    if (program_name(input).is_onnx()) continue;
-    const std::filesystem::path path = program_name(input).path;
-    const std::filesystem::path file = (std::filesystem::is_directory(path) ? path : path.parent_path()) / kStateFile;
-    if (!std::filesystem::is_regular_file(file) || file == found) continue;
-    if (!found.empty()) {
-      throw_error(nullptr,
-                  fmt::format("{} and {} both have first values of state; choose by --state", found, file.string()));
-    }
-    found = file.string();
-  }
-  return found;
-}
-
 // Programs share state by name: what two of them bring must be the same.
 void add_values(std::map<std::string, SafeTensor> from, const std::string& file,
                 std::map<std::string, SafeTensor>& to) {

@@ -16,6 +16,7 @@
 #include "aot/frontend/stablehlo/import.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
+#include "aot/pipeline/initial_state.h"
 #include "apps/ingot/file_format.h"
 
 namespace ingot {
@@ -125,6 +126,22 @@ LoadedProgram load_program(const std::string& argument, std::vector<GivenShape>&
     throw_error(nullptr, fmt::format("{}: has no function @main to be named {}", name.path, name.entry));
   }
   return {std::move(module), {}, nullptr};
+}
+
+std::string saved_state(const std::vector<std::string>& inputs) {
+  std::string found;
+  for (const std::string& input : inputs) {
+    if (program_name(input).is_onnx()) continue;
+    const std::filesystem::path path = program_name(input).path;
+    const std::filesystem::path file = (std::filesystem::is_directory(path) ? path : path.parent_path()) / kStateFile;
+    if (!std::filesystem::is_regular_file(file) || file == found) continue;
+    if (!found.empty()) {
+      throw_error(nullptr,
+                  fmt::format("{} and {} both have first values of state; choose by --state", found, file.string()));
+    }
+    found = file.string();
+  }
+  return found;
 }
 
 std::unique_ptr<Module> parse_program(const std::string& text, const std::string& path) {

@@ -39,6 +39,9 @@ struct LoadedProgram {
 // thrown as an Error whose message shows the line of the text.
 LoadedProgram load_program(const std::string& argument, std::vector<GivenShape>& shapes);
 
+// The state.safetensors in the folders of the programs, of which there may be one; "" where there is none.
+std::string saved_state(const std::vector<std::string>& inputs);
+
 // What `--shape batch=32,x=32x784` gives.
 std::vector<GivenShape> given_shapes(const std::vector<std::string>& texts);
 

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ingot._engine import EngineError, __version__
     from ingot.compiler import Training, compile
+    from ingot.quantizer import Quantized, quantize
     from ingot.session import Bundle, Session
 
-__all__ = ["Bundle", "EngineError", "Session", "Training", "__version__", "compile"]
+__all__ = ["Bundle", "EngineError", "Quantized", "Session", "Training", "__version__", "compile", "quantize"]
 
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
@@ -30,6 +31,8 @@ MODULES = ("jax", "onnx", "torch")
 PLACES = {
     "Training": "compiler",
     "compile": "compiler",
+    "Quantized": "quantizer",
+    "quantize": "quantizer",
     "Bundle": "session",
     "Session": "session",
     "EngineError": "_engine",

@@ -88,7 +88,7 @@ def compile(
             options += ["--largest", largest]
         if train is not None:
             options += train.options()
-        tool.call("compile", _source(program, Path(scratch) / "program"), "-o", written, *options)
+        tool.call("compile", source_of(program, Path(scratch) / "program"), "-o", written, *options)
         return Bundle(written)
 
 
@@ -109,7 +109,7 @@ def memory_options(limit: MemoryLimit | None) -> list[str]:
     return [word for text in limits for word in ("--memory-limit", text)]
 
 
-def _source(program: Program, folder: Path) -> Path:
+def source_of(program: Program, folder: Path) -> Path:
     """Where the program lies as a file or a folder."""
     if isinstance(program, EntryPoints):
         program.save(folder)
