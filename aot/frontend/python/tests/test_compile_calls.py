@@ -280,3 +280,43 @@ def test_full_buckets_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
     for rows in (3, 4, 4, 3):
         step(XS[0, :rows], torch.ones(rows))
     assert compared == [3, 4]
+
+
+def marking(x: torch.Tensor) -> torch.Tensor:
+    x.seen = True
+    return x
+
+
+def counting(x: torch.Tensor) -> torch.Tensor:
+    x.seen = getattr(x, "seen", 0) + 1
+    return x / x.seen
+
+
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * getattr(x, "scale", 1.0)
+
+
+def step_on(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    model = nn.Linear(3, 2)
+    return ingot.torch.compile(lambda x: model(change(x)).sum(), model, verify=False, training=False)
+
+
+def test_attributes_that_a_function_sets_on_arguments() -> None:
+    with pytest.warns(UserWarning, match=r"do not set `an argument's seen`"):
+        step_on(marking)(XS[0].clone())
+    with pytest.raises(ingot.torch.TraceError, match="looks whether an argument has `seen`, and sets it"):
+        step_on(counting)(XS[0].clone())
+
+
+def test_attributes_that_arguments_come_to_have() -> None:
+    step = step_on(scaled)
+    step(XS[0].clone())
+    step(XS[1].clone())
+    marked = XS[2].clone()
+    marked.scale = 0.5
+    with (
+        pytest.warns(UserWarning, match="traced again"),
+        pytest.raises(ingot.torch.TraceError, match="reads `scale`, an attribute of an argument; pass it"),
+    ):
+        step(marked)
+    assert step.programs == 1

@@ -1,14 +1,18 @@
-"""Attributes that programs set on tensors of their state: stand-ins have them while a function is traced."""
+"""Attributes of tensors while a function is traced: stand-ins have those of the state, arguments none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
 from ingot.torch.errors import TraceError
-from ingot.torch.reach import is_users_class
+from ingot.torch.places import user_place
+from ingot.torch.reach import is_users, is_users_class
 from ingot.torch.snapshot import PLAIN
 
 Tensors = Mapping[str, torch.Tensor]
@@ -16,6 +20,7 @@ PLAIN_CLASS = {  # of classes that only mark tensors, and of how these are made
     *("__module__", "__doc__", "__qualname__", "__dict__", "__weakref__", "__annotations__", "__new__", "__init__"),
     *("__firstlineno__", "__static_attributes__"),
 }
+PASS = "pass it as an argument of its own, or keep it in a buffer of the model"
 FIX = "keep it in a dict by the tensor itself, held[p]"
 
 
@@ -52,6 +57,35 @@ class Attributes:
                     raise TraceError(what, fix=FIX)
             new += [f"{name}.{key}" for key in now if key not in lent and key not in self._own[name]]
         return new
+
+
+class OfArguments:
+    """Attributes that a function asks arguments for, or sets on them: they are the caller's, and a program has none."""
+
+    def __init__(self, arguments: Sequence[torch.Tensor]) -> None:
+        self.absent: set[str] = set()  # names of what was asked for, and was not there
+        self.left: list[str] = []  # those that the last call set
+        self._arguments = arguments
+
+    @contextmanager
+    def noted(self, stand_ins: Sequence[torch.Tensor]) -> Iterator[None]:
+        """Notes what is asked of the stand-ins of as many arguments; raises TraceError where an argument has it."""
+        given = {id(stand_in): argument for stand_in, argument in zip(stand_ins, self._arguments, strict=True)}
+
+        def missing(tensor: torch.Tensor, name: str) -> Any:
+            if id(tensor) in given and not name.startswith("__") and is_users(sys._getframe(1).f_code.co_filename):
+                if name in vars(given[id(tensor)]):
+                    raise TraceError(f"reads `{name}`, an attribute of an argument", user_place(), PASS)
+                self.absent.add(name)
+            raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}")
+
+        own = [{*vars(stand_in)} for stand_in in stand_ins]
+        with patch.object(torch.Tensor, "__getattr__", missing, create=True):
+            yield
+        pairs = zip(own, stand_ins, strict=True)
+        self.left = [name for had, stand_in in pairs for name in vars(stand_in) if name not in had]
+        if found := self.absent & {*self.left}:
+            raise TraceError(f"looks whether an argument has `{min(found)}`, and sets it", fix=PASS)
 
 
 def _refuse_own_class(name: str, kind: type) -> None:

@@ -15,7 +15,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from ingot.torch.attributes import Attributes, attributes_of
+from ingot.torch.aliases import refuse_arrays
+from ingot.torch.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
@@ -127,6 +128,7 @@ class Calls:
         if any(isinstance(leaf, np.ndarray) for leaf in self._leaves):
             raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
         self._positions = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)]
+        self.asked = OfArguments([self._leaves[i] for i in self._positions])
 
     def arguments(self) -> tuple[Tensors, Tensors, Tensors, Tensors]:
         """State, changeable numbers, and the tensors of the example arguments, without values; the last of each call.
@@ -168,6 +170,7 @@ class Calls:
             carried = {number.place for number in state.numbers.values()}
             before = Snapshot(subject.roots(), names, carried)
             self._places.paths = before.computed
+            refuse_arrays(before.held(), state.tensors)
             self.repetition.mark(before, stand_ins | given | self._scheduled())
             with self._watch(before):
                 found = stand_ins
@@ -177,7 +180,7 @@ class Calls:
                     self._places.begin_call()
                     self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
-                    left = attributes.left()
+                    left = [*attributes.left(), *(f"an argument's {name}" for name in self.asked.left)]
                     found = read() | read_gradients() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
@@ -199,7 +202,8 @@ class Calls:
         flat = list(self._leaves)
         for i, value in zip(self._positions, inputs, strict=True):
             flat[i] = value
-        returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
+        with self.asked.noted(inputs):
+            returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
         if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
             raise refusal("who gets it", *selected)
         return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)

@@ -225,6 +225,7 @@ class Run:
         self._feed = Feed(self._live.session, ENTRY, given, examples, numbers)
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)
+        self._absent = program.absent[ENTRY]
         self._schedulers = [
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
@@ -238,7 +239,8 @@ class Run:
         With buckets a batch that fills one is compared first, as others are.
         """
         is_compared = not self._is_padded or self._shapes in self.verified
-        return self._is_flat and is_compared and self._feed.takes(args) and _settings() == self.key[1]
+        are_taken = self._is_flat and is_compared and self._feed.takes(args) and _settings() == self.key[1]
+        return are_taken and not (self._absent and any(self._absent & {*vars(x)} for x in args))
 
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
@@ -381,7 +383,7 @@ def step(
 def _kind(leaf: Any) -> Any:
     """What of an argument is fixed in a program."""
     if isinstance(leaf, torch.Tensor):
-        return leaf.shape, leaf.dtype
+        return leaf.shape, leaf.dtype, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
     raise TypeError(

@@ -31,6 +31,7 @@ import torch
 from torch.nn.attention import SDPBackend
 from torch.utils import _pytree as pytree
 
+from ingot.torch.aliases import refuse_arrays
 from ingot.torch.calls import Subject
 from ingot.torch.held import ABSENT, Absent
 from ingot.torch.reach import ABC_DATA, codes, global_names, imported_names, is_users, is_users_class
@@ -80,6 +81,7 @@ class Description:
             with without_functions():
                 self.snapshot = Snapshot(subject.roots(), subject.state.path_names)
                 self._reached = {id(value) for value in self.snapshot.reached()}
+                refuse_arrays(self.snapshot.held(), subject.state.tensors)
                 self.text = "\n".join(self._lines(subject, arguments))
         except Undescribed:
             raise

@@ -81,6 +81,8 @@ class Kept:
             raise Undescribed("values of tensors, or a first step in PyTorch")
         if program.computed[self._entry].faults:
             raise Undescribed("numbers that may not be as in Python")
+        if program.absent[self._entry]:
+            raise Undescribed("attributes of arguments")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}

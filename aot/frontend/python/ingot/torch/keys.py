@@ -12,6 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ingot.torch.checks import asking_frame
+from ingot.torch.torch_internals import told_classes
 
 _types: dict[int, type] = {}  # of what stand-ins stand for, by the identities of these
 
@@ -31,7 +32,8 @@ def one_key(tensors: Mapping[str, torch.Tensor], stand_ins: Mapping[str, torch.T
         return True if is_one else compare(one, other)
 
     _types.update(types)
-    with patch.object(torch.Tensor, "__hash__", hashed), patch.object(torch.Tensor, "__eq__", equal):
+    as_one = patch.object(torch.Tensor, "__hash__", hashed), patch.object(torch.Tensor, "__eq__", equal)
+    with as_one[0], as_one[1], told_classes(type_of):
         try:
             yield
         finally:

@@ -118,6 +118,7 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.asked: list[str] = []  # where Python asks for the values that guards are for
+        self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
@@ -188,6 +189,7 @@ class Program(EntryPoints):
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
+        self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         names = {id(tensor): output for output, tensor in named}
@@ -257,7 +259,7 @@ class Program(EntryPoints):
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
-        self.unset[name], self.computed[name] = unset, Bounded.within(ranges)
+        self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

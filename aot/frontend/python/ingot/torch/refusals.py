@@ -19,7 +19,7 @@ from ingot.torch.errors import TraceError
 from ingot.torch.places import is_users_code, place_in, user_place
 from ingot.torch.reach import is_users
 
-VERSION = torch._C.TensorBase._version
+BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
 FRAME = sys._getframe
 
 # A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
@@ -45,11 +45,17 @@ REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
         "torch.manual_seed makes every call draw the same numbers, and each step of a program draws others",
         "seed before it is traced: Program(..., seed=...)",
     ),
+    (torch, "initial_seed"): (
+        "torch.initial_seed is of torch's own generator, and a program draws by itself",
+        "pass the number that it would give as an argument",
+    ),
     (LRScheduler, "step"): (
         "the scheduler is not the program's, which would forget that it stepped",
         "Program(model, optimizer, scheduler, total_steps=...)",
     ),
 }
+# Methods of tensors that tell where they lie.
+PLACES = ("data_ptr", "storage", "storage_offset", "untyped_storage", "_is_view")
 
 
 @contextmanager
@@ -61,6 +67,9 @@ def refused() -> Iterator[None]:
                 if name in vars(owner):
                     undo.enter_context(patch.object(owner, name, _refusing(vars(owner)[name], what, fix)))
         undo.enter_context(patch.object(torch.Tensor, "_version", property(_version), create=True))
+        for name in PLACES:
+            undo.enter_context(patch.object(torch.Tensor, name, _placed(name, getattr(torch.Tensor, name))))
+        undo.enter_context(patch.object(torch.Tensor, "_base", property(_placed("_base", BASE.__get__)), create=True))
         undo.enter_context(patch.object(sys, "_getframe", _frame))
         for owner in (FakeTensor, torch.SymFloat, torch.SymInt):
             for name in ("__repr__", "__format__"):
@@ -72,7 +81,7 @@ def refused() -> Iterator[None]:
 
 def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[..., Any]:
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        if getattr(args[0], "_enabled", True):
+        if getattr(args[0] if args else None, "_enabled", True):
             raise TraceError(what, user_place(), fix)
         return function(*args, **kwargs)
 
@@ -86,6 +95,18 @@ def _version(tensor: torch.Tensor) -> int:
         raise TraceError(what, user_place(), "count calls in a number or a buffer")
     version: int = VERSION.__get__(tensor)
     return version
+
+
+def _placed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Where a tensor lies, which code of libraries may ask."""
+
+    def ask(tensor: torch.Tensor) -> Any:
+        if is_users(sys._getframe(1).f_code.co_filename):
+            what = f"`{name}` tells where a tensor lies, which is elsewhere in a program, and for each argument"
+            raise TraceError(what, user_place(), "tell tensors apart by `is` and id(), and measure by their shapes")
+        return method(tensor)
+
+    return ask
 
 
 def _frame(depth: int = 0) -> FrameType:

@@ -170,6 +170,10 @@ class Snapshot:
         """The objects that hold values, each once."""
         return [value for value, _ in self._seen.values()]
 
+    def held(self) -> list[tuple[str, Any]]:
+        """The same by the paths at which they are met first."""
+        return [(path, value) for value, path in self._seen.values()]
+
 
 def _text_of(kind: str, state: Any) -> str:
     is_place = isinstance(state, int) or (isinstance(state, tuple) and len(state) == 2)

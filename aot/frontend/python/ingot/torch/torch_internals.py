@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch._C._dynamo.guards import TensorGuards
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
@@ -116,6 +117,28 @@ def fakes(**settings: Any) -> FakeTensorMode:
 def fake_mode() -> Any:
     """What gives tensors without values where a mode of dispatch runs; None where there is none."""
     return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
+
+
+@contextmanager
+def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
+    """``tensor.__class__`` of tensors without values is what a function says.
+
+    A class's own dict alone takes an entry of this name after the class is made; setting another attribute says that
+    it has changed.
+    """
+
+    def changed() -> None:
+        FakeTensor._told = None
+        del FakeTensor._told
+
+    (own,) = gc.get_referents(vars(FakeTensor))
+    own["__class__"] = property(class_of)
+    changed()
+    try:
+        yield
+    finally:
+        del own["__class__"]
+        changed()
 
 
 def running_modes() -> bool:

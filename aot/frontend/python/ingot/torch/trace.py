@@ -15,6 +15,8 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+from ingot.stablehlo import Place
+from ingot.torch.aliases import refuse_views
 from ingot.torch.answers import Answers, Fixed, Shadow
 from ingot.torch.arithmetic import computed_arithmetic
 from ingot.torch.averaging import traceable_averages
@@ -61,7 +63,8 @@ class Trace:
     results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where
     it is guarded, whether what it was traced for holds. Its constants are tensors that the function reads and that are
     neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards; and
-    where Python holds what it computed that is no state, which a program does not set.
+    where Python holds what it computed that is no state, which a program does not set; and what it asked arguments
+    for, by names of attributes, that they did not have.
     """
 
     graph: torch.fx.GraphModule
@@ -73,6 +76,7 @@ class Trace:
     computed: Kinds
     left: Snapshot
     unset: list[str]
+    absent: set[str]
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
@@ -180,14 +184,22 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     refuse_written(graph, places.paths, inputs=2 * len(arguments[2]))
     calls.repetition.check(graph.graph)
     calls.repetition.drop_second(graph.graph, inputs=len(arguments[3]))
-    constants = [getattr(graph, str(node.target)) for node in graph.graph.nodes if node.op == "get_attr"]
+    kept = [node for node in graph.graph.nodes if node.op == "get_attr"]
+    constants = [getattr(graph, str(node.target)) for node in kept]
+    refuse_views(zip(constants, map(_first_place, kept), strict=True), subject.state.tensors)
     with fx_traceback.preserve_node_meta():
         pure = functional(graph, pytree.tree_leaves(arguments[:3]))
     refuse_sizes(pure)
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, computed, left, unset)
+    absent = calls.asked.absent
+    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, computed, left, unset, absent)
+
+
+def _first_place(constant: torch.fx.Node) -> Place | None:
+    """Where a constant is read first."""
+    return next((place for user in constant.users if (place := place_of(user))), None)
 
 
 def refuse_sizes(pure: torch.fx.GraphModule) -> None:

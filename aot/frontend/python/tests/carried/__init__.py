@@ -1,6 +1,7 @@
 """Trainings that carry something in Python from call to call, by what carries it."""
 
 from carried import (
+    aliases,
     functions,
     habits,
     hidden,
@@ -16,7 +17,9 @@ from carried import (
 )
 from carried.case import HERE, Cases
 
-FILES = (optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys, habits)
+FILES = (
+    *(optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys, habits, aliases),
+)
 CASES: Cases = {name: case for file in FILES for name, case in file.CASES.items()}
 
 __all__ = ["CASES", "HERE"]

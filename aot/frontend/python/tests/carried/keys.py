@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -228,6 +229,26 @@ def asks_for_the_type_of_a_parameter() -> Training:
         return lambda p: p.grad.mul_(0.5 if type(p) is nn.Parameter and type(p.grad) is torch.Tensor else 2.0)
 
     return changing(make)
+
+
+@case()
+def asks_for_the_class_of_a_parameter() -> Training:
+    def make(_: nn.Module) -> Change:
+        names = {"Parameter": 0.5, "Tensor": 3.0}
+        return lambda p: p.grad.mul_(names[p.__class__.__name__] if p.grad.__class__ is torch.Tensor else 2.0)
+
+    return changing(make)
+
+
+@case()
+def dispatches_by_the_class_of_a_parameter() -> Training:
+    @functools.singledispatch
+    def rate(_: object) -> float:
+        return 2.0
+
+    rate.register(nn.Parameter)(lambda _: 0.5)
+    rate.register(torch.Tensor)(lambda _: 0.25)
+    return changing(lambda _: lambda p: p.grad.mul_(rate(p) * rate(p.grad)))
 
 
 class Slow(nn.Parameter):
