@@ -35,8 +35,13 @@ bool fill(PyObject* module) {
          add_type(module, "Session", &session_spec, &session) && add_type(module, "Watch", &watch_spec, &watch);
 }
 
+PyMethodDef functions[] = {
+    {"digest", digest, METH_VARARGS, "What a module holds, as a text that is another where it holds other things."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+    PyModuleDef_HEAD_INIT, "ingot._engine", "The ingot engine.", -1, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace ingot::python

@@ -23,6 +23,9 @@ extern PyType_Spec bundle_spec;
 extern PyType_Spec session_spec;
 extern PyType_Spec watch_spec;
 
+// digest(held, module, has_values, parts): what a module holds, as a text that is another where it holds other things.
+PyObject* digest(PyObject* self, PyObject* args);
+
 // The memory of another framework's tensor that lies row by row; false, with an exception, for others.
 bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
 

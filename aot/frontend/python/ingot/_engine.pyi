@@ -8,6 +8,8 @@ __version__: str
 
 ANYTHING: object
 
+def digest(held: dict[str, object], module: str, has_values: bool, parts: dict[type, tuple[str, ...]]) -> str: ...
+
 class EngineError(RuntimeError):
     status: int
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import sys
 import time
 import types
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ingot._engine import digest
 from ingot.torch.described import PURE, Undescribed
 from ingot.torch.reach import is_users
 
 ALWAYS = frozenset({"torch", "numpy", "ingot"})
-PLAIN = (bool, int, float, str, bytes, type(None))
-CONTAINERS = (dict, list, tuple, set, frozenset)
-VALUES = (*PLAIN, *CONTAINERS)
-TYPES = frozenset(PLAIN)
-MOST_NAMED = 24  # characters of a setting; longer texts are messages, paths, and names that a process gives itself
-DEEP = 2  # functions in closures of functions
+# What of a module's functions, and of what stands for them, says what they do; of classes, it is what they hold.
+PARTS: dict[type, tuple[str, ...]] = {
+    types.FunctionType: ("__code__", "__closure__", "__defaults__"),
+    types.CodeType: ("co_filename", "co_firstlineno", "co_qualname", "co_code"),
+    types.BuiltinFunctionType: ("__module__", "__qualname__"),
+    functools._lru_cache_wrapper: ("__wrapped__",),
+    property: ("fget", "fset", "fdel"),
+    **dict.fromkeys((staticmethod, classmethod), ("__func__",)),
+}
 
 Stamp = tuple[int, ...]
 
@@ -113,75 +114,6 @@ def _module_of(value: Any) -> str:
 
 
 def _digest(module: types.ModuleType) -> str:
+    """Of Python, PyTorch and this package no values, which count and keep."""
     name = module.__name__
-    entries = _entries(vars(module), name, 0)
-    return hashlib.blake2b("\n".join(entries).encode(errors="replace"), digest_size=12).hexdigest()
-
-
-def _entries(held: Mapping[str, Any], module: str, depth: int) -> list[str]:
-    """What a module or a class holds; of Python, PyTorch and this package no values, which count and keep."""
-    found = []
-    has_values = module.partition(".")[0] not in ALWAYS | PURE
-    for key, value in [*held.items()]:
-        kind = type(value)
-        describe = ENTRIES.get(kind) or (_class if issubclass(kind, type) else None)
-        if describe:
-            found.append(f"{key} {describe(value, module, depth)}")
-        elif has_values and kind in VALUES and not (kind is str and len(value) > MOST_NAMED):
-            found.append(f"{key} {_value(value, module, 0)}")
-    return sorted(found)
-
-
-def _value(value: Any, module: str, depth: int) -> str:
-    """A plain value, or what a container has of them and of functions and classes; lists are made of sets, too."""
-    if not isinstance(value, CONTAINERS) or depth == DEEP:
-        return repr(value) if type(value) in PLAIN else _entry(value, module, 1)
-    if isinstance(value, dict):
-        pairs = [*value.items()]
-        if TYPES.issuperset(map(type, chain.from_iterable(pairs))):
-            return f"{sorted(map(repr, pairs))}"
-        return f"{sorted([(_value(k, module, DEEP), _value(v, module, depth + 1)) for k, v in pairs])}"
-    elements = [*value]
-    are_plain = TYPES.issuperset(map(type, elements))
-    values = [*map(repr, elements)] if are_plain else [_value(v, module, depth + 1) for v in elements]
-    return f"{values if isinstance(value, tuple) else sorted(values)}"
-
-
-def _entry(value: Any, module: str, depth: int) -> str:
-    describe = ENTRIES.get(type(value))
-    return describe(value, module, depth) if describe else type(value).__name__
-
-
-def _function(function: Any, module: str, depth: int) -> str:
-    """Where a function is written, what it does, and the functions that it closes over."""
-    code = function.__code__
-    text = f"{code.co_filename}:{code.co_firstlineno} {code.co_qualname} {zlib.crc32(code.co_code)}"
-    if function.__closure__ and depth < DEEP:
-        for cell in function.__closure__:
-            with suppress(ValueError):  # it has no value yet
-                text += f" {_entry(cell.cell_contents, module, depth + 1)}"
-    if function.__defaults__:
-        text += f" {[value for value in function.__defaults__ if type(value) in PLAIN]}"
-    return text
-
-
-def _class(class_: type, module: str, depth: int) -> str:
-    """The name of a class, and, where it is the module's own, what it holds."""
-    name = f"{class_.__module__}.{class_.__qualname__}"
-    if class_.__module__ != module or depth:
-        return name
-    return f"{name} {_entries(vars(class_), module, 1)}"
-
-
-def _property(value: Any, module: str, depth: int) -> str:
-    return f"{[_entry(f, module, depth) for f in (value.fget, value.fset, value.fdel)]}"
-
-
-ENTRIES: dict[type, Callable[[Any, str, int], str]] = {
-    types.FunctionType: _function,
-    type: _class,
-    property: _property,
-    types.BuiltinFunctionType: lambda value, *_: f"{value.__module__}.{value.__qualname__}",
-    functools._lru_cache_wrapper: lambda value, *at: f"cached {_entry(value.__wrapped__, *at)}",
-    **dict.fromkeys((staticmethod, classmethod), lambda value, *at: _entry(value.__func__, *at)),
-}
+    return digest(vars(module), name, name.partition(".")[0] not in ALWAYS | PURE, PARTS)

@@ -29,14 +29,24 @@ MOST_RESTORED = 1 << 20  # elements of an array
 @contextmanager
 def restored(snapshot: Snapshot) -> Iterator[None]:
     """What was reached, and what it holds, is as before afterwards."""
-    undo = [undo for value in snapshot.reached() for undo in _undos(value)]
-    places = [leaf.read for leaf in snapshot.leaves.values() if isinstance(leaf.read, Written)]
-    undo += [functools.partial(_write, place, place()) for place in places]
+    put_back = putting_back(snapshot)
     try:
         yield
     finally:
-        for put_back in undo:
-            put_back()
+        put_back()
+
+
+def putting_back(snapshot: Snapshot) -> Undo:
+    """What puts back all that was reached as it is now, as often as it is called."""
+    undo = [undo for value in snapshot.reached() for undo in _undos(value)]
+    places = [leaf.read for leaf in snapshot.leaves.values() if isinstance(leaf.read, Written)]
+    undo += [functools.partial(_write, place, place()) for place in places]
+
+    def put_back() -> None:
+        for one in undo:
+            one()
+
+    return put_back
 
 
 def _undos(value: Any) -> Iterator[Undo]:

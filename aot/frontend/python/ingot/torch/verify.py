@@ -19,7 +19,7 @@ from ingot.torch.calls import Subject
 from ingot.torch.emit import HELD
 from ingot.torch.observe import Drawn, Draws, FoundDraws, Graph, Observer
 from ingot.torch.part import first_parting
-from ingot.torch.restore import restored
+from ingot.torch.restore import putting_back
 from ingot.torch.settings import in_mode
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
@@ -76,10 +76,11 @@ def verify(case: Case, unit: float, *, every: bool, shakes: int = SHAKES) -> Agr
     """
     steps = _run_session(case)
     mine = _run_of([step.outputs for step in steps], _state_of(case.session))
+    put_back = undoing(case.subject)  # Python is walked through once, however often the function runs
 
     def run(seed: int | None) -> Run:
         mode = in_mode(case.subject.state, case.training)
-        with undone(case.subject), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
+        with left_by(put_back), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
             outputs = _run_eager(case, steps, shaken(seed, unit))
             last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
         return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
@@ -223,13 +224,28 @@ def _observers(way: Graph) -> list[Observer]:
 @contextmanager
 def undone(subject: Subject) -> Iterator[None]:
     """Tensors, gradients and what Python holds are as before afterwards."""
+    with left_by(undoing(subject)):
+        yield
+
+
+@contextmanager
+def left_by(put_back: Callable[[], None]) -> Iterator[None]:
+    """Calls what puts back, whatever comes of what is within."""
+    try:
+        yield
+    finally:
+        put_back()
+
+
+def undoing(subject: Subject) -> Callable[[], None]:
+    """What puts back tensors, gradients and what Python holds as they are now, as often as it is called."""
     tensors = list(subject.state.tensors.values())
     before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
-    try:
-        with restored(Snapshot(subject.roots(), {})):
-            yield
-    finally:
+    put_back_objects = putting_back(Snapshot(subject.roots(), {}))
+
+    def put_back() -> None:
+        put_back_objects()
         for tensor, flag in zip(tensors, trained, strict=True):
             tensor.requires_grad_(flag)
         with torch.no_grad():
@@ -239,6 +255,8 @@ def undone(subject: Subject) -> Iterator[None]:
                 tensor.grad = grad
                 if grad is not None:
                     grad.copy_(gradient)
+
+    return put_back
 
 
 def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:
