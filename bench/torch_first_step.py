@@ -8,7 +8,9 @@ making the model come before. Beside it stand the same first step in eager PyTor
 optimizer's step given to torch.compile. The models are those of the package's tests.
 
 Times of later calls are those that pass, on one processor, one by one. After each call a loop is timed that calls
-nothing and takes as long as the median call, for what the machine itself does to a call. A quiet machine is wanted.
+nothing and takes as long as the median call, for what the machine itself does to a call. Then both are timed again by
+the processor's time of the thread, without what others take from it. What a call may do that a loop does not, and that
+takes long, is counted: faults of pages, and waits for anything. A quiet machine is wanted.
 
 Rows, and parts of rows, that are not measured stay in the tables as they are.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -47,9 +50,14 @@ LATER_HEAD = """
 
 Microseconds that a call takes, one by one after the first: the median, and what one of a hundred exceeds. Beside their
 ratio stands that of a loop that calls nothing and takes as long, in turn with the calls: what the machine itself does.
+Then both ratios by the processor's time of the thread; and how many faults of pages there were in all calls, and how
+often one waited for anything.
 
 """
-LATER_COLUMNS = ["model", "calls", "median", "99 %", "ratio", "a bare loop's ratio"]
+LATER_COLUMNS = [
+    *("model", "calls", "median", "99 %", "ratio", "a bare loop's ratio"),
+    *("of the processor's time", "a bare loop's", "faults", "waits"),
+]
 INGOT, TORCH = "ingot", "torch"
 PLACES = {INGOT: (0, 8), TORCH: (8, 11)}  # of a contestant's numbers in a row
 TURNS = 100_000  # of a bare loop, to see how long one takes
@@ -117,8 +125,8 @@ def first_call_in_torch(name: str, *, is_compiled: bool) -> dict[str, float]:
     return {"all": seconds() - start}
 
 
-def later_calls(name: str, count: int) -> dict[str, float]:
-    """Microseconds of the calls after the first, and of a bare loop."""
+def later_calls(name: str, count: int) -> dict[str, list[float]]:
+    """Microseconds of the calls after the first, their ratios and a bare loop's, and what is counted."""
     import ingot.torch
 
     training = training_of(name)
@@ -128,8 +136,13 @@ def later_calls(name: str, count: int) -> dict[str, float]:
     (alone,) = in_turn([lambda: step(*arguments)], max(9, count // 100))
     (loop,) = in_turn([lambda: bare_loop(TURNS)], 9)
     turns = max(1, round(TURNS * alone[0] / loop[0]))
-    calls, bare = in_turn([lambda: step(*arguments), lambda: bare_loop(turns)], count)
-    return {"median": calls[0], "most": calls[1], "ratio": calls[1] / calls[0], "bare": bare[1] / bare[0]}
+    both: list[Callable[[], Any]] = [lambda: step(*arguments), lambda: bare_loop(turns)]
+    before = resource.getrusage(resource.RUSAGE_THREAD)
+    calls, bare = in_turn(both, count)
+    after = resource.getrusage(resource.RUSAGE_THREAD)
+    ratios = [most / median for median, most in (calls, bare, *in_turn(both, count, time.thread_time_ns))]
+    faults, waits = after.ru_minflt - before.ru_minflt, after.ru_nvcsw - before.ru_nvcsw
+    return {"times": [*calls], "ratios": ratios, "counts": [faults, waits]}
 
 
 def bare_loop(turns: int) -> None:
@@ -138,14 +151,16 @@ def bare_loop(turns: int) -> None:
         pass
 
 
-def in_turn(calls: list[Callable[[], Any]], count: int) -> list[tuple[float, float]]:
+def in_turn(
+    calls: list[Callable[[], Any]], count: int, clock: Callable[[], int] = time.perf_counter_ns
+) -> list[tuple[float, float]]:
     """Microseconds of each of some calls, made one after the other: the median, and what one of a hundred exceeds."""
     times = [[0] * count for _ in calls]
     for i in range(count):
         for call, taken in zip(calls, times, strict=True):
-            start = time.perf_counter_ns()
+            start = clock()
             call()
-            taken[i] = time.perf_counter_ns() - start
+            taken[i] = clock() - start
     ordered = [sorted(taken) for taken in times]
     return [(taken[count // 2] / 1e3, taken[count * 99 // 100] / 1e3) for taken in ordered]
 
@@ -205,8 +220,8 @@ def main() -> None:
         first, later = read(options.output)
         if options.later:
             took = later_calls(name, options.later)
-            cells = [f"{options.later:,}", *(f"{took[k]:.1f}" for k in ("median", "most"))]
-            later[name] = [*cells, *(f"{took[k]:.2f}" for k in ("ratio", "bare"))]
+            cells = [f"{options.later:,}", *(f"{time:.1f}" for time in took["times"])]
+            later[name] = [*cells, *(f"{ratio:.2f}" for ratio in took["ratios"]), *map(str, took["counts"])]
         else:
             rounds = [measured(options.contestant, name) for _ in range(options.rounds)]
             start, end = PLACES[options.contestant]
