@@ -25,6 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend
+from transformers import GenerationConfig
 
 import ingot.torch
 from ingot.torch.compiled import ENTRY
@@ -226,6 +227,18 @@ def with_cell(value: Any) -> Callable[..., Any]:
 
 def with_partial(value: Any) -> Callable[..., Any]:
     return functools.partial(lambda by, y: (y * by).square().mean(), value)
+
+
+def test_what_only_tells_which_process_it_is_is_not_described() -> None:
+    texts = []
+    for seed in (1, 2):
+        model = Net()
+        model.held = GenerationConfig()
+        model.held._original_object_hash = seed
+        texts.append(described(Training(model=model)))
+    assert texts[0] == texts[1]
+    model.held.top_k = 7
+    assert described(Training(model=model)) != texts[1]
 
 
 def test_attributes_of_parameters_are_described(traced: Path) -> None:

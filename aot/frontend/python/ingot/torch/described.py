@@ -58,6 +58,8 @@ DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType, types.Cla
 # Python's own classes that others derive from, whose memory is known.
 BASES = (dict, list, set, frozenset, tuple, collections.deque, collections.OrderedDict, BaseException, type, object)
 RENAMED = {SDPBackend: "SDPBackend"}  # classes that are found by another name than their own
+# Attributes of libraries' objects that are others in each process, and that no step reads: by what saving asks.
+OF_PROCESS = {"transformers.generation.configuration_utils": "_original_object_hash"}
 MOST_BYTES = 64 << 20  # of constants; to read more takes as long as to trace
 WORD = 8
 LOCKS = (type(threading.Lock()), type(threading.RLock()))
@@ -98,7 +100,8 @@ class Description:
         for leaf in leaves:
             yield self._argument(leaf, names)
         for path, held in self.snapshot.leaves.items():
-            yield f"{path}: {self._leaf(held)}"
+            if not _is_of_process(path, held):
+                yield f"{path}: {self._leaf(held)}"
         for value in self.snapshot.reached():
             self._refuse_unseen(type(value))
             yield _object(value)
@@ -148,6 +151,12 @@ class Description:
         place = memory, tensor.storage_offset(), tensor.stride()
         kind = f"{class_name(type(tensor))} {tensor.dtype} {tuple(tensor.shape)}"
         return f"{kind} {place} {tensor.requires_grad} {grad} {attributes}"
+
+
+def _is_of_process(path: str, held: Leaf) -> bool:
+    """Whether a value tells nothing but which process this is."""
+    holder = held.holder and type(held.holder.value).__module__
+    return holder in OF_PROCESS and path.endswith(f".{OF_PROCESS[holder]}")
 
 
 def modes() -> list[Any]:
