@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#if defined(__riscv) && defined(__linux__)
+#if (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -25,11 +25,26 @@ constexpr std::string_view kIsa = "riscv64";
 constexpr std::string_view kIsa = "x86-64";
 #endif
 
+#if defined(__aarch64__) && defined(__linux__)
+bool has_byte_products() { return getauxval(AT_HWCAP) >> 20 & 1; }  // HWCAP_ASIMDDP
+#else
+bool has_byte_products() { return false; }
+#endif
+
 #if defined(__riscv) && defined(__linux__)
 bool has_riscv_vectors() { return getauxval(AT_HWCAP) >> ('V' - 'A') & 1; }
 #else
 bool has_riscv_vectors() { return false; }
 #endif
+
+// Cores of servers and of boards' faster half.
+constexpr Machine kArmMachine = {.l1_bytes = 64 << 10,
+                                 .l2_bytes = 1 << 20,
+                                 .instructions_per_ns = 7.5,
+                                 .multiply_adds_per_ns = 5,
+                                 .multiply_add_latency_ns = 1.6,
+                                 .l2_bytes_per_ns = 50,
+                                 .l3_bytes_per_ns = 16};
 
 // Processors with vectors of 512 bits.
 constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
@@ -109,13 +124,23 @@ constexpr Target kTargets[] = {
      .spare_registers = 2,
      .f32 = {.rows = 6, .columns = 16},
      .f64 = {.rows = 6, .columns = 8},
-     .machine = {.l1_bytes = 64 << 10,
-                 .l2_bytes = 1 << 20,
-                 .instructions_per_ns = 7.5,
-                 .multiply_adds_per_ns = 5,
-                 .multiply_add_latency_ns = 1.6,
-                 .l2_bytes_per_ns = 50,
-                 .l3_bytes_per_ns = 16}},
+     .machine = kArmMachine},
+    // The same with products of bytes: ARMv8.4-A, and most cores since Cortex-A55 and Neoverse N1.
+    {.name = "aarch64-dotprod",
+     .isa = "aarch64",
+     .triple = "aarch64-unknown-linux-gnu",
+     .cpu = "generic",
+     .features = "+neon,+dotprod",
+     .required = "dotprod",
+     .runs_here = has_byte_products,
+     .vector_bytes = 16,
+     .vector_registers = 32,
+     .spare_registers = 2,
+     .f32 = {.rows = 6, .columns = 16},
+     .f64 = {.rows = 6, .columns = 8},
+     .byte_products = ByteProducts::kSigned,
+     .is_default = false,
+     .machine = kArmMachine},
     // rv64gc, what every Linux distribution for it takes for granted. It has no vectors: one of ours is four registers.
     {.name = "riscv64",
      .isa = "riscv64",

@@ -18,6 +18,7 @@ enum class ByteProducts : uint8_t {
   kOneByOne,  // as numbers of 32 bits
   kInPairs,   // as two pairs of numbers of 16 bits, each pair multiplied and added by an instruction
   kAtOnce,    // by one instruction
+  kSigned,    // by one instruction, of bytes that are all signed: what that takes off is added again
 };
 
 // The register tile of contractions for one element type: `rows` x `columns` sums (a multiple of the vector's lanes).

@@ -366,8 +366,9 @@ struct Wide {
 };
 
 const Wide& wide_instruction(std::string_view target) {
-  static constexpr Wide kWide[] = {{"x86-64-v3", "%ymm"}, {"x86-64-v4", "%zmm"},         {"x86-64-v4-vnni", "%zmm"},
-                                   {"aarch64", "fmla"},   {"riscv64", "fmadd.s", false}, {"riscv64-v", "vfmacc"}};
+  static constexpr Wide kWide[] = {{"x86-64-v3", "%ymm"},  {"x86-64-v4", "%zmm"},       {"x86-64-v4-vnni", "%zmm"},
+                                   {"aarch64", "fmla"},    {"aarch64-dotprod", "fmla"}, {"riscv64", "fmadd.s", false},
+                                   {"riscv64-v", "vfmacc"}};
   const auto found = std::ranges::find(kWide, target, &Wide::target);
   if (found == std::end(kWide)) throw std::runtime_error("name the instruction of " + std::string(target));
   return *found;
