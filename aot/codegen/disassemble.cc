@@ -57,14 +57,16 @@ class Disassembler {
   struct Decoded {
     Instruction instruction;
     std::optional<uint64_t> branch_target;
+    bool loads = false;
   };
 
   std::vector<Decoded> decode(const CodeImage& image, const CodeImage::Function& function) const {
     std::vector<Decoded> result;
     for_each(image, function, [&](const llvm::MCInst& inst, uint64_t at, uint64_t size) {
-      Decoded decoded{{at, text_of(inst, at)}, std::nullopt};
+      const llvm::MCInstrDesc& kind = instructions_->get(inst.getOpcode());
+      Decoded decoded{{at, text_of(inst, at)}, std::nullopt, kind.mayLoad()};
       uint64_t target = 0;
-      if (instructions_->get(inst.getOpcode()).isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
+      if (kind.isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
         decoded.branch_target = target;
       }
       result.push_back(std::move(decoded));
@@ -132,7 +134,9 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-bool is_multiply_add(std::string_view text) { return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd"}); }
+bool is_multiply_add(std::string_view text) {
+  return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd", "vpdpbusd", "sdot"});
+}
 
 // rbp and x29 point into the frame only where the function makes them its frame pointer.
 class StackFrame {
@@ -178,10 +182,13 @@ HotLoop find_hot_loop(const CodeImage& image, const loops::Target& target, const
     for (size_t k = last + 1; k-- > 0 && code[k].instruction.offset_bytes >= *target_offset;) {
       const auto inner = code[k].branch_target;
       is_innermost &= k == last || !inner || *inner > code[k].instruction.offset_bytes || *inner < *target_offset;
+      const std::string& text = code[k].instruction.text;
+      const bool multiplies = is_multiply_add(text), touches_frame = frame.is_touched_by(text);
       ++loop.instructions;
-      loop.multiply_adds += is_multiply_add(code[k].instruction.text);
-      loop.stack_references += frame.is_touched_by(code[k].instruction.text);
-      loop.text.insert(0, code[k].instruction.text + "\n");
+      loop.multiply_adds += multiplies;
+      loop.loads += code[k].loads && !multiplies && !touches_frame;
+      loop.stack_references += touches_frame;
+      loop.text.insert(0, text + "\n");
     }
     const auto rank = [](const HotLoop& l) { return std::pair(l.multiply_adds, l.instructions); };
     if (is_innermost && rank(loop) > rank(hottest)) hottest = std::move(loop);

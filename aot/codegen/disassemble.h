@@ -24,9 +24,14 @@ std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target
 // The innermost loop with the most multiply-adds (with the most instructions where none has any).
 struct HotLoop {
   int instructions = 0;
-  int multiply_adds = 0;     // vfmadd..., fmla, fmadd
+  int multiply_adds = 0;     // vfmadd..., fmla, fmadd; vpdpbusd, sdot
+  int loads = 0;             // by instructions of their own, from elsewhere than the stack frame
   int stack_references = 0;  // reads and writes of the stack frame: spilled registers
   std::string text;          // one instruction a line
+
+  // For each multiply-add; and what is left of it where a loop only multiplies and loads what it multiplies.
+  double instructions_each() const { return static_cast<double>(instructions) / multiply_adds; }
+  double ideal_each() const { return static_cast<double>(multiply_adds + loads) / multiply_adds; }
 };
 
 // Of the body of kernel `symbol` (see entry_symbol). A kernel without a loop gives an empty one.

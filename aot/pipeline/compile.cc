@@ -14,6 +14,7 @@
 #include "aot/ops/support/build.h"
 #include "aot/pipeline/check_signatures.h"
 #include "aot/pipeline/fold_kernels.h"
+#include "aot/pipeline/hot_loops.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/stages.h"
 #include "aot/pipeline/to_spec.h"
@@ -162,6 +163,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   phases.begin("code for " + std::string(target.name));
   texts.show_code(kernels.kernels());
   codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
+  if (options.reads_code) note_hot_loops(compiled.lowering_notes, plans, kernels.kernels(), image, target);
   return target_spec(target, kernels, std::move(image), {}, std::move(specs));
 }
 
@@ -180,7 +182,8 @@ std::string to_string(const std::vector<LoweringNote>& notes) {
   std::string text;
   for (const LoweringNote& note : notes) {
     const std::string place = describe(note.location);
-    text += fmt::format("{}{}{} for {}: {}\n", place, place.empty() ? "" : ": ", note.kernel, note.target, note.choice);
+    text += fmt::format("{}{}{} for {}: {}{}{}\n", place, place.empty() ? "" : ": ", note.kernel, note.target,
+                        note.choice, note.machine_code.empty() ? "" : "; ", note.machine_code);
   }
   return text;
 }

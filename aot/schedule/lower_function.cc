@@ -94,8 +94,8 @@ class FunctionLowering {
       Lowering lowering = lower(op, target_);
       if (notes_) {
         for (std::string& choice : lowering.choices)
-          notes_->push_back(
-              {op.location, attr_text(op.attr_map, "name"), std::string(target_.name), std::move(choice)});
+          notes_->push_back({op.location, attr_text(op.attr_map, "name"), std::string(target_.name), std::move(choice),
+                             from_.name, graph_kernels_.at(&op)});
       }
       add_calls(to_, node, values_of(op.operands), std::move(lowering));
       node.graph_kernel = graph_kernels_.at(&op);

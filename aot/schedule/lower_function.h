@@ -15,6 +15,9 @@ struct LoweringNote {
   Location location;
   std::string kernel, target;
   std::string choice;
+  std::string entry;              // whose
+  int graph_kernel = -1;          // lowered::Node::graph_kernel
+  std::string machine_code = {};  // what became of it, where somebody has looked
 };
 
 // Lowers every ingot.kernel; loops and branches stay. The result depends on the function's text and the target alone.

@@ -275,6 +275,7 @@ void run_compile(const CompileCommand& command) {
   options.name = output.name();
   options.freeze = freeze_of(command);
   options.memory_limits = memory_limits(command.memory_limits);
+  options.reads_code = command.explain == "contraction";
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   std::vector<std::string> notes;
   const Compiled compiled = [&] {
@@ -365,7 +366,8 @@ Command compile_command() {
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
-            "how each product and convolution is blocked, packed and split; layout: how the tensors around "
+            "how each product and convolution is blocked, packed and split, and what its machine code does beside "
+            "multiplying; layout: how the tensors around "
             "convolutions lie; memory: what runs again for --memory-limit",
             {.choices = {"fuse", "layout", "order", "contraction", "memory"}}},
            {"--sign", &o.sign, "private key file, as keygen writes it: the bundle is signed by it"},

@@ -175,6 +175,16 @@ TEST_F(CliTest, ExplainsWhatWasChosen) {
     const std::string first = fmt::format("step.mlir:5:8: f32_dot_general_8x4_subtract for {}: ", target);
     EXPECT_NE(choices.find(first), choices.npos) << choices;
   }
+  write("product.mlir",
+        "func.func @product(%a: tensor<96x512xf32>, %b: tensor<512x64xf32>) -> tensor<96x64xf32> {\n"
+        "  %c = stablehlo.dot %a, %b : (tensor<96x512xf32>, tensor<512x64xf32>) -> tensor<96x64xf32>\n"
+        "  return %c : tensor<96x64xf32>\n}\n");
+  const std::string code = done("compile product.mlir -o x.ingot --target x86-64-v3,aarch64 --explain contraction");
+  for (const std::string target : {"x86-64-v3", "aarch64"}) {
+    const size_t line = code.find(fmt::format("f32_dot_general_96x64x512 for {}: ", target));
+    ASSERT_NE(line, code.npos) << code;
+    EXPECT_NE(code.substr(line, code.find('\n', line) - line).find(" instructions for each of "), code.npos) << code;
+  }
   EXPECT_EQ(ingot("compile step.mlir -o x.ingot --explain everything").exit_code, kUsageError);
 }
 
