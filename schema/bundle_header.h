@@ -16,7 +16,7 @@
 /* Eight bytes that text-mode copies and 7-bit channels cannot leave whole. */
 #define INGOT_BUNDLE_MAGIC "\x89INGOT\r\n"
 #define INGOT_FORMAT_MAJOR 1 /* an engine reads bundles of its own major version */
-#define INGOT_FORMAT_MINOR 5 /* and of every minor one, if it knows each feature that the bundle requires */
+#define INGOT_FORMAT_MINOR 6 /* and of every minor one, if it knows each feature that the bundle requires */
 
 /* The first 64 bytes of a bundle. */
 typedef struct ingot_bundle_header {

@@ -148,6 +148,7 @@ struct BundleSpec {
   std::vector<Entry> entries;
   std::vector<State> states;  // in ascending offset, without overlap
   std::vector<Frozen> frozen;
+  bool is_strict = false;  // every target gives the same bits: for people and tools
   uint64_t state_bytes = 0;
   std::vector<std::byte> initial_state;  // values of the states with Start::kSegment, in table order, back to back
   bool compress_initial_state = false;   // zlib

@@ -181,7 +181,8 @@ std::vector<std::byte> write_metadata(const BundleSpec& spec, const SegmentTable
   auto feature_vector = b.CreateVector(features);
   auto tools = write_tools(b, spec);
   b.Finish(schema::CreateBundle(b, feature_vector, producer, name, segment_vector, target_vector, entries, states,
-                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE), tools, frozen),
+                                spec.state_bytes, segments.initial_state.value_or(INGOT_NONE), tools, frozen,
+                                spec.is_strict),
            schema::BundleIdentifier());
   std::vector<std::byte> bytes(b.GetSize());
   std::memcpy(bytes.data(), b.GetBufferPointer(), bytes.size());

@@ -64,6 +64,7 @@ class Reader {
     for_each(bundle_->frozen(), [&](const schema::Frozen* frozen) {
       spec.frozen.push_back({read_tensor(*frozen->tensor()), frozen->checksum()});
     });
+    spec.is_strict = bundle_->is_strict();
     spec.state_bytes = bundle_->state_bytes();
     if (bundle_->initial_state() != INGOT_NONE) {
       spec.initial_state = segment(bundle_->initial_state(), INGOT_SEGMENT_INITIAL_STATE);

@@ -226,6 +226,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
   compiled.spec.name = printable(options.name);
   compiled.spec.states = state_spec(state);
   compiled.spec.frozen = frozen_spec(frozen);
+  compiled.spec.is_strict = options.is_strict;
   compiled.spec.state_bytes = state.bytes();
   set_initial_state(state, entries, options.initial_state, options.values, compiled.spec);
   RodataPools pools;

@@ -32,6 +32,27 @@ std::string target_here(const std::string& path) {
   }
 }
 
+// Why this machine does not run the bundle's code for a target, as the engine says it; "" if it does.
+std::string why_not_here(const std::string& path, const bundle::Target& target) {
+  ingot_open_options options = {};
+  options.target = target.name.c_str();
+  ingot_requirements needs;
+  ingot_error error = {};
+  return ingot_probe_file_with(path.c_str(), &options, &needs, &error) == INGOT_OK ? "" : error.text;
+}
+
+// What the engine makes of a bundle on this machine.
+struct Here {
+  std::string target;                // that it takes, or ""
+  std::vector<std::string> why_not;  // for each target
+};
+
+Here look_here(const std::string& path, const bundle::BundleSpec& spec) {
+  Here here = {target_here(path), {}};
+  for (const bundle::Target& target : spec.targets) here.why_not.push_back(why_not_here(path, target));
+  return here;
+}
+
 // The kernel that a step calls; null for a jump.
 const bundle::Kernel* kernel_of(const bundle::Step& step, const bundle::Target& target) {
   return step.kind == bundle::StepKind::kKernel ? &target.kernels[step.kernel] : nullptr;
@@ -88,21 +109,28 @@ Json json_of(const std::vector<Signer>& signers) {
   return rows;
 }
 
-Json json_of(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
+Json json_of(const bundle::Target& target, const std::string& why_not) {
+  return {{"name", target.name},
+          {"isa", target.isa},
+          {"cpu_features", target.cpu_features},
+          {"runs_here", why_not.empty()},
+          {"why_not", why_not},
+          {"code_bytes", target.code.size()},
+          {"rodata_bytes", target.rodata.size()},
+          {"kernels", target.kernels.size()}};
+}
+
+Json json_of(const bundle::BundleSpec& spec, const Here& here, const std::vector<Signer>& signers) {
   Json object = report("inspect");
   object.update({{"name", spec.name},
                  {"producer", spec.producer},
                  {"signatures", json_of(signers)},
                  {"required_features", spec.required_features},
-                 {"runs_here", here},
+                 {"strict", spec.is_strict},
+                 {"runs_here", here.target},
                  {"state_bytes", spec.state_bytes}});
-  for (const bundle::Target& target : spec.targets) {
-    object["targets"].push_back({{"name", target.name},
-                                 {"isa", target.isa},
-                                 {"cpu_features", target.cpu_features},
-                                 {"code_bytes", target.code.size()},
-                                 {"rodata_bytes", target.rodata.size()},
-                                 {"kernels", target.kernels.size()}});
+  for (size_t i = 0; i < spec.targets.size(); ++i) {
+    object["targets"].push_back(json_of(spec.targets[i], here.why_not[i]));
   }
   for (size_t i = 0; i < spec.entries.size(); ++i) {
     const bundle::Entry& entry = spec.entries[i];
@@ -139,15 +167,22 @@ void print_text(const std::vector<Signer>& signers) {
   }
 }
 
-void print_text(const bundle::BundleSpec& spec, const std::string& here, const std::vector<Signer>& signers) {
+void print_text(const bundle::Target& target, const std::string& why_not, bool is_taken) {
+  fmt::print("  {}: {} of code in {} kernels, {} of constants; needs {} ({})\n", target.name,
+             size_text(target.code.size()), target.kernels.size(), size_text(target.rodata.size()),
+             target.cpu_features.empty() ? target.isa : join(target.cpu_features, ","),
+             is_taken          ? "runs here"
+             : why_not.empty() ? "would run here"
+                               : "does not run here: " + why_not);
+}
+
+void print_text(const bundle::BundleSpec& spec, const Here& here, const std::vector<Signer>& signers) {
   fmt::print("{} (by {})\n", spec.name, spec.producer);
   print_text(signers);
   if (!spec.required_features.empty()) fmt::print("  needs an engine with {}\n", join(spec.required_features, ", "));
-  for (const bundle::Target& target : spec.targets) {
-    fmt::print("  {}: {} of code in {} kernels, {} of constants; needs {}{}\n", target.name,
-               size_text(target.code.size()), target.kernels.size(), size_text(target.rodata.size()),
-               target.cpu_features.empty() ? target.isa : join(target.cpu_features, ","),
-               target.name == here ? " (runs here)" : "");
+  if (spec.is_strict) fmt::print("  strict: every processor gives the same bits\n");
+  for (size_t i = 0; i < spec.targets.size(); ++i) {
+    print_text(spec.targets[i], here.why_not[i], spec.targets[i].name == here.target);
   }
   for (size_t i = 0; i < spec.entries.size(); ++i) {
     const bundle::Entry& entry = spec.entries[i];
@@ -209,7 +244,7 @@ void inspect(const InspectOptions& options) {
     const uint32_t entry = pick_entry(names_of(spec.entries), options.entry);
     write_file(options.memory_svg, memory_svg(spec, entry, pick_target(spec, options.target)));
   }
-  const std::string here = target_here(options.bundle);
+  const Here here = look_here(options.bundle, spec);
   const std::vector<Signer> signers = signers_of(read_bytes(options.bundle));
   options.json ? print(json_of(spec, here, signers)) : print_text(spec, here, signers);
 }

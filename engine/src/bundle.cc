@@ -19,39 +19,45 @@ ingot_status check_segment(const ingot_bundle& bundle, const ingot_segment_recor
   return fail(error, INGOT_DAMAGED, "the checksum of the %s does not match", what);
 }
 
-// Whether this processor runs the target's code; if so, the code is described by bundle->code.
+// Whether this processor runs the target's code; if so, the code is described by bundle->code. If not, `error` tells why,
+// behind what it tells of targets before.
 ingot_status try_target(ingot_bundle* bundle, uint32_t target, const CpuFeatures& cpu, ingot_error* error) {
   const ingot_segment_record& segment = *bundle->metadata.code(target);
   INGOT_TRY(check_segment(*bundle, segment, "code", error));
   CodeView code;
   INGOT_TRY(read_code_segment(bundle->segment_bytes(segment), segment.bytes, &code, error));
   const char* name = bundle->metadata.target_name(target);
+  const char* between = error && error->text[0] ? "; " : "";
   if (std::strcmp(code.isa, CpuFeatures::isa()) != 0) {
-    return fail(error, INGOT_NO_TARGET, "'%.60s' is code for %s; this processor is %s", name, code.isa,
-                CpuFeatures::isa());
+    return fail_also(error, INGOT_NO_TARGET, "%s'%.60s' is code for %s, which this processor (%s) is not", between,
+                     name, code.isa, CpuFeatures::isa());
   }
   const char* missing = nullptr;
   size_t missing_bytes = 0;
   if (!cpu.has_all(code.features, code.features_bytes, &missing, &missing_bytes)) {
     const int shown_bytes = missing_bytes < 60 ? static_cast<int>(missing_bytes) : 60;
-    return fail(error, INGOT_NO_TARGET, "'%.60s' needs '%.*s', which this processor lacks", name, shown_bytes, missing);
+    return fail_also(error, INGOT_NO_TARGET, "%s'%.60s' needs '%.*s', which this processor lacks", between, name,
+                     shown_bytes, missing);
   }
   bundle->code = code;
   bundle->target = target;
   return INGOT_OK;
 }
 
-// The first target that runs here, or the one asked for. The error is about the last that was tried.
+// The first target that runs here, or the one asked for. The error tells of each that was tried.
 ingot_status pick_target(ingot_bundle* bundle, const char* wanted, ingot_error* error) {
   const CpuFeatures cpu;
-  ingot_status status =
-      fail(error, INGOT_NO_TARGET, "the bundle has no target%s%.100s", wanted ? " named " : "", wanted ? wanted : "");
+  bool is_tried = false;
+  if (error) error->text[0] = 0;
   for (uint32_t i = 0; i < bundle->metadata.target_count(); ++i) {
     if (wanted && std::strcmp(wanted, bundle->metadata.target_name(i)) != 0) continue;
-    status = try_target(bundle, i, cpu, error);
+    const ingot_status status = try_target(bundle, i, cpu, error);
     if (status != INGOT_NO_TARGET) return status;
+    is_tried = true;
   }
-  return status;
+  if (is_tried) return INGOT_NO_TARGET;
+  return fail(error, INGOT_NO_TARGET, "the bundle has no target%s%.100s", wanted ? " named " : "",
+              wanted ? wanted : "");
 }
 
 void raise(uint64_t* value, uint64_t to) {

@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace ingot::engine {
 
@@ -13,6 +14,18 @@ ingot_status fail(ingot_error* error, ingot_status status, const char* format, .
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+  }
+  return status;
+}
+
+ingot_status fail_also(ingot_error* error, ingot_status status, const char* format, ...) {
+  if (error) {
+    error->status = status;
+    const size_t said = std::strlen(error->text);
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(error->text + said, sizeof error->text - said, format, arguments);
     va_end(arguments);
   }
   return status;

@@ -9,6 +9,10 @@ namespace ingot::engine {
 [[gnu::format(printf, 3, 4), gnu::cold]] ingot_status fail(ingot_error* error, ingot_status status, const char* format,
                                                            ...);
 
+// The same, behind what `error` says already.
+[[gnu::format(printf, 3, 4), gnu::cold]] ingot_status fail_also(ingot_error* error, ingot_status status,
+                                                                const char* format, ...);
+
 // INGOT_BAD_ARGUMENT, for an argument that is null.
 ingot_status null_argument(ingot_error* error);
 

@@ -23,6 +23,7 @@ TEST(Bundle, WritesAgainWhatItRead) {
   for (const bool compress : {false, true}) {
     bundle::BundleSpec spec = fit_spec();
     spec.compress_initial_state = compress;
+    spec.is_strict = compress;
     spec.entries[kTrainStep].inputs[2].default_value = {std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0x3E}};
     spec.targets.push_back(spec.targets[0]);
     spec.targets[1].name = "other";
@@ -33,6 +34,7 @@ TEST(Bundle, WritesAgainWhatItRead) {
     EXPECT_EQ(bundle::write_bundle(read), file);
     EXPECT_EQ(read.targets[1].cpu_features, spec.targets[1].cpu_features);
     EXPECT_EQ(read.targets[0].plans[kTrainStep].buffers[2].in_place_of, 0u);
+    EXPECT_EQ(read.is_strict, spec.is_strict);
     EXPECT_EQ(read.entries[kTrainStep].inputs[2].name, "lr");
     EXPECT_EQ(read.entries[kTrainStep].inputs[2].default_value, spec.entries[kTrainStep].inputs[2].default_value);
   }

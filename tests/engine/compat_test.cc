@@ -1,6 +1,6 @@
 // A bundle that an earlier compiler made still opens, runs and gives the numbers that it gave then: the guard of the
 // compatibility rules in schema/README.md. The bundles in tests/engine/compat were made of the texts beside them, for
-// x86-64-v3 (that of 1.4 for aarch64 too, which compat_emulated_test runs; flow_1.1 as engine_flow.h makes them), when the
+// x86-64-v3 (that of 1.4 for aarch64 too, which compat_emulated_test runs, and that of 1.6 for riscv64 as well; flow_1.1 as engine_flow.h makes them), when the
 // format in their name was new. So were the state files beside them, by the engine of the day. They are never made anew: what a later format adds gets a
 // bundle of its own.
 #include <gtest/gtest.h>
@@ -20,6 +20,7 @@ struct TwoLayersCase {
 const TwoLayersCase kCases[] = {
     {"two_layers_1.0.ingot", {3.27669787f, 0.187173188f, 0.133040115f, 0.130949676f, 0.129229099f}},
     {"two_layers_1.4.ingot", {3.27669811f, 0.187173158f, 0.133040115f, 0.130949676f, 0.129229084f}},
+    {"two_layers_1.6.ingot", {3.27669811f, 0.187173158f, 0.133040115f, 0.130949676f, 0.129229084f}},  // strict
 };
 const Floats kW1 = {0.149006665f, -0.376075298f, -0.932602882f,  -1.46617687f, -1.98136342f,  -2.48878717f,
                     -2.99294186f, -3.49547863f,  -0.0270689912f, 0.208147883f, 0.455189973f,  0.714960754f,

@@ -195,6 +195,58 @@ TEST(EngineReject, TheFirstTargetThatFitsIsPicked) {
   EXPECT_EQ(picked("best"), "the bundle has no target named best");
 }
 
+TEST(EngineReject, EveryTargetThatDoesNotFitIsNamed) {
+  bundle::BundleSpec spec = fit_spec();
+  bundle::Target best = spec.targets[0], other = spec.targets[0];
+  best.name = "best";
+  best.cpu_features.push_back("quantum");
+  other.name = "other";
+  other.isa = "z80";
+  spec.targets = {best, other};
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  EXPECT_EQ(bundle.status, INGOT_NO_TARGET);
+  const std::string here = host_target().isa;
+  EXPECT_EQ(bundle.error.text,
+            "'best' needs 'quantum', which this processor lacks; 'other' is code for z80, which this "
+            "processor (" +
+                here + ") is not");
+  for (int i = 0; i < 100; ++i) spec.targets.push_back(best);
+  const OpenBundle many(bundle::write_bundle(spec));
+  EXPECT_EQ(many.status, INGOT_NO_TARGET);
+  EXPECT_EQ(std::string(many.error.text).substr(0, std::strlen(bundle.error.text)), bundle.error.text);
+  EXPECT_EQ(std::strlen(many.error.text), sizeof many.error.text - 1);
+}
+
+// Of the code that one bundle has for processors of one kind, the engine takes what the processor has instructions for.
+TEST(EngineReject, FeaturesOfTheProcessorChoose) {
+  bundle::BundleSpec spec = fit_spec();
+  const bundle::Target plain = spec.targets[0];
+  spec.targets.clear();
+  const std::vector<std::pair<std::string, std::vector<std::string>>> rows = {
+      {"x86-64-v4-vnni", {"avx2", "avx512f", "avx512vnni"}},
+      {"x86-64-v4", {"avx2", "avx512f"}},
+      {"x86-64-v3", {"avx2"}},
+      {"plain", {}}};
+  for (const auto& [name, features] : rows) {
+    spec.targets.push_back(plain);
+    spec.targets.back().name = name;
+    spec.targets.back().cpu_features = features;
+  }
+#if defined(__x86_64__)
+  const char* const wanted = __builtin_cpu_supports("avx512vnni") ? "x86-64-v4-vnni"
+                             : __builtin_cpu_supports("avx512f")  ? "x86-64-v4"
+                             : __builtin_cpu_supports("avx2")     ? "x86-64-v3"
+                                                                  : "plain";
+#else
+  const char* const wanted = "plain";
+#endif
+  const OpenBundle bundle(bundle::write_bundle(spec));
+  ASSERT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
+  ingot_bundle_info info;
+  ingot_get_bundle_info(bundle.bundle, &info);
+  EXPECT_STREQ(info.target, wanted);
+}
+
 TEST(EngineReject, TheHostMayRefuseCode) {
   ingot_open_options options = {};
   uint64_t seen_bytes = 0;

@@ -100,12 +100,45 @@ TEST_F(CliTest, ABundleRunsOnEveryProcessorOfItsKindUnlessAskedOtherwise) {
   EXPECT_EQ(nlohmann::json::parse(done("inspect step.ingot --json"))["targets"].size(), 1u);
 }
 
-TEST_F(CliTest, StrictBundlesHaveCodeOfTheirOwn) {
+TEST_F(CliTest, StrictBundlesHaveCodeOfTheirOwnAndSaySo) {
   const auto code = [&](const std::string& option) {
     done("compile step.mlir -o step.ingot --target x86-64-v3 " + option);
+    const bool is_strict = !option.empty();
+    EXPECT_EQ(nlohmann::json::parse(done("inspect step.ingot --json")).at("strict"), is_strict);
+    EXPECT_EQ(done("inspect step.ingot").find("\n  strict: ") != std::string::npos, is_strict);
     return load_bundle(path("step.ingot")).targets.at(0).code;
   };
   EXPECT_NE(code("--strict"), code(""));
+}
+
+TEST_F(CliTest, InspectTellsWhatRunsHereAndWhyNot) {
+  // The better row first, as users write it: what is behind the first that fits would run, too.
+  done("compile step.mlir -o step.ingot --target x86-64-v4,x86-64-v3,riscv64");
+  const auto report = nlohmann::json::parse(done("inspect step.ingot --json"));
+  const std::string text = done("inspect step.ingot");
+  std::string taken;
+  for (const auto& row : report.at("targets")) {
+    const loops::Target& target = loops::find_target(row.at("name").get<std::string>());
+    EXPECT_EQ(row.at("runs_here"), target.runs_here()) << target.name;
+    const std::string why = row.at("why_not");
+    EXPECT_EQ(why.empty(), target.runs_here()) << why;
+    if (target.runs_here() && taken.empty()) taken = target.name;
+    const std::string shown =
+        why.empty() ? (taken == target.name ? "(runs here)" : "(would run here)") : "(does not run here: " + why + ")";
+    EXPECT_NE(text.find(shown), std::string::npos) << shown << text;
+  }
+  EXPECT_EQ(report.at("runs_here"), taken);
+  const loops::Target& host = loops::find_target("host");
+  if (host.isa == "x86-64") {
+    EXPECT_EQ(report.at("targets").at(2).at("why_not"),
+              "'riscv64' is code for riscv64, which this processor (x86-64) is not");
+  }
+  done("compile step.mlir -o elsewhere.ingot --target aarch64,riscv64 --state zeros");
+  if (host.isa == "x86-64") {
+    EXPECT_NE(refused("run elsewhere.ingot")
+                  .find("'aarch64' is code for aarch64, which this processor (x86-64) is not; 'riscv64' is"),
+              std::string::npos);
+  }
 }
 
 TEST_F(CliTest, InspectTellsOfEveryTarget) {
