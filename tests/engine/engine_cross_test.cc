@@ -46,11 +46,10 @@ class EngineCross : public testing::Test {
   void build_program() const {
     const std::string build = folder_.file("build");
     const std::string configured = done(fmt::format(
-        "{} -S {} -B {} -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER={} "
-        "-DCMAKE_CXX_COMPILER={} -DCMAKE_C_FLAGS= -DCMAKE_CXX_FLAGS= -DCMAKE_BUILD_TYPE=Release -DINGOT_WERROR=ON "
-        "-DINGOT_COMPILER=OFF -DINGOT_TESTS=OFF "
-        "-DINGOT_INSTALL=OFF -DZLIB_LIBRARY={} -DZLIB_INCLUDE_DIR=/usr/include",
-        INGOT_CMAKE, INGOT_SOURCE_DIR, build, kCCompiler, kCxxCompiler, kZlib));
+        "{} -S {} -B {} -G Ninja --toolchain {}/cmake/toolchains/aarch64-linux-gnu.cmake -DCMAKE_C_FLAGS= "
+        "-DCMAKE_CXX_FLAGS= -DCMAKE_BUILD_TYPE=Release -DINGOT_WERROR=ON -DINGOT_COMPILER=OFF -DINGOT_TESTS=OFF "
+        "-DINGOT_INSTALL=OFF -DZLIB_LIBRARY={}",
+        INGOT_CMAKE, INGOT_SOURCE_DIR, build, INGOT_SOURCE_DIR, kZlib));
     const std::string built = done(fmt::format("{} --build {} --target ingot_engine", INGOT_CMAKE, build));
     const std::string linked =
         done(fmt::format("{} -std=c++20 -O1 -static -I{}/engine/include -I{} {}/tests/engine/engine_cross.cc "

@@ -97,9 +97,12 @@ bundle::Target host_target() {
 #if defined(__x86_64__)
   target.isa = "x86-64";
   target.cpu_features = {"sse2"};
-#else
+#elif defined(__aarch64__)
   target.isa = "aarch64";
   target.cpu_features = {"neon"};
+#else
+  target.isa = "riscv64";
+  target.cpu_features = {"d"};
 #endif
   const auto* image = reinterpret_cast<const std::byte*>(__start_ingot_kernels);
   target.code.assign(image, image + (__stop_ingot_kernels - __start_ingot_kernels));

@@ -57,6 +57,7 @@ bool EngineKill::is_killed_before_call(int number) {
 enum class Before { kNothing, kAFile, kTwoGenerations, kALink, kWhatAKilledSaverLeft };
 
 TEST_F(EngineKill, BeforeEachSystemCallOfASave) {
+  if (*INGOT_EMULATOR) GTEST_SKIP() << "an emulated program cannot be traced";
   const std::string previous = path + ".previous", target = directory.file("elsewhere");
   ASSERT_EQ(ingot_run(open.session, kInit, nullptr), INGOT_OK);
   int calls = 0;

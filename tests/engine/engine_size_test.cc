@@ -60,14 +60,18 @@ TEST(EngineLink, NeedsLibcAndLibzAlone) {
     needed.insert(line.substr(begin, line.find(']') - begin));
     std::cout << "needed: " << line.substr(begin, line.find(']') - begin) << '\n';
   }
+#if defined(__riscv)
+  EXPECT_EQ(needed, std::set<std::string>{"libc.so.6"}) << "its zlib is linked in";
+#else
   EXPECT_EQ(needed, (std::set<std::string>{"libc.so.6", "libz.so.1"}));
+#endif
 }
 
 TEST(EngineLink, ACProgramTrains) {
   const TemporaryFolder directory;
   const std::string path = directory.file("fit.ingot");
   bundle::write_bundle_file(fit_spec(), path);
-  const std::string output = output_of(INGOT_EMBED_PROGRAM " " + path);
+  const std::string output = output_of(INGOT_EMULATOR " " INGOT_EMBED_PROGRAM " " + path);
   EXPECT_NE(output.find("step 19 loss "), std::string::npos) << output;
 }
 
