@@ -35,7 +35,7 @@ struct CompileOptions {
   std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
   bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
   std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
-  bool reads_code = false;  // of contractions, for their lowering notes
+  bool reads_code = false;                               // of contractions, for their lowering notes
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };
