@@ -94,8 +94,8 @@ void expect_same_bits(const std::vector<const Module*>& graphs) {
     for (const RefTensor& example : examples(function)) arguments.push_back(in_memory(example));
     SameBits same;
     for (const loops::Target& target : loops::all_targets()) {
-      same.add(fmt::format("interpreted for {}", target.name),
-               interpreted_results(*graphs[k], loops::strict_row(target), arguments));
+      const loops::Target& row = loops::strict_row(target);
+      same.add(fmt::format("interpreted for {}", target.name), interpreted_results(*graphs[k], row, row, arguments));
     }
     const Function& entry = *program->functions[k];
     for (auto& [target, walked] : code.programs()) {

@@ -49,10 +49,11 @@ std::vector<RefTensor> results_by_name(const Function& function, const std::vect
   return results;
 }
 
-std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& target,
-                                           const std::vector<RefTensor>& arguments) {
+std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& first_target,
+                                           const loops::Target& target, const std::vector<RefTensor>& arguments) {
   const std::unique_ptr<Module> module = copy_module(graph);
   PassContext context;
+  context.target = &first_target.order();
   run_passes(compile_passes(), *module, context);
   return evaluate(*module->functions[0], arguments,
                   {.adjust = [&](const Op& op, std::span<const RefTensor> inputs, std::vector<RefTensor>& results) {

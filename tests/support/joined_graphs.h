@@ -23,8 +23,9 @@ using RunByName = std::function<NamedTensors(NamedTensors& state, const NamedTen
 std::vector<RefTensor> results_by_name(const Function& function, const std::vector<RefTensor>& arguments,
                                        const RunByName& run);
 
-// Kernels are lowered and interpreted; between them the evaluator goes on.
-std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& target,
-                                           const std::vector<RefTensor>& arguments);
+// Kernels are lowered and interpreted; between them the evaluator goes on. `first_target` is the first of the program's
+// targets: passes weigh by its row, and what they choose is in the bits of every target.
+std::vector<RefTensor> interpreted_results(const Module& graph, const loops::Target& first_target,
+                                           const loops::Target& target, const std::vector<RefTensor>& arguments);
 
 }  // namespace ingot

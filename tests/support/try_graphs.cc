@@ -100,7 +100,8 @@ class Trials {
     };
     std::string wrong = compiled ? disagreement(*compiled) : "";
     if (!wrong.empty()) return fmt::format("compiled for {}: {}", target.name, wrong);
-    const std::vector<RefTensor> interpreted = interpreted_results(*graphs_[k], target, arguments);
+    const loops::Target& first_target = loops::find_target(every_target().front());
+    const std::vector<RefTensor> interpreted = interpreted_results(*graphs_[k], first_target, target, arguments);
     wrong = compiled ? difference(*compiled, interpreted) : disagreement(interpreted);
     if (wrong.empty()) return "";
     return fmt::format("{} loops for {}: {}", compiled ? "compiled and interpreted" : "interpreted", target.name,
