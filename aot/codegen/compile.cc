@@ -19,6 +19,7 @@
 #include "aot/codegen/emit_llvm.h"
 #include "aot/codegen/emit_scalar.h"
 #include "aot/codegen/expand_conversions.h"
+#include "aot/codegen/expand_library.h"
 #include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/loop_tests.h"
@@ -91,15 +92,11 @@ class Frames : public llvm::DiagnosticHandler {
   uint64_t stack_bytes(const loops::Kernel& kernel, const std::string& entry) const {
     constexpr uint64_t kCalls = 3, kCallBytes = 128;  // a return address, and what an aligned frame leaves free
     uint64_t bytes = kCalls * kCallBytes + kernel.buffers.size() * sizeof(uint64_t);  // arguments of the body
-    uint64_t most_of_others = 0;
     for (const auto& [function, frame_bytes] : bytes_) {
-      if (function == entry || function == body_symbol(entry)) {
-        bytes += frame_bytes;
-      } else if (function.starts_with(kSharedFunctions)) {
-        most_of_others = std::max(most_of_others, frame_bytes);
-      }
+      const bool is_shared = function.starts_with(kSharedFunctions);  // these call each other too
+      if (is_shared || function == entry || function == body_symbol(entry)) bytes += frame_bytes;
     }
-    return bytes + most_of_others;
+    return bytes;
   }
 
  private:
@@ -130,6 +127,7 @@ class Compilation {
     check_module(module);
     if (!target_.has_f16_conversions) expand_half_conversions(module);
     if (!target_.has_width_conversions) expand_width_conversions(module);
+    if (!target_.has_float_functions) expand_float_functions(module);
     machine.optimize(module);
     test_next_values(module);
     fence_logic(module);

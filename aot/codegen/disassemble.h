@@ -24,7 +24,7 @@ std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target
 // The innermost loop with the most multiply-adds (with the most instructions where none has any).
 struct HotLoop {
   int instructions = 0;
-  int multiply_adds = 0;     // vfmadd..., fmla, fmadd; vpdpbusd, sdot
+  int multiply_adds = 0;     // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot
   int loads = 0;             // by instructions of their own, from elsewhere than the stack frame
   int stack_references = 0;  // reads and writes of the stack frame: spilled registers
   std::string text;          // one instruction a line

@@ -385,16 +385,15 @@ void emit_entry(llvm::Module& module, const Kernel& kernel, const loops::Target&
   const auto field = [&](llvm::Type* field_type, Value* base, uint64_t offset) {
     return b.CreateLoad(field_type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset));
   };
-  // The 64-bit layout, which every target here has.
-  constexpr uint64_t kPointerBytes = 8;
+  const uint64_t pointer_bytes = module.getDataLayout().getPointerSize();
   Value* const frame = entry->getArg(0);
   Value* const bases = field(pointer, frame, 0);
-  Value* const operands = field(pointer, frame, kPointerBytes);
+  Value* const operands = field(pointer, frame, pointer_bytes);
   std::vector<Value*> args;
   Value* scratch = nullptr;
   for (const loops::Buffer& buffer : kernel.buffers) {
     if (buffer.role == BufferRole::kScratch) {
-      if (!scratch) scratch = field(pointer, frame, 2 * kPointerBytes);
+      if (!scratch) scratch = field(pointer, frame, 2 * pointer_bytes);
       args.push_back(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), scratch, buffer.scratch_offset_bytes));
       continue;
     }

@@ -2,9 +2,9 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/Module.h>
 
 #include "aot/codegen/emit_scalar.h"
+#include "aot/codegen/rewrite.h"
 
 namespace ingot::codegen {
 namespace {
@@ -107,19 +107,11 @@ void emit_body(Function& function, const FloatFormat& format) {
 }  // namespace
 
 Value* emit_float_remainder(Builder& b, Value* x, Value* y) {
-  llvm::Module& module = *b.GetInsertBlock()->getModule();
   Type* const type = x->getType();
   const bool is_single = type->isFloatTy();
-  const char* const name = is_single ? "ingot.remainder.f32" : "ingot.remainder.f64";
-  Function* function = module.getFunction(name);
-  if (!function) {
-    auto* const signature = llvm::FunctionType::get(type, {type, type}, false);
-    function = Function::Create(signature, Function::InternalLinkage, name, module);
-    const llvm::AttributeSet of_caller = b.GetInsertBlock()->getParent()->getAttributes().getFnAttrs();
-    function->addFnAttrs(llvm::AttrBuilder(b.getContext(), of_caller));
-    emit_body(*function, is_single ? FloatFormat{23, 8} : FloatFormat{52, 11});
-  }
-  return b.CreateCall(function, {x, y});
+  return call_shared(b, is_single ? "remainder.f32" : "remainder.f64", type, {x, y}, [&](Function& function) {
+    emit_body(function, is_single ? FloatFormat{23, 8} : FloatFormat{52, 11});
+  });
 }
 
 }  // namespace ingot::codegen

@@ -1,11 +1,11 @@
 #include "aot/codegen/expand_conversions.h"
 
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <cmath>
-#include <vector>
+
+#include "aot/codegen/rewrite.h"
 
 namespace ingot::codegen {
 namespace {
@@ -112,23 +112,10 @@ Value* expand_width(llvm::Instruction& conversion) {
   return b.CreateTrunc(b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {wide, floats}, {inside}), conversion.getType());
 }
 
-void replace(llvm::Module& module, bool (*is_meant)(const llvm::Instruction&), Value* (*make)(llvm::Instruction&)) {
-  for (llvm::Function& function : module) {
-    std::vector<llvm::Instruction*> found;
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (is_meant(instruction)) found.push_back(&instruction);
-    }
-    for (llvm::Instruction* instruction : found) {
-      instruction->replaceAllUsesWith(make(*instruction));
-      instruction->eraseFromParent();
-    }
-  }
-}
-
 }  // namespace
 
-void expand_half_conversions(llvm::Module& module) { replace(module, converts_half, expand_half); }
+void expand_half_conversions(llvm::Module& module) { replace_instructions(module, converts_half, expand_half); }
 
-void expand_width_conversions(llvm::Module& module) { replace(module, changes_width, expand_width); }
+void expand_width_conversions(llvm::Module& module) { replace_instructions(module, changes_width, expand_width); }
 
 }  // namespace ingot::codegen

@@ -82,7 +82,8 @@ Value* fence(llvm::IRBuilderBase& b, Value* value) {
 
 void fence_logic(llvm::Module& module) {
   const llvm::Triple triple(module.getTargetTriple());
-  const bool has_extremes = triple.isAArch64() || triple.isRISCV();  // as instructions, with rules of their own
+  const bool has_extremes =
+      triple.isAArch64() || triple.isRISCV() || triple.isThumb();  // as instructions, with rules of their own
   for (llvm::Function& function : module) {
     std::vector<llvm::Instruction*> disjunctions;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -9,7 +9,7 @@
 //   223089  On AArch64 (x >= b) | (y >= b) becomes a comparison of fmaxnm(x, y), and the like, which is another thing
 //           for signalling NaNs. fence_logic.
 //   93414   On AArch64 x < b ? x : b becomes fminnm(x, b), which is another thing for zeros of different signs and for
-//           signalling NaNs; on RISC-V fmin. fence_logic.
+//           signalling NaNs; on RISC-V fmin, on ARM vminnm. fence_logic.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -19,7 +19,7 @@ namespace ingot::codegen {
 // Of floats or of integers of 32 or 64 bits, single ones or vectors.
 llvm::Value* fence(llvm::IRBuilderBase& b, llvm::Value* value);
 
-// Right before instruction selection: fences disjunctions of bits that a select chooses and, on AArch64 and RISC-V, what two
+// Right before instruction selection: fences disjunctions of bits that a select chooses and, on AArch64, RISC-V and ARM, what two
 // joined comparisons share and what a select both compares and chooses.
 void fence_logic(llvm::Module& module);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 
@@ -25,7 +26,8 @@ void append_bytes(std::string& text, std::span<const std::byte> bytes) {
 }
 
 // The image as it is: the instructions reach their constants relative to themselves, so one section has both.
-std::string code_text(const ImageObject& object) {
+std::string code_text(const ImageObject& object, const loops::Target& target) {
+  const bool is_thumb = llvm::Triple(std::string(target.triple)).isThumb();  // addresses of such functions are odd
   std::vector<ImageObject::Function> functions = object.functions;
   std::ranges::stable_sort(functions, {}, &ImageObject::Function::offset_bytes);
   std::string text =
@@ -35,7 +37,9 @@ std::string code_text(const ImageObject& object) {
     INGOT_CHECK(function.offset_bytes < object.code.size());
     append_bytes(text, object.code.subspan(written, function.offset_bytes - written));
     written = function.offset_bytes;
-    text += fmt::format(".globl {0}\n.type {0},%function\n{0}:\n", function.symbol);
+    text += fmt::format(".globl {0}\n.type {0},%function\n", function.symbol);
+    if (is_thumb) text += ".thumb_func\n";
+    text += function.symbol + ":\n";
   }
   append_bytes(text, object.code.subspan(written));
   return text;
@@ -58,7 +62,7 @@ std::string write_object(const ImageObject& object, const loops::Target& target)
   llvm::LLVMContext context;
   llvm::Module module(object.name, context);
   machine.prepare(module);
-  if (!object.code.empty()) module.setModuleInlineAsm(code_text(object));
+  if (!object.code.empty()) module.setModuleInlineAsm(code_text(object, target));
   for (const ImageObject::Data& data : object.data) add_data(module, object.name, data);
   return machine.object_file(module);
 }

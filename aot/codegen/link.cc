@@ -34,7 +34,7 @@ SECTIONS {
   .rodata : ALIGN(64) { *(.rodata .rodata.* .srodata .srodata.*) }
   .data : ALIGN(4096) { *(.data .data.* .sdata .sdata.* .tdata .tdata.* .init_array .init_array.* .got .got.*) }
   .bss : { *(.bss .bss.* .sbss .sbss.* .tbss .tbss.* COMMON) }
-  /DISCARD/ : { *(.eh_frame .eh_frame_hdr .comment .note .note.* .llvm_addrsig .llvm.*) }
+  /DISCARD/ : { *(.eh_frame .eh_frame_hdr .ARM.exidx .ARM.exidx.* .comment .note .note.* .llvm_addrsig .llvm.*) }
 }
 )";
 

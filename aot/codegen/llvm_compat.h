@@ -14,6 +14,7 @@ namespace ingot::codegen {
 inline std::unique_ptr<llvm::TargetMachine> create_target_machine(const llvm::Target& target, llvm::StringRef triple,
                                                                   llvm::StringRef cpu, llvm::StringRef features,
                                                                   const llvm::TargetOptions& options,
+                                                                  llvm::Reloc::Model relocations,
                                                                   llvm::CodeGenOptLevel level) {
 #if LLVM_VERSION_MAJOR >= 21
   const llvm::Triple named{triple};
@@ -21,7 +22,7 @@ inline std::unique_ptr<llvm::TargetMachine> create_target_machine(const llvm::Ta
   const llvm::StringRef named = triple;
 #endif
   return std::unique_ptr<llvm::TargetMachine>(
-      target.createTargetMachine(named, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+      target.createTargetMachine(named, cpu, features, options, relocations, llvm::CodeModel::Small, level));
 }
 
 inline void set_triple(llvm::Module& module, llvm::StringRef triple) {

@@ -6,6 +6,7 @@
 #include <llvm/Support/TargetSelect.h>
 
 #include "aot/base/error.h"
+#include "aot/codegen/expand_library.h"
 #include "aot/codegen/llvm_compat.h"
 #include "aot/codegen/without_memory.h"
 
@@ -30,19 +31,34 @@ void initialize_llvm() {
 constexpr const char* kPasses =
     "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse<memssa>,adce)";
 
-// LLVM's passes from IR to machine code. Loop strength reduction takes a third of their time; where an access adds a base,
-// an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop.
-class CodePasses : public llvm::legacy::PassManager {
+class ExpandDivision : public llvm::ModulePass {
  public:
-  explicit CodePasses(const llvm::Triple& triple) : reduces_strength_(!triple.isX86()) {}
-
-  void add(llvm::Pass* pass) override {
-    const bool is_left_out = !reduces_strength_ && pass->getPassName() == "Loop Strength Reduction";
-    is_left_out ? delete pass : llvm::legacy::PassManager::add(pass);
+  ExpandDivision() : llvm::ModulePass(id_) {}
+  bool runOnModule(llvm::Module& module) override {
+    expand_i64_division(module);
+    return true;
   }
 
  private:
-  bool reduces_strength_;
+  inline static char id_ = 0;
+};
+
+// LLVM's passes from IR to machine code. Loop strength reduction takes a third of their time; where an access adds a base,
+// an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop. It divides, by loops' steps.
+class CodePasses : public llvm::legacy::PassManager {
+ public:
+  CodePasses(const llvm::Triple& triple, bool has_i64_division)
+      : reduces_strength_(!triple.isX86()), has_i64_division_(has_i64_division) {}
+
+  void add(llvm::Pass* pass) override {
+    const bool is_reduction = pass->getPassName() == "Loop Strength Reduction";
+    const bool is_left_out = is_reduction && !reduces_strength_;
+    is_left_out ? delete pass : llvm::legacy::PassManager::add(pass);
+    if (is_reduction && !has_i64_division_) llvm::legacy::PassManager::add(new ExpandDivision);
+  }
+
+ private:
+  bool reduces_strength_, has_i64_division_;
 };
 
 }  // namespace
@@ -55,11 +71,13 @@ const llvm::Target& find_llvm_target(const loops::Target& target) {
   return *found;
 }
 
-Machine::Machine(const loops::Target& target) {
+Machine::Machine(const loops::Target& target) : has_i64_division_(target.has_i64_division) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // ARM's usual position independence has the distances of constants as words between instructions.
+  const bool is_arm = llvm::Triple(target.triple).isThumb();
   machine_ = create_target_machine(find_llvm_target(target), target.triple, target.cpu, target.features, options,
-                                   llvm::CodeGenOptLevel::Default);
+                                   is_arm ? llvm::Reloc::ROPI : llvm::Reloc::PIC_, llvm::CodeGenOptLevel::Default);
 }
 
 void Machine::prepare(llvm::Module& module) const {
@@ -84,7 +102,7 @@ void Machine::optimize(llvm::Module& module) const {
 std::string Machine::emit(llvm::Module& module, llvm::CodeGenFileType type) const {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
-  CodePasses manager(machine_->getTargetTriple());
+  CodePasses manager(machine_->getTargetTriple(), has_i64_division_);
   if (machine_->addPassesToEmitFile(manager, stream, nullptr, type, /*DisableVerify=*/true)) {
     throw_bug("LLVM cannot write this kind of file");
   }

@@ -28,6 +28,7 @@ class Machine {
   std::string emit(llvm::Module& module, llvm::CodeGenFileType type) const;
 
   std::unique_ptr<llvm::TargetMachine> machine_;
+  bool has_i64_division_;
 };
 
 }  // namespace ingot::codegen

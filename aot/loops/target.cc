@@ -184,6 +184,31 @@ constexpr Target kTargets[] = {
                  .multiply_add_latency_ns = 4,
                  .l2_bytes_per_ns = 24,
                  .l3_bytes_per_ns = 8}},
+    // A microcontroller whose FPU computes in f32 and f64, without an operating system and without vectors: one of ours is
+    // four registers. Its constants are operands of instructions, so that the code can lie in memory that is only run.
+    {.name = "cortex-m7",
+     .isa = "armv7e-m",
+     .triple = "thumbv7em-none-unknown-eabihf",
+     .cpu = "cortex-m7",
+     .features = "+execute-only",
+     .required = "",
+     .runs_here = [] { return kIsa == "armv7e-m"; },
+     .vector_bytes = 16,
+     .vector_registers = 8,
+     .spare_registers = 0,
+     .f32 = {.rows = 4, .columns = 4},
+     .f64 = {.rows = 2, .columns = 4},
+     .has_i64_division = false,
+     .has_float_functions = false,
+     .machine = {.l1_bytes = 16 << 10,
+                 .l2_bytes = 256 << 10,
+                 .instructions_per_ns = 0.5,
+                 .multiply_adds_per_ns = 0.1,
+                 .multiply_add_latency_ns = 10,
+                 .l2_bytes_per_ns = 1.6,
+                 .l3_bytes_per_ns = 0.8,
+                 .kept_row_bytes = 16 << 10,
+                 .small_stream_bytes = 4 << 10}},
 };
 
 const Target& host_target() {

@@ -79,6 +79,8 @@ struct Target {
   bool is_default = true;             // bundles have code for it unless they are told otherwise
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run
+  bool has_i64_division = true;       // and conversions between integers of 64 bits and floats, without a library
+  bool has_float_functions = true;    // maximum, minimum, rounding to even, conversions to few bits: as LLVM makes them
   Machine machine;
   // The row in whose order its code sums: rows that have it in common give the same bits. Null: its own.
   const Target* sums_like = nullptr;

@@ -363,12 +363,18 @@ TEST(Codegen, InPlace) {
 struct Wide {
   std::string_view target, text;
   bool is_vector = true;
+  double instructions_most = 1.75;  // for each of them
 };
 
 const Wide& wide_instruction(std::string_view target) {
-  static constexpr Wide kWide[] = {{"x86-64-v3", "%ymm"},  {"x86-64-v4", "%zmm"},       {"x86-64-v4-vnni", "%zmm"},
-                                   {"aarch64", "fmla"},    {"aarch64-dotprod", "fmla"}, {"riscv64", "fmadd.s", false},
-                                   {"riscv64-v", "vfmacc"}};
+  static constexpr Wide kWide[] = {{"x86-64-v3", "%ymm"},
+                                   {"x86-64-v4", "%zmm"},
+                                   {"x86-64-v4-vnni", "%zmm"},
+                                   {"aarch64", "fmla"},
+                                   {"aarch64-dotprod", "fmla"},
+                                   {"riscv64", "fmadd.s", false},
+                                   {"riscv64-v", "vfmacc"},
+                                   {"cortex-m7", "vfma.f32", false, 1.85}};
   const auto found = std::ranges::find(kWide, target, &Wide::target);
   if (found == std::end(kWide)) throw std::runtime_error("name the instruction of " + std::string(target));
   return *found;
@@ -391,7 +397,7 @@ TEST(Codegen, MicroKernelsDoNotSpill) {
     const Wide& wide = wide_instruction(target.name);
     const int64_t vectors = 4 * tile.rows * tile.columns / lanes;
     EXPECT_EQ(loop.multiply_adds, wide.is_vector ? vectors : vectors * lanes) << target.name << "\n" << loop.text;
-    EXPECT_LE(loop.instructions, loop.multiply_adds * 7 / 4) << target.name << "\n" << loop.text;
+    EXPECT_LE(loop.instructions, loop.multiply_adds * wide.instructions_most) << target.name << "\n" << loop.text;
     EXPECT_NE(loop.text.find(wide.text), std::string::npos) << target.name;
   }
 }

@@ -82,7 +82,7 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice,
-                         testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v"));
+                         testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v", "cortex-m7"));
 
 // Two threads have about as much to do each, the busier one at most an eighth more than half: channels that are
 // convolved apart with a stride, whose gradient's rows are one run, among them.

@@ -31,8 +31,8 @@ std::vector<std::string> every_target();
 // Whether code for a target can be run, here or emulated; says once why not.
 bool can_run(const loops::Target& target);
 
-// Whether the `k`-th of many kernels is compiled for a target: rows of an ISA that is not this machine's take turns, since
-// an emulator runs their code.
+// Whether the `k`-th of many kernels is tried for a target: rows of an ISA that is not this machine's take turns, since an
+// emulator runs their code, so that a test takes no longer for each row of the table. With INGOT_EVERY_TARGET=1 all are.
 bool takes_turn(const loops::Target& target, int64_t k);
 
 // For a target of which code can be run.

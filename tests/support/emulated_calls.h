@@ -17,7 +17,7 @@ typedef struct emulated_file {
 /* One task of a kernel. The answer is the same task: a uint32_t. */
 typedef struct emulated_call {
   uint64_t entry_offset; /* in the image */
-  uint64_t context;      /* address of an ingot_kernel_context */
+  uint64_t context;      /* address of an ingot_kernel_context, with pointers of that processor */
   uint32_t task;
   uint32_t reserved;
 } emulated_call;

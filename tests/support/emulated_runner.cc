@@ -22,16 +22,17 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMemoryBytes = int64_t{4} << 30;  // that is never touched costs nothing
-constexpr int64_t kContextBytes = 64 << 10;         // of it, for what a call is told
+constexpr int64_t kContextBytes = 64 << 10;  // of it, for what a call is told
 constexpr int64_t kOperandsMax = (kContextBytes - 64) / static_cast<int64_t>(sizeof(ingot_operand));
 
 struct Emulator {
   std::string_view target;
-  const char* path;     // QEMU's program, or "" where it was not found
-  const char* package;  // that has it
-  const char* program;  // emulated_kernels.c for that processor
-  const char* setting;  // of QEMU's environment; may be null
+  const char* path;                         // QEMU's program, or "" where it was not found
+  const char* package;                      // that has it
+  const char* program;                      // emulated_kernels.c for that processor
+  const char* setting;                      // of QEMU's environment; may be null
+  int64_t memory_bytes = int64_t{4} << 30;  // that is never touched costs nothing
+  int pointer_bytes = 8;
 };
 
 constexpr Emulator kEmulators[] = {
@@ -40,6 +41,8 @@ constexpr Emulator kEmulators[] = {
     {"riscv64", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64, "QEMU_CPU=rv64"},
     {"riscv64-v", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64,
      "QEMU_CPU=rv64,v=true,vext_spec=v1.0,vlen=128"},
+    // QEMU 7 has no Cortex-M in user mode. That every instruction is one of the M7, the compiler proves.
+    {"cortex-m7", INGOT_QEMU_ARM, "qemu-user", INGOT_EMULATED_KERNELS_ARM, "QEMU_CPU=max", int64_t{1} << 30, 4},
 };
 
 const Emulator* find_emulator(const loops::Target& target) {
@@ -129,58 +132,57 @@ int64_t whole_pages(const codegen::CodeImage& image) {
 class EmulatedRunner : public CodeRunner {
  public:
   EmulatedRunner(const Emulator& emulator, const codegen::CodeImage& image)
-      : target_(emulator.target),
+      : emulator_(emulator),
         entry_offsets_(image.entry_offsets),
         image_bytes_(whole_pages(image)),
-        file_(image_bytes_ + kMemoryBytes),
+        file_(image_bytes_ + emulator.memory_bytes),
         process_(emulator, file_.descriptor()) {
     if (image_bytes_ == 0) throw_error(nullptr, "emulator: the code image is empty");
     std::memcpy(file_.data(), image.bytes.data(), image.bytes.size());
-    const emulated_file file{static_cast<uint64_t>(image_bytes_), kMemoryBytes};
+    const emulated_file file{static_cast<uint64_t>(image_bytes_), static_cast<uint64_t>(emulator.memory_bytes)};
     if (!process_.ask(file, address_)) throw_error(nullptr, "emulator: it does not start");
   }
 
   std::span<std::byte> memory(int64_t bytes) override {
-    if (bytes > kMemoryBytes - kContextBytes)
-      throw_error(nullptr, fmt::format("emulator: {} bytes are asked for; kMemoryBytes is less", bytes));
+    if (bytes > emulator_.memory_bytes - kContextBytes)
+      throw_error(nullptr, fmt::format("emulator: {} bytes are asked for; memory_bytes is less", bytes));
     return {file_.data() + image_bytes_ + kContextBytes, static_cast<size_t>(bytes)};
   }
 
   void run(size_t kernel, std::span<const int64_t> operands, int64_t scratch, int64_t task) override {
-    const emulated_call call{entry_offsets_.at(kernel), write_context(operands, scratch), static_cast<uint32_t>(task),
-                             0};
+    emulator_.pointer_bytes == 8 ? write_context<uint64_t>(operands, scratch)
+                                 : write_context<uint32_t>(operands, scratch);
+    const emulated_call call{entry_offsets_.at(kernel), address_, static_cast<uint32_t>(task), 0};
     uint32_t done = 0;
     if (!process_.ask(call, done) || done != call.task)
-      throw_bug(fmt::format("kernel {}, task {}: the emulated {} processor stopped", kernel, task, target_));
+      throw_bug(fmt::format("kernel {}, task {}: the emulated {} processor stopped", kernel, task, emulator_.target));
   }
 
  private:
-  // What a kernel is given, as it lies at the start of the memory.
+  // What a kernel is given, an ingot_kernel_context with pointers of that processor, as it lies at the start of the memory.
+  template <typename Pointer>
   struct Context {
-    ingot_kernel_context context;
-    uint64_t base;
-    ingot_operand operands[kOperandsMax];
+    Pointer bases, operands, scratch;
+    Pointer base;
+    alignas(ingot_operand) ingot_operand values[kOperandsMax];
   };
-  static_assert(sizeof(Context) <= kContextBytes && sizeof(void*) == sizeof(uint64_t));
+  static_assert(sizeof(Context<uint64_t>) <= kContextBytes &&
+                offsetof(ingot_kernel_context, operands) == sizeof(void*) &&
+                offsetof(ingot_kernel_context, scratch) == 2 * sizeof(void*));
 
   template <typename Pointer>
-  static Pointer pointer(uint64_t address) {
-    return reinterpret_cast<Pointer>(static_cast<uintptr_t>(address));
-  }
-
-  // Its address as the kernel sees it.
-  uint64_t write_context(std::span<const int64_t> operands, int64_t scratch) {
+  void write_context(std::span<const int64_t> operands, int64_t scratch) {
     INGOT_CHECK(std::ssize(operands) <= kOperandsMax);
-    auto* const it = reinterpret_cast<Context*>(file_.data() + image_bytes_);
-    it->base = address_ + kContextBytes;
-    for (size_t k = 0; k < operands.size(); ++k) it->operands[k] = {static_cast<uint64_t>(operands[k]), 0, 0};
-    it->context = {pointer<uint8_t* const*>(address_ + offsetof(Context, base)),
-                   pointer<const ingot_operand*>(address_ + offsetof(Context, operands)),
-                   pointer<uint8_t*>(it->base + static_cast<uint64_t>(scratch))};
-    return address_;
+    auto* const it = reinterpret_cast<Context<Pointer>*>(file_.data() + image_bytes_);
+    const auto address = static_cast<Pointer>(address_);
+    it->bases = address + static_cast<Pointer>(offsetof(Context<Pointer>, base));
+    it->operands = address + static_cast<Pointer>(offsetof(Context<Pointer>, values));
+    it->base = address + static_cast<Pointer>(kContextBytes);
+    it->scratch = it->base + static_cast<Pointer>(scratch);
+    for (size_t k = 0; k < operands.size(); ++k) it->values[k] = {static_cast<uint64_t>(operands[k]), 0, 0};
   }
 
-  std::string target_;
+  const Emulator& emulator_;
   std::vector<uint64_t> entry_offsets_;
   int64_t image_bytes_;
   SharedFile file_;

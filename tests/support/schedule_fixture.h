@@ -72,12 +72,12 @@ struct KernelTolerance {
 struct KernelChecks {
   bool runs = true;  // interpreted, and if it is compiled by a processor
   bool compiles = true;
-  // Which target of each foreign ISA is compiled (takes_turn); none: the next each call.
+  // Which target of each foreign ISA it is done for (takes_turn); none: the next each call.
   std::optional<int64_t> turn = {};
 };
 
-// The function's results for random arguments: evaluate, against loops of every target interpreted with tasks in both
-// orders, and compiled: machine code of those that can be run (bit for bit the same in both orders).
+// The function's results for random arguments: evaluate, against loops interpreted with tasks in both orders, and
+// compiled: machine code of those that can be run (bit for bit the same in both orders). Of every target whose turn it is.
 void check_kernel(const KernelFunction& f, const KernelTolerance& tolerance = {}, uint32_t seed = 1,
                   const KernelChecks& checks = {});
 

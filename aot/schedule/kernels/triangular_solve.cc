@@ -42,7 +42,7 @@ class TriangularSolve {
       b.set_task_count(0);
     } else {
       const int64_t lanes = b.vector_lanes();
-      vectors_ = std::min(machine().chains() / 2, divide_up(systems_, lanes));
+      vectors_ = std::clamp<int64_t>(machine().chains() / 2, 1, divide_up(systems_, lanes));
       const int64_t groups = divide_up(systems_, vectors_ * lanes);
       const int64_t units = element_count(batch_shape_) * groups;
       solved_ = b.scratch("solved", register_dtype_, size_ * vectors_ * lanes);
