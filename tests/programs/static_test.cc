@@ -75,23 +75,28 @@ INSTANTIATE_TEST_SUITE_P(All, StaticTraining,
                                          "accumulate_fori_adamw", "lstm_scan_adam", "dlrm_sgd"),
                          [](const auto& info) { return std::string(info.param); });
 
-// The bits of its own processor, and what JAX computes.
-class StaticCrossTraining : public testing::TestWithParam<const char*> {};
+// A program for another processor, and the JAX training step that it is made of.
+struct Cross {
+  const char *target, *program;
+};
 
-TEST_P(StaticCrossTraining, TrainsOnAarch64) {
-  const CTools tools = c_tools("aarch64");
-  const Training training(GetParam(), 3);
-  if (!training.reference.exists()) GTEST_SKIP() << "no goldens of " << GetParam();
+// The bits of its own processor, and what JAX computes.
+class StaticCrossTraining : public testing::TestWithParam<Cross> {};
+
+TEST_P(StaticCrossTraining, TrainsOnTheOtherProcessor) {
+  const std::string target = GetParam().target;
+  const CTools tools = c_tools(target);
+  const Training training(GetParam().program, 3);
+  if (!training.reference.exists()) GTEST_SKIP() << "no goldens of " << GetParam().program;
   if (!tools.missing().empty()) GTEST_SKIP() << "missing Debian packages: " << tools.missing();
-  if (!can_run(loops::find_target("aarch64"))) GTEST_SKIP() << "no emulator";
+  if (!can_run(loops::find_target(target))) GTEST_SKIP() << "no emulator";
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(training.module());
-  const bundle::BundleSpec spec =
-      compile(std::move(modules), options_for("aarch64", training.reference.data_path())).spec;
+  const bundle::BundleSpec spec = compile(std::move(modules), options_for(target, training.reference.data_path())).spec;
   NamedTensors state = training.first_state(spec), static_state;
   const std::vector<NamedTensors> batches = training.batches(spec);
   const auto outputs = StaticProgram(spec, tools).run(spec.entries[0].name, batches, static_state);
-  WalkedProgram walked(spec, loops::find_target("aarch64"));
+  WalkedProgram walked(spec, loops::find_target(target));
   for (size_t step = 0; step < batches.size(); ++step) {
     expect_same_values(outputs[step], walked.run(spec.entries[0].name, state, batches[step]));
     for (const std::string& name : training.reference.scalar_outputs())
@@ -100,8 +105,16 @@ TEST_P(StaticCrossTraining, TrainsOnAarch64) {
   expect_same_values(static_state, state);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StaticCrossTraining, testing::Values("accumulate_fori_adamw", "depthwise_groupnorm_lion"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, StaticCrossTraining,
+                         testing::Values(Cross{"aarch64", "accumulate_fori_adamw"},
+                                         Cross{"aarch64", "depthwise_groupnorm_lion"},
+                                         Cross{"cortex-m7", "accumulate_fori_adamw"},
+                                         Cross{"cortex-m7", "depthwise_groupnorm_lion"}),
+                         [](const auto& info) {
+                           std::string name = fmt::format("{}_{}", info.param.target, info.param.program);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 std::unique_ptr<Module> parsed(const char* text) { return parse_module(text, "net.mlir", all_ops()); }
 

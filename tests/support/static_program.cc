@@ -58,13 +58,18 @@ std::string CTools::missing() const {
 
 CTools c_tools(const std::string& target) {
   static const CTools kTools[] = {
-      {"aarch64", "aarch64-linux-gnu-gcc -static", "qemu-aarch64", "gcc-aarch64-linux-gnu qemu-user"},
-      {"riscv64", "riscv64-linux-gnu-gcc -static", "qemu-riscv64", "gcc-riscv64-linux-gnu qemu-user"},
+      {"cortex-m7", "arm-none-eabi-gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb",
+       "qemu-system-arm -M mps2-an500 -display none -serial none -monitor none "
+       "-semihosting-config enable=on,target=native -kernel",
+       "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm",
+       "--specs=rdimon.specs -nostartfiles -T" INGOT_BOARD "/board.ld " INGOT_BOARD "/startup.c"},
+      {"aarch64", "aarch64-linux-gnu-gcc -static", "qemu-aarch64", "gcc-aarch64-linux-gnu qemu-user", ""},
+      {"riscv64", "riscv64-linux-gnu-gcc -static", "qemu-riscv64", "gcc-riscv64-linux-gnu qemu-user", ""},
   };
   for (const CTools& tools : kTools) {
     if (tools.target == target) return tools;
   }
-  return {target, "cc", "", "gcc"};
+  return {target, "cc", "", "gcc", ""};
 }
 
 StaticProgram::StaticProgram(const bundle::BundleSpec& spec, const CTools& tools) : spec_(spec), tools_(tools) {
@@ -80,8 +85,8 @@ std::string StaticProgram::built(const std::string& statements) const {
              "#define get(v) (void)!fread(&(v), 1, sizeof(v), stdin)\nint main(void) {\n" +
                  statements + "  return 0;\n}\n");
   const std::string log = folder_.file("log");
-  const std::string line = fmt::format("cd {} && {} {} -O1 main.c net.c net_kernels.o -o program >{} 2>&1",
-                                       folder_.path().string(), tools_.compiler, kWarnings, log);
+  const std::string line = fmt::format("cd {} && {} {} -O1 main.c net.c net_kernels.o -o program {} >{} 2>&1",
+                                       folder_.path().string(), tools_.compiler, kWarnings, tools_.board, log);
   if (std::system(line.c_str()) != 0) throw std::runtime_error(line + "\n" + file_text(log));
   return fmt::format("{} {}", tools_.emulator, folder_.file("program"));
 }

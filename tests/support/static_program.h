@@ -11,9 +11,9 @@
 
 namespace ingot {
 
-// How programs for a target are made and run, and the packages of Debian that this takes.
+// How programs for a target are made and run, the packages of Debian that this takes, and what is linked for a board.
 struct CTools {
-  std::string target, compiler, emulator, package;
+  std::string target, compiler, emulator, package, board;
 
   std::string missing() const;  // "" if nothing is
 };

@@ -1,9 +1,16 @@
-// ingot compile --emit static, as its user meets it.
+// ingot compile --emit static, as its user meets it, on this machine and on a board without an operating system.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
 
+#include "tests/support/environment.h"
+#include "tests/support/static_program.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {
@@ -30,6 +37,134 @@ TEST_F(CliStaticTest, AFolderHasThreeFilesOfItsName) {
   EXPECT_EQ(report.at("bytes"), header.size() + source.size() + object.size());
   EXPECT_EQ(read_text(path("my-net/my_net.c")), source);
   EXPECT_EQ(read_text(path("my-net/my_net_kernels.o")), object);
+}
+
+// The programs of examples/cortex_m7.
+class CliBoardTest : public CliTest {
+ protected:
+  // Compiles NAME.mlir for a target, with a learning rate; links NAME.c with it, in a folder of the target's name; and
+  // runs that there. What it prints.
+  std::string said(const std::string& name, const std::string& rate, const std::string& target,
+                   const std::string& defines = "") const {
+    const CTools tools = c_tools(target);
+    const std::string example = INGOT_SOURCE_DIR "/examples/cortex_m7/" + name;
+    std::filesystem::create_directory(path(target));
+    done(
+        fmt::format("compile {0}.mlir --train cross_entropy:labels --lr {3} --state zeros --strict "
+                    "--target {1} --emit static -o {1}/{2}",
+                    example, target, name, rate));
+    std::ofstream(path(target + "/run")) << fmt::format(
+        "{0} -O1 -c {1}/{1}.c -o {1}.o 2>log && "
+        "{0} -O1 {3} {2}.c {1}.o {1}/{1}_kernels.o -I {1} -Wl,-Map=map -o app {5} 2>log && {4} ./app >said\n",
+        tools.compiler, name, example, defines, tools.emulator, tools.board);
+    const std::string line = fmt::format("cd {} && sh ./run", path(target));
+    if (std::system(line.c_str()) != 0) throw std::runtime_error(line + "\n" + read_text(path(target + "/log")));
+    return read_text(path(target + "/said"));
+  }
+
+  static std::string missing() { return c_tools("host").missing() + c_tools("cortex-m7").missing(); }
+};
+
+// "120 of 128 new images"
+double share_of_right(const std::string& said) {
+  int right = 0, images = 1;
+  const size_t at = said.rfind('\n', said.find(" new images"));
+  EXPECT_EQ(std::sscanf(said.c_str() + at, "%d of %d", &right, &images), 2) << said;
+  return static_cast<double>(right) / images;
+}
+
+TEST_F(CliBoardTest, TrainsToTheBitsOfThisMachine) {
+  if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
+  const std::string here = said("shapes", "0.003", "host");
+  EXPECT_EQ(here, said("shapes", "0.003", "cortex-m7"));
+  EXPECT_GT(share_of_right(here), 0.75) << here;
+}
+
+// "#define NET_ARENA_BYTES 64u"
+int64_t constant(const std::string& header, const std::string& name) {
+  const size_t at = header.find(name + " ");
+  return at == header.npos ? -1 : std::atoll(header.c_str() + at + name.size());
+}
+
+// Of an object's sections whose names start so, as GNU's linker lists them: " .bss  0x20000d40  0x2d800 net.o".
+int64_t linked_bytes(const std::string& map, const std::string& section, const std::string& object) {
+  int64_t bytes = 0;
+  std::istringstream lines(map);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, address, size, file;
+    words >> name >> address >> size >> file;
+    if (line.starts_with(" ") && name.starts_with(section) && file.ends_with(object))
+      bytes += std::strtoll(size.c_str(), nullptr, 16);
+  }
+  return bytes;
+}
+
+// What the objects take from elsewhere: of a C library what copies and clears memory, and no more.
+void expect_no_library(const std::string& folder) {
+  const std::string line = fmt::format(
+      "cd {} && arm-none-eabi-ld -r fashion.o fashion/fashion_kernels.o -o all.o 2>log && arm-none-eabi-nm -u "
+      "all.o >undefined",
+      folder);
+  ASSERT_EQ(std::system(line.c_str()), 0) << line;
+  std::istringstream lines(read_text(folder + "/undefined"));
+  for (std::string kind, symbol; lines >> kind >> symbol;)
+    EXPECT_TRUE(symbol == "memcpy" || symbol == "memset") << symbol;
+}
+
+// RAM and flash are what the header says, by the linker's map and by what the board measures.
+void expect_planned_memory(const std::string& header, const std::string& map, const std::string& measured) {
+  constexpr int64_t kGapsMax = 1024, kRamMax = 256 << 10, kFlashMax = 1 << 20;  // gaps: arrays are aligned
+  int64_t planned = 0;
+  for (const char* part : {"ARENA", "STATE", "SCRATCH", "PORTS"})
+    planned += constant(header, fmt::format("FASHION_{}_BYTES", part));
+  const int64_t linked = linked_bytes(map, ".bss", "fashion.o") + linked_bytes(map, ".data", "fashion_kernels.o");
+  EXPECT_GE(linked, planned);
+  EXPECT_LE(linked, planned + kGapsMax);
+  EXPECT_EQ(linked_bytes(map, ".text", "fashion_kernels.o"), constant(header, "FASHION_CODE_BYTES"));
+  int flash = 0, ram = 0, stack = 0;
+  ASSERT_EQ(std::sscanf(measured.c_str(), "flash %d bytes, RAM %d bytes, stack of a step %d", &flash, &ram, &stack), 3)
+      << measured;
+  EXPECT_GT(ram, linked);
+  EXPECT_LE(ram + constant(header, "FASHION_STACK_BYTES"), kRamMax);
+  EXPECT_GT(flash, constant(header, "FASHION_CODE_BYTES"));
+  EXPECT_LE(flash, kFlashMax);
+  EXPECT_GT(stack, 64);
+  EXPECT_LE(stack, constant(header, "FASHION_STACK_BYTES"));
+  fmt::print("  planned {} bytes of RAM, linked {}; {}", planned, linked, measured);
+}
+
+// The beginnings of the files of Fashion-MNIST: so many images of each part. False where it is not there.
+bool write_images(const std::string& folder, int64_t images) {
+  for (const auto& [from, to] : {std::pair("train", "train"), std::pair("t10k", "test")}) {
+    const std::string files = std::string("/usr/share/datasets/fashion-mnist/") + from;
+    const std::string line = fmt::format(
+        "test -e {0}-images-idx3-ubyte.gz && mkdir -p {1} && zcat {0}-images-idx3-ubyte.gz | head -c {3} "
+        ">{1}/{2}-images "
+        "&& zcat {0}-labels-idx1-ubyte.gz | head -c {4} >{1}/{2}-labels",
+        files, folder, to, 16 + images * 28 * 28, 8 + images);
+    if (std::system(line.c_str()) != 0) return false;
+  }
+  return true;
+}
+
+// A network learns on the board what this machine learns, to the last bit. INGOT_BOARD_IMAGES: from how many images.
+TEST_F(CliBoardTest, LearnsGarments) {
+  const int64_t images = number_from_environment("INGOT_BOARD_IMAGES", 100);
+  const bool is_long = images >= 1000;
+  if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
+  for (const char* target : {"host", "cortex-m7"}) {
+    if (!write_images(path(target), images)) GTEST_SKIP() << "missing Debian packages: dataset-fashion-mnist";
+  }
+  const std::string defines = fmt::format("-DIMAGES={} -DEPOCHS={}", images, is_long ? 4 : 1);
+  const std::string here = said("fashion", "0.002", "host", defines);
+  const std::string there = said("fashion", "0.002", "cortex-m7", defines);
+  ASSERT_TRUE(there.starts_with(here)) << here << "\n" << there;
+  EXPECT_GT(share_of_right(here), is_long ? 0.75 : 0.4) << here;
+  fmt::print("{}", here);
+  expect_no_library(path("cortex-m7"));
+  expect_planned_memory(read_text(path("cortex-m7/fashion/fashion.h")), read_text(path("cortex-m7/map")),
+                        there.substr(here.size()));
 }
 
 TEST_F(CliStaticTest, MistakesAreNamed) {
