@@ -9,6 +9,7 @@
 
 #include "aot/base/error.h"
 #include "aot/codegen/emit_dot_bytes.h"
+#include "aot/codegen/emit_dot_pairs.h"
 #include "aot/codegen/innermost_loop.h"
 #include "schema/kernel_abi.h"
 
@@ -292,6 +293,7 @@ class BodyEmitter {
         std::vector<Value*> args;
         for (size_t k = 0; k < e.args.size(); ++k) args.push_back(arg(k));
         if (e.op == loops::ScalarOp::kDotBytes) return emit_dot_bytes(b_, target_, args);
+        if (e.op == loops::ScalarOp::kDotPairs) return emit_dot_pairs(b_, target_, args);
         return emit_apply(b_, e.op, e.args.back()->dtype, args);
       }
       case ExprKind::kConvert:

@@ -26,10 +26,13 @@ inline constexpr const char* kDims = "ingot.dims";
 //   kUnread         a constant     none                     mark_unread     schedule: its kernel writes nothing
 //   kUnsignedBytes  a contraction  the operand whose i32    multiply_bytes  evaluate, schedule: a product is that of
 //                                  are unsigned bytes                       four bytes, summed up
+//   kPairs          a contraction  none: elements of i32    schedule        evaluate, schedule: a product is that of
+//                                  are two bf16                             these, summed up
 inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
 inline constexpr const char* kTripCount = "ingot.trip_count";
 inline constexpr const char* kUnread = "ingot.unread";
+inline constexpr const char* kPairs = "ingot.pairs";
 inline constexpr const char* kUnsignedBytes = "ingot.unsigned_bytes";
 
 // Of ingot.kernel, for schedule and plan.

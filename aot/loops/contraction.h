@@ -28,7 +28,12 @@ struct Contraction {
   // is that of their bytes, summed up (ScalarOp::kDotBytes); -1: elements are numbers.
   int unsigned_bytes = -1;
 
+  // Elements of the operands are two bf16 each, in words of i32, and a product is that of these, summed up
+  // (ScalarOp::kDotPairs).
+  bool multiplies_pairs = false;
+
   bool multiplies_bytes() const { return unsigned_bytes >= 0; }
+  DType factor() const { return multiplies_pairs ? DType::kI32 : accumulate; }  // as what elements are multiplied
 
   // For one element of the result.
   int64_t products_in_a_sum() const {

@@ -57,7 +57,8 @@ const ScalarOpInfo& info(ScalarOp op) { return kScalarOps[static_cast<size_t>(op
 bool accepts(ScalarOp op, DType dtype) {
   const std::string_view letters = info(op).accepts;
   const char letter = is_float(dtype) ? 'F' : is_bool(dtype) ? 'B' : 'I';
-  return letters.find(letter) != std::string_view::npos || (dtype == DType::kI32 && letters == "W");
+  return letters.find(letter) != std::string_view::npos || (dtype == DType::kI32 && letters == "W") ||
+         (dtype == DType::kF32 && letters == "S");
 }
 
 DType register_dtype(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
@@ -65,6 +66,11 @@ DType register_dtype(DType dtype) { return dtype == DType::kF16 || dtype == DTyp
 DType result_dtype(ScalarOp op, DType dtype) {
   const bool is_test = op == ScalarOp::kIsFinite || (op >= ScalarOp::kEqual && op <= ScalarOp::kGreaterEqual);
   return is_test ? DType::kI1 : dtype;
+}
+
+DType operand_dtype(ScalarOp op, int k, DType dtype) {
+  if (op == ScalarOp::kSelect && k == 0) return DType::kI1;
+  return op == ScalarOp::kDotPairs && k < 2 ? DType::kI32 : dtype;
 }
 
 Index Index::variable(VarId var, int64_t coefficient) {

@@ -37,7 +37,7 @@ enum class ScalarOp : uint8_t {
 struct ScalarOpInfo {
   std::string_view text;
   int arity;
-  std::string_view accepts;  // some of "FIWB"
+  std::string_view accepts;  // some of "FSIWB"
   bool is_primitive;
 };
 const ScalarOpInfo& info(ScalarOp op);
@@ -48,6 +48,8 @@ DType register_dtype(DType dtype);
 
 // The dtype of op(args) when its last argument has `dtype`: i1 for comparisons and is_finite, else `dtype`.
 DType result_dtype(ScalarOp op, DType dtype);
+// ... and that of argument `k`.
+DType operand_dtype(ScalarOp op, int k, DType dtype);
 
 using VarId = int32_t;     // index into Kernel::vars
 using BufferId = int32_t;  // index into Kernel::buffers

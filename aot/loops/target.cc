@@ -112,6 +112,27 @@ constexpr Target kTargets[] = {
      .byte_products = ByteProducts::kAtOnce,
      .is_default = false,
      .machine = kServerMachine},
+    // The same with products of bf16: Cooper Lake, Sapphire Rapids, Zen 4 and later.
+    {.name = "x86-64-v4-bf16",
+     .isa = "x86-64",
+     .triple = "x86_64-unknown-linux-gnu",
+     .cpu = "x86-64-v4",
+     .features = "+avx512vnni,+avx512bf16",
+     .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16",
+     .runs_here =
+         [] {
+           return INGOT_CPU_SUPPORTS("x86-64-v4") && INGOT_CPU_SUPPORTS("avx512vnni") &&
+                  INGOT_CPU_SUPPORTS("avx512bf16");
+         },
+     .vector_bytes = 64,
+     .vector_registers = 32,
+     .spare_registers = 2,
+     .f32 = {.rows = 12, .columns = 32},
+     .f64 = {.rows = 12, .columns = 16},
+     .byte_products = ByteProducts::kAtOnce,
+     .has_pair_products = true,
+     .is_default = false,
+     .machine = kServerMachine},
     {.name = "aarch64",
      .isa = "aarch64",
      .triple = "aarch64-unknown-linux-gnu",
@@ -249,7 +270,10 @@ const Target& find_target(std::string_view name) {
 const Target& strict_row(const Target& target) {
   static const std::vector<Target> rows = [] {
     std::vector<Target> strict(std::begin(kTargets), std::end(kTargets));
-    for (Target& row : strict) row.sums_like = &find_target("x86-64-v3");
+    for (Target& row : strict) {
+      row.sums_like = &find_target("x86-64-v3");
+      row.has_pair_products = false;  // others round otherwise
+    }
     return strict;
   }();
   return *std::ranges::find(rows, target.name, &Target::name);

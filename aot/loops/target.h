@@ -76,6 +76,7 @@ struct Target {
   int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
   ByteProducts byte_products = ByteProducts::kOneByOne;
+  bool has_pair_products = false;     // of bf16, two at a time (ScalarOp::kDotPairs), as an instruction
   bool is_default = true;             // bundles have code for it unless they are told otherwise
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run

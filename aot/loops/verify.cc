@@ -274,8 +274,7 @@ class Verifier {
     require(accepts(e.op, dtype), name + ": does not take " + to_string(dtype));
     require(e.dtype == result_dtype(e.op, dtype), name + ": wrong result dtype");
     for (size_t k = 0; k < e.args.size(); ++k) {
-      const DType wanted = e.op == ScalarOp::kSelect && k == 0 ? DType::kI1 : dtype;
-      require(e.args[k]->dtype == wanted, name + ": operands differ in dtype");
+      require(e.args[k]->dtype == operand_dtype(e.op, static_cast<int>(k), dtype), name + ": operands differ in dtype");
       require(e.args[k]->lanes == e.lanes, name + ": operands differ in lanes");
     }
   }

@@ -101,9 +101,9 @@ std::vector<Tap> taps_at(const ops::Window& window, const Shape& position, const
 }
 
 // out[b, o, p] = sum over taps and input features of the group of input[b', c', tap] * kernel[o, c, tap]
-template <typename T>
+template <typename T, typename Sum>
 void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::vector<T>& kernel,
-              std::vector<T>& out) {
+              std::vector<Sum>& out) {
   const Shape& x = args.inputs[0].type.shape;
   const Shape& w = args.inputs[1].type.shape;
   const Shape& y = args.result_type().shape;
@@ -124,7 +124,7 @@ void convolve(const EvaluateArgs& args, const std::vector<T>& input, const std::
         const int64_t batch = conv.batch_groups > 1 ? group * y[d.output_batch] + b : b;
         const int64_t first_feature = conv.feature_groups > 1 ? group * features : 0;
         const int64_t from = batch * xs[d.input_batch] + first_feature * xs[d.input_feature];
-        T sum{};
+        Sum sum{};
         for (const Tap& tap : taps) {
           const int64_t a = from + tap.input, k = o * ws[d.kernel_output_feature] + tap.kernel;
           for (int64_t c = 0; c < features; ++c) {
@@ -157,6 +157,7 @@ loops::Contraction contraction(const Op& op) {
   loops::Contraction c;
   c.accumulate = ops::accumulate_dtype(op.result()->type.dtype);
   c.unsigned_bytes = ops::unsigned_bytes(op);
+  c.multiplies_pairs = ops::multiplies_pairs(op);
   c.lhs.resize(x.size());
   c.rhs.resize(w.size());
   c.out.resize(y.size());

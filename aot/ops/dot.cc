@@ -29,8 +29,8 @@ std::vector<TensorType> infer(const InferArgs& args) {
 }
 
 // Vectors are matrices of one row, on the left, or of one column.
-template <typename T>
-void multiply(const EvaluateArgs& args, const std::vector<T>& x, const std::vector<T>& y, std::vector<T>& out) {
+template <typename T, typename Sum>
+void multiply(const EvaluateArgs& args, const std::vector<T>& x, const std::vector<T>& y, std::vector<Sum>& out) {
   const int64_t depth = args.inputs[1].type.shape.front();
   if (depth == 0 || out.empty()) return;
   const auto rows = static_cast<int64_t>(x.size()) / depth, columns = static_cast<int64_t>(y.size()) / depth;

@@ -54,8 +54,8 @@ std::vector<TensorType> infer(const InferArgs& args) {
 }
 
 // out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], with each letter a list of dimensions.
-template <typename T>
-void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::vector<T>& rhs, std::vector<T>& out) {
+template <typename T, typename Sum>
+void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::vector<T>& rhs, std::vector<Sum>& out) {
   const Shape& x = args.inputs[0].type.shape;
   const Shape& y = args.inputs[1].type.shape;
   const DotDims dims = ops::read_dot_dims(args.attrs());
@@ -64,7 +64,7 @@ void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::ve
   const auto lhs_m = ops::offsets(x, free_dims(args.inputs[0].type.rank(), dims.lhs_batch, dims.lhs_contract));
   const auto rhs_n = ops::offsets(y, free_dims(args.inputs[1].type.rank(), dims.rhs_batch, dims.rhs_contract));
   const ops::MultiplyAdd multiply_add(args);
-  T* row = out.data();
+  Sum* row = out.data();
   for (size_t b = 0; b < lhs_b.size(); ++b) {
     for (int64_t m : lhs_m) {
       for (size_t k = 0; k < lhs_k.size(); ++k) {
@@ -89,6 +89,7 @@ loops::Contraction contraction(const Op& op) {
   loops::Contraction c;
   c.accumulate = ops::accumulate_dtype(op.result()->type.dtype);
   c.unsigned_bytes = ops::unsigned_bytes(op);
+  c.multiplies_pairs = ops::multiplies_pairs(op);
   c.lhs.resize(x.rank());
   c.rhs.resize(y.rank());
   c.out.resize(op.result()->type.rank());
@@ -215,6 +216,12 @@ std::vector<Sample> samples() {
     sample.integer_high = std::numeric_limits<int32_t>::max();
     return sample;
   };
+  const auto dot_of_pairs = [&](const std::string& x, const std::string& y, const std::string& to) {
+    Sample sample = dot(x, y, "contracting_dims = [1] x [0] {ingot.pairs}", to);
+    sample.integer_low = 0x3E003E00;  // the upper number of each is 0.125, the lower from there to 2
+    sample.integer_high = 0x3E003FFF;
+    return sample;
+  };
   return {
       dot("tensor<3x5xf32>", "tensor<5x4xf32>", "contracting_dims = [1] x [0]", "tensor<3x4xf32>"),
       dot("tensor<17x33xf32>", "tensor<33x19xf32>", "contracting_dims = [1] x [0]", "tensor<17x19xf32>"),
@@ -244,6 +251,8 @@ std::vector<Sample> samples() {
       dot("tensor<3x5xi8>", "tensor<5x4xi8>", "contracting_dims = [1] x [0]", "tensor<3x4xi32>"),
       dot_of_bytes("tensor<3x5xi32>", "tensor<5x4xi32>", 0, "tensor<3x4xi32>"),
       dot_of_bytes("tensor<17x33xi32>", "tensor<33x19xi32>", 1, "tensor<17x19xi32>"),
+      dot_of_pairs("tensor<3x5xi32>", "tensor<5x4xi32>", "tensor<3x4xf32>"),
+      dot_of_pairs("tensor<17x33xi32>", "tensor<33x19xi32>", "tensor<17x19xbf16>"),
   };
 }
 

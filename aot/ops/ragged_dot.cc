@@ -105,8 +105,8 @@ int64_t group_of(const RefTensor& sizes, const RaggedDims& dims, const Shape& lh
   return -1;
 }
 
-template <typename T>
-void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::vector<T>& rhs, std::vector<T>& out) {
+template <typename T, typename Sum>
+void multiply(const EvaluateArgs& args, const std::vector<T>& lhs, const std::vector<T>& rhs, std::vector<Sum>& out) {
   const Shape &x = args.inputs[0].type.shape, &y = args.inputs[1].type.shape;
   const RaggedDims dims = read_dims(args.attrs(), args.inputs[0].type.rank(), args.inputs[1].type.rank());
   const auto lhs_b = ops::offsets(x, dims.dot.lhs_batch), rhs_b = ops::offsets(y, dims.dot.rhs_batch);

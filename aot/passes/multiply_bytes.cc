@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "aot/analysis/byte_depth.h"
 #include "aot/analysis/integer_range.h"
 #include "aot/analysis/made_literal.h"
 #include "aot/analysis/walk.h"
+#include "aot/analysis/word_depth.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/evaluate.h"
 #include "aot/loops/contraction.h"
@@ -101,7 +101,7 @@ std::optional<Bytes> as_bytes(GraphBuilder& b, Value* value, bool is_unsigned, b
 
 // Four bytes in each word. Constants at once, however large they are.
 Value* packed(GraphBuilder& b, Value* bytes, int64_t dim) {
-  Value* const words = b.make(kPackBytes, {bytes}, {{"dimension", IntAttr{dim}}});
+  Value* const words = b.make(kPackWords, {bytes}, {{"dimension", IntAttr{dim}}});
   const LiteralRef literal = constant_of(bytes);
   if (!literal) return words;
   const RefTensor input = from_literal(*literal);
@@ -160,7 +160,7 @@ class Product {
   // In place of the op; null where it stays.
   Value* in_bytes() {
     if (op_.result()->type.dtype != DType::kI32 || op_.attr_map.contains(attributes::kUnsignedBytes)) return nullptr;
-    const std::optional<ByteDepth> depth = byte_depth(op_);
+    const std::optional<WordDepth> depth = byte_depth(op_);
     if (op_.result()->type.elements() == 0 || !depth || !find_bytes()) return nullptr;
     if (pads_by_hand_) pad();
     AttrMap attrs = op_.attr_map;

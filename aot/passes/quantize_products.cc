@@ -7,9 +7,9 @@
 #include <cmath>
 #include <map>
 
-#include "aot/analysis/byte_depth.h"
 #include "aot/analysis/made_literal.h"
 #include "aot/analysis/user_name.h"
+#include "aot/analysis/word_depth.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/algebra.h"
 #include "aot/passes/pass.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <optional>
 
-#include "aot/analysis/byte_depth.h"
 #include "aot/analysis/integer_range.h"
 #include "aot/analysis/walk.h"
+#include "aot/analysis/word_depth.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/algebra.h"
 #include "aot/passes/pass.h"

@@ -7,6 +7,7 @@
 #include "aot/loops/settle_nans.h"
 #include "aot/ops/ops.h"
 #include "aot/schedule/blocks.h"
+#include "aot/schedule/contraction/multiply_pairs.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot {
@@ -84,7 +85,10 @@ Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions
     made = schedule::lower_in_blocks(kernel, *blocks, target, options);
     if (!made) return schedule::lower_stages(kernel, target, options);
   }
-  if (!made) made = lower_roots(kernel, target, options);
+  if (!made) {
+    const std::unique_ptr<Block> pairs = schedule::in_pairs(kernel, target);
+    made = lower_roots(pairs ? *pairs->ops.front() : kernel, target, options);
+  }
   return target.is_strict() ? with_settled_nans(*std::move(made)) : *std::move(made);
 }
 

@@ -55,6 +55,22 @@ TEST(Contraction, LongDepthAndManyRows) {
   check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
 }
 
+TEST(Contraction, PairsOfBF16) {
+  const auto product = [](int64_t depth) { return dot({13, depth}, {depth, 40}, {{}, {}, {1}, {0}}, DType::kBF16); };
+  for (const int64_t depth : {8, 9, 65, 601}) check_kernel(product(depth), sums_of(depth, DType::kBF16));
+  const KernelFunction even = product(64);
+  const auto multiplies_pairs = [&](const loops::Target& target) {
+    const Lowering lowering = lower(*even.kernel, target);
+    return std::ranges::any_of(lowering.steps, [](const LoweredKernel& step) {
+      return loops::print(step.kernel).find("dot_pairs") != std::string::npos;
+    });
+  };
+  for (const loops::Target& target : loops::all_targets()) {
+    EXPECT_EQ(multiplies_pairs(target), target.has_pair_products) << target.name;
+    EXPECT_FALSE(multiplies_pairs(loops::strict_row(target))) << target.name;
+  }
+}
+
 // The first block of columns is one tile wide and the last one is narrower: for each target, one row or many.
 TEST(Contraction, RaggedBlocksOfOneTile) {
   for (const int64_t columns : {48, 96}) check_kernel(dot({1, 1024}, {1024, columns}, {{}, {}, {1}, {0}}));

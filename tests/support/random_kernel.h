@@ -173,8 +173,7 @@ class RandomKernel {
       if (result_dtype(op, dtype) != dtype || !accepts(op, dtype)) continue;
       std::vector<Expr> args;
       for (int k = 0; k < info(op).arity; ++k) {
-        const bool is_condition = op == ScalarOp::kSelect && k == 0;
-        args.push_back(value(is_condition ? DType::kI1 : dtype, depth - 1));
+        args.push_back(value(operand_dtype(op, k, dtype), depth - 1));
       }
       return b_.apply(op, std::move(args));
     }

@@ -7,9 +7,21 @@
 #include "aot/graph/attributes.h"
 
 namespace ingot::ops {
+namespace {
+
+DType sum_of_pairs(const InferArgs& args) {
+  const DType result = args.declared.empty() ? DType::kI32 : args.declared_result().dtype;
+  const bool are_words = args.operands[0].dtype == DType::kI32 && args.operands[1].dtype == DType::kI32;
+  if (!are_words || !is_float(result) || accumulate_dtype(result) != DType::kF32)
+    args.fail(fmt::format("{} needs operands of i32 and a result of f32, f16 or bf16", attributes::kPairs));
+  return result;
+}
+
+}  // namespace
 
 DType product_dtype(const InferArgs& args) {
   const DType x = args.operands[0].dtype, y = args.operands[1].dtype;
+  if (args.attrs().has(attributes::kPairs)) return sum_of_pairs(args);
   if (info(x).dtype_class != info(y).dtype_class) {
     args.fail(fmt::format("cannot multiply {} by {}", to_string(args.operands[0]), to_string(args.operands[1])));
   }
@@ -27,12 +39,14 @@ DType product_dtype(const InferArgs& args) {
 
 int unsigned_bytes(const Op& op) { return static_cast<int>(op.attrs().integer(attributes::kUnsignedBytes, -1)); }
 
+bool multiplies_pairs(const Op& op) { return op.attrs().has(attributes::kPairs); }
+
 void check_unsigned_bytes(const InferArgs& args) {
+  const auto is_i32 = [](const TensorType& type) { return type.dtype == DType::kI32; };
   const int64_t operand = args.attrs().integer(attributes::kUnsignedBytes, -1);
   if (!args.attrs().has(attributes::kUnsignedBytes)) return;
   if (operand != 0 && operand != 1)
     args.fail(fmt::format("{} = {} must be 0 or 1, an operand", attributes::kUnsignedBytes, operand));
-  const auto is_i32 = [](const TensorType& type) { return type.dtype == DType::kI32; };
   if (!std::ranges::all_of(args.operands, is_i32) || !std::ranges::all_of(args.declared, is_i32))
     args.fail(fmt::format("{} needs operands and results of i32", attributes::kUnsignedBytes));
 }

@@ -1,6 +1,7 @@
 // What dot_general and convolution share: dtypes of products and sums, and the building of their loops::Contraction.
 #pragma once
 
+#include "aot/graph/literal.h"
 #include "aot/graph/op.h"
 #include "aot/loops/contraction.h"
 
@@ -13,12 +14,13 @@ DType product_dtype(const InferArgs& args);
 // The dtype of the sums behind a result: f16 and bf16 in f32, narrow integers in 32 bits.
 DType accumulate_dtype(DType result);
 
-// Contraction::unsigned_bytes, as attributes::kUnsignedBytes says, and whether that can be.
+// How words are multiplied, as attributes::kUnsignedBytes and kPairs say.
 int unsigned_bytes(const Op& op);
+bool multiplies_pairs(const Op& op);
 void check_unsigned_bytes(const InferArgs& args);
 
 // sum += a * b: floats in f64 or, with round_partial_sums, rounded to `dtype` at each step; integers wrapping, as numbers
-// or as four bytes each.
+// or as four bytes each; words as two bf16.
 struct MultiplyAdd {
   DType dtype;
   bool round_partial_sums;
@@ -32,6 +34,9 @@ struct MultiplyAdd {
   void operator()(double& sum, double a, double b) const {
     sum = round_partial_sums ? round_to(dtype, sum + round_to(dtype, a * b)) : sum + a * b;
   }
+  void operator()(double& sum, int64_t a, int64_t b) const {
+    for (const int shift : {16, 0}) (*this)(sum, bf16(a >> shift), bf16(b >> shift));
+  }
   void operator()(std::complex<double>& sum, std::complex<double> a, std::complex<double> b) const { sum += a * b; }
   void operator()(int64_t& sum, int64_t a, int64_t b) const {
     if (unsigned_bytes >= 0) return unsigned_bytes == 0 ? add_bytes(sum, a, b) : add_bytes(sum, b, a);
@@ -39,6 +44,10 @@ struct MultiplyAdd {
   }
 
  private:
+  static double bf16(int64_t bits) {
+    const auto low = static_cast<uint16_t>(bits);
+    return load_float(DType::kBF16, reinterpret_cast<const std::byte*>(&low));
+  }
   static void add_bytes(int64_t& sum, int64_t a, int64_t b) {
     for (int shift = 0; shift < 32; shift += 8)
       sum += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
@@ -55,7 +64,9 @@ template <typename Multiply>
 std::vector<RefTensor> sums_of_products(const EvaluateArgs& args, Multiply multiply) {
   RefTensor result(args.result_type());
   const RefTensor &lhs = args.inputs[0], &rhs = args.inputs[1];
-  if (result.is_float()) {
+  if (multiplies_pairs(args.op)) {
+    multiply(args, lhs.i, rhs.i, result.f);
+  } else if (result.is_float()) {
     multiply(args, lhs.f, rhs.f, result.f);
   } else if (result.is_complex()) {
     std::vector<std::complex<double>> values(result.elements());

@@ -72,7 +72,7 @@ void add_parts(Draft& draft, const PartialResults& partial, const Values& makes,
 int prepare_columns(Draft& draft, const Op& root, const ContractionPlan& plan) {
   if (plan.pack_columns != Packing::kPrepared) return -1;
   Value* columns = root.operand(plan.columns_operand);
-  const DType held = loops::register_dtype(plan.space.accumulate);
+  const DType held = loops::register_dtype(plan.space.factor());
   const int temporary = draft.add_temporary({held, {Panels::prepared_elements(plan)}});
   Step step(draft, plan.vector_lanes());
   step.read({columns});

@@ -136,7 +136,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.columns_are_hoisted = c.pack_columns == Packing::kPrepared && way.columns.can_be_hoisted;
   plan.columns_in_panels = plan.columns.cuts_last_axis();
   const auto can_stay = [&](const ContractionSide& side) {
-    return draft.kept(side.value) && side.value->type.dtype == plan.space.accumulate &&
+    return draft.kept(side.value) && side.value->type.dtype == plan.space.factor() &&
            side.linear(plan.rows, plan.space.dims) && side.linear(plan.depth_dims, plan.space.dims) &&
            !plan.depth.is_ragged();
   };

@@ -24,7 +24,8 @@ bool depends_on(const AxisMap& access, const Axis& axis) {
 ContractionPoint::ContractionPoint(Step& step, const ContractionPlan& plan)
     : step_(step),
       plan_(plan),
-      dtype_(loops::register_dtype(plan.space.accumulate)),
+      dtype_(loops::register_dtype(plan.space.factor())),
+      sum_dtype_(loops::register_dtype(plan.space.accumulate)),
       at_(plan.space.dims.size(), Index(0)) {}
 
 void ContractionPoint::set_axis(const Axis& axis, const Index& i) {
@@ -117,6 +118,7 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
 }
 
 Expr ContractionPoint::multiply_add(const Expr& row, const Expr& column, const Expr& sum) const {
+  if (plan_.space.multiplies_pairs) return b().apply(ScalarOp::kDotPairs, {row, column, sum});
   if (is_float(dtype_)) return b().apply(ScalarOp::kFma, {row, column, sum});
   if (!plan_.space.multiplies_bytes())
     return b().apply(ScalarOp::kAdd, {sum, b().apply(ScalarOp::kMultiply, {row, column})});

@@ -22,7 +22,9 @@ class ContractionPoint {
   Step& step() const { return step_; }
   loops::KernelBuilder& b() const { return step_.b(); }
   const ContractionPlan& plan() const { return plan_; }
-  DType dtype() const { return dtype_; }  // of sums and of what is packed: a register dtype
+  // Register dtypes: of what is multiplied and packed, and of sums.
+  DType dtype() const { return dtype_; }
+  DType sum_dtype() const { return sum_dtype_; }
   const loops::Index& operator[](int dim) const { return at_[dim]; }
   // Which column of a vector along the columns.
   loops::Index column_lane() const { return plan_.lanes > 1 ? b().lane() : loops::Index(0); }
@@ -62,7 +64,7 @@ class ContractionPoint {
 
   Step& step_;
   const ContractionPlan& plan_;
-  DType dtype_;
+  DType dtype_, sum_dtype_;
   Indices at_;
 };
 

@@ -21,15 +21,15 @@ class DepthTile {
         columns_(columns),
         row_count_(tile.rows.count),
         column_count_(tile.columns),
-        partial_(b_.tile("partial", dtype_, plan_.depth_lanes, {row_count_, column_count_})),
+        partial_(b_.tile("partial", point.sum_dtype(), plan_.depth_lanes, {row_count_, column_count_})),
         column_(b_.tile("column", dtype_, plan_.depth_lanes, {column_count_})) {}
 
   loops::TileId emit() {
-    for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(dtype_, 0)); });
+    for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(point_.sum_dtype(), 0)); });
     for_each_range(b_, rows_.depth, [&](const Index& offset, const Index& position) {
       multiply_range(offset, position, rows_.depth.back().count);
     });
-    const loops::TileId sums = b_.tile("sum", dtype_, 1, {row_count_, column_count_});
+    const loops::TileId sums = b_.tile("sum", point_.sum_dtype(), 1, {row_count_, column_count_});
     for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, b_.read(partial_, {r, c}))); });
     return sums;
   }

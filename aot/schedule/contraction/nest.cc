@@ -20,9 +20,9 @@ void ContractionNest::declare_scratch() {
   panels_.declare_scratch();
   if (sums_up()) {
     sums_pitch_ = plan_.odd_lines(round_up(plan_.columns.width(), plan_.tile_columns()));
-    sums_ = b_.scratch("sums", point_.dtype(), sums_pitch_ * plan_.rows_per_task);
+    sums_ = b_.scratch("sums", point_.sum_dtype(), sums_pitch_ * plan_.rows_per_task);
   } else if (epilogue_.is_rolled) {
-    tile_ = b_.scratch("tile", point_.dtype(), plan_.tile_rows * plan_.tile_columns());
+    tile_ = b_.scratch("tile", point_.sum_dtype(), plan_.tile_rows * plan_.tile_columns());
   }
 }
 
@@ -195,7 +195,7 @@ Index ContractionNest::sum_at(const Index& row, const Index& column) const {
 void ContractionNest::clear_sums() {
   b_.loop("row", 0, plan_.rows_per_task, 1, [&](Index row) {
     b_.loop("column", 0, sums_pitch_ / plan_.lanes * plan_.lanes, plan_.lanes, [&](Index column) {
-      b_.store(sums_, row * sums_pitch_ + column + point_.column_lane(), b_.constant_int(point_.dtype(), 0));
+      b_.store(sums_, row * sums_pitch_ + column + point_.column_lane(), b_.constant_int(point_.sum_dtype(), 0));
     });
   });
 }

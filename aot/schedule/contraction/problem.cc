@@ -93,7 +93,7 @@ class Reader {
     const Value* value = it.side.value;
     it.is_kept = draft_.kept(value);
     it.is_in_buffer = it.is_kept && it.side.is_affine();
-    it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.accumulate;
+    it.is_plain = it.is_in_buffer && value->type.dtype == problem_.space.factor();
     it.is_joined = is_joined(it.side);
     const auto moves = [&](const Value* part) { return is_moved(part); };
     it.is_moved = it.is_joined ? std::ranges::any_of(value->op->operands, moves) : is_moved(value);

@@ -28,12 +28,12 @@ class RegisterTile {
         tile_(tile),
         columns_(columns),
         vectors_(tile.vectors(plan_)),
-        sum_(b_.tile("sum", dtype_, plan_.lanes, {tile.rows.count, vectors_})),
+        sum_(b_.tile("sum", point.sum_dtype(), plan_.lanes, {tile.rows.count, vectors_})),
         column_(b_.tile("column", dtype_, plan_.lanes, {vectors_})) {}
 
   loops::TileId emit(const std::vector<RowsPanel>& rows) {
     b_.unrolled("r", tile_.rows.count, [&](Index r) {
-      b_.unrolled("v", vectors_, [&](Index v) { b_.set(sum_, {r, v}, b_.constant_int(dtype_, 0)); });
+      b_.unrolled("v", vectors_, [&](Index v) { b_.set(sum_, {r, v}, b_.constant_int(point_.sum_dtype(), 0)); });
     });
     for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.segments[s].start, plan_.segments[s].end);
     return sum_;

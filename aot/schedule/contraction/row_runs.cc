@@ -61,7 +61,7 @@ std::optional<RowRuns> windows_in_place(const ContractionProblem& problem, const
   RowRuns runs;
   runs.lines = lines;
   runs.is_dilated = side.is_dilated();
-  if (!way.rows.is_kept || side.value->type.dtype != problem.space.accumulate ||
+  if (!way.rows.is_kept || side.value->type.dtype != problem.space.factor() ||
       (runs.is_dilated && (depth.count() > 1 || depth.width() > kGapPlacesMax)) ||
       !edges_are_short(problem, way, depth, places_at_once(runs, depth) == depth.width()))
     return std::nullopt;

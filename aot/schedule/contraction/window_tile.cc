@@ -23,7 +23,7 @@ class WindowTile {
         tile_(tile),
         panel_(panel),
         vectors_(tile.vectors(plan_)),
-        sum_(b_.tile("sum", point.dtype(), plan_.lanes, {tile.rows.count, vectors_})) {
+        sum_(b_.tile("sum", point.sum_dtype(), plan_.lanes, {tile.rows.count, vectors_})) {
     point_.set_axis(plan_.columns.axes.back(), columns.start + tile.column);
     const int in_line = tile.rows.count / tile.rows.lines;
     for (int r = 0; r < tile.rows.count; ++r) note_row(r, r / in_line, r % in_line);
@@ -96,7 +96,7 @@ class WindowTile {
 
   void clear() {
     b_.unrolled("r", tile_.rows.count, [&](Index r) {
-      for_each_vector([&](const Index& v) { b_.set(sum_, {r, v}, b_.constant_int(point_.dtype(), 0)); });
+      for_each_vector([&](const Index& v) { b_.set(sum_, {r, v}, b_.constant_int(point_.sum_dtype(), 0)); });
     });
   }
 

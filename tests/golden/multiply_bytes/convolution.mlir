@@ -13,7 +13,7 @@ module {
   func.func @main(%x: tensor<1x4x3x3xui8>) -> tensor<1x1x3x3xi32> {
     %0 = stablehlo.constant dense<128> : tensor<ui8>
     %1 = stablehlo.pad %x, %0, low = [0, 0, 0, 1], high = [0, 0, 0, 1], interior = [0, 0, 0, 0] : (tensor<1x4x3x3xui8>, tensor<ui8>) -> tensor<1x4x3x5xui8>
-    %2 = ingot.pack_bytes %1, dim = 1 : (tensor<1x4x3x5xui8>) -> tensor<1x1x3x5xi32>
+    %2 = ingot.pack_words %1, dim = 1 : (tensor<1x4x3x5xui8>) -> tensor<1x1x3x5xi32>
     %3 = stablehlo.constant dense<[[[[-16317439, -33028862, -49740285]]]]> : tensor<1x1x1x3xi32>
     %4 = stablehlo.convolution(%2, %3) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[0, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, ingot.unsigned_bytes = 0 : i64} : (tensor<1x1x3x5xi32>, tensor<1x1x1x3xi32>) -> tensor<1x1x3x3xi32>
     %5 = stablehlo.constant dense<[-4992]> : tensor<1xi32>

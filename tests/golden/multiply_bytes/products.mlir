@@ -20,15 +20,15 @@ func.func @main(%x: tensor<2x8xui8>, %y: tensor<8x3xi8>, %s: tensor<2x8xi8>, %z:
 // ---- expect
 module {
   func.func @main(%x: tensor<2x8xui8>, %y: tensor<8x3xi8>, %s: tensor<2x8xi8>, %z: tensor<ui8>, %t: tensor<6x2xui8>) -> (tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x2xi32>) {
-    %0 = ingot.pack_bytes %x, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
-    %1 = ingot.pack_bytes %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
+    %0 = ingot.pack_words %x, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
+    %1 = ingot.pack_words %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
     %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] {ingot.unsigned_bytes = 0 : i64} : (tensor<2x2xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
     %3 = stablehlo.convert %s : (tensor<2x8xi8>) -> tensor<2x8xi32>
     %4 = stablehlo.constant dense<-128> : tensor<2x8xi32>
     %5 = stablehlo.subtract %3, %4 : tensor<2x8xi32>
     %6 = stablehlo.convert %5 : (tensor<2x8xi32>) -> tensor<2x8xui8>
-    %7 = ingot.pack_bytes %6, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
-    %8 = ingot.pack_bytes %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
+    %7 = ingot.pack_words %6, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
+    %8 = ingot.pack_words %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
     %9 = stablehlo.dot_general %7, %8, contracting_dims = [1] x [0] {ingot.unsigned_bytes = 0 : i64} : (tensor<2x2xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
     %10 = stablehlo.convert %y : (tensor<8x3xi8>) -> tensor<8x3xi32>
     %11 = stablehlo.constant dense<0> : tensor<i32>
@@ -40,8 +40,8 @@ module {
     %18 = stablehlo.add %9, %17 : tensor<2x3xi32>
     %19 = stablehlo.convert %z : (tensor<ui8>) -> tensor<i32>
     %20 = stablehlo.negate %19 : tensor<i32>
-    %21 = ingot.pack_bytes %x, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
-    %22 = ingot.pack_bytes %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
+    %21 = ingot.pack_words %x, dim = 1 : (tensor<2x8xui8>) -> tensor<2x2xi32>
+    %22 = ingot.pack_words %y, dim = 0 : (tensor<8x3xi8>) -> tensor<2x3xi32>
     %23 = stablehlo.dot_general %21, %22, contracting_dims = [1] x [0] {ingot.unsigned_bytes = 0 : i64} : (tensor<2x2xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
     %24 = stablehlo.convert %y : (tensor<8x3xi8>) -> tensor<8x3xi32>
     %25 = stablehlo.constant dense<0> : tensor<i32>
@@ -50,7 +50,7 @@ module {
     %29 = stablehlo.multiply %26, %28 : tensor<3xi32>
     %30 = stablehlo.broadcast_in_dim %29, dims = [1] : (tensor<3xi32>) -> tensor<2x3xi32>
     %31 = stablehlo.add %23, %30 : tensor<2x3xi32>
-    %32 = ingot.pack_bytes %t, dim = 0 : (tensor<6x2xui8>) -> tensor<2x2xi32>
+    %32 = ingot.pack_words %t, dim = 0 : (tensor<6x2xui8>) -> tensor<2x2xi32>
     %33 = stablehlo.constant dense<[[117768961, 134612222], [3063, 3082]]> : tensor<2x2xi32>
     %34 = stablehlo.dot_general %32, %33, contracting_dims = [0] x [0] {ingot.unsigned_bytes = 0 : i64} : (tensor<2x2xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>
     %35 = stablehlo.constant dense<[-1800, -3800]> : tensor<2xi32>

@@ -1,0 +1,50 @@
+#include "aot/schedule/contraction/multiply_pairs.h"
+
+#include <algorithm>
+
+#include "aot/analysis/walk.h"
+#include "aot/analysis/word_depth.h"
+#include "aot/graph/attributes.h"
+#include "aot/graph/builder.h"
+#include "aot/ops/ops.h"
+
+namespace ingot::schedule {
+namespace {
+
+bool multiplies_bf16(const Op& op) {
+  if (!op.def->contraction || op.results.size() != 1 || op.result()->type.elements() == 0) return false;
+  const auto is_bf16 = [](const Value* operand) { return operand->type.dtype == DType::kBF16; };
+  return std::ranges::all_of(op.operands, is_bf16) && pair_depth(op);
+}
+
+void multiply_in_pairs(GraphBuilder& b, Op& op) {
+  const WordDepth depth = *pair_depth(op);
+  b.before(op);
+  b.location = op.location;
+  Value* const lhs = b.make(kPackWords, {op.operand(0)}, {{"dimension", IntAttr{depth.lhs}}});
+  Value* const rhs = b.make(kPackWords, {op.operand(1)}, {{"dimension", IntAttr{depth.rhs}}});
+  AttrMap attrs = op.attr_map;
+  attrs[attributes::kPairs] = UnitAttr{};
+  replace_op(&op, {b.make(*op.def, {lhs, rhs}, attrs, {op.result()->type})});
+}
+
+}  // namespace
+
+std::unique_ptr<Block> in_pairs(const Op& kernel, const loops::Target& target) {
+  const auto is_meant = [](const auto& op) { return multiplies_bf16(*op); };
+  if (!target.has_pair_products || std::ranges::none_of(kernel.region().ops, is_meant)) return nullptr;
+  auto block = std::make_unique<Block>();
+  ValueMap map;
+  for (const Value* operand : kernel.operands)
+    if (!map.contains(operand)) map[operand] = block->add_argument(operand->type, operand->name);
+  Op* const copy = copy_op(kernel, *block, map);
+  std::vector<Op*> products;
+  for (const auto& op : copy->region().ops) {
+    if (multiplies_bf16(*op)) products.push_back(op.get());
+  }
+  GraphBuilder b;
+  for (Op* op : products) multiply_in_pairs(b, *op);
+  return block;
+}
+
+}  // namespace ingot::schedule
