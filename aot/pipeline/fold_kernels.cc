@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kGainMin = 2;
 constexpr int64_t kResultBytesMax = int64_t{4} << 20;
-constexpr double kComputedNsMax = 2e6;  // of all kernels that are folded: to interpret them takes some hundred times that
+constexpr double kComputedNsMax = 2e6;  // of all that are folded: to interpret them takes some hundred times that
 
 }  // namespace
 
