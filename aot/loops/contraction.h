@@ -28,8 +28,7 @@ struct Contraction {
   // is that of their bytes, summed up (ScalarOp::kDotBytes); -1: elements are numbers.
   int unsigned_bytes = -1;
 
-  // Elements of the operands are two bf16 each, in words of i32, and a product is that of these, summed up
-  // (ScalarOp::kDotPairs).
+  // Elements of the operands are two bf16 each, in words of i32; a product is the sum of theirs (ScalarOp::kDotPairs).
   bool multiplies_pairs = false;
 
   bool multiplies_bytes() const { return unsigned_bytes >= 0; }
