@@ -55,6 +55,71 @@ constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
                                     .l2_bytes_per_ns = 80,
                                     .l3_bytes_per_ns = 16};
 
+// 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
+constexpr Target kAvx512 = {.name = "x86-64-v4",
+                            .isa = "x86-64",
+                            .triple = "x86_64-unknown-linux-gnu",
+                            .cpu = "x86-64-v4",
+                            .features = "",
+                            .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
+                            .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v4"); },
+                            .vector_bytes = 64,
+                            .vector_registers = 32,
+                            .spare_registers = 2,
+                            .f32 = {.rows = 12, .columns = 32},
+                            .f64 = {.rows = 12, .columns = 16},
+                            .byte_products = ByteProducts::kInPairs,
+                            .machine = kServerMachine};
+
+// The same with products of bytes: Cascade Lake, Ice Lake, Zen 4 and later.
+constexpr Target kAvx512Vnni = [] {
+  Target row = kAvx512;
+  row.name = "x86-64-v4-vnni";
+  row.features = "+avx512vnni";
+  row.required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni";
+  row.runs_here = [] { return kAvx512.runs_here() && INGOT_CPU_SUPPORTS("avx512vnni"); };
+  row.byte_products = ByteProducts::kAtOnce;
+  row.is_default = false;
+  return row;
+}();
+
+// The same with products of bf16: Cooper Lake, Sapphire Rapids, Zen 4 and later.
+constexpr Target kAvx512Bf16 = [] {
+  Target row = kAvx512Vnni;
+  row.name = "x86-64-v4-bf16";
+  row.features = "+avx512vnni,+avx512bf16";
+  row.required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16";
+  row.runs_here = [] { return kAvx512Vnni.runs_here() && INGOT_CPU_SUPPORTS("avx512bf16"); };
+  row.has_pair_products = true;
+  return row;
+}();
+
+constexpr Target kAarch64 = {.name = "aarch64",
+                             .isa = "aarch64",
+                             .triple = "aarch64-unknown-linux-gnu",
+                             .cpu = "generic",
+                             .features = "+neon",
+                             .required = "",
+                             .runs_here = [] { return kIsa == "aarch64"; },
+                             .vector_bytes = 16,
+                             .vector_registers = 32,
+                             .spare_registers = 2,
+                             .f32 = {.rows = 6, .columns = 16},
+                             .f64 = {.rows = 6, .columns = 8},
+                             .machine = kArmMachine};
+
+// The same with products of bytes: ARMv8.4-A, and most cores since Cortex-A55 and Neoverse N1.
+constexpr Target kAarch64Dotprod = [] {
+  Target row = kAarch64;
+  row.name = "aarch64-dotprod";
+  row.features = "+neon,+dotprod";
+  row.required = "dotprod";
+  row.runs_here = has_byte_products;
+  row.byte_products = ByteProducts::kSigned;
+  row.is_default = false;
+  return row;
+}();
+
 constexpr Target kTargets[] = {
     // 6x16 fills 12 accumulators + 2 of B + 1 of A of the 16 ymm registers; 7x16 spills.
     {.name = "x86-64-v3",
@@ -81,87 +146,11 @@ constexpr Target kTargets[] = {
                  .in_place_row_share = 0,
                  .packed_apart_share = 0,
                  .lost_columns_share = 2.5}},
-    // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
-    {.name = "x86-64-v4",
-     .isa = "x86-64",
-     .triple = "x86_64-unknown-linux-gnu",
-     .cpu = "x86-64-v4",
-     .features = "",
-     .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
-     .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v4"); },
-     .vector_bytes = 64,
-     .vector_registers = 32,
-     .spare_registers = 2,
-     .f32 = {.rows = 12, .columns = 32},
-     .f64 = {.rows = 12, .columns = 16},
-     .byte_products = ByteProducts::kInPairs,
-     .machine = kServerMachine},
-    // The same with products of bytes: Cascade Lake, Ice Lake, Zen 4 and later.
-    {.name = "x86-64-v4-vnni",
-     .isa = "x86-64",
-     .triple = "x86_64-unknown-linux-gnu",
-     .cpu = "x86-64-v4",
-     .features = "+avx512vnni",
-     .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni",
-     .runs_here = [] { return INGOT_CPU_SUPPORTS("x86-64-v4") && INGOT_CPU_SUPPORTS("avx512vnni"); },
-     .vector_bytes = 64,
-     .vector_registers = 32,
-     .spare_registers = 2,
-     .f32 = {.rows = 12, .columns = 32},
-     .f64 = {.rows = 12, .columns = 16},
-     .byte_products = ByteProducts::kAtOnce,
-     .is_default = false,
-     .machine = kServerMachine},
-    // The same with products of bf16: Cooper Lake, Sapphire Rapids, Zen 4 and later.
-    {.name = "x86-64-v4-bf16",
-     .isa = "x86-64",
-     .triple = "x86_64-unknown-linux-gnu",
-     .cpu = "x86-64-v4",
-     .features = "+avx512vnni,+avx512bf16",
-     .required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16",
-     .runs_here =
-         [] {
-           return INGOT_CPU_SUPPORTS("x86-64-v4") && INGOT_CPU_SUPPORTS("avx512vnni") &&
-                  INGOT_CPU_SUPPORTS("avx512bf16");
-         },
-     .vector_bytes = 64,
-     .vector_registers = 32,
-     .spare_registers = 2,
-     .f32 = {.rows = 12, .columns = 32},
-     .f64 = {.rows = 12, .columns = 16},
-     .byte_products = ByteProducts::kAtOnce,
-     .has_pair_products = true,
-     .is_default = false,
-     .machine = kServerMachine},
-    {.name = "aarch64",
-     .isa = "aarch64",
-     .triple = "aarch64-unknown-linux-gnu",
-     .cpu = "generic",
-     .features = "+neon",
-     .required = "",
-     .runs_here = [] { return kIsa == "aarch64"; },
-     .vector_bytes = 16,
-     .vector_registers = 32,
-     .spare_registers = 2,
-     .f32 = {.rows = 6, .columns = 16},
-     .f64 = {.rows = 6, .columns = 8},
-     .machine = kArmMachine},
-    // The same with products of bytes: ARMv8.4-A, and most cores since Cortex-A55 and Neoverse N1.
-    {.name = "aarch64-dotprod",
-     .isa = "aarch64",
-     .triple = "aarch64-unknown-linux-gnu",
-     .cpu = "generic",
-     .features = "+neon,+dotprod",
-     .required = "dotprod",
-     .runs_here = has_byte_products,
-     .vector_bytes = 16,
-     .vector_registers = 32,
-     .spare_registers = 2,
-     .f32 = {.rows = 6, .columns = 16},
-     .f64 = {.rows = 6, .columns = 8},
-     .byte_products = ByteProducts::kSigned,
-     .is_default = false,
-     .machine = kArmMachine},
+    kAvx512,
+    kAvx512Vnni,
+    kAvx512Bf16,
+    kAarch64,
+    kAarch64Dotprod,
     // rv64gc, what every Linux distribution for it takes for granted. It has no vectors: one of ours is four registers.
     {.name = "riscv64",
      .isa = "riscv64",
