@@ -220,6 +220,7 @@ std::vector<Sample> samples() {
     Sample sample = dot(x, y, "contracting_dims = [1] x [0] {ingot.pairs}", to);
     sample.integer_low = 0x3E003E00;  // the upper number of each is 0.125, the lower from there to 2
     sample.integer_high = 0x3E003FFF;
+    sample.differentiable = false;
     return sample;
   };
   return {
