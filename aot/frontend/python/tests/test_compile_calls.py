@@ -320,3 +320,10 @@ def test_attributes_that_arguments_come_to_have() -> None:
     ):
         step(marked)
     assert step.programs == 1
+
+
+def test_attributes_of_arguments_that_stand_ins_have_too() -> None:
+    marked = XS[0].clone()
+    marked.constant = 2.0
+    with pytest.raises(ingot.torch.TraceError, match="an argument with the attribute `constant`"):
+        step_on(lambda x: x * x.constant)(marked)

@@ -71,6 +71,9 @@ class OfArguments:
     def noted(self, stand_ins: Sequence[torch.Tensor]) -> Iterator[None]:
         """Notes what is asked of the stand-ins of as many arguments; raises TraceError where an argument has it."""
         given = {id(stand_in): argument for stand_in, argument in zip(stand_ins, self._arguments, strict=True)}
+        for stand_in, argument in zip(stand_ins, self._arguments, strict=True):
+            if clash := {*vars(argument)} & {*dir(stand_in)}:
+                raise TraceError(f"has an argument with the attribute `{min(clash)}`, the name of another", fix=PASS)
 
         def missing(tensor: torch.Tensor, name: str) -> Any:
             if id(tensor) in given and not name.startswith("__") and is_users(sys._getframe(1).f_code.co_filename):

@@ -50,6 +50,12 @@ def noted() -> Iterator[Noted]:
         _noting.remove(made)
 
 
+def note(what: str) -> None:
+    """Something else than variables and files that are read."""
+    for made in _noting:
+        made.unknown.append(what)
+
+
 @functools.cache
 def _audited() -> None:
     """Audits from now on, which cannot be undone."""

@@ -22,12 +22,14 @@ from unittest.mock import patch
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.held import Variable
+from ingot.torch.noted import note
 from ingot.torch.places import STANDARD_LIBRARY, place_in, short
 from ingot.torch.reach import codes, global_names, imported_names, is_users
 
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
 DATES = (datetime, datetime.datetime, datetime.date)
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+ABOUT_FILES = (os.stat, os.lstat, os.access)  # by which os.path and pathlib ask whether there is one, and what it is
 ENTROPY = ((os, "urandom"), (random, "_urandom"))
 IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
 OPENED, LISTED = "open", ("os.listdir", "os.scandir")  # events that are audited
@@ -50,13 +52,15 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
         for clock in CLOCKS
         for name in (clock, f"{clock}_ns")
     }
+    substitutes |= {ask: functools.partial(_ask_about, ask, said) for ask in ABOUT_FILES}
     with ExitStack() as undo:
-        for clock, substitute in substitutes.items():
-            undo.enter_context(patch.object(time, clock.__name__, substitute))
+        for original, substitute in substitutes.items():
+            module = os if original in ABOUT_FILES else time
+            undo.enter_context(patch.object(module, original.__name__, substitute))
         for module, name in ENTROPY:
             undo.enter_context(patch.object(module, name, functools.partial(_draw, getattr(module, name))))
         for names in modules:
-            for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_clock(v, substitutes)]:
+            for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
                 names[name] = substitutes[value]
                 undo.callback(names.__setitem__, name, value)
         _reading.append(said)
@@ -64,8 +68,8 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
         yield
 
 
-def _is_clock(value: Any, clocks: dict[Any, Any]) -> bool:
-    return type(value) is type(time.sleep) and value in clocks
+def _is_substituted(value: Any, substitutes: dict[Any, Any]) -> bool:
+    return type(value) is type(time.sleep) and value in substitutes
 
 
 def _read_clock(clock: Callable[[], Any], said: set[str]) -> Any:
@@ -73,6 +77,14 @@ def _read_clock(clock: Callable[[], Any], said: set[str]) -> Any:
     if is_users(frame.f_code.co_filename):
         _say(f"reads time.{clock.__name__}()", frame, said)
     return clock()
+
+
+def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:
+    frame = _asking(sys._getframe(1))
+    if frame:
+        _say(f"asks about {str(path)!r}", frame, said)
+        note(f"the file {path}")
+    return ask(path, *args, **named)
 
 
 def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
