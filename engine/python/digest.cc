@@ -91,6 +91,15 @@ bool is_container(PyObject* value) {
          Py_IS_TYPE(value, &PySet_Type) || Py_IS_TYPE(value, &PyFrozenSet_Type);
 }
 
+// Whether it is a variable that functions share; others are not asked for attributes, which may run what is theirs.
+bool is_cell(PyObject* value) {
+  static PyObject* const type = [] {
+    const Owned types(PyImport_ImportModule("types"));
+    return types ? PyObject_GetAttrString(types.get(), "CellType") : nullptr;
+  }();
+  return type && Py_IS_TYPE(value, reinterpret_cast<PyTypeObject*>(type));
+}
+
 void add_plain(Digest& digest, PyObject* value) {
   if (value == Py_None) return digest.add(kNone);
   if (PyBytes_CheckExact(value)) {
@@ -208,9 +217,9 @@ void Walk::add_attribute(Digest& digest, PyObject* object, PyObject* name, int d
 // A default of a function, or what a cell of its closure has, which counts as deeper: of a plain value there, its type.
 void Walk::add_element(Digest& digest, PyObject* element, int depth) const {
   if (is_plain(element)) return add_plain(digest, element);
+  if (!is_cell(element)) return digest.add(object(element, depth));
   const Owned inside(PyObject_GetAttrString(element, "cell_contents"));
-  PyErr_Clear();
-  if (!inside) return digest.add(object(element, depth));
+  if (!inside) return PyErr_Clear();  // it has no value yet
   if (depth < kDeepest) digest.add(object(inside.get(), depth + 1));
 }
 

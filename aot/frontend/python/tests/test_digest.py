@@ -170,6 +170,17 @@ def test_gives_back_what_it_took() -> None:
             number(held)
 
 
+class Asked:
+    def __getattr__(self, name: str) -> Any:
+        raise SystemExit(name)
+
+
+def test_asks_defaults_for_nothing() -> None:
+    held = library()
+    held["defaulted"] = types.FunctionType(double.__code__, {}, argdefs=(Asked(),))
+    assert number(held) != number(library())
+
+
 def test_takes_dicts_alone() -> None:
     with pytest.raises(TypeError, match="dict"):
         digest([], NAME, True, PARTS)
