@@ -6,7 +6,7 @@ PyTorch's steps change what these hold. A program has its state elsewhere, so of
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,30 +25,31 @@ READ = "read the tensor of the state itself, or a copy of what it is now"
 
 def refuse_arrays(held: Iterable[tuple[str, Any]], state: Tensors) -> None:
     """Raises TraceError for an array, by its path, that lies in the memory of a tensor of the state."""
-    for path, value in held:
-        if isinstance(value, ARRAYS) and (name := _owner(_span_of(value), state)):
+    arrays = [(path, value) for path, value in held if isinstance(value, ARRAYS)]
+    spans = _spans(state) if arrays else {}
+    for path, value in arrays:
+        if name := _owner(_span_of(value), spans):
             what = f"`{path}`, a {type(value).__name__}, lies in the memory of {name!r}, which a program has elsewhere"
             raise TraceError(what, fix=READ)
 
 
 def refuse_views(constants: Iterable[tuple[torch.Tensor, Place | None]], state: Tensors) -> None:
     """Raises TraceError for a tensor that a function reads, at a place, as no state but in the memory of the state."""
+    spans = _spans(state)
     for tensor, place in constants:
-        if tensor.numel() and (name := _owner(_span_in_memory(tensor), state)):
+        if tensor.numel() and (name := _owner(_span_in_memory(tensor), spans)):
             raise TraceError(f"reads a tensor that lies in the memory of {name!r}, and is not it", place, READ)
 
 
-def _owner(span: Span, state: Tensors) -> str | None:
+def _owner(span: Span, spans: Mapping[str, Span]) -> str | None:
     """The tensor of the state that has bytes of a span."""
     first, end = span
-    return next((name for name, (start, stop) in _spans(state) if first < stop and start < end), None)
+    return next((name for name, (start, stop) in spans.items() if first < stop and start < end), None)
 
 
-def _spans(state: Tensors) -> Iterator[tuple[str, Span]]:
+def _spans(state: Tensors) -> dict[str, Span]:
     with without_functions():
-        for name, tensor in state.items():
-            if tensor.numel():
-                yield name, _span_in_memory(tensor)
+        return {name: _span_in_memory(tensor) for name, tensor in state.items() if tensor.numel()}
 
 
 def _span_in_memory(tensor: torch.Tensor) -> Span:

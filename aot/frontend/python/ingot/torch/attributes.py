@@ -70,8 +70,9 @@ class OfArguments:
     @contextmanager
     def noted(self, stand_ins: Sequence[torch.Tensor]) -> Iterator[None]:
         """Notes what is asked of the stand-ins of as many arguments; raises TraceError where an argument has it."""
-        given = {id(stand_in): argument for stand_in, argument in zip(stand_ins, self._arguments, strict=True)}
+        given = {}
         for stand_in, argument in zip(stand_ins, self._arguments, strict=True):
+            given[id(stand_in)] = argument
             if clash := {*vars(argument)} & {*dir(stand_in)}:
                 raise TraceError(f"has an argument with the attribute `{min(clash)}`, the name of another", fix=PASS)
 
