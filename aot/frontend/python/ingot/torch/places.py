@@ -32,6 +32,7 @@ FRAMEWORK_FILES = (
     "<",
 )
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
+LAYOUT = torch._C.TensorBase.layout
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
 STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
@@ -96,13 +97,27 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         if "generator" in kwargs:
             func = getattr(func._overloadpacket, BY_GENERATOR.get(func._overloadname, func._overloadname))
             kwargs = {name: value for name, value in kwargs.items() if name != "generator"}
-        if not self._capture and func.name() != "aten::lift_fresh":
-            for value in torch.utils._pytree.arg_tree_leaves(*args, **kwargs):
-                is_real = isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor)
-                if is_real and id(value) not in self._constants:
-                    raise _stranger(value, func, place, self.paths.get(id(value), ("",))[0])
+        for value in torch.utils._pytree.arg_tree_leaves(*args, **kwargs):
+            if isinstance(value, torch.Tensor):
+                self._refuse(value, func, place)
         refuse_mixed_types(func, args, kwargs, place)
         return self._run(func, args, kwargs)
+
+    def _refuse(self, operand: torch.Tensor, func: Any, place: Place | None) -> None:
+        """Raises TraceError for an operand that no program has."""
+        path = self.paths.get(id(operand), ("",))[0]
+        gives_tensors = any("Tensor" in str(given.type) for given in func._schema.returns)
+        if gives_tensors and (layout := LAYOUT.__get__(operand)) is not torch.strided:
+            what = f"{func.name()} reads {_called(operand, path)}, whose layout is {layout}, and a program's is strided"
+            raise TraceError(what, place, "compute with its to_dense(); sparse gradients of embeddings are taken")
+        is_known = self._capture or func.name() == "aten::lift_fresh" or isinstance(operand, FakeTensor)
+        if not is_known and id(operand) not in self._constants:
+            raise TraceError(
+                f"{func.name()} reads {_called(operand, path)}, which is neither an argument nor state",
+                place,
+                "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a"
+                " constant",
+            )
 
     def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:
         """Which random numbers an op draws; each call must draw others."""
@@ -206,16 +221,12 @@ def short(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def _stranger(tensor: torch.Tensor, func: Any, place: Place | None, path: str) -> TraceError:
-    frame = user_frame(sys._getframe(2))
+def _called(tensor: torch.Tensor, path: str) -> str:
+    """What the user's code calls a tensor, and its type."""
+    frame = user_frame(sys._getframe(3))
     names = {**frame.f_globals, **frame.f_locals} if frame else {}
     name = path or next((name for name, value in names.items() if value is tensor), "")
-    named = f"the tensor `{name}`" if name else "a tensor"
-    return TraceError(
-        f"{func.name()} reads {named} ({tensor.dtype} {tuple(tensor.shape)}), which is neither an argument nor state",
-        place,
-        "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a constant",
-    )
+    return f"{f'the tensor `{name}`' if name else 'a tensor'} ({tensor.dtype} {tuple(tensor.shape)})"
 
 
 def place_of(node: torch.fx.Node) -> Place | None:

@@ -66,6 +66,9 @@ class State:
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
         if id(tensor) not in self._names:
+            if tensor.layout is not torch.strided:
+                what = f"the layout of {name!r} is {tensor.layout}, and a program's state is strided"
+                raise TraceError(what, fix="hold its to_dense()")
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 

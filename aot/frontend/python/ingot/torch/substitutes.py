@@ -68,6 +68,15 @@ def ctc_loss(
     return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
 
 
+def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
+    """A weight of embeddings whose rows that are read are made smaller in place where their norm is too large."""
+    numbers = indices.reshape(-1)
+    rows = weight.index_select(0, numbers)
+    norms = torch.linalg.vector_norm(rows, norm_type, 1, keepdim=True)
+    fitting = torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+    return weight.index_copy_(0, numbers, fitting)
+
+
 def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
     """Whether a transformer's mask is causal, by what its caller says; of others the mask itself is used."""
     return bool(is_causal)
@@ -124,6 +133,7 @@ SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "set_anomaly_enabled"): set_anomaly_enabled,
     (torch, "while_loop"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
+    (torch, "embedding_renorm_"): embedding_renorm_,
     (torch, "grid_sampler"): grid_sampler,
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,

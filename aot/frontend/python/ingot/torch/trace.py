@@ -38,6 +38,8 @@ from ingot.torch.restore import restored
 from ingot.torch.selected import Selecting
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
+from ingot.torch.sparse_gradients import sparse_gradients
+from ingot.torch.sparse_updates import updates_by_rows
 from ingot.torch.static_shapes import run_answered
 from ingot.torch.swallowed import not_swallowed
 from ingot.torch.torch_internals import fakes, same_hook_numbers
@@ -173,6 +175,8 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_arithmetic(choices, modules),
         watched_outside(modules, reached, subject.said),
         asked_identity(reached),
+        sparse_gradients() as sparse,
+        updates_by_rows(sparse),
         composites(subject.state.optimizers, places.composite, choices),
         module_paths(subject.state.models, places.modules),
         explained(places),
