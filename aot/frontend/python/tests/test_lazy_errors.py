@@ -105,3 +105,9 @@ def test_errors_of_the_processors_tensors_stay_as_they_are() -> None:
         hook_of_a_value(x).sum().backward()
     with pytest.raises(RuntimeError, match="does not require grad"):
         torch.ones(3, device=DEVICE).sum().backward()
+
+
+def test_sparse_gradients_are_refused() -> None:
+    table = nn.Embedding(5, 2, sparse=True).to(DEVICE)
+    with pytest.raises(ingot.torch.TraceError, match=r"layout is torch\.sparse_coo.*sparse=False"):
+        table(torch.tensor([1, 3], device=DEVICE)).sum().backward()

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
+from ingot.torch.copied import last_of, nodes_after
 from ingot.torch.errors import TraceError
 from ingot.torch.places import LAYOUT, user_place
 from ingot.torch.torch_internals import node_of
@@ -29,6 +31,7 @@ KEEPING = {aten.clone.default, aten.detach.default, aten.alias.default, aten.neg
 KEEPING |= {getattr(op, kind) for op in SCALING for kind in ("Tensor", "Scalar")}
 ADDING = {aten.add.Tensor, aten.add_.Tensor}
 EMPTYING = {aten.zero_.default}
+FOLLOWED = KEEPING | ADDING | EMPTYING
 # Methods of sparse tensors that tell what a program does not know: how many rows there are, and in which order.
 REFUSED = ("_indices", "_nnz", "_values", "indices", "is_coalesced", "sparse_mask", "values")
 
@@ -55,10 +58,12 @@ class SparseGradients:
     def __init__(self) -> None:
         self._rows: dict[torch.fx.Node, list[Rows]] = {}
         self._dense: set[torch.fx.Node] = set()
+        self._last: torch.fx.Node | None = None  # of those that were followed
 
     def note(self, gradient: torch.Tensor, numbers: torch.Tensor, padding: int) -> None:
         """Says that a gradient is of some rows."""
         flat = numbers.reshape(-1).long()
+        self._follow()
         self._rows[_node_of(gradient)] = [Rows(flat, flat == padding)]
 
     def note_dense(self, tensor: torch.Tensor) -> None:
@@ -67,23 +72,27 @@ class SparseGradients:
 
     def rows(self, tensor: torch.Tensor) -> Rows | None:
         """The rows that a sparse gradient has; None where it has none."""
-        found = self._found(_node_of(tensor)) or []
+        self._follow()
+        found = self._rows[_node_of(tensor)]
         return Rows(*map(torch.cat, zip(*found, strict=True))) if found else None
 
     def has(self, tensor: torch.Tensor) -> bool:
         """Whether a tensor is sparse in PyTorch, and dense here."""
         node = node_of(tensor)
-        return node is not None and self._found(node) is not None
+        if node is None:
+            return False
+        self._follow()
+        return node in self._rows
 
-    def _found(self, node: torch.fx.Node) -> list[Rows] | None:
-        if node in self._rows or node in self._dense:
-            return self._rows.get(node)
-        operands = [self._found(x) if isinstance(x, torch.fx.Node) else None for x in node.args[:2]]
-        if not operands or operands[0] is None or node.target in KEEPING:
-            return operands[0] if node.target in KEEPING else None
-        if node.target in ADDING and operands[1] is not None:
-            return operands[0] + operands[1]
-        return [] if node.target in EMPTYING else None
+    def _follow(self) -> None:
+        """Finds which nodes since the last time are sparse."""
+        graph = get_proxy_mode().tracer.graph
+        for node in nodes_after(graph, self._last) if self._rows else ():
+            if node.target in FOLLOWED and node not in self._dense:
+                rows = [self._rows.get(operand) for operand in node.args[: 2 if node.target in ADDING else 1]]
+                if None not in rows:
+                    self._rows[node] = [] if node.target in EMPTYING else [one for of in rows for one in of or ()]
+        self._last = last_of(graph)
 
 
 class _Noted(torch.autograd.Function):  # type: ignore[misc]  # torch is not checked

@@ -16,6 +16,10 @@ REFUSED = {
     "linalg_eigvals.default": (SPECTRUM, BEFORE),
     "linalg_lstsq.default": ("its rank depends on the values", "use torch.linalg.qr or torch.linalg.pinv"),
     "linalg_matrix_exp.default": ("how many terms it takes depends on the values", "sum as many terms as are needed"),
+    "_sparse_coo_tensor_with_dims_and_tensors.default": (
+        "a program's tensors are dense",
+        "take sparse=False, or give the whole step to ingot.torch.compile, which takes sparse gradients of embeddings",
+    ),
     "poisson.default": ("how many random numbers it takes depends on the values", "use the normal approximation"),
     "_standard_gamma.default": ("how many random numbers it takes depends on the values", BEFORE),
 }

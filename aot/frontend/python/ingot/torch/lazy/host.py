@@ -7,12 +7,14 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
+from ingot.torch.errors import TraceError
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.memory import packed, view_like
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device
+from ingot.torch.places import user_place
 
 # Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
 DRAWN_IN_PLACE = {
@@ -52,6 +54,9 @@ def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
             x.become(on_device(host[key]))
 
     def wrapped(x: torch.Tensor) -> LazyTensor:
+        if x.layout is not torch.strided:
+            what = f"{op._schema.name} gives a tensor whose layout is {x.layout}, and lazy tensors are strided"
+            raise TraceError(what, user_place(), "take sparse=False for embeddings, or compute it on the processor")
         for key, seen in host.items():
             if seen is x:
                 return operands[key]
