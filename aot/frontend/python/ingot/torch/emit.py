@@ -124,7 +124,13 @@ class Emitter:
         result = self.lowering.results[0]
         if len(self.lowering.results) == 1 and result and 0 in result.shape:
             return self.lowering.constant(0, result)
-        value = rule(self.lowering, *args, **kwargs)
+        try:
+            value = rule(self.lowering, *args, **kwargs)
+        except TypeError as error:
+            if not _takes_computed_number(node):
+                raise
+            what = f"aten.{name} takes a number that Python computes in each call, and a program has it fixed"
+            raise TraceError(what, fix="index by a tensor of such numbers, x[torch.arange(3) + n]") from error
         if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
             raise TraceError(
                 f"aten.{name} gave {value.type} where PyTorch gives {self.lowering.results[0]}", self.lowering.place
@@ -137,6 +143,11 @@ class Emitter:
         if real.dtype is torch.bfloat16:
             return self.lowering.convert(self.lowering.dense(real.float().numpy(), "f32"), "bf16")
         return self.lowering.dense(real.numpy(), dtype_name(real.dtype))
+
+
+def _takes_computed_number(node: torch.fx.Node) -> bool:
+    """Whether a program computes a number that an op takes."""
+    return any(isinstance(read.meta.get("val"), torch.SymInt | torch.SymFloat) for read in node.all_input_nodes)
 
 
 @dataclass(frozen=True)

@@ -328,14 +328,25 @@ def is_own_iterator(value: Any) -> bool:
     return is_builtin or module == "itertools"
 
 
+def reduced(iterator: Any) -> tuple[Any, ...]:
+    """What an iterator of Python's own is made of, and how far it is; nothing where that cannot be read.
+
+    A cycle's list of what was gone through is its own, and not to be changed: it is copied.
+    """
+    with warnings.catch_warnings(), contextlib.suppress(TypeError):  # from Python 3.12 on it is deprecated
+        warnings.simplefilter("ignore")
+        made_of, *place = iterator.__reduce__()[1:]
+        if isinstance(iterator, itertools.cycle):
+            place = [(tuple(place[0][0]), place[0][1])]
+        return made_of, *place
+    return ()
+
+
 def _iterator(iterator: Any, path: str, names: Names) -> Edges:
     """What an iterator of Python's own is made of, and how far it is where that can be read."""
 
     def parts() -> tuple[Any, ...]:
-        with warnings.catch_warnings(), contextlib.suppress(TypeError):  # from Python 3.12 on it is deprecated
-            warnings.simplefilter("ignore")
-            return tuple(iterator.__reduce__()[1:])
-        return tuple(gc.get_referents(iterator))
+        return reduced(iterator) or tuple(gc.get_referents(iterator))
 
     for i, part in enumerate(parts()):
         yield Held(f"{path}'s part {i}", part, functools.partial(lambda i: parts()[i], i))

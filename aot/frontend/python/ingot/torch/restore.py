@@ -8,6 +8,7 @@ import collections
 import ctypes
 import functools
 import io
+import itertools
 import mmap
 import random
 import types
@@ -19,11 +20,13 @@ import numpy as np
 import torch
 
 from ingot.torch.held import ABSENT, Element, Written
-from ingot.torch.reach import ABC, codes, is_users, registered_with
+from ingot.torch.reach import ABC, codes, is_users, reduced, registered_with
 from ingot.torch.snapshot import BYTES, C_VALUES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
 MOST_RESTORED = 1 << 20  # elements of an array
+# Iterators that can go back.
+ITERATORS = (*map(type, map(iter, ([], (), "", b"", bytearray(), range(0)))), type(reversed([])), itertools.chain)
 
 
 @contextmanager
@@ -159,6 +162,33 @@ def _clear_new(cached: Any, size: int) -> None:
         cached.cache_clear()
 
 
+def _place_of(iterator: Any) -> Any:
+    return (*reduced(iterator), None, None)[1]
+
+
+def _go_back(iterator: Any, was: Any) -> None:
+    if was is not None and _place_of(iterator) != was:
+        iterator.__setstate__(was)
+
+
+def _place_in_cycle(cycle: Any) -> Any:
+    """What it goes through, and where; and a copy of what it went through before."""
+    (inner,), (gone, is_again) = reduced(cycle)
+    return inner, _place_of(inner), ([*gone], is_again)
+
+
+def _go_back_in_cycle(cycle: Any, was: Any) -> None:
+    inner, place, before = was
+    (now,), (gone, _) = reduced(cycle)
+    if now is inner:
+        _go_back(inner, place)
+        cycle.__setstate__(before)
+    elif place is not None:  # all is gone through, and it goes through what it kept
+        cycle.__setstate__(([*gone], True))
+        for _ in range(place):
+            next(cycle)
+
+
 # What is read of objects of a type before, and how it is written back.
 WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...] = (
     ((dict, collections.UserDict), dict, _refill),
@@ -172,6 +202,8 @@ WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...
     (io.IOBase, place_in_file, lambda f, was: None if was is None else f.seek(was)),
     (C_VALUES, bytes, _refill_memory),
     ((*BYTES, mmap.mmap), bytes, _refill_bytes),
+    (itertools.cycle, _place_in_cycle, _go_back_in_cycle),
+    (ITERATORS, _place_of, _go_back),
     (functools._lru_cache_wrapper, lambda f: f.cache_info().currsize, _clear_new),
     (torch.Generator, lambda g: g.get_state(), lambda g, was: g.set_state(was)),
 )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.fx.experimental.sym_node import METHOD_TO_OPERATOR
 
 from ingot.stablehlo import TensorType, Value
 from ingot.torch.lowering import Lowering, Operand
@@ -100,6 +101,11 @@ def _power(e: Lowering, x: Operand, y: Operand) -> Value:
     return _arithmetic("power")(e, x, y)
 
 
+def _is_integer(e: Lowering, x: Operand) -> Value:
+    number = e.tensor(x, FLOAT)
+    return e.compare("EQ", e.binary("subtract", number, e.unary("floor", number)), e.constant(0, FLOAT))
+
+
 def _to_float(e: Lowering, x: Operand) -> Value:
     return e.tensor(x, FLOAT)
 
@@ -126,6 +132,7 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     operator.lshift: _bitwise("shift_left"),
     operator.rshift: _bitwise("shift_right_arithmetic"),
     torch.sym_not: lambda e, x: e.unary("not", x),
+    METHOD_TO_OPERATOR["is_integer"]: _is_integer,
     round: _round,
     torch.sym_sum: _sum,
     math.floor: _whole("floor"),

@@ -152,6 +152,7 @@ def counting(factor: Callable[[int], float], message: str = "") -> Callable[[], 
 COUNTED: dict[str, tuple[Callable[[int], float], str]] = {
     "power_of_a_float": (lambda n: 2.0**-n, ""),
     "halves_by_stages": (lambda n: 0.5 ** (n // 2), ""),
+    "halves_of_even_ones": (lambda n: 1.0 if (n / 2).is_integer() else 0.5, ""),
     "stages_and_places": (lambda n: 1 / (1 + n // 3 + n % 3), ""),
     "power_of_an_integer": (lambda n: 2**-n, INSTEAD),
     "stages_and_places_at_once": (lambda n: sum(divmod(n, 3)), INSTEAD),
@@ -164,6 +165,18 @@ for name, (factor, message) in COUNTED.items():
     counted = counting(factor, message)
     counted.__name__ = f"counts_{name}"
     CASES[counted.__name__] = CASES.pop("make")
+
+
+@case(r"roll.default takes a number that Python computes in each call")
+def rolls_by_a_counter() -> Training:
+    model, optimizer = linear()
+    turn = [0]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        turn[0] += 1
+        return usual_step(model, optimizer, torch.roll(x, turn[0], 1))  # here
+
+    return Training(model, optimizer, step)
 
 
 def thirds(held: list[Any]) -> float:
