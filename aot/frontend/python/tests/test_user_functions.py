@@ -52,6 +52,17 @@ def several_losses() -> Training:
     return Training(model, optimizer, step)
 
 
+def losses_in_a_tensor() -> Training:
+    model, optimizer = linear()
+
+    def step(x: torch.Tensor) -> dict[str, torch.Tensor]:
+        loss = usual_step(model, optimizer, x)
+        seen = torch.tensor([[loss, 1], [loss.item(), x.shape[0]]])
+        return {"loss": loss, "seen": seen.sum()}
+
+    return Training(model, optimizer, step)
+
+
 def gradient_penalty() -> Training:
     model, optimizer = linear()
 
@@ -315,6 +326,7 @@ def scripted() -> Training:
 CASES: dict[str, Callable[[], Training]] = {
     "micro_batches": micro_batches,
     "several_losses": several_losses,
+    "losses_in_a_tensor": losses_in_a_tensor,
     "gradient_penalty": gradient_penalty,
     "gradients_cleared_last": cleared_last(to_none=True),
     "gradients_zeroed_last": cleared_last(to_none=False),
@@ -426,7 +438,25 @@ def steps_a_strange_scheduler() -> Training:
     return Training(model, optimizer, step)
 
 
+def moves_a_rate_in_place() -> Training:
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.param_groups[0]["lr"].mul_(0.9)
+        return usual_step(model, optimizer, x)
+
+    return Training(model, optimizer, step)
+
+
+def makes_a_new_tensor() -> Training:
+    model, optimizer = linear()
+    return Training(model, optimizer, lambda x: x.new_tensor([usual_step(model, optimizer, x), 1.0]).sum())
+
+
 REFUSED: list[tuple[Callable[[], Training], str]] = [
+    (moves_a_rate_in_place, r"py:\d+.*`mul_` is of tensors.*rate = rate \* 0.9"),
+    (makes_a_new_tensor, r"py:\d+.*asks for the values of a tensor.*torch.stack"),
     (carries_gradients, r"py:\d+.*gradient of 'weight' lives on.*zero_grad\(\) before backward.*keep_gradients=True"),
     (scales_losses, r"py:\d+.*GradScaler looks at gradients.*GradScaler\(enabled=False\)"),
     (searches_lines, r"py:\d+.*LBFGS looks at losses.*Adam"),

@@ -181,6 +181,9 @@ def only_trace_errors() -> Iterator[None]:
     except TraceError:
         raise
     except AttributeError as error:
+        if isinstance(error.obj, torch.SymFloat | torch.SymInt):
+            what = f"`{error.name}` is of tensors, and asked of a number that the program takes or computes"
+            raise TraceError(what, user_line(error), "compute another number: rate = rate * 0.9") from error
         if not isinstance(error.obj, torch.Tensor):
             raise TraceError(f"AttributeError: {error}", user_line(error)) from error
         what = f"`{error.name}`, an attribute of a tensor, is not there while the function is traced"

@@ -5,11 +5,14 @@ Functions whose gradient is one op without a row are made of ops that have rows;
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 
@@ -118,6 +121,32 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     """Anomaly detection raises for a gradient that is not a number: while a function is traced there are no values."""
 
 
+make_tensor = torch.tensor
+
+
+def tensor(data: Any, *, dtype: torch.dtype | None = None, requires_grad: bool = False, **where: Any) -> torch.Tensor:
+    """``torch.tensor(data)``, where some of its numbers are computed by the program, or are tensors without values."""
+    leaves = pytree.tree_leaves(data) if isinstance(data, list | tuple) else [data]
+    if not any(isinstance(leaf, FakeTensor | torch.SymFloat | torch.SymInt) for leaf in leaves):
+        return make_tensor(data, dtype=dtype, requires_grad=requires_grad, **where)
+    together = dtype or functools.reduce(torch.promote_types, map(_type_of, leaves))
+
+    def put(value: Any) -> torch.Tensor:
+        if isinstance(value, list | tuple):
+            return torch.stack([put(element) for element in value])
+        return value.to(together) if isinstance(value, torch.Tensor) else torch.scalar_tensor(value, dtype=together)
+
+    return put(data).detach().clone().requires_grad_(requires_grad)
+
+
+def _type_of(number: Any) -> torch.dtype:
+    """The type of a tensor of a number."""
+    if isinstance(number, torch.Tensor):
+        return number.dtype
+    like = 1.0 if isinstance(number, torch.SymFloat) else 1 if isinstance(number, torch.SymInt) else number
+    return make_tensor(like).dtype
+
+
 run_script = torch.jit.ScriptFunction.__call__
 
 
@@ -131,6 +160,7 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
 SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "cond"): cond,
     (torch, "set_anomaly_enabled"): set_anomaly_enabled,
+    (torch, "tensor"): tensor,
     (torch, "while_loop"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "embedding_renorm_"): embedding_renorm_,

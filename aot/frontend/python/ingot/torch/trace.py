@@ -54,6 +54,7 @@ OF_FIXED_SHAPE: dict[Any, str] = {
 }
 
 
+NOT_ALLOCATED = "its data is not allocated yet"
 WITHOUT_GRADIENT = "does not require grad and does not have a grad_fn"
 
 
@@ -241,6 +242,13 @@ def explained(places: Places) -> Iterator[None]:
         what = "control flow that torch itself traces (while_loop, map, scan) is not supported"
         fix = "use a loop of Python's, which is unrolled; torch.cond by that name, or Python's if"
         raise TraceError(what, user_line(error), fix) from error
+    except RuntimeError as error:
+        if NOT_ALLOCATED not in str(error):
+            raise
+        what = "PyTorch asks for the values of a tensor, which are known only when the program runs"
+        raise TraceError(
+            what, user_line(error), "make it of tensors by torch.stack, torch.cat or torch.where"
+        ) from error
     except DynamicOutputShapeException as error:
         raise ValueAsked(
             f"the shape of what {error.func} gives depends on the values in a tensor",
