@@ -51,7 +51,7 @@ typedef struct ingot_code_header {
   uint32_t features_bytes;
   uint64_t image_offset; /* from the start of the segment */
   uint64_t image_bytes;
-  char isa[16];   /* "x86-64", "aarch64", "riscv64"; zero padded */
+  char isa[16];   /* "x86-64", "aarch64", "riscv64", "armv7e-m"; zero padded */
   uint64_t flags; /* ingot_code_flags */
 } ingot_code_header;
 

@@ -1,11 +1,12 @@
 #include "engine/src/bundle.h"
 
-#include <cinttypes>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 
 #include "engine/src/checksum.h"
 #include "engine/src/cpu_features.h"
+#include "engine/src/inflate.h"
 #include "engine/src/memory_cursor.h"
 #include "engine/src/session.h"
 #include "engine/src/verify_plan.h"
@@ -111,9 +112,13 @@ void fill_requirements(ingot_bundle* bundle) {
   r.session_bytes_per_thread = kSessionBytesPerThread;
 }
 
-const ingot_open_options& chosen(const ingot_open_options* options) {
-  static constexpr ingot_open_options kDefaults = {};
-  return options ? *options : kDefaults;
+// Whether addresses of this processor reach so far: a count of bytes that it cuts off would pass for a small one.
+bool is_addressable(const ingot_requirements& r) {
+  for (const uint64_t bytes :
+       {r.bundle_bytes, r.session_bytes, r.arena_bytes, r.state_bytes, r.scratch_bytes_per_thread}) {
+    if (static_cast<size_t>(bytes) != bytes) return false;
+  }
+  return true;
 }
 
 // Everything that probing and opening have in common. bundle->file is set.
@@ -134,7 +139,8 @@ ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options
     if (checks_rodata) INGOT_TRY(check_segment(*bundle, *rodata, "read-only data", error));
   }
   fill_requirements(bundle);
-  return INGOT_OK;
+  if (is_addressable(bundle->requirements)) return INGOT_OK;
+  return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs more memory than this processor has addresses for");
 }
 
 ingot_status verify_plans(const ingot_bundle& bundle, void* workspace, ingot_error* error) {
@@ -172,7 +178,20 @@ ingot_status make_executable(ingot_bundle* bundle, const ingot_open_options& opt
                   bundle->code.image_bytes, &bundle->image, error);
 }
 
-// On failure the file is given back.
+FileBytes borrowed(const void* bytes, uint64_t byte_count) {
+  FileBytes map;
+  map.bytes = static_cast<const uint8_t*>(bytes);
+  map.byte_count = byte_count;
+  return map;
+}
+
+}  // namespace
+
+const ingot_open_options& chosen(const ingot_open_options* options) {
+  static constexpr ingot_open_options kDefaults = {};
+  return options ? *options : kDefaults;
+}
+
 ingot_status open_bundle(const FileBytes& file, const ingot_open_options& options, void* memory, uint64_t memory_bytes,
                          ingot_bundle** out, ingot_error* error) {
   ingot_bundle bundle;
@@ -183,11 +202,14 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options& option
       return fail(error, INGOT_MISALIGNED, "the bundle's memory must start at a multiple of 64");
     }
     if (memory_bytes < bundle.requirements.bundle_bytes) {
-      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %" PRIu64 " bytes and was given %" PRIu64,
+      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs %ju bytes and was given %ju",
                   bundle.requirements.bundle_bytes, memory_bytes);
     }
     const ingot_segment_record* initial = bundle.metadata.initial_state();
-    if (initial) INGOT_TRY(check_segment(bundle, *initial, "initial state", error));
+    if (initial) {
+      INGOT_TRY(check_segment(bundle, *initial, "initial state", error));
+      INGOT_TRY(check_readable(*initial, "initial state", error));
+    }
     void* workspace = static_cast<uint8_t*>(memory) + round_up(sizeof(ingot_bundle), kBlockAlignmentBytes);
     INGOT_TRY(verify_plans(bundle, workspace, error));
     return make_executable(&bundle, options, error);
@@ -200,9 +222,8 @@ ingot_status open_bundle(const FileBytes& file, const ingot_open_options& option
   return INGOT_OK;
 }
 
-// The file is given back.
-ingot_status probe(const FileBytes& file, const ingot_open_options& options, ingot_requirements* out,
-                   ingot_error* error) {
+ingot_status probe_bundle(const FileBytes& file, const ingot_open_options& options, ingot_requirements* out,
+                          ingot_error* error) {
   ingot_bundle bundle;
   bundle.file = file;
   const ingot_status status = read_bundle(&bundle, options, false, error);
@@ -210,15 +231,6 @@ ingot_status probe(const FileBytes& file, const ingot_open_options& options, ing
   if (status == INGOT_OK) *out = bundle.requirements;
   return status;
 }
-
-FileBytes borrowed(const void* bytes, uint64_t byte_count) {
-  FileBytes map;
-  map.bytes = static_cast<const uint8_t*>(bytes);
-  map.byte_count = byte_count;
-  return map;
-}
-
-}  // namespace
 
 uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
   uint64_t most = 0;
@@ -234,59 +246,20 @@ uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan) {
 
 using namespace ingot::engine;
 
-ingot_status ingot_probe_file(const char* path, ingot_requirements* out, ingot_error* error) {
-  return ingot_probe_file_with(path, nullptr, out, error);
-}
-
 ingot_status ingot_probe_memory(const void* bytes, uint64_t byte_count, ingot_requirements* out, ingot_error* error) {
   return ingot_probe_memory_with(bytes, byte_count, nullptr, out, error);
-}
-
-ingot_status ingot_probe_file_with(const char* path, const ingot_open_options* options, ingot_requirements* out,
-                                   ingot_error* error) {
-  if (!path || !out) return null_argument(error);
-  FileBytes file;
-  const bool is_copied = chosen(options).bundle_check;
-  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
-  return probe(file, chosen(options), out, error);
 }
 
 ingot_status ingot_probe_memory_with(const void* bytes, uint64_t byte_count, const ingot_open_options* options,
                                      ingot_requirements* out, ingot_error* error) {
   if (!bytes || !out) return null_argument(error);
-  return probe(borrowed(bytes, byte_count), chosen(options), out, error);
-}
-
-ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
-                             ingot_bundle** out, ingot_error* error) {
-  if (!path || !memory || !out) return null_argument(error);
-  FileBytes file;
-  const ingot_open_options& o = chosen(options);
-  const bool is_copied = o.copy_file || o.code_check || o.bundle_check;  // what a check has seen does not change
-  INGOT_TRY(is_copied ? read_file(path, &file, error) : map_file(path, &file, error));
-  return open_bundle(file, o, memory, memory_bytes, out, error);
+  return probe_bundle(borrowed(bytes, byte_count), chosen(options), out, error);
 }
 
 ingot_status ingot_open_memory(const void* bytes, uint64_t byte_count, const ingot_open_options* options, void* memory,
                                uint64_t memory_bytes, ingot_bundle** out, ingot_error* error) {
   if (!bytes || !memory || !out) return null_argument(error);
   return open_bundle(borrowed(bytes, byte_count), chosen(options), memory, memory_bytes, out, error);
-}
-
-ingot_status ingot_read_file(const char* path, ingot_file* out, ingot_error* error) {
-  if (!path || !out) return null_argument(error);
-  FileBytes file;
-  INGOT_TRY(read_file(path, &file, error));
-  *out = {file.bytes, file.byte_count};
-  return INGOT_OK;
-}
-
-void ingot_free_file(ingot_file* file) {
-  if (!file) return;
-  FileBytes copy = borrowed(file->bytes, file->byte_count);
-  copy.is_copy = true;
-  free_bytes(&copy);
-  *file = {};
 }
 
 void ingot_close(ingot_bundle* bundle) {

@@ -22,6 +22,17 @@ struct ingot_bundle {
 
 namespace ingot::engine {
 
+// The options that are meant: null is the defaults.
+const ingot_open_options& chosen(const ingot_open_options* options);
+
+// For ingot_probe_*. The file is given back.
+ingot_status probe_bundle(const FileBytes& file, const ingot_open_options& options, ingot_requirements* out,
+                          ingot_error* error);
+
+// For ingot_open_*. On failure the file is given back.
+ingot_status open_bundle(const FileBytes& file, const ingot_open_options& options, void* memory, uint64_t memory_bytes,
+                         ingot_bundle** out, ingot_error* error);
+
 // The most scratch that a step of the plan asks for; a multiple of 64.
 uint64_t plan_scratch_bytes(const CodeView& code, const PlanView& plan);
 

@@ -1,6 +1,5 @@
 #include "engine/src/bundle_metadata.h"
 
-#include <cinttypes>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -31,6 +30,13 @@ const schema::Bundle& bundle_of(const void* root) { return *static_cast<const sc
 template <typename T>
 uint32_t size(const flatbuffers::Vector<T>* vector) {
   return vector ? vector->size() : 0;
+}
+
+template <typename T, typename Record>
+void view_records(const flatbuffers::Vector<T>* vector, const Record** records, uint32_t* count) {
+  if (!vector) return;
+  *records = reinterpret_cast<const Record*>(vector->Data());
+  *count = vector->size();
 }
 
 const char* text(const flatbuffers::String* string) { return string ? string->c_str() : ""; }
@@ -185,7 +191,7 @@ ingot_status check_header(const ingot_bundle_header& header, uint64_t file_bytes
                 INGOT_KERNEL_ABI_VERSION);
   }
   if (header.file_bytes > file_bytes) {
-    return fail(error, INGOT_TRUNCATED, "the bundle has %" PRIu64 " bytes of %" PRIu64, file_bytes, header.file_bytes);
+    return fail(error, INGOT_TRUNCATED, "the bundle has %ju bytes of %ju", file_bytes, header.file_bytes);
   }
   if (header.header_bytes != sizeof header || header.reserved != 0 || header.metadata_offset < sizeof header ||
       header.metadata_offset % kBlockAlignmentBytes != 0 || header.metadata_offset > header.file_bytes ||
@@ -273,12 +279,9 @@ FrozenView Metadata::frozen(uint32_t index) const {
 PlanView Metadata::plan(uint32_t target, uint32_t entry) const {
   const schema::Plan& p = *bundle_of(root_).targets()->Get(target)->plans()->Get(entry);
   PlanView view;
-  view.buffer_count = size(p.buffers());
-  view.step_count = size(p.steps());
-  view.operand_count = size(p.operands());
-  if (p.buffers()) view.buffers = reinterpret_cast<const ingot_buffer_record*>(p.buffers()->Data());
-  if (p.steps()) view.steps = reinterpret_cast<const ingot_step_record*>(p.steps()->Data());
-  if (p.operands()) view.operands = reinterpret_cast<const ingot_operand*>(p.operands()->Data());
+  view_records(p.buffers(), &view.buffers, &view.buffer_count);
+  view_records(p.steps(), &view.steps, &view.step_count);
+  view_records(p.operands(), &view.operands, &view.operand_count);
   if (p.operand_buffers()) view.operand_buffers = p.operand_buffers()->data();
   view.arena_bytes = p.arena_bytes();
   view.lower_bound_bytes = p.lower_bound_bytes();

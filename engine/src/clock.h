@@ -1,16 +1,12 @@
 // The monotonic clock.
 #pragma once
 
-#include <time.h>
-
-#include <cstdint>
+#include "engine/src/error.h"
 
 namespace ingot::engine {
 
-inline uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
-}
+// INGOT_BAD_ARGUMENT where neither a system nor the application has one; then it is always 0.
+ingot_status check_clock(ingot_error* error);
+uint64_t now_ns();
 
 }  // namespace ingot::engine

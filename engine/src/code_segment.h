@@ -33,8 +33,20 @@ struct CodeImage {
   uint64_t byte_count = 0;
 };
 
+// The function that starts at an offset of the image. The lowest bit of an address tells ARM's processors that the
+// instructions are Thumb's.
+inline ingot_kernel kernel_at(const CodeImage& image, uint32_t code_offset) {
+#if defined(__thumb__)
+  constexpr uintptr_t kInstructionSet = 1;
+#else
+  constexpr uintptr_t kInstructionSet = 0;
+#endif
+  return reinterpret_cast<ingot_kernel>(reinterpret_cast<uintptr_t>(image.bytes + code_offset) | kInstructionSet);
+}
+
 // Maps `byte_count` bytes of code that lie at `code` and, if file.descriptor is a file, at file_offset in it. From a
 // file the mapping is of the file itself; where that is not possible, and for code in memory, it is of a sealed copy.
+// An engine without files runs code where it lies.
 ingot_status map_code(const FileBytes& file, uint64_t file_offset, const uint8_t* code, uint64_t byte_count,
                       CodeImage* out, ingot_error* error);
 void unmap_code(CodeImage* image);

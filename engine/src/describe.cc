@@ -35,6 +35,18 @@ ingot_status find_port(const ingot_bundle* bundle, uint32_t entry, bool is_outpu
   return find_by_name(bundle->metadata, ports_of(bundle, entry, is_output), name, out, error);
 }
 
+const char* entry_name(const Metadata& m, uint32_t, uint32_t i) { return m.entry(i).name; }
+const char* state_name(const Metadata& m, uint32_t, uint32_t i) { return m.state(i).tensor.name; }
+
+// A state, or an entry point.
+ingot_status find(const ingot_bundle* bundle, bool is_state, const char* name, uint32_t* out, ingot_error* error) {
+  if (!bundle || !name || !out) return null_argument(error);
+  const Metadata& m = bundle->metadata;
+  const Names names =
+      is_state ? Names{"state", m.state_count(), state_name} : Names{"entry point", m.entry_count(), entry_name};
+  return find_by_name(m, names, name, out, error);
+}
+
 }  // namespace
 
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
@@ -96,10 +108,7 @@ ingot_status ingot_get_state_info(const ingot_bundle* bundle, uint32_t state, in
 }
 
 ingot_status ingot_find_entry(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return null_argument(error);
-  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.entry(i).name; };
-  const Metadata& m = bundle->metadata;
-  return find_by_name(m, {"entry point", m.entry_count(), name_of}, name, out, error);
+  return find(bundle, false, name, out, error);
 }
 
 ingot_status ingot_find_input(const ingot_bundle* bundle, uint32_t entry, const char* name, uint32_t* out,
@@ -113,8 +122,5 @@ ingot_status ingot_find_output(const ingot_bundle* bundle, uint32_t entry, const
 }
 
 ingot_status ingot_find_state(const ingot_bundle* bundle, const char* name, uint32_t* out, ingot_error* error) {
-  if (!bundle || !name || !out) return null_argument(error);
-  const auto name_of = [](const Metadata& m, uint32_t, uint32_t i) { return m.state(i).tensor.name; };
-  const Metadata& m = bundle->metadata;
-  return find_by_name(m, {"state", m.state_count(), name_of}, name, out, error);
+  return find(bundle, true, name, out, error);
 }

@@ -3,31 +3,36 @@
 #include <ingot/engine.h>
 
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
+
+#include "engine/src/format_text.h"
 
 namespace ingot::engine {
 
+namespace {
+
+// Behind the first `said` bytes of its text.
+[[gnu::format(printf, 4, 0)]] void fill_in(ingot_error* error, ingot_status status, size_t said, const char* format,
+                                           va_list arguments) {
+  error->status = status;
+  Text(error->text + said, sizeof error->text - said).put_formatted(format, arguments);
+}
+
+}  // namespace
+
 ingot_status fail(ingot_error* error, ingot_status status, const char* format, ...) {
-  if (error) {
-    error->status = status;
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-  }
+  va_list arguments;
+  va_start(arguments, format);
+  if (error) fill_in(error, status, 0, format, arguments);
+  va_end(arguments);
   return status;
 }
 
 ingot_status fail_also(ingot_error* error, ingot_status status, const char* format, ...) {
-  if (error) {
-    error->status = status;
-    const size_t said = std::strlen(error->text);
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(error->text + said, sizeof error->text - said, format, arguments);
-    va_end(arguments);
-  }
+  va_list arguments;
+  va_start(arguments, format);
+  if (error) fill_in(error, status, std::strlen(error->text), format, arguments);
+  va_end(arguments);
   return status;
 }
 

@@ -1,4 +1,4 @@
-// A stored segment as a stream of bytes, inflated if it is compressed. inflate.cc is the only user of zlib.
+// A stored segment as a stream of bytes, inflated if it is compressed. files/inflate.cc is the only user of zlib.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@ namespace ingot::engine {
 
 // What zlib is given instead of an allocator.
 constexpr uint64_t kInflateWorkspaceBytes = 64 * 1024;
+
+// INGOT_UNKNOWN_FEATURE if a segment, called `what`, is compressed and the engine cannot inflate.
+ingot_status check_readable(const ingot_segment_record& segment, const char* what, ingot_error* error);
 
 class SegmentReader {
  public:

@@ -1,6 +1,5 @@
 #include "engine/src/session.h"
 
-#include <cinttypes>
 #include <cstring>
 #include <new>
 
@@ -70,11 +69,11 @@ ingot_status check_memory(const ingot_bundle& bundle, const ingot_memory& memory
     if (block.needed_bytes == 0) continue;
     if (!block.address) return fail(error, INGOT_BAD_ARGUMENT, "the %s memory is null", block.what);
     if (!is_aligned(block.address, r.alignment_bytes)) {
-      return fail(error, INGOT_MISALIGNED, "the %s memory must start at a multiple of %" PRIu64, block.what,
+      return fail(error, INGOT_MISALIGNED, "the %s memory must start at a multiple of %ju", block.what,
                   r.alignment_bytes);
     }
     if (block.given_bytes < block.needed_bytes) {
-      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the %s needs %" PRIu64 " bytes and was given %" PRIu64, block.what,
+      return fail(error, INGOT_TOO_LITTLE_MEMORY, "the %s needs %ju bytes and was given %ju", block.what,
                   block.needed_bytes, block.given_bytes);
     }
   }
@@ -215,8 +214,7 @@ ingot_status bind(ingot_session* session, uint32_t entry_index, uint32_t port, c
   const ingot_tensor_info tensor = session->bundle->metadata.port(entry_index, port);
   if (!data) return fail(error, INGOT_BAD_ARGUMENT, "the memory for '%.150s' is null", tensor.name);
   if (bytes != tensor.bytes) {
-    return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %" PRIu64 " bytes and was given %" PRIu64, tensor.name,
-                tensor.bytes, bytes);
+    return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %ju bytes and was given %ju", tensor.name, tensor.bytes, bytes);
   }
   if (!is_aligned(data, INGOT_BUFFER_ALIGNMENT_BYTES)) {
     return fail(error, INGOT_MISALIGNED, "the memory for '%.120s' must start at a multiple of %d", tensor.name,

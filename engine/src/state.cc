@@ -1,5 +1,4 @@
 // The part of the C API that copies state in memory.
-#include <cinttypes>
 #include <cstring>
 
 #include "engine/src/session.h"
@@ -14,8 +13,7 @@ ingot_status check_state(const ingot_session* session, uint32_t state, const voi
   INGOT_TRY(check_index("state", state, session->bundle->metadata.state_count(), error));
   *out = session->bundle->metadata.state(state).tensor;
   if (bytes == out->bytes) return INGOT_OK;
-  return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %" PRIu64 " bytes and was given %" PRIu64, out->name, out->bytes,
-              bytes);
+  return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %ju bytes and was given %ju", out->name, out->bytes, bytes);
 }
 
 ingot_status check_whole(const ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
@@ -23,8 +21,7 @@ ingot_status check_whole(const ingot_session* session, const void* memory, uint6
   INGOT_TRY(check_not_busy(*session, error));
   const uint64_t needed = session->bundle->requirements.state_bytes;
   if (memory_bytes >= needed) return INGOT_OK;
-  return fail(error, INGOT_TOO_LITTLE_MEMORY, "a snapshot takes %" PRIu64 " bytes and was given %" PRIu64, needed,
-              memory_bytes);
+  return fail(error, INGOT_TOO_LITTLE_MEMORY, "a snapshot takes %ju bytes and was given %ju", needed, memory_bytes);
 }
 
 }  // namespace

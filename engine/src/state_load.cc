@@ -1,12 +1,10 @@
-// Loading a state file: all of it is read into memory and checked before the first byte of the state changes.
-#include <cinttypes>
-#include <cstdio>
+// Loading a state file's bytes: all of them are checked before the first byte of the state changes.
 #include <cstring>
 
+#include "engine/src/format_text.h"
 #include "engine/src/json_reader.h"
-#include "engine/src/new_file.h"
 #include "engine/src/safetensors.h"
-#include "engine/src/session.h"
+#include "engine/src/state_file.h"
 #include "schema/bundle_header.h"
 #include "schema/dtype.h"
 
@@ -41,17 +39,17 @@ ingot_status malformed(const char* what, ingot_error* error) {
   return fail(error, INGOT_BAD_STATE_FILE, "not a well-formed safetensors file: %s", what);
 }
 
-ingot_status split(const FileBytes& bytes, StateFile* out, ingot_error* error) {
+ingot_status split(const uint8_t* bytes, uint64_t byte_count, StateFile* out, ingot_error* error) {
   uint64_t header_bytes;
-  if (bytes.byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
-  std::memcpy(&header_bytes, bytes.bytes, sizeof header_bytes);
-  if (header_bytes > kHeaderBytesMax || header_bytes > bytes.byte_count - sizeof header_bytes) {
+  if (byte_count < sizeof header_bytes) return malformed("it is shorter than 8 bytes", error);
+  std::memcpy(&header_bytes, bytes, sizeof header_bytes);
+  if (header_bytes > kHeaderBytesMax || header_bytes > byte_count - sizeof header_bytes) {
     return malformed("it ends within its header", error);
   }
-  out->header = reinterpret_cast<const char*>(bytes.bytes) + sizeof header_bytes;
+  out->header = reinterpret_cast<const char*>(bytes) + sizeof header_bytes;
   out->header_bytes = header_bytes;
-  out->data = bytes.bytes + sizeof header_bytes + header_bytes;
-  out->data_bytes = bytes.byte_count - sizeof header_bytes - header_bytes;
+  out->data = bytes + sizeof header_bytes + header_bytes;
+  out->data_bytes = byte_count - sizeof header_bytes - header_bytes;
   return INGOT_OK;
 }
 
@@ -128,9 +126,13 @@ class Tiling {
   uint64_t sum_ = 0;
 };
 
-// Calls visit(tensor), which returns an ingot_status, for every tensor in the header's order.
-template <typename Visit>
-ingot_status for_each_tensor(const StateFile& file, FileNotes* notes, ingot_error* error, const Visit& visit) {
+// What is called for each tensor.
+struct Visitor {
+  ingot_status (*call)(const void* visit, const FileTensor& tensor);
+  const void* visit;
+};
+
+ingot_status visit_tensors(const StateFile& file, FileNotes* notes, ingot_error* error, const Visitor& visitor) {
   constexpr const char* kNoHeader = "its header is not as it should be";
   JsonReader json(file.header, file.header_bytes);
   Tiling tiling(file.data_bytes);
@@ -149,10 +151,19 @@ ingot_status for_each_tensor(const StateFile& file, FileNotes* notes, ingot_erro
     if (!tiling.add(tensor.begin, tensor.end)) {
       return malformed("a tensor lies outside of the file or where others lie: it may be truncated", error);
     }
-    INGOT_TRY(visit(tensor));
+    INGOT_TRY(visitor.call(visitor.visit, tensor));
   }
   if (!json.at_end()) return malformed("its header is not JSON", error);
   return tiling.is_whole() ? INGOT_OK : malformed("its tensors are not all of its data, side by side", error);
+}
+
+// Calls visit(tensor), which returns an ingot_status, for every tensor in the header's order.
+template <typename Visit>
+ingot_status for_each_tensor(const StateFile& file, FileNotes* notes, ingot_error* error, const Visit& visit) {
+  const auto call = [](const void* it, const FileTensor& tensor) -> ingot_status {
+    return (*static_cast<const Visit*>(it))(tensor);
+  };
+  return visit_tensors(file, notes, error, {call, &visit});
 }
 
 // The state of that name, or INGOT_NONE. Files of our own have the states in order: `after` is where to look first.
@@ -165,15 +176,18 @@ uint32_t find_state(const Metadata& m, const JsonString& name, uint32_t after) {
   return INGOT_NONE;
 }
 
-// "F32 [10,64]"
+// "F32 [10,64]"; the first dimensions of many.
 void describe(const char* dtype, uint64_t dtype_bytes, const uint64_t* dims, uint32_t rank, char (&out)[64]) {
-  int used = std::snprintf(out, sizeof out, "%.*s [", static_cast<int>(dtype_bytes < 12 ? dtype_bytes : 12), dtype);
-  for (uint32_t i = 0; i < rank && used < 50; ++i) {
-    used +=
-        std::snprintf(out + used, sizeof out - static_cast<size_t>(used), i == 0 ? "%" PRIu64 : ",%" PRIu64, dims[i]);
+  Text text(out, sizeof out - 1);  // of the bracket at the end
+  text.put_text(dtype, dtype_bytes < 12 ? dtype_bytes : 12);
+  text.put_text(" [");
+  for (uint32_t i = 0; i < rank && text.left_bytes() > 12; ++i) {
+    if (i > 0) text.put(',');
+    text.put_number(dims[i]);
   }
-  if (used > 62) used = 62;
-  std::snprintf(out + used, sizeof out - static_cast<size_t>(used), "]");
+  const size_t used = std::strlen(out);
+  out[used] = ']';
+  out[used + 1] = 0;
 }
 
 ingot_status check_type(const FileTensor& file, const ingot_tensor_info& state, ingot_error* error) {
@@ -210,12 +224,6 @@ ingot_status check_stateless(const Metadata& m, const StateFile& file, const Fil
   return fail(error, INGOT_UNKNOWN_TENSOR, "the file has '%.*s', which is no state of the bundle",
               static_cast<int>(tensor.name.byte_count < 120 ? tensor.name.byte_count : 120), tensor.name.begin);
 }
-
-struct LoadOptions {
-  uint32_t flags;
-  char* note;  // for the file's; null: not wanted
-  uint64_t note_bytes;
-};
 
 enum Seen : uint8_t { kNotSeen = 0, kSeen = 1 };
 
@@ -267,11 +275,13 @@ ingot_status check_file(ingot_session* session, const StateFile& file, uint32_t 
   return INGOT_OK;
 }
 
-ingot_status load_bytes(ingot_session* session, const FileBytes& bytes, const LoadOptions& options,
+}  // namespace
+
+ingot_status load_state(ingot_session* session, const uint8_t* bytes, uint64_t byte_count, const LoadOptions& options,
                         ingot_error* error) {
   StateFile file;
   FileNotes notes;
-  INGOT_TRY(split(bytes, &file, error));
+  INGOT_TRY(split(bytes, byte_count, &file, error));
   INGOT_TRY(check_file(session, file, options.flags, &notes, error));
   if (options.note) copy_text(notes.note, options.note, options.note_bytes);
   const Metadata& m = session->bundle->metadata;
@@ -280,9 +290,9 @@ ingot_status load_bytes(ingot_session* session, const FileBytes& bytes, const Lo
   return for_each_tensor(file, &again, error, [&](const FileTensor& tensor) {
     const uint32_t state = find_state(m, tensor.name, after);
     if (state == INGOT_NONE) return INGOT_OK;
-    const uint64_t byte_count = tensor.end - tensor.begin;
-    if (byte_count > 0) {
-      std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, byte_count);
+    const uint64_t tensor_bytes = tensor.end - tensor.begin;
+    if (tensor_bytes > 0) {
+      std::memcpy(session->state + m.state(state).tensor.offset_bytes, file.data + tensor.begin, tensor_bytes);
     }
     session->state_known[state] = 1;
     after = state + 1;
@@ -290,40 +300,24 @@ ingot_status load_bytes(ingot_session* session, const FileBytes& bytes, const Lo
   });
 }
 
-ingot_status load_file(ingot_session* session, const char* path, const LoadOptions& options, ingot_error* error) {
-  FileBytes file;
-  INGOT_TRY(read_file(path, &file, error));
-  const ingot_status status = load_bytes(session, file, options, error);
-  free_bytes(&file);
-  return status;
+ingot_status check_load(const ingot_session* session, const void* source, const LoadOptions& options,
+                        uint32_t known_flags, ingot_error* error) {
+  if (!session || !source || (options.note && options.note_bytes == 0)) return null_argument(error);
+  if (const uint32_t unknown = options.flags & ~known_flags; unknown != 0) {
+    return fail(error, INGOT_BAD_ARGUMENT, "unknown flags: %u", unknown);
+  }
+  INGOT_TRY(check_not_busy(*session, error));
+  if (error) error->status = INGOT_OK;
+  return INGOT_OK;
 }
 
-// Whether the file itself is at fault, not what is asked of it.
-bool file_is_bad(ingot_status status) {
-  return status == INGOT_FILE_FAILED || status == INGOT_BAD_STATE_FILE || status == INGOT_DAMAGED;
-}
-
-}  // namespace
 }  // namespace ingot::engine
 
 using namespace ingot::engine;
 
-ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error) {
-  return ingot_load_state_noted(session, path, flags, nullptr, 0, error);
-}
-
-ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
-                                    uint64_t note_bytes, ingot_error* error) {
-  constexpr uint32_t kKnownFlags = INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN | INGOT_LOAD_OR_PREVIOUS;
-  if (!session || !path || (note && note_bytes == 0)) return null_argument(error);
-  if (flags & ~kKnownFlags) return fail(error, INGOT_BAD_ARGUMENT, "unknown flags: %#x", flags & ~kKnownFlags);
-  INGOT_TRY(check_not_busy(*session, error));
-  if (error) error->status = INGOT_OK;
+ingot_status ingot_load_state_memory(ingot_session* session, const void* bytes, uint64_t byte_count, uint32_t flags,
+                                     char* note, uint64_t note_bytes, ingot_error* error) {
   const LoadOptions options = {flags, note, note_bytes};
-  const ingot_status status = load_file(session, path, options, error);
-  FilePlace place;
-  if (!(flags & INGOT_LOAD_OR_PREVIOUS) || !file_is_bad(status) || find_place(path, &place, nullptr) != INGOT_OK) {
-    return status;
-  }
-  return load_file(session, place.previous, options, nullptr) == INGOT_OK ? INGOT_OK : status;
+  INGOT_TRY(check_load(session, bytes, options, INGOT_LOAD_PARTIAL | INGOT_LOAD_IGNORE_UNKNOWN, error));
+  return load_state(session, static_cast<const uint8_t*>(bytes), byte_count, options, error);
 }

@@ -1,32 +1,25 @@
-// Saving the state.
+// Making the bytes of a state file.
 #include <cstring>
 
 #include "engine/src/memory_cursor.h"
-#include "engine/src/new_file.h"
 #include "engine/src/safetensors.h"
-#include "engine/src/session.h"
+#include "engine/src/state_file.h"
 #include "schema/dtype.h"
 
 namespace ingot::engine {
 namespace {
 
-// Collects small pieces of text on their way into a file. Without a file it only counts them, and sums them up.
+// Hands on what is put into it. Without a sink it only counts the bytes, and sums them up.
 class Output {
  public:
-  explicit Output(int descriptor) : descriptor_(descriptor) {}
+  explicit Output(const StateSink* sink) : sink_(sink) {}
 
   void put(const void* data, uint64_t byte_count) {
     total_bytes_ += byte_count;
-    if (descriptor_ < 0) {
+    if (!sink_) {
       text_checksum_.add(data, byte_count);
-      return;
-    }
-    if (byte_count > sizeof buffer_ - used_bytes_) flush();
-    if (byte_count > sizeof buffer_) {
-      write_through(static_cast<const uint8_t*>(data), byte_count);
     } else {
-      std::memcpy(buffer_ + used_bytes_, data, byte_count);
-      used_bytes_ += byte_count;
+      ok_ = ok_ && sink_->write(sink_->user, data, byte_count);
     }
   }
 
@@ -58,31 +51,20 @@ class Output {
     put("\"", 1);
   }
 
-  bool flush() {
-    write_through(buffer_, used_bytes_);
-    used_bytes_ = 0;
-    return ok_;
-  }
-
   // With spaces, up to a multiple of the alignment.
   void pad() {
     while (total_bytes_ % kBlockAlignmentBytes != 0) text(" ");
   }
 
+  bool ok() const { return ok_; }
   uint64_t total_bytes() const { return total_bytes_; }
   uint64_t text_checksum() const { return text_checksum_.value(); }
 
  private:
-  void write_through(const uint8_t* data, uint64_t byte_count) {
-    ok_ = ok_ && write_all(descriptor_, data, byte_count);
-  }
-
-  int descriptor_;
+  const StateSink* sink_;
   uint64_t total_bytes_ = 0;
   TextChecksum text_checksum_;
-  uint64_t used_bytes_ = 0;
   bool ok_ = true;
-  uint8_t buffer_[4096];
 };
 
 // Calls visit(tensor) for every state in the order of the file.
@@ -96,9 +78,9 @@ void for_each_state(const Metadata& m, const Visit& visit) {
   }
 }
 
-// All before the data: the header's length, and the header.
-void put_header(const ingot_session& session, const char* note, uint64_t header_bytes, const char* checksum,
-                Output* out) {
+// All before the data: the header's length, and the header. Returns the bytes of the data.
+uint64_t put_header(const ingot_session& session, const char* note, uint64_t header_bytes, const char* checksum,
+                    Output* out) {
   const Metadata& m = session.bundle->metadata;
   out->put(&header_bytes, sizeof header_bytes);
   out->text("{");
@@ -133,40 +115,64 @@ void put_header(const ingot_session& session, const char* note, uint64_t header_
   });
   out->text("}");
   out->pad();
+  return offset;
 }
 
-bool write_state(const ingot_session& session, const char* note, int descriptor) {
+// Memory that is filled from front to back.
+struct Room {
+  uint8_t* at;
+  uint64_t left_bytes;
+};
+
+bool fill(void* user, const void* bytes, uint64_t byte_count) {
+  auto* room = static_cast<Room*>(user);
+  if (byte_count > room->left_bytes) return false;
+  if (byte_count > 0) std::memcpy(room->at, bytes, byte_count);
+  room->at += byte_count;
+  room->left_bytes -= byte_count;
+  return true;
+}
+
+}  // namespace
+
+bool write_state(const ingot_session& session, const char* note, const StateSink& sink) {
   const Metadata& m = session.bundle->metadata;
   uint64_t chain = 0;
   for_each_state(m, [&](const ingot_tensor_info& tensor) {
     chain = chain_checksum(chain, session.state + tensor.offset_bytes, tensor.bytes);
   });
-  Output measure(-1);
-  put_header(session, note, 0, kNoChecksum, &measure);
+  Output header(nullptr);
+  put_header(session, note, 0, kNoChecksum, &header);
   char digits[17];
-  checksum_text(file_checksum(chain, measure.text_checksum()), digits);
-  Output out(descriptor);
-  put_header(session, note, measure.total_bytes() - sizeof(uint64_t), digits, &out);
+  checksum_text(file_checksum(chain, header.text_checksum()), digits);
+  Output out(&sink);
+  put_header(session, note, header.total_bytes() - sizeof(uint64_t), digits, &out);
   for_each_state(m,
                  [&](const ingot_tensor_info& tensor) { out.put(session.state + tensor.offset_bytes, tensor.bytes); });
-  return out.flush();
+  return out.ok();
 }
 
-}  // namespace
+ingot_status check_save(const ingot_session* session, const void* place, ingot_error* error) {
+  if (!session || !place) return null_argument(error);
+  INGOT_TRY(check_not_busy(*session, error));
+  return check_has_values(*session, error);
+}
+
 }  // namespace ingot::engine
 
 using namespace ingot::engine;
 
-ingot_status ingot_save_state(const ingot_session* session, const char* path, ingot_error* error) {
-  return ingot_save_state_noted(session, path, nullptr, error);
-}
-
-ingot_status ingot_save_state_noted(const ingot_session* session, const char* path, const char* note,
-                                    ingot_error* error) {
-  if (!session || !path) return null_argument(error);
-  INGOT_TRY(check_not_busy(*session, error));
-  INGOT_TRY(check_has_values(*session, error));
-  NewFile file;
-  INGOT_TRY(begin(path, &file, error));
-  return write_state(*session, note, file.descriptor) ? finish(&file, error) : give_up(&file, error);
+ingot_status ingot_save_state_memory(const ingot_session* session, const char* note, void* memory,
+                                     uint64_t memory_bytes, uint64_t* byte_count, ingot_error* error) {
+  INGOT_TRY(check_save(session, memory || memory_bytes == 0 ? byte_count : nullptr, error));
+  Output header(nullptr);
+  const uint64_t data_bytes = put_header(*session, note, 0, kNoChecksum, &header);
+  *byte_count = header.total_bytes() + data_bytes;
+  if (memory_bytes < *byte_count) {
+    return fail(error, INGOT_TOO_LITTLE_MEMORY, "the state as a file takes %ju bytes and was given %ju", *byte_count,
+                memory_bytes);
+  }
+  Room room = {static_cast<uint8_t*>(memory), memory_bytes};
+  write_state(*session, note, {fill, &room});
+  return INGOT_OK;
 }

@@ -35,7 +35,7 @@ class WorkerPool {
   void run_alone(Work work, void* argument);
 
   // For use inside `work`, by several threads: returns once every thread has called it.
-  void wait_for_all() { barrier_.wait(); }
+  void wait_for_all();
 
   uint32_t thread_count() const { return thread_count_; }
   uint32_t sleeps() const { return barrier_.sleeps(); }

@@ -13,6 +13,10 @@
  * After a failure nothing has changed, unless a function says otherwise. Null where it is not allowed is
  * INGOT_BAD_ARGUMENT; functions without a status then do nothing. Names may be given in full or as any dotted suffix
  * that is unambiguous: "fc1.weight" finds "model.fc1.weight".
+ *
+ * An engine that was built without files (INGOT_ENGINE_FILES=OFF) lacks the functions that take a path. It calls no
+ * system, starts no threads, and runs a bundle's code where it lies: the application sees to it that the bytes of a bundle
+ * may be executed.
  */
 #ifndef INGOT_ENGINE_H_
 #define INGOT_ENGINE_H_
@@ -93,7 +97,7 @@ void ingot_free_file(ingot_file* file);
 /* Opens and verifies a bundle. The file is mapped, its code read+execute straight from it; it must not change while
  * open: code and plans would no longer be those that were verified, and what is cut off ends the process (SIGBUS).
  * Replace it by renaming another over it, or have it copied. Bytes in memory start at a multiple of 64 and stay until
- * close; their code is copied to a sealed memory file.
+ * close; their code is copied to a sealed memory file, or by an engine without files run where it lies.
  *   options  NULL: the defaults, all zero.
  *   memory   bundle_bytes of the requirements. */
 ingot_status ingot_open_file(const char* path, const ingot_open_options* options, void* memory, uint64_t memory_bytes,
@@ -237,6 +241,18 @@ enum ingot_load_flags {
 ingot_status ingot_load_state(ingot_session* session, const char* path, uint32_t flags, ingot_error* error);
 ingot_status ingot_load_state_noted(ingot_session* session, const char* path, uint32_t flags, char* note,
                                     uint64_t note_bytes, ingot_error* error);
+
+/* The same bytes, in memory instead of a file: to be kept in flash, or sent to where files are, and loaded there or here.
+ *   memory      gets the bytes, *byte_count of them. With less room than they take, *byte_count tells how many that is:
+ *               NULL and 0 only ask. */
+ingot_status ingot_save_state_memory(const ingot_session* session, const char* note, void* memory,
+                                     uint64_t memory_bytes, uint64_t* byte_count, ingot_error* error);
+
+/* Loads such bytes, or those of any safetensors file, once all of them are checked: on failure the state is as it was. They
+ * must not change meanwhile.
+ *   flags  all but INGOT_LOAD_OR_PREVIOUS. */
+ingot_status ingot_load_state_memory(ingot_session* session, const void* bytes, uint64_t byte_count, uint32_t flags,
+                                     char* note, uint64_t note_bytes, ingot_error* error);
 
 /* --- Watching ----------------------------------------------------------------------------------------------------- */
 

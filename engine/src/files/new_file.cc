@@ -1,4 +1,4 @@
-#include "engine/src/new_file.h"
+#include "engine/src/files/new_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

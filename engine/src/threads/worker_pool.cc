@@ -1,19 +1,15 @@
 #include "engine/src/worker_pool.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "engine/src/float_environment.h"
 #include "engine/src/memory_cursor.h"
 
-#ifdef INGOT_ENGINE_THREADS
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-#endif
-
 namespace ingot::engine {
-
-#ifdef INGOT_ENGINE_THREADS
 
 struct Worker {
   WorkerPool* pool;
@@ -95,21 +91,6 @@ void WorkerPool::stop() {
   started_count_ = 0;
 }
 
-#else
-
-struct Worker {};
-
-ingot_status WorkerPool::check_process(ingot_error*) const { return INGOT_OK; }
-
-ingot_status WorkerPool::start(uint64_t, ingot_error* error) {
-  if (thread_count_ <= 1) return INGOT_OK;
-  return fail(error, INGOT_NO_THREADS, "this engine was built without INGOT_ENGINE_THREADS: ask for one thread");
-}
-
-void WorkerPool::stop() {}
-
-#endif
-
 void WorkerPool::run_alone(Work work, void* argument) {
   const FloatEnvironment environment;
   work(argument, 0);
@@ -123,5 +104,7 @@ void WorkerPool::run(Work work, void* argument) {
   run_alone(work, argument);
   barrier_.wait();
 }
+
+void WorkerPool::wait_for_all() { barrier_.wait(); }
 
 }  // namespace ingot::engine
