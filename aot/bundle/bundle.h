@@ -131,7 +131,7 @@ struct Plan {
 // Code for one kind of processor.
 struct Target {
   std::string name;                       // "x86-64-v3"
-  std::string isa;                        // "x86-64", "aarch64" or "riscv64"
+  std::string isa;                        // "x86-64", "aarch64", "riscv64" or "armv7e-m"
   std::vector<std::string> cpu_features;  // what the code really uses, in LLVM's spelling: "avx2", "fma"
   std::vector<std::byte> code;            // flat, position independent; runs from any multiple of page_bytes
   std::vector<Kernel> kernels;

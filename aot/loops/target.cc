@@ -201,7 +201,7 @@ constexpr Target kTargets[] = {
      .triple = "thumbv7em-none-unknown-eabihf",
      .cpu = "cortex-m7",
      .features = "+execute-only",
-     .required = "",
+     .required = "fp-armv8d16",
      .runs_here = [] { return kIsa == "armv7e-m"; },
      .vector_bytes = 16,
      .vector_registers = 8,

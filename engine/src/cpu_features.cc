@@ -92,6 +92,15 @@ constexpr Feature kFeatures[] = {
     {"f", bit_of(kHwcap, 'f' - 'a')}, {"m", bit_of(kHwcap, 'm' - 'a')}, {"v", bit_of(kHwcap, 'v' - 'a')},
 };
 
+#elif defined(__arm__)
+
+// A microcontroller has nobody to ask: the engine is compiled for the one that it is linked for.
+enum Word { kFpu };
+
+constexpr Feature kFeatures[] = {
+    {"fp-armv8d16", bit_of(kFpu, 0)},  // FPv5-D16: the only one of ARMv7E-M's that computes in f64
+};
+
 #else
 constexpr Feature kFeatures[] = {{"", 0}};
 #endif
@@ -105,6 +114,8 @@ const char* CpuFeatures::isa() {
   return "aarch64";
 #elif defined(__riscv) && __riscv_xlen == 64
   return "riscv64";
+#elif defined(__ARM_ARCH_7EM__)
+  return "armv7e-m";
 #else
   return "";
 #endif
@@ -132,6 +143,8 @@ CpuFeatures::CpuFeatures() {
   words_[kHwcap2] = static_cast<uint32_t>(getauxval(AT_HWCAP2));
 #elif defined(__riscv) && defined(__linux__)
   words_[kHwcap] = static_cast<uint32_t>(getauxval(AT_HWCAP));
+#elif defined(__arm__) && defined(__ARM_FP)
+  words_[kFpu] = (__ARM_FP & 8) != 0;
 #endif
 }
 

@@ -11,7 +11,7 @@ class CpuFeatures {
  public:
   CpuFeatures();
 
-  // "x86-64", "aarch64", "riscv64", or "" where the engine knows no name for it.
+  // "x86-64", "aarch64", "riscv64", "armv7e-m", or "" where the engine knows no name for it.
   static const char* isa();
 
   // True if it has all features of a list like "avx2,fma" (LLVM's names). Names it does not know count as absent.

@@ -38,6 +38,14 @@ class FloatEnvironment {
     return value;
   }
   static void set(uint64_t value) { __asm__ volatile("fscsr %0" ::"r"(value)); }
+#elif defined(__arm__) && defined(__ARM_FP)
+  static constexpr uint64_t kDefault = 0;
+  static uint64_t get() {
+    uint32_t value;
+    __asm__ volatile("vmrs %0, fpscr" : "=r"(value));
+    return value;
+  }
+  static void set(uint64_t value) { __asm__ volatile("vmsr fpscr, %0" ::"r"(static_cast<uint32_t>(value))); }
 #else
   static constexpr uint64_t kDefault = 0;
   static uint64_t get() { return 0; }

@@ -80,6 +80,48 @@ TEST_F(CliBoardTest, TrainsToTheBitsOfThisMachine) {
   EXPECT_GT(share_of_right(here), 0.75) << here;
 }
 
+#ifdef INGOT_CORTEX_M7_ENGINE
+// What a linked program has of the engine's code and constants, by the map of GNU's linker, where long names of sections
+// have a line of their own.
+int64_t engine_bytes(const std::string& map) {
+  std::istringstream words(map.substr(map.find("Linker script and memory map")));
+  int64_t bytes = 0;
+  for (std::string word, section, address, size; words >> word;) {
+    if (word.starts_with(".text") || word.starts_with(".rodata")) {
+      words >> address >> size >> word;
+      if (address.starts_with("0x") && word.find("libingot_engine.a(") != word.npos)
+        bytes += std::strtoll(size.c_str(), nullptr, 16);
+    }
+  }
+  return bytes;
+}
+
+// The same program by the engine: its steps are a bundle that lies in flash.
+TEST_F(CliBoardTest, TrainsByTheEngineInFlash) {
+  if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
+  constexpr int64_t kEngineBytesMax = 24 * 1024;
+  const CTools tools = c_tools("cortex-m7");
+  const std::string example = INGOT_SOURCE_DIR "/examples/cortex_m7/shapes";
+  done(
+      fmt::format("compile {}.mlir --train cross_entropy:labels --lr 0.003 --state zeros --strict --target cortex-m7 "
+                  "-o shapes.ingot",
+                  example));
+  done("header shapes.ingot -o shapes.h --embed shapes.bundle.c");
+  write("run",
+        fmt::format("{0} -O1 {1}_engine.c shapes.bundle.c {2} -I . -I {3}/engine/include -I {3} "
+                    "-Wl,--gc-sections -Wl,-Map=map -o app {4} 2>log && {5} ./app >said\n",
+                    tools.compiler, example, INGOT_CORTEX_M7_ENGINE, INGOT_SOURCE_DIR, tools.board, tools.emulator));
+  const int status = std::system(fmt::format("cd {} && sh ./run", path(".")).c_str());
+  ASSERT_EQ(status, 0) << read_text(path("log")) << read_text(path("said"));
+  const std::string there = read_text(path("said")), here = said("shapes", "0.003", "host");
+  EXPECT_TRUE(there.starts_with(here)) << here << "\n" << there;
+  const int64_t bytes = engine_bytes(read_text(path("map")));
+  fmt::print("  engine: {} bytes of code and constants\n{}", bytes, there.substr(std::min(here.size(), there.size())));
+  EXPECT_GT(bytes, 10'000);
+  EXPECT_LE(bytes, kEngineBytesMax);
+}
+#endif
+
 // "#define NET_ARENA_BYTES 64u"
 int64_t constant(const std::string& header, const std::string& name) {
   const size_t at = header.find(name + " ");
