@@ -96,7 +96,9 @@ def test_the_live_model_is_trained() -> None:
 
 
 def test_a_memory_limit_is_of_the_step() -> None:
-    both(memory_limit="1MiB")
+    mine, _ = both(memory_limit="1MiB")
+    assert 0 < mine.step.memory_bytes < 2 << 20
+    assert Training(True).step.memory_bytes == 0
     with pytest.raises(RuntimeError, match=r"@step takes \d+ bytes at least for .* of --memory-limit"):
         Training(True, memory_limit=1).step(XS[0])
 

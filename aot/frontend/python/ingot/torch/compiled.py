@@ -127,6 +127,11 @@ class CompiledStep(Substituted):
         """How many programs there are: one for each set of shapes and of values that are fixed."""
         return len(self._runs)
 
+    @property
+    def memory_bytes(self) -> int:
+        """What its last program holds: state, and the arena of a call; 0 before the first call."""
+        return self._latest.memory_bytes if self._latest else 0
+
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         bound = self._signature.bind(*args, **kwargs)
         if bound.kwargs:
@@ -232,6 +237,11 @@ class Run:
         ]
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
+
+    @property
+    def memory_bytes(self) -> int:
+        """State, and the arena of a call."""
+        return self._bundle.state_bytes + self._bundle.arena_bytes
 
     def takes(self, args: tuple[Any, ...]) -> bool:
         """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types.

@@ -136,7 +136,8 @@ def sparse_gradients() -> Iterator[SparseGradients]:
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> Any:
-        weight = noted(weight, input, -1 if padding_idx is None else padding_idx) if sparse else weight
+        padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+        weight = noted(weight, input, padding) if sparse else weight
         how = (scale_grad_by_freq, mode, False, per_sample_weights, include_last_offset, padding_idx)
         return EMBEDDING_BAG(weight, input, offsets, *how)
 
