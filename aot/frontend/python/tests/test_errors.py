@@ -99,7 +99,7 @@ CASES: list[tuple[Callable[[torch.Tensor], Any], str]] = [
     (writes_a_number, r"test_errors.py:\d+.*no value that could be printed"),
     (raises, r"test_errors.py:\d+.*KeyError: 'scale'"),
     (multiplies_other_shapes, r"test_errors.py:\d+.*RuntimeError"),
-    (loops, r"test_errors.py:\d+.*while_loop.*unrolled"),
+    (loops, r"test_errors.py:\d+.*torch.while_loop.*unrolled"),
     (seeds, r"test_errors.py:\d+.*draw the same numbers.*Program\(..., seed="),
     (narrows, r"test_errors.py:\d+.*torch.float8_e4m3fn is not supported"),
 ]

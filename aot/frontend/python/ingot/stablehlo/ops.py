@@ -404,6 +404,21 @@ class Ops(Writer):
 
         return self.ops("stablehlo.case", [index], types, "", *(functools.partial(region, b) for b in branches))
 
+    def while_loop(
+        self,
+        starts: Sequence[Value],
+        goes_on: Callable[[list[Value]], Sequence[Value]],
+        body: Callable[[list[Value]], Sequence[Value]],
+    ) -> tuple[Value, ...]:
+        """What is carried when a loop ends: its body makes it of itself as long as the other, an i1 scalar, is true."""
+        types = [start.type for start in starts]
+
+        def region(write: Callable[[list[Value]], Sequence[Value]]) -> None:
+            with self.block(types) as arguments:
+                self._return(*write(arguments))
+
+        return self.ops("stablehlo.while", starts, types, "", *(functools.partial(region, w) for w in (goes_on, body)))
+
     def _return(self, *values: Value) -> None:
         self.ops("stablehlo.return", values, [])
 

@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.dtypes import dtype_name, type_of
 from ingot.torch.errors import TraceError
+from ingot.torch.loops import Loop, loops_apart
 from ingot.torch.lowering import TABLE, Lowering, overload_name
 from ingot.torch.places import composite_of, draw_of, only_trace_errors, place_of
 from ingot.torch.scalars import SCALAR_OPS, TRUTH
@@ -60,13 +61,36 @@ class Emitter:
         for node in nodes:
             if node.op == "get_attr" and node not in self.values:
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
-        for composite, nodes_together in stretches(nodes):
-            if all(node in self.values for node in nodes_together):
+        self._write_all([node for node in nodes if node.op == "call_function"])
+
+    def _write_all(self, ops: Sequence[torch.fx.Node]) -> None:
+        for part in loops_apart(ops):
+            if isinstance(part, Loop):
+                self._write_loop(part)
                 continue
-            if composite:
-                self._write_composite(composite, nodes_together)
-            else:
-                self._write(nodes_together)
+            for composite, nodes in stretches(part):
+                if all(node in self.values for node in nodes):
+                    continue
+                if composite:
+                    self._write_composite(composite, nodes)
+                else:
+                    self._write(nodes)
+
+    def _write_loop(self, loop: Loop) -> None:
+        if loop.end in self.values:
+            return
+        loop.refuse_effects()
+        known, starts = self.values, [self.values[node] for node in loop.begin.args[0]]
+
+        def write(results: Sequence[torch.fx.Node], carried: Sequence[Value]) -> list[Value]:
+            self.values = {**known, loop.begin: carried}
+            needed = {*_needed(results)}
+            self._write_all([node for node in loop.inside if node in needed])
+            return [self.values[node] for node in results]
+
+        regions = [functools.partial(write, results) for results in ([loop.goes_on], loop.results)]
+        made = self.lowering.while_loop(starts, *regions)
+        self.values = {**known, loop.end: made}
 
     def _write(self, nodes: Sequence[torch.fx.Node]) -> None:
         for node in nodes:
@@ -271,9 +295,8 @@ def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Seq
     return module_text(name, [main, *written.decompositions.texts]), lowering.random is not None
 
 
-def stretches(nodes: Iterable[torch.fx.Node]) -> Iterator[tuple[str, list[torch.fx.Node]]]:
+def stretches(ops: Iterable[torch.fx.Node]) -> Iterator[tuple[str, list[torch.fx.Node]]]:
     """The ops in order, those of one composite together with its name; others, and such as lie apart, without one."""
-    ops = [node for node in nodes if node.op == "call_function"]
     groups = [(composite, list(nodes)) for composite, nodes in groupby(ops, composite_of)]
     count = Counter(composite for composite, _ in groups)
     for composite, nodes in groups:

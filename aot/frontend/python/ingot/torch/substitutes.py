@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
+from ingot.torch.loops import while_loop
 
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
@@ -93,14 +94,6 @@ def cond(
 ) -> Any:
     """One function or the other: both are traced, as of Python's ``if``."""
     return if_true(*operands) if predicate else if_false(*operands)
-
-
-def while_loop(go_on: Callable[..., Any], body: Callable[..., Any], carried: Sequence[Any]) -> tuple[Any, ...]:
-    """What a loop leaves: it is Python's own, whose trips are traced one after the other."""
-    values = tuple(carried)
-    while go_on(*values):
-        values = tuple(body(*values))
-    return values
 
 
 def moved(

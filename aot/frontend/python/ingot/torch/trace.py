@@ -239,19 +239,19 @@ def explained(places: Places) -> Iterator[None]:
     except NotImplementedError as error:
         if "HigherOrderOperator" not in str(error):
             raise
-        what = "control flow that torch itself traces (while_loop, map, scan) is not supported"
-        fix = "use a loop of Python's, which is unrolled; torch.cond by that name, or Python's if"
+        what = "control flow that torch itself traces (map, scan, while_loop) is not supported by this name"
+        fix = "torch.while_loop, torch.cond; or a loop of Python's, which is unrolled"
         raise TraceError(what, user_line(error), fix) from error
+    except DynamicOutputShapeException as error:
+        raise ValueAsked(
+            f"the shape of what {error.func} gives depends on the values in a tensor",
+            places.last,
+            f"shapes are fixed when the function is traced: {OF_FIXED_SHAPE.get(error.func, BY_MASK)}",
+        ) from error
     except RuntimeError as error:
         if NOT_ALLOCATED not in str(error):
             raise
         what = "PyTorch asks for the values of a tensor, which are known only when the program runs"
         raise TraceError(
             what, user_line(error), "make it of tensors by torch.stack, torch.cat or torch.where"
-        ) from error
-    except DynamicOutputShapeException as error:
-        raise ValueAsked(
-            f"the shape of what {error.func} gives depends on the values in a tensor",
-            places.last,
-            f"shapes are fixed when the function is traced: {OF_FIXED_SHAPE.get(error.func, BY_MASK)}",
         ) from error
