@@ -164,10 +164,11 @@ using namespace ingot::engine;
 
 ingot_status ingot_save_state_memory(const ingot_session* session, const char* note, void* memory,
                                      uint64_t memory_bytes, uint64_t* byte_count, ingot_error* error) {
-  INGOT_TRY(check_save(session, memory || memory_bytes == 0 ? byte_count : nullptr, error));
+  INGOT_TRY(check_save(session, byte_count, error));
   Output header(nullptr);
   const uint64_t data_bytes = put_header(*session, note, 0, kNoChecksum, &header);
   *byte_count = header.total_bytes() + data_bytes;
+  if (!memory) return INGOT_OK;
   if (memory_bytes < *byte_count) {
     return fail(error, INGOT_TOO_LITTLE_MEMORY, "the state as a file takes %ju bytes and was given %ju", *byte_count,
                 memory_bytes);

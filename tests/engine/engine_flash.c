@@ -2,14 +2,11 @@
  * it bundles as flash would: in memory that is read and executed. Trains the first, writes its state to STATE, goes on from
  * there in another session, and says of the other files why they are no bundles. */
 #define _POSIX_C_SOURCE 200809L
-#include <fcntl.h>
 #include <ingot/engine.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "flash.h"
 
 static ingot_error error;
 
@@ -24,22 +21,6 @@ static void* block(uint64_t bytes) {
   void* memory = NULL;
   if (posix_memalign(&memory, 64, (size_t)bytes + 1) != 0) exit(1);
   return memory;
-}
-
-typedef struct flash {
-  const void* bytes;
-  uint64_t byte_count;
-} flash;
-
-static flash flash_of(const char* path) {
-  struct stat status;
-  const int descriptor = open(path, O_RDONLY);
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) exit(2);
-  const size_t byte_count = (size_t)status.st_size;
-  void* const bytes = mmap(NULL, byte_count, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0);
-  if (bytes == MAP_FAILED) exit(2);
-  close(descriptor);
-  return (flash){bytes, byte_count};
 }
 
 static ingot_session* session_of(const ingot_bundle* bundle, const ingot_requirements* needs, uint32_t threads,
@@ -103,8 +84,10 @@ static void train_and_go_on(const char* path, const char* state_path) {
   train(session, 10);
 
   uint64_t state_bytes = 0;
-  if (ingot_save_state_memory(session, "ten", NULL, 0, &state_bytes, &error) != INGOT_TOO_LITTLE_MEMORY) exit(5);
+  check(ingot_save_state_memory(session, "ten", NULL, 0, &state_bytes, &error));
   uint8_t* const state = block(state_bytes);
+  if (ingot_save_state_memory(session, "ten", state, state_bytes - 1, &state_bytes, &error) != INGOT_TOO_LITTLE_MEMORY)
+    exit(5);
   check(ingot_save_state_memory(session, "ten", state, state_bytes, &state_bytes, &error));
   FILE* const out = fopen(state_path, "wb");
   if (!out || fwrite(state, 1, state_bytes, out) != state_bytes || fclose(out) != 0) exit(2);

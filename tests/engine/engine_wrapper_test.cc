@@ -8,6 +8,7 @@
 
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/engine_kernels.h"
+#include "tests/support/file_text.h"
 
 namespace ingot::test {
 namespace {
@@ -67,7 +68,13 @@ TEST_F(EngineWrapper, TrainsSavesAndPredicts) {
 
   const TemporaryFolder directory;
   session.save(directory.file("s.safetensors"));
+  const std::vector<std::byte> saved = session.save_to_memory();
+  EXPECT_EQ(file_text(directory.file("s.safetensors")),
+            std::string(reinterpret_cast<const char*>(saved.data()), saved.size()));
   const AlignedBytes snapshot = session.snapshot();
+  session.write<int32_t>("step", std::vector<int32_t>{7});
+  session.load_from_memory(saved);
+  EXPECT_EQ(session.read<int32_t>("step")[0], 31);
   session.write<int32_t>("step", std::vector<int32_t>{7});
   session.load(directory.file("s.safetensors"));
   EXPECT_EQ(session.read<int32_t>("step")[0], 31);

@@ -243,8 +243,8 @@ ingot_status ingot_load_state_noted(ingot_session* session, const char* path, ui
                                     uint64_t note_bytes, ingot_error* error);
 
 /* The same bytes, in memory instead of a file: to be kept in flash, or sent to where files are, and loaded there or here.
- *   memory      gets the bytes, *byte_count of them. With less room than they take, *byte_count tells how many that is:
- *               NULL and 0 only ask. */
+ *   memory      gets the bytes, of which *byte_count tells how many they are, also where there is too little memory for
+ *               them. NULL: only that is asked. */
 ingot_status ingot_save_state_memory(const ingot_session* session, const char* note, void* memory,
                                      uint64_t memory_bytes, uint64_t* byte_count, ingot_error* error);
 

@@ -91,17 +91,25 @@ class AlignedBytes {
 class File {
  public:
   File() = default;
-  explicit File(const std::string& path) { call(ingot_read_file, path.c_str(), &file_); }
-  File(File&& other) noexcept { std::swap(file_, other.file_); }
+  explicit File(const std::string& path) : free_(ingot_free_file) { call(ingot_read_file, path.c_str(), &file_); }
+  File(File&& other) noexcept { swap(other); }
   File& operator=(File&& other) noexcept {
-    std::swap(file_, other.file_);
+    swap(other);
     return *this;
   }
-  ~File() { ingot_free_file(&file_); }
+  ~File() {
+    if (free_) free_(&file_);
+  }
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(file_.bytes), file_.byte_count}; }
 
  private:
+  void swap(File& other) noexcept {
+    std::swap(file_, other.file_);
+    std::swap(free_, other.free_);
+  }
+
   ingot_file file_ = {};
+  void (*free_)(ingot_file*) = nullptr;  // of the engine; programs without files can have one that lacks it
 };
 
 // An opened bundle. Immutable; may be shared by threads. Outlives its sessions.
@@ -340,6 +348,18 @@ class Session {
 
   void save(const std::string& path) const { call(ingot_save_state, session_, path.c_str()); }
   void load(const std::string& path, uint32_t flags = 0) { call(ingot_load_state, session_, path.c_str(), flags); }
+
+  // The same bytes, in memory.
+  std::vector<std::byte> save_to_memory() const {
+    uint64_t byte_count = 0;
+    call(ingot_save_state_memory, session_, nullptr, nullptr, 0, &byte_count);
+    std::vector<std::byte> bytes(byte_count);
+    call(ingot_save_state_memory, session_, nullptr, bytes.data(), bytes.size(), &byte_count);
+    return bytes;
+  }
+  void load_from_memory(std::span<const std::byte> bytes, uint32_t flags = 0) {
+    call(ingot_load_state_memory, session_, bytes.data(), bytes.size(), flags, nullptr, uint64_t{0});
+  }
 
   AlignedBytes snapshot() const {
     AlignedBytes bytes(bundle_.needs().state_bytes, 64);
