@@ -113,10 +113,18 @@ void fill_requirements(ingot_bundle* bundle) {
 }
 
 // Whether addresses of this processor reach so far: a count of bytes that it cuts off would pass for a small one.
-bool is_addressable(const ingot_requirements& r) {
-  for (const uint64_t bytes :
-       {r.bundle_bytes, r.session_bytes, r.arena_bytes, r.state_bytes, r.scratch_bytes_per_thread}) {
-    if (static_cast<size_t>(bytes) != bytes) return false;
+bool is_addressable(const ingot_bundle& bundle) {
+  if constexpr (sizeof(size_t) < sizeof(uint64_t)) {
+    const ingot_requirements& r = bundle.requirements;
+    uint64_t most = r.scratch_bytes_per_thread;
+    for (const uint64_t bytes : {r.bundle_bytes, r.session_bytes, r.arena_bytes, r.state_bytes}) raise(&most, bytes);
+    for (uint32_t i = 0; i < bundle.metadata.entry_count(); ++i) {
+      const EntryView entry = bundle.metadata.entry(i);
+      for (uint32_t j = 0; j < entry.input_count + entry.output_count; ++j) {
+        raise(&most, bundle.metadata.port(i, j).bytes);
+      }
+    }
+    return most <= SIZE_MAX;
   }
   return true;
 }
@@ -139,7 +147,7 @@ ingot_status read_bundle(ingot_bundle* bundle, const ingot_open_options& options
     if (checks_rodata) INGOT_TRY(check_segment(*bundle, *rodata, "read-only data", error));
   }
   fill_requirements(bundle);
-  if (is_addressable(bundle->requirements)) return INGOT_OK;
+  if (is_addressable(*bundle)) return INGOT_OK;
   return fail(error, INGOT_TOO_LITTLE_MEMORY, "the bundle needs more memory than this processor has addresses for");
 }
 

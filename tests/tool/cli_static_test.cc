@@ -1,6 +1,7 @@
 // ingot compile --emit static, as its user meets it, on this machine and on a board without an operating system.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -96,29 +97,69 @@ int64_t engine_bytes(const std::string& map) {
   return bytes;
 }
 
+class CliBoardEngineTest : public CliBoardTest {
+ protected:
+  // Links a C program with the engine without files, and with bundles that are there; runs it on the board. What it prints.
+  std::string said_by_engine(const std::string& program, const std::vector<std::string>& bundles) const {
+    const CTools tools = c_tools("cortex-m7");
+    std::string sources = INGOT_SOURCE_DIR "/" + program;
+    for (const std::string& name : bundles) {
+      done(fmt::format("header {0}.ingot -o {0}.h --embed {0}.bundle.c", name));
+      sources += fmt::format(" {}.bundle.c", name);
+    }
+    write("run",
+          fmt::format("{0} -O1 {1} {2} -I . -I {3}/engine/include -I {3} -Wl,--gc-sections -Wl,-Map=map -o app "
+                      "{4} 2>log && {5} ./app >said\n",
+                      tools.compiler, sources, INGOT_CORTEX_M7_ENGINE, INGOT_SOURCE_DIR, tools.board, tools.emulator));
+    const int status = std::system(fmt::format("cd {} && sh ./run", path(".")).c_str());
+    EXPECT_EQ(status, 0) << read_text(path("log")) << read_text(path("said"));
+    return read_text(path("said"));
+  }
+};
+
 // The same program by the engine: its steps are a bundle that lies in flash.
-TEST_F(CliBoardTest, TrainsByTheEngineInFlash) {
+TEST_F(CliBoardEngineTest, TrainsInFlashToTheBitsOfThisMachine) {
   if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
   constexpr int64_t kEngineBytesMax = 24 * 1024;
-  const CTools tools = c_tools("cortex-m7");
-  const std::string example = INGOT_SOURCE_DIR "/examples/cortex_m7/shapes";
-  done(
-      fmt::format("compile {}.mlir --train cross_entropy:labels --lr 0.003 --state zeros --strict --target cortex-m7 "
-                  "-o shapes.ingot",
-                  example));
-  done("header shapes.ingot -o shapes.h --embed shapes.bundle.c");
-  write("run",
-        fmt::format("{0} -O1 {1}_engine.c shapes.bundle.c {2} -I . -I {3}/engine/include -I {3} "
-                    "-Wl,--gc-sections -Wl,-Map=map -o app {4} 2>log && {5} ./app >said\n",
-                    tools.compiler, example, INGOT_CORTEX_M7_ENGINE, INGOT_SOURCE_DIR, tools.board, tools.emulator));
-  const int status = std::system(fmt::format("cd {} && sh ./run", path(".")).c_str());
-  ASSERT_EQ(status, 0) << read_text(path("log")) << read_text(path("said"));
-  const std::string there = read_text(path("said")), here = said("shapes", "0.003", "host");
+  done("compile " INGOT_SOURCE_DIR
+       "/examples/cortex_m7/shapes.mlir --train cross_entropy:labels --lr 0.003 "
+       "--state zeros --strict --target cortex-m7 -o shapes.ingot");
+  const std::string there = said_by_engine("examples/cortex_m7/shapes_engine.c", {"shapes"});
+  const std::string here = said("shapes", "0.003", "host");
   EXPECT_TRUE(there.starts_with(here)) << here << "\n" << there;
   const int64_t bytes = engine_bytes(read_text(path("map")));
   fmt::print("  engine: {} bytes of code and constants\n{}", bytes, there.substr(std::min(here.size(), there.size())));
   EXPECT_GT(bytes, 10'000);
   EXPECT_LE(bytes, kEngineBytesMax);
+}
+
+// Code for others is refused, and what no memory of 32 bits holds; clock, trace and deadline are the application's; numbers near 0 are kept whatever the FPU's
+// mode was, and that is back afterwards; the state is a file that PCs read.
+TEST_F(CliBoardEngineTest, KeepsWhatItPromisesOnABoard) {
+  if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
+  write("scale.mlir", R"(
+func.func @main(%w: tensor<4xf32> {ingot.state = "w"}, %x: tensor<4xf32> {ingot.name = "x"})
+    -> (tensor<4xf32> {ingot.state = "w"}) {
+  %n = stablehlo.multiply %w, %x : tensor<4xf32>
+  return %n : tensor<4xf32>
+}
+)");
+  done("compile scale=scale.mlir --target cortex-m7 -o scale.ingot");
+  done("compile scale=scale.mlir --target x86-64-v3 -o foreign.ingot");
+  write("huge.mlir", R"(
+func.func @main(%x: tensor<1100000000xf32> {ingot.name = "x"}) -> (tensor<1xf32> {ingot.name = "first"}) {
+  %n = stablehlo.slice %x [0:1] : (tensor<1100000000xf32>) -> tensor<1xf32>
+  return %n : tensor<1xf32>
+}
+)");
+  done("compile huge.mlir --target cortex-m7 -o huge.ingot");
+  EXPECT_EQ(said_by_engine("tests/tool/board_engine.c", {"scale", "foreign", "huge"}),
+            "'x86-64-v3' is code for x86-64, which this processor (armv7e-m) is not\n"
+            "the bundle needs more memory than this processor has addresses for\n"
+            "a step of 1000 ns\nthe FPU's mode is as it was\n");
+  const std::vector<float> expected = {std::ldexp(0x80.p0f, -149), std::ldexp(0x100000.p0f, -149),
+                                       std::ldexp(0x800000.p0f, -149), 2};
+  EXPECT_EQ(weights("board.safetensors"), expected);
 }
 #endif
 
