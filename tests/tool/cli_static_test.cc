@@ -63,6 +63,12 @@ class CliBoardTest : public CliTest {
     return read_text(path(target + "/said"));
   }
 
+  // What the program `shapes` prints on this machine; compiled once for all tests.
+  std::string shapes_here() const {
+    static const std::string once = said("shapes", "0.003", "host");
+    return once;
+  }
+
   static std::string missing() { return c_tools("host").missing() + c_tools("cortex-m7").missing(); }
 };
 
@@ -76,7 +82,7 @@ double share_of_right(const std::string& said) {
 
 TEST_F(CliBoardTest, TrainsToTheBitsOfThisMachine) {
   if (!missing().empty()) GTEST_SKIP() << "missing Debian packages: " << missing();
-  const std::string here = said("shapes", "0.003", "host");
+  const std::string here = shapes_here();
   EXPECT_EQ(here, said("shapes", "0.003", "cortex-m7"));
   EXPECT_GT(share_of_right(here), 0.75) << here;
 }
@@ -125,7 +131,7 @@ TEST_F(CliBoardEngineTest, TrainsInFlashToTheBitsOfThisMachine) {
        "/examples/cortex_m7/shapes.mlir --train cross_entropy:labels --lr 0.003 "
        "--state zeros --strict --target cortex-m7 -o shapes.ingot");
   const std::string there = said_by_engine("examples/cortex_m7/shapes_engine.c", {"shapes"});
-  const std::string here = said("shapes", "0.003", "host");
+  const std::string here = shapes_here();
   EXPECT_TRUE(there.starts_with(here)) << here << "\n" << there;
   const int64_t bytes = engine_bytes(read_text(path("map")));
   fmt::print("  engine: {} bytes of code and constants\n{}", bytes, there.substr(std::min(here.size(), there.size())));
