@@ -178,6 +178,11 @@ std::vector<std::string> default_targets() {
   return targets;
 }
 
+bool is_strict_by_default() {
+  const char* variable = std::getenv("INGOT_STRICT");
+  return variable && std::string_view(variable) == "1";
+}
+
 std::string to_string(const std::vector<LoweringNote>& notes) {
   std::string text;
   for (const LoweringNote& note : notes) {

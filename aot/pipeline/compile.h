@@ -23,11 +23,12 @@ namespace ingot {
 // What the environment variable INGOT_TARGETS says, separated by commas (ingot_add_bundle sets it), or else what
 // loops::default_targets() are.
 std::vector<std::string> default_targets();
+bool is_strict_by_default();  // whether it sets INGOT_STRICT=1
 
 struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
-  bool is_strict = false;                                // every target gives the same bits
+  bool is_strict = is_strict_by_default();               // every target gives the same bits
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   std::string initial_state = {};                        // what set_initial_state takes the first values from
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them

@@ -77,6 +77,7 @@ TEST_F(InstalledPackage, TrainsInFiveKindsOfPrograms) {
   EXPECT_TRUE(run("./train_static").starts_with("loss "));
   EXPECT_NE(run("readelf -d train_static").find("no dynamic section"), std::string::npos);
   EXPECT_TRUE(run("./train_curve curve.ingot").starts_with("loss "));
+  EXPECT_NE(run((kPrefix / "bin/ingot").string() + " inspect curve.ingot").find("strict: every"), std::string::npos);
   EXPECT_TRUE(std::regex_match(run("./train_lazy"), std::regex("loss [0-9.e-]+\n1000 steps, 2 compilations\n")));
   EXPECT_TRUE(fs::exists(kFolder / "embed/line.safetensors"));
 }
@@ -175,7 +176,7 @@ TEST_F(InstalledPackage, SaysWhatASourceMayBe) {
   EXPECT_NE(model.output.find("build for this machine"), std::string::npos) << model.output;
   const Outcome state = project("state", "ingot_add_bundle(net SOURCE model.cpp STATE zeros)");
   EXPECT_NE(state.exit_code, 0);
-  EXPECT_NE(state.output.find("MEMORY_LIMIT and STRICT are for programs"), std::string::npos) << state.output;
+  EXPECT_NE(state.output.find("SHAPES and MEMORY_LIMIT are for programs"), std::string::npos) << state.output;
   const Outcome none = project("none", "ingot_add_bundle(net TARGET x86-64-v3)");
   EXPECT_NE(none.exit_code, 0);
   EXPECT_NE(none.output.find("and what it is"), std::string::npos) << none.output;

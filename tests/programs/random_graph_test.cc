@@ -48,6 +48,7 @@ TEST(RandomGraph, ExecutorsAgree) {
   const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
   const int64_t end = first + number_from_environment("INGOT_GRAPHS", 1000);
   int64_t elements = 0, judged_elements = 0;
+  std::map<std::string_view, int64_t> graphs_of;  // whose code was run
   for (int64_t seed = first; seed < end; seed += kBatch) {
     if (seed > first && (seed - first) % kProgress == 0) std::cout << "  " << seed << std::endl;
     std::vector<std::unique_ptr<Module>> graphs;
@@ -61,10 +62,12 @@ TEST(RandomGraph, ExecutorsAgree) {
     for (size_t k = 0; k < trials.size(); ++k) {
       elements += trials[k].elements;
       judged_elements += trials[k].judged_elements;
+      for (const std::string_view target : trials[k].targets) ++graphs_of[target];
       if (!trials[k].complaint.empty()) report(*tried[k], seed + static_cast<int64_t>(k), trials[k].complaint);
     }
   }
   fmt::print("  {} graphs, {} elements, {} judged\n", end - first, elements, judged_elements);
+  for (const auto& [target, graphs] : graphs_of) fmt::print("  {}: the code of {}\n", target, graphs);
   EXPECT_GT(judged_elements, elements * 9 / 10) << "rounding explains too much";
 }
 

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 
 #include "aot/base/error.h"
 #include "tests/support/code_runner.h"
@@ -64,19 +65,23 @@ class Trials {
     if (!other.empty()) return {"1 and 3 threads differ: " + other};
     Reference reference(function, examples(function));
     GraphTrial trial{"", reference.elements(), reference.judged_elements()};
+    const auto try_target = [&](const loops::Target& target, const std::optional<std::vector<RefTensor>>& compiled) {
+      trial.complaint = complaint(k, target, reference, arguments, compiled);
+      if (compiled) trial.targets.push_back(target.name);
+    };
     const loops::Target& host = loops::find_target("host");
-    trial.complaint = complaint(k, host, reference, arguments, results);
+    try_target(host, results);
     for (size_t t = 0; t < loops::all_targets().size() && trial.complaint.empty(); ++t) {
       const loops::Target& target = loops::all_targets()[t];
-      const bool is_its_turn = graphs_.size() == 1 || k % loops::all_targets().size() == t;
-      if (is_its_turn && target.name != host.name)
-        trial.complaint = complaint(k, target, reference, arguments, walked_results(k, target, arguments));
+      const bool is_its_turn = takes_every_target() || k % loops::all_targets().size() == t;
+      if (is_its_turn && target.name != host.name) try_target(target, walked_results(k, target, arguments));
     }
     return trial;
   }
 
  private:
   const Function& entry(size_t k) const { return *program_->functions[k]; }
+  bool takes_every_target() const { return graphs_.size() == 1 || std::getenv("INGOT_EVERY_TARGET"); }
 
   // None where code for the target cannot be run.
   std::optional<std::vector<RefTensor>> walked_results(size_t k, const loops::Target& target,

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "tests/support/environment.h"
+#include "tests/support/fashion_images.h"
 #include "tests/support/static_program.h"
 #include "tests/tool/cli_fixture.h"
 
@@ -223,18 +224,10 @@ void expect_planned_memory(const std::string& header, const std::string& map, co
   fmt::print("  planned {} bytes of RAM, linked {}; {}", planned, linked, measured);
 }
 
-// The beginnings of the files of Fashion-MNIST: so many images of each part. False where it is not there.
+// So many images of each part. False where they are not there.
 bool write_images(const std::string& folder, int64_t images) {
-  for (const auto& [from, to] : {std::pair("train", "train"), std::pair("t10k", "test")}) {
-    const std::string files = std::string("/usr/share/datasets/fashion-mnist/") + from;
-    const std::string line = fmt::format(
-        "test -e {0}-images-idx3-ubyte.gz && mkdir -p {1} && zcat {0}-images-idx3-ubyte.gz | head -c {3} "
-        ">{1}/{2}-images "
-        "&& zcat {0}-labels-idx1-ubyte.gz | head -c {4} >{1}/{2}-labels",
-        files, folder, to, 16 + images * 28 * 28, 8 + images);
-    if (std::system(line.c_str()) != 0) return false;
-  }
-  return true;
+  return write_fashion_images(folder, "train", images, "cat", "train-images", "train-labels") &&
+         write_fashion_images(folder, "t10k", images, "cat", "test-images", "test-labels");
 }
 
 // A network learns on the board what this machine learns, to the last bit. INGOT_BOARD_IMAGES: from how many images.
