@@ -10,6 +10,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/build.h"
+#include "aot/ops/support/tiles.h"
 
 namespace ingot {
 namespace {
@@ -118,6 +119,7 @@ class BlockMaker {
     if (op.def->is_elementwise) {
       return make_op(op, type, [&](int i) { return op.operand(i)->type.shape.empty() ? TensorPart{} : parts; });
     }
+    if (const std::optional<ops::Tiles> tiles = ops::tiles_of(op)) return make_tiles(op, type, parts, *tiles);
     const AccessMap map = access_map(op);
     if (map.is_empty()) return fail(&op, "cannot be made in parts");
     if (!map.is_flat) return make_moved(op, type, parts, map);
@@ -173,6 +175,19 @@ class BlockMaker {
       }
     }
     return make_op(op, type, [&](int i) { return from[i]; });
+  }
+
+  Value* make_tiles(const Op& op, const TensorType& type, const TensorPart& parts, const ops::Tiles& tiles) {
+    const Shape& shape = op.operand(0)->type.shape;
+    TensorPart from;
+    for (const int64_t extent : shape) from.push_back(whole(extent));
+    for (size_t d = 0; d < parts.size(); ++d) {
+      if (is_whole(parts[d], op.result()->type.shape[d])) continue;
+      const auto same = std::ranges::find(tiles.same_index, static_cast<int>(d));
+      if (same == tiles.same_index.end()) return fail(&op, "mixes what is cut with what is not");
+      from[same - tiles.same_index.begin()] = parts[d];
+    }
+    return make_op(op, type, [&](int) { return from; });
   }
 
   Value* make_contraction(const Op& op, const TensorType& type, const TensorPart& parts) {

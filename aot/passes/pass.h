@@ -59,6 +59,13 @@ struct GivenShape {
   bool is_used = false;  // set by refine_shapes: there is something of that name
 };
 
+// Which products and sums may stand in place of the program's (use_winograd).
+enum class Math : uint8_t {
+  kExact,     // none: they are the program's, in whatever order
+  kStandard,  // those whose rounding errors are about as large; what is compared is 0 where the program's terms all are
+  kFast,      // those whose rounding errors are about as large
+};
+
 // What passes share: options in, notes out.
 struct PassContext {
   const loops::Target* target = &loops::all_targets()[0];  // the first of those that the program is compiled for
@@ -66,6 +73,7 @@ struct PassContext {
   int64_t fold_bytes_max = 1024;        // a folded constant may have this size, or that of the constants it replaces
   int64_t fold_elements_max = 1 << 20;  // elements that are evaluated at most to fold one op
   bool folds_scales = true;             // fold_scales does, which rounds sums otherwise
+  Math math = Math::kStandard;
   const ProductQuantization* quantization = nullptr;  // null: quantize_products does nothing
   std::vector<ProductNote> product_notes;             // filled by quantize_products
   std::vector<FuseNote> fuse_notes;                   // filled by fuse
@@ -216,6 +224,11 @@ bool wrap_ops(Module& module, PassContext& context);
 // of: attention, forward or backward. It is made block by block (aot/analysis/block_region.h), and what is handed on lies
 // in scratch.
 bool chain_kernels(Module& module, PassContext& context);
+
+// Convolutions by windows of 3x3, a step apart, become products of transformed tiles (Winograd's minimal filtering), block
+// by block of the batch, where that is predicted to take less time: fewer multiplications, and sums that are rounded
+// otherwise. Does nothing where PassContext::math is exact, or for a strict target.
+bool use_winograd(Module& module, PassContext& context);
 
 // Notes on kernels which result takes the place of which operand when the plan has its way: of state, and of what a
 // loop carries. Pairs of indices.

@@ -210,6 +210,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     PassContext context;
     if (!options.targets.empty()) context.target = &find_target(options.targets[0], options).order();
     context.shapes = std::move(shapes);
+    context.math = options.is_strict ? Math::kExact : options.math;
     context.folds_scales = !frozen.empty();
     context.quantization = options.quantization ? &*options.quantization : nullptr;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));

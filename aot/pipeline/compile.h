@@ -29,6 +29,7 @@ struct CompileOptions {
   std::string name;                                      // of the bundle
   std::vector<std::string> targets = default_targets();  // names of rows of the target table; the best first
   bool is_strict = is_strict_by_default();               // every target gives the same bits
+  Math math = Math::kStandard;                           // exact where is_strict
   std::vector<GivenShape> shapes = {};                   // of what the programs leave open
   std::string initial_state = {};                        // what set_initial_state takes the first values from
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them

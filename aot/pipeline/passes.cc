@@ -58,6 +58,7 @@ constexpr PassRow kCompilePasses[] = {
     {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
     {"chain_kernels", chain_kernels, nullptr, "once there are kernels"},
+    {"use_winograd", use_winograd, nullptr, "once what is fused with convolutions is known"},
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 

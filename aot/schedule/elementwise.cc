@@ -13,12 +13,14 @@ void lower_elementwise(Draft& draft, const Values& values) {
     step.b().set_task_count(0);
     return step.finish();
   }
-  const SweepSpace space = sweep_space(draft, values);
+  SweepSpace space = sweep_space(draft, values);
+  find_together(draft, values, space);
   step.read(values);
   step.write(values, read_in_place(draft, values));
-  sweep(
-      step, space, wanted_tasks(draft, work_ns(draft, values)),
-      [&](const std::vector<loops::Index>& index, const loops::Expr& mask) { step.store_pulled(values, index, mask); });
+  sweep(step, space, wanted_tasks(draft, work_ns(draft, values)),
+        [&](const std::vector<loops::Index>& index, const loops::Expr& mask) {
+          step.store_pulled(values, places_together(step.b(), space, index, mask));
+        });
   step.finish();
 }
 

@@ -76,6 +76,10 @@ Lowering with_settled_nans(Lowering lowering) {
   return lowering;
 }
 
+bool has_stages(const Op& kernel) {
+  return std::ranges::any_of(kernel.region().ops, [](const auto& op) { return op->attr_map.contains(kStage); });
+}
+
 }  // namespace
 
 Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions& options) {
@@ -85,6 +89,7 @@ Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions
     made = schedule::lower_in_blocks(kernel, *blocks, target, options);
     if (!made) return schedule::lower_stages(kernel, target, options);
   }
+  if (!made && has_stages(kernel)) return schedule::lower_stages(kernel, target, options);
   if (!made) {
     const std::unique_ptr<Block> pairs = schedule::in_pairs(kernel, target);
     made = lower_roots(pairs ? *pairs->ops.front() : kernel, target, options);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "aot/ops/support/moved_element.h"
+#include "aot/ops/support/tiles.h"
 
 namespace ingot::schedule {
 
@@ -20,6 +21,15 @@ bool same(const Expr& a, const Expr& b) {
          std::ranges::equal(a->args, b->args, [](const Expr& x, const Expr& y) { return same(x, y); });
 }
 
+namespace {
+
+// By several ops, or by one that makes several elements of the same.
+bool is_read_again(const Value& value) {
+  return value.uses.size() > 1 || (value.uses.size() == 1 && ops::tiles_of(*value.uses[0].op));
+}
+
+}  // namespace
+
 Expr Pull::element(const Value* value, const std::vector<Index>& index, Expr mask) {
   for (auto memo = memos_.rbegin(); memo != memos_.rend(); ++memo) {
     for (const Made& made : *memo) {
@@ -30,7 +40,7 @@ Expr Pull::element(const Value* value, const std::vector<Index>& index, Expr mas
   Expr element = make(value, index, mask);
   if (answers_.contains(value)) return element;
   const bool is_simple = element->kind == ExprKind::kConstant || element->kind == ExprKind::kIndex;
-  if (value->uses.size() > 1 && !is_simple) element = b_.let(value->name.empty() ? "v" : value->name, element);
+  if (is_read_again(*value) && !is_simple) element = b_.let(value->name.empty() ? "v" : value->name, element);
   memos_.back().push_back({value, index, std::move(mask), view_, element});
   return element;
 }

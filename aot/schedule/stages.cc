@@ -49,7 +49,9 @@ class Stages {
         return map[value] = region->add_argument(value->type, value->name);
       }
       for (const Value* operand : value->op->operands) self(self, operand);
-      return copy_op(*value->op, *region, map)->result(value->index);
+      Op* copied = copy_op(*value->op, *region, map);
+      copied->attr_map.erase(kStage);
+      return copied->result(value->index);
     };
     for (const Value* value : values) yielded.push_back(copy(copy, value));
     GraphBuilder b;

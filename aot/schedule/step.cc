@@ -124,13 +124,18 @@ void Step::store(const Value* value, const std::vector<Index>& index, const Expr
     b_.store(buffer, loops::flatten(place, value->type.shape), element, mask);
 }
 
-void Step::store_pulled(const Values& values, const std::vector<Index>& index, const Expr& mask) {
+void Step::store_pulled(const Values& values, const std::vector<SweepPlace>& places) {
   std::vector<Expr> elements;
-  for (const Value* value : values) {
-    Expr element = pull_.element(draft_.source(value), index, mask);
-    elements.push_back(values.size() == 1 ? element : b_.let("made", element));
+  for (const SweepPlace& place : places) {
+    for (const Value* value : values) {
+      Expr element = pull_.element(draft_.source(value), place.index, place.mask);
+      elements.push_back(values.size() * places.size() == 1 ? element : b_.let("made", element));
+    }
   }
-  for (size_t i = 0; i < values.size(); ++i) store(values[i], index, elements[i], mask);
+  auto element = elements.begin();
+  for (const SweepPlace& place : places) {
+    for (const Value* value : values) store(value, place.index, *element++, place.mask);
+  }
 }
 
 void Step::finish() {

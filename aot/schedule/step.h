@@ -6,6 +6,12 @@
 namespace ingot::schedule {
 
 // Declare what it reads, then what it writes, then scratch; then build; then finish.
+// An element, or the vector of elements that a mask leaves.
+struct SweepPlace {
+  std::vector<loops::Index> index;
+  loops::Expr mask;
+};
+
 class Step {
  public:
   Step(Draft& draft, int lanes);
@@ -31,8 +37,11 @@ class Step {
   // Stores an element of a value that `write` named; of an update, one of its window's source.
   void store(const Value* value, const std::vector<loops::Index>& index, const loops::Expr& element,
              const loops::Expr& mask);
-  // Pulls and stores one element (or vector of them) of each; all are read before the first is stored.
-  void store_pulled(const Values& values, const std::vector<loops::Index>& index, const loops::Expr& mask);
+  // Pulls and stores an element (or vector of them) of each at each place; all are read before the first is stored.
+  void store_pulled(const Values& values, const std::vector<SweepPlace>& places);
+  void store_pulled(const Values& values, const std::vector<loops::Index>& index, const loops::Expr& mask) {
+    store_pulled(values, std::vector<SweepPlace>{{index, mask}});
+  }
 
   void finish();  // from here on the written values can be read by further steps
 

@@ -7,6 +7,7 @@
 #include "aot/base/divide.h"
 #include "aot/graph/access_map.h"
 #include "aot/ops/ops.h"
+#include "aot/ops/support/tiles.h"
 
 namespace ingot::schedule {
 
@@ -168,6 +169,24 @@ void find_turns(const Draft& draft, const Value* value, const Values& provided, 
   }
 }
 
+// Finds the dimensions of the space along which neighbours of `value` are made of the same elements, through elementwise
+// ops. `dims`: the space's dimension with the index of each of the value's; -1: none.
+void find_together(const Draft& draft, const Value* value, const std::vector<int>& dims, std::set<const Value*>& seen,
+                   SweepSpace& space) {
+  if (draft.is_made(value) || !seen.insert(value).second) return;
+  const Op& op = *value->op;
+  if (op.def->is_elementwise) {
+    for (const Value* operand : op.operands) find_together(draft, operand, dims, seen, space);
+  } else if (const std::optional<ops::Tiles> tiles = ops::tiles_of(op)) {
+    for (const auto& [dim, count] : tiles->together) {
+      if (dims[dim] >= 0) space.together.emplace(dims[dim], count);
+    }
+    std::vector<int> of_operand;
+    for (const int dim : tiles->same_index) of_operand.push_back(dim < 0 ? -1 : dims[dim]);
+    find_together(draft, op.operand(0), of_operand, seen, space);
+  }
+}
+
 // merged_dims of each value once, however many read it.
 class MergedDims {
  public:
@@ -246,6 +265,7 @@ struct Walk {
   std::vector<int> outer;  // dimensions walked one by one, outermost first
   Shape outer_shape;       // of those whose pieces take turns: rounds
   Shape turns;             // in each of them
+  Shape together;          // neighbours that the body makes at once
   int strided_dim = -1;
   int64_t strided = 1;  // its extent
   int64_t block = 1;    // elements of the strided dimension that are walked at a time: a cache line
@@ -286,7 +306,9 @@ Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machi
     const auto turns = space.turns.find(d);
     const bool take_turns = turns != space.turns.end() && d != space.joint_dim;
     walk.turns.push_back(take_turns ? turns->second : 1);
-    walk.outer_shape.push_back(shape[d] / walk.turns.back());
+    const auto together = space.together.find(d);
+    walk.together.push_back(together == space.together.end() ? 1 : together->second);
+    walk.outer_shape.push_back(divide_up(shape[d], walk.turns.back() * walk.together.back()));
   }
   if (joint_is_outer) {
     const int64_t units_each = walk.units() / shape[space.joint_dim];
@@ -343,7 +365,7 @@ class Sweep {
       std::vector<Index> outer;
       int64_t rest = turn;
       for (size_t d = 0; d < rounds.size(); ++d) {
-        outer.push_back(rounds[d] * walk_.turns[d] + rest % walk_.turns[d]);
+        outer.push_back(rounds[d] * (walk_.turns[d] * walk_.together[d]) + rest % walk_.turns[d]);
         rest /= walk_.turns[d];
       }
       Pull::Scope scope(step_.pull());
@@ -431,6 +453,41 @@ SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& p
   space.is_moved = is_whole && space.strided_dim >= 0 && is_moved(draft, source, provided);
   if (space.is_moved) join_dims(draft, source, space.shape);
   return space;
+}
+
+void find_together(const Draft& draft, const Values& values, SweepSpace& space) {
+  if (space.strided_dim >= 0) return;
+  std::vector<int> dims;
+  for (size_t d = 0; d < space.shape.size(); ++d) dims.push_back(static_cast<int>(d));
+  std::set<const Value*> seen;
+  for (const Value* value : values) {
+    if (!draft.is_update(value)) find_together(draft, value, dims, seen, space);
+  }
+  // Vectors run along the last dimension, and what is joined of pieces is walked by these.
+  const std::vector<int> all = long_dims(space.shape);
+  std::erase_if(space.together, [&](const auto& it) {
+    return !contains(all, it.first) || it.first == all.back() || it.first == space.joint_dim ||
+           space.turns.contains(it.first);
+  });
+}
+
+std::vector<SweepPlace> places_together(loops::KernelBuilder& b, const SweepSpace& space,
+                                        const std::vector<Index>& first, const Expr& mask) {
+  std::vector<SweepPlace> places = {{first, mask}};
+  for (const auto& [dim, count] : space.together) {
+    std::vector<SweepPlace> more;
+    for (const SweepPlace& place : places) {
+      for (int64_t k = 0; k < count; ++k) {
+        SweepPlace next = place;
+        next.index[dim] = next.index[dim] + k;
+        if (space.shape[dim] % count != 0)
+          next.mask = b.both(next.mask, b.in_range(next.index[dim], 0, space.shape[dim]));
+        more.push_back(std::move(next));
+      }
+    }
+    places = std::move(more);
+  }
+  return places;
 }
 
 void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body) {

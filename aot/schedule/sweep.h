@@ -25,10 +25,20 @@ struct SweepSpace {
   // Dimensions in which pieces take turns, and how many: neighbours are walked one after the other, each by itself, so
   // that none is asked whose turn it is.
   std::map<int, int64_t> turns = {};
+  // Dimensions in which so many neighbours are made of the same elements: the body is called once for all of them, at the
+  // first, and bounds what is past the end.
+  std::map<int, int64_t> together = {};
 };
 
 // The space in which `values`, all of one shape, can be made. `provided` values answer at any index.
 SweepSpace sweep_space(const Draft& draft, const Values& values, const Values& provided = {});
+
+// Adds to the space the dimensions along which neighbours are made together (SweepSpace::together).
+void find_together(const Draft& draft, const Values& values, SweepSpace& space);
+
+// The places that a body makes when it is called at the first of them.
+std::vector<SweepPlace> places_together(loops::KernelBuilder& b, const SweepSpace& space,
+                                        const std::vector<loops::Index>& first, const loops::Expr& mask);
 
 // Makes the element at an index, or the vector of elements that a mask leaves.
 using SweepBody = std::function<void(const std::vector<loops::Index>& index, const loops::Expr& mask)>;

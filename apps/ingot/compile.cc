@@ -27,10 +27,27 @@ namespace {
 
 constexpr const char* kStatic = "static";
 
+// The choices of --math.
+constexpr std::pair<const char*, Math> kMaths[] = {
+    {"exact", Math::kExact}, {"standard", Math::kStandard}, {"fast", Math::kFast}};
+
+std::vector<std::string> math_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, math] : kMaths) names.emplace_back(name);
+  return names;
+}
+
+Math math_named(const std::string& wanted) {
+  const auto found = std::ranges::find_if(kMaths, [&](const auto& row) { return row.first == wanted; });
+  INGOT_CHECK(found != std::end(kMaths));
+  return found->second;
+}
+
 struct CompileCommand {
   std::vector<std::string> inputs;
   std::string output, sign;
   std::string emit = "bundle";
+  std::string math = "standard";
   CompileOptions options;
   std::vector<std::string> shapes, memory_limits;
   std::string largest;
@@ -273,6 +290,7 @@ void run_compile(const CompileCommand& command) {
   CompileOptions options = command.options;
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
   options.name = output.name();
+  options.math = math_named(command.math);
   options.freeze = freeze_of(command);
   options.memory_limits = memory_limits(command.memory_limits);
   options.reads_code = command.explain == "contraction";
@@ -344,6 +362,15 @@ Command compile_command() {
             {.commas = true}},
            {"--strict", &o.options.is_strict,
             "the same bits on every processor: orders of sums and NaNs are fixed, which may take a little more time"},
+           {"--math",
+            &o.math,
+            "which sums of products may stand in place of the program's, where they are faster. exact: none. standard: "
+            "convolutions by transformed tiles (Winograd) whose rounding errors are about as large, and where results "
+            "are "
+            "compared, as by the gradient of relu, only such as are 0 where all products are. fast: those, too "
+            "(default: "
+            "standard; of --strict programs exact)",
+            {.choices = math_names()}},
            {"--shape",
             &o.shapes,
             "sizes that the programs leave open: batch=32, x=32x784, batch=1,8,32: an entry point for each; several by "

@@ -6,6 +6,7 @@
 #include "aot/analysis/block_region.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
+#include "aot/ops/support/tiles.h"
 #include "tests/support/schedule_fixture.h"
 
 namespace ingot {
@@ -180,6 +181,57 @@ TEST(Blocks, WhatMixesPartsIsRefused) {
               return Values{ops::add(b, half, turned)};
             }),
             "stablehlo.dot_general: would be computed for several parts");
+}
+
+// What a stage makes for later ones.
+Value* staged(Value* value, int64_t number) {
+  value->op->attr_map.insert_or_assign(kStage, Attr(IntAttr{number}));
+  return value;
+}
+
+TEST(Blocks, ConvolutionByTiles) {
+  const auto body = [](int64_t outputs, int64_t extent) {
+    return [=](GraphBuilder& b, const Values& a) -> Values {
+      Value* zero = ops::constant(b, {DType::kF32, {}}, 0);
+      const int64_t high = (extent + outputs - 1) / outputs * outputs + 1 - extent;
+      Value* x = staged(ops::pad(b, a[0], zero, {0, 1, 1, 0}, {0, high, high, 0}, {0, 0, 0, 0}), 0);
+      x = ops::split_tiles(b, ops::split_tiles(b, x, 1, "input", outputs), 3, "input", outputs);
+      Value* y = ops::dot_general(b, staged(x, 1), a[1], {{0, 1}, {0, 1}, {5}, {2}});
+      y = ops::join_tiles(b, staged(y, 2), 3, "result", outputs, extent);
+      y = ops::join_tiles(b, y, 1, "result", outputs, extent);
+      return {ops::multiply(b, y, a[2])};
+    };
+  };
+  for (const auto& [outputs, extent, channels] :
+       std::vector<std::array<int64_t, 3>>{{2, 6, 5}, {4, 8, 16}, {4, 6, 17}, {2, 5, 33}}) {
+    const Shape images = {4, extent, extent, channels};
+    const Shape weights = {outputs + 2, outputs + 2, channels, 19};
+    check_blocks({{DType::kF32, images}, {DType::kF32, weights}, {DType::kF32, {4, extent, extent, 19}}},
+                 body(outputs, extent), {{{4, 2}}, {{0, -1, -1, -1}}}, {.relative = 1e-5});
+  }
+}
+
+TEST(Blocks, KernelGradientByTiles) {
+  const auto body = [](int64_t outputs) {
+    return [=](GraphBuilder& b, const Values& a) -> Values {
+      const auto in_blocks = [&](Value* x) {
+        Shape shape = x->type.shape;
+        shape[0] = 2;
+        shape.insert(shape.begin(), x->type.shape[0] / 2);
+        return ops::reshape(b, x, shape);
+      };
+      Value* x = ops::split_tiles(b, in_blocks(a[0]), 2, "input", outputs);
+      Value* dy = ops::split_tiles(b, in_blocks(a[1]), 2, "result", outputs);
+      x = staged(ops::split_tiles(b, x, 4, "input", outputs), 0);
+      dy = staged(ops::split_tiles(b, dy, 4, "result", outputs), 1);
+      return {staged(ops::dot_general(b, x, dy, {{2, 0, 1}, {2, 0, 1}, {3, 4, 5}, {3, 4, 5}}), 2)};
+    };
+  };
+  for (const int64_t outputs : {2, 4}) {
+    const int64_t extent = 2 * outputs;
+    check_blocks({{DType::kF32, {6, extent + 2, extent + 2, 17}}, {DType::kF32, {6, extent, extent, 5}}}, body(outputs),
+                 {{{3, 1}}, {{0, -1, -1, -1, -1}}}, {.relative = 1e-5});
+  }
 }
 
 }  // namespace

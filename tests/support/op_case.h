@@ -86,8 +86,9 @@ inline RefTensor draw(const TensorType& type, const Sample& sample, std::mt19937
 inline bool is_other_product(const OpDef& def) { return def.name == "stablehlo.dot" || def.name == "chlo.ragged_dot"; }
 
 // Whether OpDef::ulp speaks of the largest element of the result: of what is made of other ops (not of what only
-// converts its operands first, nor of products that another op sums up alike).
+// converts its operands first, nor of products that another op sums up alike), and of sums of terms of either sign.
 inline bool is_bound_by_largest(const OpDef& def) {
+  if (def == kSplitTiles || def == kJoinTiles) return true;
   return def.expand && def.expand != ops::converted_for_region && !def.is_elementwise && !is_other_product(def);
 }
 
