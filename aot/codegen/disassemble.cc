@@ -57,14 +57,14 @@ class Disassembler {
   struct Decoded {
     Instruction instruction;
     std::optional<uint64_t> branch_target;
-    bool loads = false;
+    bool loads = false, stores = false;
   };
 
   std::vector<Decoded> decode(const CodeImage& image, const CodeImage::Function& function) const {
     std::vector<Decoded> result;
     for_each(image, function, [&](const llvm::MCInst& inst, uint64_t at, uint64_t size) {
       const llvm::MCInstrDesc& kind = instructions_->get(inst.getOpcode());
-      Decoded decoded{{at, text_of(inst, at)}, std::nullopt, kind.mayLoad()};
+      Decoded decoded{{at, text_of(inst, at)}, std::nullopt, kind.mayLoad(), kind.mayStore()};
       uint64_t target = 0;
       if (kind.isBranch() && analysis_->evaluateBranch(inst, at, size, target)) {
         decoded.branch_target = target;
@@ -138,6 +138,10 @@ bool is_multiply_add(std::string_view text) {
   return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd", "vfma.", "vpdpbusd", "sdot"});
 }
 
+bool is_prefetch(std::string_view text) { return text.starts_with("prefetch") || text.starts_with("prfm"); }
+
+bool takes_no_displacement(std::string_view text) { return text.starts_with("vle") || text.starts_with("vse"); }
+
 // rbp and x29 point into the frame only where the function makes them its frame pointer.
 class StackFrame {
  public:
@@ -146,7 +150,7 @@ class StackFrame {
         code, [](const auto& decoded) { return contains_any(decoded.instruction.text, {"%rsp, %rbp", "x29, sp"}); });
   }
   bool is_touched_by(std::string_view text) const {
-    return contains_any(text, {"(%rsp", "[sp", "(sp)"}) ||
+    return contains_any(text, {"(%rsp", "[sp", "(sp)", "vl1r.v", "vs1r.v"}) ||  // whole registers: only spilled
            (has_frame_pointer_ && contains_any(text, {"(%rbp", "[x29"}));
   }
 
@@ -184,9 +188,13 @@ HotLoop find_hot_loop(const CodeImage& image, const loops::Target& target, const
       is_innermost &= k == last || !inner || *inner > code[k].instruction.offset_bytes || *inner < *target_offset;
       const std::string& text = code[k].instruction.text;
       const bool multiplies = is_multiply_add(text), touches_frame = frame.is_touched_by(text);
+      const bool prefetches = is_prefetch(text), is_apart = !multiplies && !touches_frame && !prefetches;
       ++loop.instructions;
       loop.multiply_adds += multiplies;
-      loop.loads += code[k].loads && !multiplies && !touches_frame;
+      loop.loads += is_apart && code[k].loads;
+      loop.stores += is_apart && code[k].stores;
+      loop.prefetches += prefetches;
+      loop.addresses += is_apart && takes_no_displacement(text);
       loop.stack_references += touches_frame;
       loop.text.insert(0, text + "\n");
     }

@@ -24,14 +24,20 @@ std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target
 // The innermost loop with the most multiply-adds (with the most instructions where none has any).
 struct HotLoop {
   int instructions = 0;
-  int multiply_adds = 0;     // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot
-  int loads = 0;             // by instructions of their own, from elsewhere than the stack frame
+  int multiply_adds = 0;  // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot
+  int loads = 0;          // by instructions of their own, from elsewhere than the stack frame
+  int stores = 0;         // to elsewhere
+  int prefetches = 0;
+  int addresses = 0;         // of loads and stores that take no displacement: RISC-V's of vectors
   int stack_references = 0;  // reads and writes of the stack frame: spilled registers
   std::string text;          // one instruction a line
 
-  // For each multiply-add; and what is left of it where a loop only multiplies and loads what it multiplies.
+  // What the kernel asks for; all else is counting, copying, spilling and jumping. Sums that a loop stores began in it,
+  // each by an instruction.
+  int asked() const { return multiply_adds + loads + prefetches + addresses + 2 * stores; }
+  // For each multiply-add.
   double instructions_each() const { return static_cast<double>(instructions) / multiply_adds; }
-  double ideal_each() const { return static_cast<double>(multiply_adds + loads) / multiply_adds; }
+  double asked_each() const { return static_cast<double>(asked()) / multiply_adds; }
 };
 
 // Of the body of kernel `symbol` (see entry_symbol). A kernel without a loop gives an empty one.

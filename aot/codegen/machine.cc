@@ -45,20 +45,25 @@ class ExpandDivision : public llvm::ModulePass {
 
 // LLVM's passes from IR to machine code. Loop strength reduction takes a third of their time; where an access adds a base,
 // an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop. It divides, by loops' steps.
+// Sinking takes multiplications behind a jump that is there for the next line of an image, and leaves what they multiply
+// before it, in registers that are too few; on RISC-V it does more good than harm.
 class CodePasses : public llvm::legacy::PassManager {
  public:
   CodePasses(const llvm::Triple& triple, bool has_i64_division)
-      : reduces_strength_(!triple.isX86()), has_i64_division_(has_i64_division) {}
+      : reduces_strength_(!triple.isX86()),
+        sinks_(!triple.isX86() && !triple.isAArch64()),
+        has_i64_division_(has_i64_division) {}
 
   void add(llvm::Pass* pass) override {
     const bool is_reduction = pass->getPassName() == "Loop Strength Reduction";
-    const bool is_left_out = is_reduction && !reduces_strength_;
+    const bool is_sinking = pass->getPassName() == "Machine code sinking";
+    const bool is_left_out = (is_reduction && !reduces_strength_) || (is_sinking && !sinks_);
     is_left_out ? delete pass : llvm::legacy::PassManager::add(pass);
     if (is_reduction && !has_i64_division_) llvm::legacy::PassManager::add(new ExpandDivision);
   }
 
  private:
-  bool reduces_strength_, has_i64_division_;
+  bool reduces_strength_, sinks_, has_i64_division_;
 };
 
 }  // namespace

@@ -148,7 +148,8 @@ void KernelBuilder::loop(const std::string& name, Index lower, Index upper, int6
   append(std::move(stmt));
 }
 
-void KernelBuilder::unrolled(const std::string& name, int64_t count, const std::function<void(Index)>& body) {
+void KernelBuilder::unrolled(const std::string& name, int64_t count, const std::function<void(Index)>& body,
+                             bool apart) {
   if (count <= 0) return;
   if (count == 1) return body(0);
   Stmt stmt;
@@ -156,6 +157,7 @@ void KernelBuilder::unrolled(const std::string& name, int64_t count, const std::
   stmt.var = variable(name, VarKind::kLoop, DType::kI64, 1, 0, count - 1);
   stmt.upper = count;
   stmt.unroll = true;
+  stmt.apart = apart;
   fill(stmt.body, [&] { body(Index::variable(stmt.var)); });
   append(std::move(stmt));
 }

@@ -32,7 +32,7 @@ class KernelBuilder {
   // body(i) with i in lower .. upper by step. Trip count 1 makes no loop: `i` is then the constant.
   void loop(const std::string& name, Index lower, Index upper, int64_t step, const std::function<void(Index)>& body,
             std::vector<Index> upper_also = {});
-  void unrolled(const std::string& name, int64_t count, const std::function<void(Index)>& body);
+  void unrolled(const std::string& name, int64_t count, const std::function<void(Index)>& body, bool apart = false);
   void if_then(Expr condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   Expr let(const std::string& name, Expr value);  // computed here once; the result names it
   // An integer value as an index; [low, high] is what the caller knows of it. Vector values make gathers.

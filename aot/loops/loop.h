@@ -117,11 +117,12 @@ struct ExprNode {
 };
 
 enum class StmtKind : uint8_t {
-  kFor,        // for var in lower .. upper by step: body. `unroll`: constant trip count, expanded by the emitter
-  kIf,         // if args-free condition `value` (i1, one lane): body, else else_body
-  kLet,        // var = value
-  kSet,        // tiles[tile][indices] = value
-  kStore,      // buffers[buffer][index] = value, in lanes where `mask` (may be null) holds
+  kFor,    // for var in lower .. upper by step: body. `unroll`: constant trip count, expanded by the emitter; `apart`:
+           // what one copy of the body loads is not kept for the next, which loads it again
+  kIf,     // if args-free condition `value` (i1, one lane): body, else else_body
+  kLet,    // var = value
+  kSet,    // tiles[tile][indices] = value
+  kStore,  // buffers[buffer][index] = value, in lanes where `mask` (may be null) holds
   kPrefetch,   // buffers[buffer][index]
   kTranspose,  // tiles[tile], as many vectors as each has lanes: element i of vector j and element j of vector i swap
 };
@@ -132,7 +133,7 @@ struct Stmt {
   Index lower, upper;             // kFor. The upper bound is exclusive
   std::vector<Index> upper_also;  // kFor: the loop ends at the least of upper and these
   int64_t step = 1;
-  bool unroll = false;
+  bool unroll = false, apart = false;
   Expr value;
   Expr mask;
   BufferId buffer = -1;

@@ -196,6 +196,7 @@ class Parser {
     if (lexer_.accept_word("by")) stmt.step = lexer_.expect_integer("a step");
     if (stmt.step <= 0) lexer_.fail("a step must be positive");
     stmt.unroll = lexer_.accept_word("unroll");
+    stmt.apart = stmt.unroll && lexer_.accept_word("apart");
     stmt.var = define({.name = name, .kind = VarKind::kLoop});
     set_loop_range(kernel_, stmt, kernel_.vars[stmt.var]);
     lexer_.expect('{');

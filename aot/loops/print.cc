@@ -154,8 +154,9 @@ class Printer {
     std::string upper = index_text(stmt.upper);
     for (const Index& also : stmt.upper_also) upper += ", " + index_text(also);
     if (!stmt.upper_also.empty()) upper = "min(" + upper + ")";
+    const char* const how = stmt.apart ? " unroll apart" : stmt.unroll ? " unroll" : "";
     line(fmt::format("for {} in {} .. {}{}{} {{", kernel_.vars[stmt.var].name, index_text(stmt.lower), upper,
-                     stmt.step == 1 ? "" : " by " + std::to_string(stmt.step), stmt.unroll ? " unroll" : ""));
+                     stmt.step == 1 ? "" : " by " + std::to_string(stmt.step), how));
     print_nested(stmt.body);
     line("}");
   }

@@ -64,7 +64,7 @@ class Replay {
     if (!stmt.unroll)
       return b_.loop(name, index(stmt.lower), index(stmt.upper), stmt.step, body, indices(stmt.upper_also));
     INGOT_CHECK(stmt.step == 1 && stmt.lower == Index(0));
-    b_.unrolled(name, stmt.upper.constant, body);
+    b_.unrolled(name, stmt.upper.constant, body, stmt.apart);
   }
 
   // What has a range is an index.

@@ -14,8 +14,8 @@ namespace {
 std::string text_of(const codegen::HotLoop& loop) {
   if (loop.multiply_adds == 0) return "";
   std::string text =
-      fmt::format("{:.2f} instructions for each of {} multiply-adds, {:.2f} of them to multiply and to load",
-                  loop.instructions_each(), loop.multiply_adds, loop.ideal_each());
+      fmt::format("{:.2f} instructions for each of {} multiply-adds, {:.2f} of them to multiply, load and store",
+                  loop.instructions_each(), loop.multiply_adds, loop.asked_each());
   if (loop.stack_references > 0) text += fmt::format(", {} references to the stack", loop.stack_references);
   return text;
 }

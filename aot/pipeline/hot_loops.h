@@ -11,8 +11,8 @@
 namespace ingot {
 
 // Reads the code of every kernel that a note of this target is about, and says in the note what the loop with most
-// multiply-adds has: instructions for each of them, beside those of a loop that only multiplies and loads. `kernels` are
-// those of the image.
+// multiply-adds has: instructions for each of them, beside those that the kernel asks for (HotLoop::asked).
+// `kernels` are those of the image.
 void note_hot_loops(std::vector<LoweringNote>& notes, const std::vector<plan::Plan>& plans,
                     const std::vector<loops::Kernel>& kernels, const codegen::CodeImage& image,
                     const loops::Target& target);

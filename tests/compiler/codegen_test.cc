@@ -147,6 +147,27 @@ TEST(Codegen, InnermostLoopsDoNothingElse) {
   }
 }
 
+constexpr int64_t kElements = 64;
+
+// Of what two copies of a loop's body read, one element is the same.
+TEST(Codegen, CopiesThatAreApartLoadAgain) {
+  for (const bool apart : {false, true}) {
+    KernelBuilder b("neighbours", 1);
+    const BufferId x = b.input("x", DType::kF32, kElements + 1), y = b.output("y", DType::kF32, kElements);
+    const auto sum_at = [&](const Index& i) {
+      b.store(y, i, b.apply(ScalarOp::kAdd, {b.load(x, i), b.load(x, i + 1)}));
+    };
+    b.loop("i", 0, kElements, 2, [&](Index i) { b.unrolled("u", 2, [&](Index u) { sum_at(i + u); }, apart); });
+    const Kernel kernel = b.finish();
+    EXPECT_EQ(print(parse_kernel(print(kernel))), print(kernel));
+    const Target& target = find_target("riscv64");
+    const CodeImage image = compile(std::span(&kernel, 1), target);
+    const HotLoop loop = find_hot_loop(image, target, entry_symbol(std::span(&kernel, 1), 0));
+    EXPECT_EQ(loop.loads, apart ? 4 : 3) << loop.text;
+    expect_same({kernel});
+  }
+}
+
 TEST(Codegen, WithoutMemoryItEndsWithAMessage) {
   const Kernel kernel = spilling_kernel();
   CodegenOptions options;
@@ -161,8 +182,6 @@ TEST(Codegen, SampleKernels) {
   expect_same({scale_kernel(1001, 8), scale_kernel(1001, 1), dot_bias_relu({.m = 32, .n = 21, .k = 13}),
                dot_bias_relu({.m = 12, .n = 32, .k = 64})});
 }
-
-constexpr int64_t kElements = 64;
 
 bool is_primitive_of(ScalarOp op, DType dtype) { return info(op).is_primitive && accepts(op, dtype); }
 

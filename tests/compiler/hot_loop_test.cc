@@ -2,12 +2,15 @@
 // multiply and do little else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "aot/codegen/compile.h"
 #include "aot/codegen/disassemble.h"
 #include "aot/ops/ops.h"
 #include "aot/pipeline/passes.h"
+#include "tests/support/code_runner.h"
 #include "tests/support/contraction_suite.h"
 #include "tests/support/schedule_fixture.h"
 
@@ -16,27 +19,25 @@ namespace {
 
 constexpr double kManyFlops = 2e7;  // what smaller problems lose is little
 
-// At most, for each multiply-add. Tiles of channels that are convolved apart are short, and some of the weights of their
-// windows are operands in memory.
-struct Most {
-  double instructions, stack_references;
-};
-constexpr Most kMost = {2, 0.25}, kMostOfWindows = {2.5, 0.5};
+constexpr double kMostStackReferences = 0.25;  // for each multiply-add
 
-// A loop is lean whose instructions are at most a tenth more than its multiply-adds and the loads of what they multiply.
+// A loop is lean whose instructions are at most a tenth more than what its kernel asks for. `others`: problems with loops
+// that are not, and by how much they may be more. docs/devices.md says why.
 constexpr double kLean = 1.1;
-
-// Of each row the share of loops that are not lean, at most: those of channels that are convolved apart, which spill, and
-// those that compute many addresses for the few multiply-adds of a small tile.
 struct HotLoopRow {
   const char* target;
-  double most_fat;
-};
-constexpr HotLoopRow kHotLoopRows[] = {{"x86-64-v3", 0.05}, {"x86-64-v4", 0.1}, {"aarch64", 0.15}};
+  std::vector<std::string_view> others = {};
+  double others_most = kLean, others_most_stack_references = kMostStackReferences;
 
-Most most_of(const ContractionProblem& problem) {
-  return problem.name.starts_with("conv_mobilenet") ? kMostOfWindows : kMost;
-}
+  bool is_other(const std::string& problem) const {
+    return std::ranges::any_of(others, [&](std::string_view name) { return problem.starts_with(name); });
+  }
+};
+const HotLoopRow kHotLoopRows[] = {{"x86-64-v3", {"conv_mobilenet"}, 1.2},
+                                   {"x86-64-v4"},
+                                   {"aarch64", {"dot_2048x2048x2048", "conv_mobilenet"}, 1.15},
+                                   {"riscv64"},
+                                   {"riscv64-v", {"conv_mobilenet"}, 2.4, 0.7}};
 
 // Of the kernel's steps, the loop with the most multiply-adds.
 codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target) {
@@ -55,10 +56,14 @@ class HotLoop : public testing::TestWithParam<HotLoopRow> {};
 
 TEST_P(HotLoop, Multiplies) {
   const loops::Target& target = loops::find_target(GetParam().target);
-  int loops = 0, with_spills = 0, fat = 0;
+  int tried = 0, loops = 0, with_spills = 0, lean = 0;
+  int64_t large = 0;
   for (ContractionProblem& problem : contraction_problems()) {
-    if (problem.flops < kManyFlops) continue;
-    const Most most = most_of(problem);
+    if (problem.flops < kManyFlops || !takes_turn(target, large++)) continue;
+    ++tried;
+    const bool is_other = GetParam().is_other(problem.name);
+    const double most = is_other ? GetParam().others_most : kLean;
+    const double most_stack_references = is_other ? GetParam().others_most_stack_references : kMostStackReferences;
     PassContext context;
     context.target = &target;
     run_passes(compile_passes(), *problem.module, context);
@@ -67,24 +72,24 @@ TEST_P(HotLoop, Multiplies) {
       const Lowering lowering = lower(*kernel, target);
       if (lowering.choices.empty()) continue;
       const codegen::HotLoop loop = hot_loop(lowering, target);
-      EXPECT_LE(loop.instructions, most.instructions * loop.multiply_adds) << problem.name << " " << target.name << "\n"
-                                                                           << loop.text;
-      EXPECT_LE(loop.stack_references, most.stack_references * loop.multiply_adds)
-          << problem.name << " " << target.name << "\n"
-          << loop.text;
+      const std::string what =
+          fmt::format("{} {}: {:.2f} instructions a multiply-add, {:.2f} asked for, {} on the stack", target.name,
+                      problem.name, loop.instructions_each(), loop.asked_each(), loop.stack_references);
+      EXPECT_LE(loop.instructions, most * loop.asked()) << what << "\n" << loop.text;
+      EXPECT_LE(loop.stack_references, most_stack_references * loop.multiply_adds) << what << "\n" << loop.text;
       ++loops;
-      if (loop.instructions > kLean * (loop.multiply_adds + loop.loads)) {
-        ++fat;
-        fmt::print("  {} {}: {:.2f} instructions a multiply-add, {:.2f} to multiply and to load, {} on the stack\n",
-                   target.name, problem.name, loop.instructions_each(), loop.ideal_each(), loop.stack_references);
+      if (loop.instructions <= kLean * loop.asked()) {
+        ++lean;
+      } else {
+        fmt::print("  {}\n", what);
       }
       if (loop.stack_references > 0) ++with_spills;
     }
   }
-  EXPECT_GT(loops, 60);
+  EXPECT_GE(loops, tried);
+  EXPECT_GT(tried, 20);
   EXPECT_LE(with_spills, loops / 10) << target.name;
-  EXPECT_LE(fat, GetParam().most_fat * loops) << target.name;
-  fmt::print("  {}: {} of {} loops are lean\n", target.name, loops - fat, loops);
+  fmt::print("  {}: {} of {} loops are lean\n", target.name, lean, loops);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, HotLoop, testing::ValuesIn(kHotLoopRows));

@@ -48,8 +48,10 @@ class DepthTile {
     const int64_t lanes = plan_.depth_lanes, step = kUnroll * lanes;
     const int64_t unrolled = count / step * step, filled = count / lanes * lanes;
     const auto vector_at = [&](const Index& k, const Expr& mask) { multiply(offset + k, position + k, mask); };
-    b_.loop("k", 0, unrolled, step,
-            [&](Index k) { b_.unrolled("u", kUnroll, [&](Index u) { vector_at(k + u * lanes, nullptr); }); });
+    b_.loop("k", 0, unrolled, step, [&](Index k) {
+      // Apart: neighbours are not loaded in pairs, for which registers would be too few.
+      b_.unrolled("u", kUnroll, [&](Index u) { vector_at(k + u * lanes, nullptr); }, true);
+    });
     if (unrolled < filled) vector_at(unrolled, nullptr);
     if (filled < count) vector_at(filled, b_.in_range(Index(filled) + b_.lane(), 0, count));
   }

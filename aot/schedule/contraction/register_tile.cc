@@ -15,6 +15,7 @@ using loops::Index;
 namespace {
 
 constexpr int64_t kDepthUnroll = 4, kDepthUnrollAtEdges = 2;
+constexpr int64_t kManySums = 16;    // a tile of fewer multiplies little between two tests of its loop
 constexpr int64_t kDepthAhead = 16;  // steps by which operands are prefetched where they lie
 constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to read: processors prefetch well then
 
@@ -44,7 +45,7 @@ class RegisterTile {
   int64_t line() const { return point_.step().draft().target().machine.line_bytes / info(dtype_).bytes; }  // elements
   bool has_many_rows() const { return tile_.rows.count >= kMinReadRows; }
 
-  // Whether rows read what others do a few steps later: of several steps at once LLVM would keep that in registers.
+  // Whether rows read what others do a few steps later, which LLVM would keep in registers that the sums need.
   bool rows_meet(const RowsPanel& rows) const {
     std::set<int64_t> starts;
     for (int r = 0; r < tile_.rows.count; ++r) starts.insert(rows.row_offset(r));
@@ -69,8 +70,10 @@ class RegisterTile {
     const int64_t step = rows.depth.back().step;
     const auto step_at = [&](const Index& i) { multiply_step(rows, offset + i * step, position + i); };
     const bool is_whole = has_all_rows() && tile_.columns == plan_.tile_columns();
-    const int64_t unroll = rows_meet(rows) ? 1 : is_whole ? kDepthUnroll : kDepthUnrollAtEdges;
-    const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }); };
+    const bool is_small = tile_.rows.count * vectors_ < kManySums;
+    const int64_t unroll = is_whole || is_small ? kDepthUnroll : kDepthUnrollAtEdges;
+    const bool apart = rows_meet(rows);
+    const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }, apart); };
     const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows();
     const int64_t rest = (to - from) % unroll;
     const int64_t ahead = prefetches ? (to - from) / kDepthAhead * kDepthAhead : 0;
@@ -79,7 +82,7 @@ class RegisterTile {
       b_.loop("k", k, k + kDepthAhead, unroll, steps);
     });
     b_.loop("k", from + ahead, to - rest, unroll, steps);
-    b_.unrolled("u", rest, [&](Index u) { step_at(Index(to - rest) + u); });
+    b_.unrolled("u", rest, [&](Index u) { step_at(Index(to - rest) + u); }, apart);
   }
 
   // `offset`: of the step's rows, from their panel's start.
