@@ -55,6 +55,39 @@ TEST(Contraction, LongDepthAndManyRows) {
   check_kernel(dot({1031, 8}, {8, 20}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
 }
 
+TEST(Contraction, ColumnsThatAreWidenedWhereTheyAreMultiplied) {
+  for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{1, 72}, {3, 131}, {20, 16}}) {
+    check_kernel(kernel_function({f32_of({rows, depth}), {DType::kI8, {19, depth}}},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* const w = ops::convert(b, x[1], DType::kF32);
+                                   return Values{ops::dot_general(b, x[0], w, {{}, {}, {1}, {1}})};
+                                 }),
+                 {.relative = 1e-5});
+  }
+}
+
+// Words as they come: rows of 4, 8 and 16, blocks of a few parts up to several groups, with and without zeros.
+TEST(Contraction, ColumnsOfNibbles) {
+  struct Words {
+    int64_t rows, columns, groups, lanes, blocks;
+    bool has_zeros;
+  };
+  for (const Words& w : {Words{1, 9, 3, 16, 12, false}, Words{1, 5, 3, 16, 8, true}, Words{1, 5, 4, 16, 2, true},
+                         Words{1, 6, 3, 4, 3, true}, Words{5, 7, 3, 8, 3, true}, Words{20, 9, 2, 16, 8, false}}) {
+    SCOPED_TRACE(testing::Message() << w.rows << " x " << w.columns << " x " << w.groups << " x " << w.lanes);
+    std::vector<TensorType> types{f32_of({w.rows, 8 * w.groups * w.lanes}),
+                                  {DType::kI32, {w.columns, w.groups, w.lanes}},
+                                  f32_of({w.columns, w.blocks})};
+    if (w.has_zeros) types.push_back({DType::kI8, types[2].shape});
+    check_kernel(kernel_function(types,
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* const weights = b.make(kUnpackNibbles, {x.begin() + 1, x.end()});
+                                   return Values{ops::dot_general(b, x[0], weights, {{}, {}, {1}, {1}})};
+                                 }),
+                 {.relative = 2e-5, .integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1});
+  }
+}
+
 TEST(Contraction, PairsOfBF16) {
   const auto product = [](int64_t depth) { return dot({13, depth}, {depth, 40}, {{}, {}, {1}, {0}}, DType::kBF16); };
   for (const int64_t depth : {8, 9, 65, 601}) check_kernel(product(depth), sums_of(depth, DType::kBF16));

@@ -8,6 +8,7 @@
 #include "aot/analysis/joined_depth.h"
 #include "aot/analysis/regions.h"
 #include "aot/analysis/walk.h"
+#include "aot/analysis/widened_constant.h"
 #include "aot/graph/attributes.h"
 #include "aot/ops/support/update.h"
 #include "aot/passes/fuse/fuse_ops.h"
@@ -204,6 +205,7 @@ class Partitioner {
     if (group(g).kind == GroupKind::kBoundary || it.def->root != KernelRoot::kElement) return false;
     if (is_free(it) || is_view(it) || (is_joined_depth(it) && concatenates_materialized(it))) return true;
     if (group(g).members.size() >= kOpsMax) return false;
+    if (group(g).kind == GroupKind::kContraction && is_widened_constant(it.result())) return true;
     const Access access = access_of(i, g);
     if (access.is_reread) return false;
     int64_t elements = 0;

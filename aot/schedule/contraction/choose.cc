@@ -75,6 +75,7 @@ class Search {
   // Columns that are read where they lie follow each other, and whole tiles of depth too.
   bool columns_can_stay(const Candidate& c) {
     const OperandSide& it = way(c).columns;
+    if (it.made) return true;
     if (!it.is_plain || !it.depth_stride || columns(c).axes.size() > 1 || depth(c).is_ragged()) return false;
     if (way(c).is_along_depth()) return it.depth_stride == 1 && it.stride;
     return it.dims.empty() || it.side.stride(it.dims.back()) == 1;
@@ -160,6 +161,7 @@ class Search {
   std::vector<int64_t> depth_limits(const Orientation& way) const {
     if (order_) return {order_->depth_limit};
     const int64_t whole = p_.extent(way.depth);
+    if (way.columns.made) return {whole};
     std::vector<int64_t> limits;
     const bool is_joined = way.rows.is_joined || way.columns.is_joined;
     const bool is_foreseen = p_.extent(way.rows.dims) <= kFewRows && way.columns.is_plain && way.columns.depth_stride;
@@ -189,6 +191,7 @@ class Search {
     // Beside the sums, registers hold the columns of a step and an element of the rows.
     const int sums = std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator), free_registers() - vectors);
     const int64_t column_vectors = divide_up(p_.extent(way.columns.dims), way.lanes);
+    if (way.columns.made && vectors > way.columns.made->columns_max) return;
     if (vectors > sums || (vectors > column_vectors && vectors != 1)) return;
     const int64_t rows = p_.extent(way.rows.dims);
     const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));

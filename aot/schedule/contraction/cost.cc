@@ -77,8 +77,9 @@ class Model {
     if (has_windows_in_place()) return window_cost_.tile_ns(rows, vectors) + rows * vectors * store_vector_ns();
     const double loads = way_.has_own_rows ? rows * vectors + vectors : rows + vectors;
     const double prefetches = c_.pack_rows == Packing::kNone && !is_along_depth() ? rows * kPrefetchShare : 0;
+    const double makes = way_.columns.made ? vectors * static_cast<double>(way_.columns.made->element_ops) : 0;
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
-                                     (rows * vectors + loads + prefetches) / m_.instructions_per_ns);
+                                     (rows * vectors + loads + prefetches + makes) / m_.instructions_per_ns);
     const double stream_ns = streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns;
     const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
@@ -345,7 +346,8 @@ class Model {
       const int64_t times = rows_stay ? c_.column_parts : columns_.count();
       bytes += row_count() * depth() * bytes_ * static_cast<double>(times);
     }
-    const double column_bytes = column_count() * depth() * bytes_;
+    const double column_bytes =
+        way_.columns.made ? static_cast<double>(way_.columns.made->source_bytes) : column_count() * depth() * bytes_;
     if (block_bytes() > l2 || columns_share_sets()) {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }

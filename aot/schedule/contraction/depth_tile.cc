@@ -1,5 +1,7 @@
 #include "aot/schedule/contraction/depth_tile.h"
 
+#include "aot/ops/ops.h"
+
 namespace ingot::schedule {
 
 using loops::Expr;
@@ -9,6 +11,7 @@ using loops::ScalarOp;
 namespace {
 
 constexpr int64_t kUnroll = 2;
+constexpr int64_t kSpelledOut = 8;  // places of an outer dimension of the depth, along which made columns change
 
 class DepthTile {
  public:
@@ -26,9 +29,13 @@ class DepthTile {
 
   loops::TileId emit() {
     for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(point_.sum_dtype(), 0)); });
-    for_each_range(b_, rows_.depth, [&](const Index& offset, const Index& position) {
-      multiply_range(offset, position, rows_.depth.back().count);
-    });
+    if (plan_.columns_are_made) {
+      multiply_made(0, 0);
+    } else {
+      for_each_range(b_, rows_.depth, [&](const Index& offset, const Index& position) {
+        multiply_range(offset, position, rows_.depth.back().count);
+      });
+    }
     const loops::TileId sums = b_.tile("sum", point_.sum_dtype(), 1, {row_count_, column_count_});
     for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, b_.read(partial_, {r, c}))); });
     return sums;
@@ -41,6 +48,37 @@ class DepthTile {
 
   Expr vector(loops::BufferId buffer, const Index& start, const Expr& mask) {
     return b_.convert(dtype_, b_.load(buffer, start + b_.lane(), mask));
+  }
+
+  // Dimensions of the depth from `at` on, one by one: rows lie in line along all of them.
+  void multiply_made(size_t at, const Index& position) {
+    const int dim = plan_.depth_dims[at];
+    const int64_t extent = plan_.space.dims[dim].extent;
+    if (at + 1 == plan_.depth_dims.size()) return multiply_range(position, 0, extent);
+    const auto body = [&](const Index& i) {
+      point_.set(dim, i);
+      multiply_made(at + 1, (position + i) * plan_.space.dims[plan_.depth_dims[at + 1]].extent);
+    };
+    extent <= kSpelledOut ? b_.unrolled("k", extent, body) : b_.loop("k", 0, extent, 1, body);
+  }
+
+  // What a column of a later tile is made of, where that is one tensor.
+  void prefetch_column(const Index& c, const Index& k) {
+    const Value* value = plan_.columns_side.value;
+    while (value->op && value->op->is(kConvert) && !point_.step().draft().kept(value)) value = value->op->operand(0);
+    if (!point_.step().draft().kept(value)) return;
+    const Index column = columns_.start + c + kTilesAhead * column_count_;
+    b_.prefetch(point_.step().input(point_.step().draft().kept(value)), column * plan_.depth.total() + k);
+  }
+
+  Expr column(const Index& c, const Index& k, const Expr& mask) {
+    if (!plan_.columns_are_made) return vector(columns_.buffer, columns_.start + c * columns_.column_step + k, mask);
+    Pull::Scope scope(point_.step().pull());
+    prefetch_column(c, k);
+    const std::vector<int>& dims = plan_.columns.axes.back().dims;
+    if (!dims.empty()) point_.set(dims.back(), columns_.start + c);
+    point_.set(plan_.depth_dims.back(), k + b_.lane());
+    return point_.element(plan_.columns_side, mask);
   }
 
   // Of the innermost range, whose rows begin at `offset` and whose first place is `position`.
@@ -58,9 +96,7 @@ class DepthTile {
 
   // A vector of the depth: of rows from `offset` on, of columns from `k` on; `mask`: which of its places there are.
   void multiply(const Index& offset, const Index& k, const Expr& mask) {
-    b_.unrolled("c", column_count_, [&](Index c) {
-      b_.set(column_, {c}, vector(columns_.buffer, columns_.start + c * columns_.column_step + k, mask));
-    });
+    b_.unrolled("c", column_count_, [&](Index c) { b_.set(column_, {c}, column(c, k, mask)); });
     for_each_row(b_, rows_, row_count_, [&](const Index& r, const Index& start) {
       const Expr row = b_.let("row", vector(rows_.buffer, start + offset, mask));
       b_.unrolled("c", column_count_, [&](Index c) {
@@ -69,7 +105,7 @@ class DepthTile {
     });
   }
 
-  const ContractionPoint& point_;
+  ContractionPoint& point_;
   loops::KernelBuilder& b_;
   const ContractionPlan& plan_;
   DType dtype_;

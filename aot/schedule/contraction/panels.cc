@@ -134,6 +134,7 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
 }
 
 ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
+  if (plan_.columns_are_made) return {BufferId{-1}, columns.start + column};
   if (plan_.pack_columns != Packing::kNone) {
     const Index start = column_at(column, 0);
     if (plan_.is_along_depth()) return {columns_, start, 1, columns_pitch_};

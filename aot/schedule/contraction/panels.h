@@ -33,7 +33,8 @@ struct RowsPanel {
   int64_t row_offset(int64_t row) const { return row_offsets.empty() ? row * row_step : row_offsets[row]; }
 };
 
-// ... and columns: start + column * column_step + k * depth_step; or, by vectors, start + vector * vector_step + lane.
+// ... and columns: start + column * column_step + k * depth_step; or, by vectors, start + vector * vector_step + lane. Those
+// that are made have no buffer: `start` is the first one's index.
 struct ColumnsPanel {
   loops::BufferId buffer;
   loops::Index start;

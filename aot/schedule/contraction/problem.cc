@@ -189,11 +189,20 @@ class Reader {
     const auto count = [&](const Orientation& way) { return problem_.extent(way.columns.dims); };
     Orientation way = count(problem_.ways[0]) >= count(problem_.ways[1]) ? problem_.ways[0] : problem_.ways[1];
     const auto lies_along = [](const OperandSide& it) {
-      return it.is_plain && !it.is_joined && it.stride && it.depth_stride == 1;
+      return (it.is_plain || it.made) && !it.is_joined && it.stride && it.depth_stride == 1;
     };
-    if (way.depth.empty() || !lies_along(way.rows) || !lies_along(way.columns)) return false;
+    if (way.depth.empty()) return false;
+    if (is_whole(way.columns, way.depth) && target_.lanes(problem_.accumulator) > 1)
+      way.columns.made = made_columns(draft_, way.columns.side, way.depth.back());
+    if (!lies_along(way.rows) || !lies_along(way.columns)) return false;
     turn_along_depth(way);
     return true;
+  }
+
+  // Whether an operand is [columns][depth] and nothing else.
+  bool is_whole(const OperandSide& it, const std::vector<int>& depth) const {
+    const int64_t count = problem_.extent(it.dims) * problem_.extent(depth);
+    return batch_.empty() && it.dims.size() <= 1 && it.side.value->type.elements() == count;
   }
 
   // Fewer columns than lanes: packed one after the other, each along the depth, as the rows lie.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "aot/schedule/contraction/geometry.h"
+#include "aot/schedule/contraction/made_columns.h"
 #include "aot/schedule/draft.h"
 
 namespace ingot::schedule {
@@ -29,6 +30,7 @@ struct OperandSide {
   bool is_joined = false;               // of pieces along the depth, on the way
   bool can_be_prepared = false;         // a step of its own can pack all of it
   bool can_be_hoisted = false;          // ... before the loop around the kernel
+  std::optional<MadeColumns> made;      // columns along the depth that are made where they are multiplied
   std::optional<int64_t> stride;        // over all of `dims` walked as one
   std::optional<int64_t> depth_stride;  // over all of the depth walked as one
 };
@@ -60,7 +62,9 @@ struct ContractionProblem {
   int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
   int64_t accumulator_bytes() const { return info(accumulator).bytes; }
-  int64_t operand_bytes(const OperandSide& it) const { return it.side.value->type.elements() * accumulator_bytes(); }
+  int64_t operand_bytes(const OperandSide& it) const {
+    return it.made ? it.made->source_bytes : it.side.value->type.elements() * accumulator_bytes();
+  }
 };
 
 // With the target's lanes. Every iteration dimension has elements.

@@ -5,6 +5,10 @@
 
 namespace ingot::schedule {
 
+// Behind a tile, the one whose columns are asked for beside it, where these are made: columns of a few lines are nothing
+// that processors foresee.
+inline constexpr int64_t kTilesAhead = 2;
+
 struct Tile {
   RowTile rows;
   loops::Index column;  // first, within the block
