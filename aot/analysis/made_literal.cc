@@ -1,13 +1,15 @@
 #include "aot/analysis/made_literal.h"
 
+#include <cmath>
+
 #include "aot/analysis/walk.h"
 #include "aot/graph/evaluate.h"
 
 namespace ingot {
 namespace {
 
-constexpr int64_t kMadeElementsMax = 1 << 24;
-constexpr int kLongestChain = 6;  // one behind the other
+constexpr int64_t kMadeElementsMax = 1 << 26;
+constexpr int kLongestChain = 12;  // one behind the other
 
 LiteralRef made_by(const Value* value, int ops_left) {
   if (const LiteralRef literal = constant_of(value)) return literal;
@@ -26,5 +28,13 @@ LiteralRef made_by(const Value* value, int ops_left) {
 }  // namespace
 
 LiteralRef made_literal(const Value* value) { return made_by(value, kLongestChain); }
+
+bool are_finite(const Literal& literal) {
+  const int64_t count = literal.is_splat ? 1 : literal.type.elements();
+  for (int64_t k = 0; k < count; ++k) {
+    if (!std::isfinite(literal.float_at(k))) return false;
+  }
+  return true;
+}
 
 }  // namespace ingot

@@ -37,6 +37,14 @@ struct ProductNote {
   std::string why_float;  // why it stays in floats; "" where it need not
 };
 
+// A product, and how quantize_weights keeps its weights.
+struct WeightNote {
+  std::string name;       // what the framework calls it, or where it stands
+  std::string why_float;  // why they stay floats; "" where they do not
+  int bits = 32;
+  int64_t elements = 0, bytes = 0;  // of those that are integers, scales among the bytes
+};
+
 struct SeenRange {
   double low = 0, high = 0;
 };
@@ -76,6 +84,8 @@ struct PassContext {
   Math math = Math::kStandard;
   const ProductQuantization* quantization = nullptr;  // null: quantize_products does nothing
   std::vector<ProductNote> product_notes;             // filled by quantize_products
+  int weight_bits = 0;                                // of integers, 8 or 4; 0: floats stay
+  std::vector<WeightNote> weight_notes;               // filled by quantize_weights
   std::vector<FuseNote> fuse_notes;                   // filled by fuse
   std::vector<LayoutNote> layout_notes;               // filled by assign_layouts
 };
@@ -170,6 +180,10 @@ bool fold_scales(Module& module, PassContext& context);
 // weights, with a scale for each channel. Both stand in the graph dequantized, as in ONNX's QDQ models; sum_integers
 // follows. Does nothing where there is no quantization.
 bool quantize_products(Module& module, PassContext& context);
+
+// Constant weights of products of f32 become integers of PassContext::weight_bits bits and their scales (stored_weights.h);
+// those that a program has as integers times scales stay what they are, in as few bits, whatever is asked for. What they are multiplied by, and the sums, stay f32.
+bool quantize_weights(Module& module, PassContext& context);
 
 // Products of integers of few bits times constant scales (quantized tensors as floats) become products of the integers,
 // times the scales: the sums are exact, and what is left is rounded once for each result.

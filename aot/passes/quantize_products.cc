@@ -41,14 +41,6 @@ Weights weights_of(const Op& op) {
   return {operand, literals[operand]};
 }
 
-bool are_finite(const Literal& literal) {
-  const int64_t count = literal.is_splat ? 1 : literal.type.elements();
-  for (int64_t k = 0; k < count; ++k) {
-    if (!std::isfinite(literal.float_at(k))) return false;
-  }
-  return true;
-}
-
 // Integers that are converted and scaled, as in QDQ models.
 bool is_dequantized(const Value* value) {
   if (!value->op || !value->op->is(kMultiply)) return false;

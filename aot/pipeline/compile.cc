@@ -213,11 +213,13 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     context.math = options.is_strict ? Math::kExact : options.math;
     context.folds_scales = !frozen.empty();
     context.quantization = options.quantization ? &*options.quantization : nullptr;
+    context.weight_bits = options.weight_bits;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
     std::move(context.layout_notes.begin(), context.layout_notes.end(), std::back_inserter(compiled.layout_notes));
     std::ranges::move(context.product_notes, std::back_inserter(compiled.product_notes));
+    std::ranges::move(context.weight_notes, std::back_inserter(compiled.weight_notes));
   }
   check_shapes_are_used(shapes);
 

@@ -37,6 +37,7 @@ struct CompileOptions {
   std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
   bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
   std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
+  int weight_bits = 0;                                   // of integers that weights are kept as (quantize_weights)
   bool reads_code = false;                               // of contractions, for their lowering notes
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
@@ -58,6 +59,7 @@ struct Compiled {
   std::vector<LoweringNote> lowering_notes;
   std::vector<LayoutNote> layout_notes;
   std::vector<ProductNote> product_notes;
+  std::vector<WeightNote> weight_notes;
   std::vector<MemoryNote> memory_notes;  // of each target, in turn: of entry points that have a limit
   std::vector<PhaseTime> times;
 

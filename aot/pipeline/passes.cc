@@ -49,6 +49,8 @@ constexpr PassRow kCompilePasses[] = {
     {"fold_scales", fold_scales, nullptr, "once what scales is one constant; its chains are broken by transposes"},
     {"quantize_products", quantize_products, nullptr, "once weights have their scales; what it makes is for the next"},
     {"sum_integers", sum_integers, nullptr, "once scales are constants"},
+    {"quantize_weights", quantize_weights, nullptr,
+     "after sum_integers: what has integers on both sides is multiplied so"},
     {"multiply_bytes", multiply_bytes, nullptr, "once zero points are constants; layouts are assigned to its words"},
     {"assign_layouts", assign_layouts, nullptr,
      "after canonicalize, which would take its transposes into convolutions"},

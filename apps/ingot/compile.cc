@@ -15,6 +15,7 @@
 #include "aot/plan/explain_order.h"
 #include "apps/ingot/byte_count.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/kept_weights.h"
 #include "apps/ingot/keys.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/report.h"
@@ -55,6 +56,7 @@ struct CompileCommand {
   std::string explain;
   bool print_plan = false;
   bool json = false;
+  std::string quantize_weights;
   bool freeze = false, no_freeze = false;
 };
 
@@ -115,6 +117,7 @@ void print_json(const Compiled& compiled, const Written& written, const std::vec
   object[written.kind] = written.path;
   object["bytes"] = written.bytes;
   if (!notes.empty()) object["notes"] = notes;
+  if (!compiled.weight_notes.empty()) object["weights"] = kept_weights_json(compiled.weight_notes);
   for (size_t t = 0; t < compiled.plans.size(); ++t) {
     const bundle::Target& target = compiled.spec.targets[t];
     Json row = {{"name", target.name},
@@ -292,6 +295,7 @@ void run_compile(const CompileCommand& command) {
   options.name = output.name();
   options.math = math_named(command.math);
   options.freeze = freeze_of(command);
+  options.weight_bits = weight_bits(command.quantize_weights);
   options.memory_limits = memory_limits(command.memory_limits);
   options.reads_code = command.explain == "contraction";
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
@@ -302,6 +306,7 @@ void run_compile(const CompileCommand& command) {
     if (command.largest.empty()) return compile_sources(command, options, notes);
     return compile_sources(at_largest(command, options, progress, notes), options, notes);
   }();
+  if (options.weight_bits > 0) check_kept_weights(compiled.weight_notes);
   if (!command.explain.empty()) fmt::print("{}", explanation(compiled, command.explain));
   if (command.print_plan) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
@@ -309,6 +314,7 @@ void run_compile(const CompileCommand& command) {
   const Written written = output.write(compiled);
   if (command.json) return print_json(compiled, written, notes);
   print_text(compiled, written);
+  if (options.weight_bits > 0) fmt::print("{}", kept_weights_text(compiled.weight_notes));
   for (const std::string& note : notes) fmt::print("  {}\n", note);
   if (!compiled.spec.initial_state.empty()) {
     fmt::print("  first values of the state from {}\n",
@@ -384,6 +390,12 @@ Command compile_command() {
             "compiler, mapped from the file (default: of the weights of ONNX models)"},
            {"--no-freeze", &o.no_freeze,
             "leave the weights of ONNX models state, which can be read, loaded and trained"},
+           {"--quantize-weights",
+            &o.quantize_weights,
+            "keep constant weights of products as integers, of which registers make floats: int8, with a scale for "
+            "each "
+            "channel of the result; int4, with one for each 32 along the depth",
+            {.choices = {std::begin(kWeightKinds), std::end(kWeightKinds)}}},
            {"--memory-limit", &o.memory_limits,
             "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; kernels run again for what "
             "would not fit, which changes no bit of any result; may be given for several entry points"},

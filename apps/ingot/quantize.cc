@@ -12,11 +12,12 @@
 #include "aot/loops/target.h"
 #include "aot/pipeline/compile.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/kept_weights.h"
 #include "apps/ingot/names.h"
-#include "apps/ingot/noise.h"
 #include "apps/ingot/observed_program.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/report.h"
+#include "apps/ingot/result_error.h"
 #include "apps/ingot/seen_values.h"
 #include "apps/ingot/sources.h"
 
@@ -46,6 +47,7 @@ struct QuantizeCommand {
   std::string output, entry;
   ObservedData calibration;
   std::vector<std::string> measured_on;
+  std::string weights;
   std::string range = kRanges[0].name;
   double percentile = 99.99;
   std::vector<std::string> keep;
@@ -139,41 +141,17 @@ struct ProductError {
   Noise all;  // with that of what stands before it
 };
 
-struct ResultError {
-  size_t output;  // its number
-  std::string name;
-  size_t row_elements;
-  Noise noise;
-  int64_t rows = 0, alike = 0;  // along the last dimension; those whose largest element is at the same place
-};
-
 struct Errors {
   std::vector<ProductError> products;  // as notes are
   std::vector<ResultError> results;    // those of f32
   int64_t steps = 0;
 };
 
-void compare_rows(std::span<const float> expected, std::span<const float> actual, ResultError& into) {
-  if (into.row_elements < 2) return;
-  for (size_t at = 0; at < expected.size(); at += into.row_elements) {
-    const auto largest = [&](std::span<const float> values) {
-      const std::span<const float> elements = values.subspan(at, into.row_elements);
-      return std::ranges::max_element(elements) - elements.begin();
-    };
-    ++into.rows;
-    into.alike += largest(expected) == largest(actual);
-  }
-}
-
 Errors errors_of(ObservedProgram& floats, ObservedProgram& integers) {
   Errors errors;
   errors.products.resize(floats.products().size());
   errors.steps = floats.batches().count();
-  for (size_t i = 0; i < floats.outputs().size(); ++i) {
-    const ingot_tensor_info& output = floats.outputs()[i];
-    if (output.dtype != INGOT_F32) continue;
-    errors.results.push_back({i, output.name, output.rank == 0 ? 1 : output.dims[output.rank - 1], {}});
-  }
+  errors.results = results_of(floats);
   for_each_step(floats.batches(), "measurement, step", [&](int64_t step) {
     floats.run(step);
     integers.run(step);
@@ -182,10 +160,7 @@ Errors errors_of(ObservedProgram& floats, ObservedProgram& integers) {
       errors.products[k].own.add(floats.gives(k), floats.gives_in_integers(k));
       errors.products[k].all.add(floats.gives(k), integers.gives(k));
     }
-    for (ResultError& result : errors.results) {
-      result.noise.add(floats.output(result.output), integers.output(result.output));
-      compare_rows(floats.output(result.output), integers.output(result.output), result);
-    }
+    add_step(floats, integers, errors.results);
   });
   return errors;
 }
@@ -200,10 +175,6 @@ struct Quantized {
 
   int64_t of_integers() const { return std::ranges::count_if(products, is_of_integers); }
 };
-
-std::string decibels(const Noise& noise) {
-  return noise.ratio_db() ? fmt::format("{:.1f} dB", *noise.ratio_db()) : "exact";
-}
 
 void print_text(const Quantized& q, const std::string& path) {
   fmt::print("{}: {}; {} of {} products and convolutions are of 8-bit integers\n", path, size_text(q.bundle_bytes),
@@ -220,17 +191,10 @@ void print_text(const Quantized& q, const std::string& path) {
   for (const ProductNote& note : q.products) {
     if (!is_of_integers(note)) fmt::print("  {:{}}  stays in floats: {}\n", note.name, width, note.why_float);
   }
-  for (const ResultError& result : q.errors.results) {
-    fmt::print("  result {}: {}, a relative error of {:.2g}", result.name, decibels(result.noise),
-               result.noise.relative_error());
-    if (result.rows > 0) fmt::print("; the largest element is the same in {} of {} rows", result.alike, result.rows);
-    fmt::print("\n");
-  }
+  fmt::print("{}", results_text(q.errors.results));
   fmt::print("  signal over noise of integers beside floats, over {} steps; alone: of what the floats give it\n",
              q.errors.steps);
 }
-
-Json json_of(const Noise& noise) { return noise.ratio_db() ? Json(*noise.ratio_db()) : Json(nullptr); }
 
 void print_json(const Quantized& q, const std::string& path) {
   Json object = report("quantize");
@@ -248,19 +212,13 @@ void print_json(const Quantized& q, const std::string& path) {
     }
     object["products"].push_back(std::move(row));
   }
-  object["results"] = Json::array();
-  for (const ResultError& result : q.errors.results) {
-    Json row = {
-        {"name", result.name}, {"db", json_of(result.noise)}, {"relative_error", result.noise.relative_error()}};
-    if (result.rows > 0) row.update({{"rows", result.rows}, {"largest_alike", result.alike}});
-    object["results"].push_back(std::move(row));
-  }
+  object["results"] = results_json(q.errors.results);
   print(object);
 }
 
-// --- the command -----------------------------------------------------------------------------------------------------
-
 void check_options(const QuantizeCommand& command) {
+  if (!command.weights.empty() && !command.keep.empty())
+    throw_error(nullptr, "--keep is of products of integers, of which --weights makes none");
   if (command.percentile > 50 && command.percentile <= 100) return;
   throw_error(nullptr, fmt::format("--percentile {}: is not above 50, and at most 100", command.percentile));
 }
@@ -273,7 +231,7 @@ void warn_of_unread(const ObservedProgram& program) {
 }
 
 Compiled compile_quantized(std::unique_ptr<Module> module, CompileOptions options,
-                           const ProductQuantization& quantization) {
+                           const std::optional<ProductQuantization>& quantization) {
   Progress progress;
   options.on_phase = [&](const std::string& phase) { progress.at(0, phase); };
   options.quantization = quantization;
@@ -281,6 +239,43 @@ Compiled compile_quantized(std::unique_ptr<Module> module, CompileOptions option
   modules.push_back(std::move(module));
   return compile(std::move(modules), options);
 }
+
+// --- weights only ----------------------------------------------------------------------------------------------------
+
+// The program with its weights as integers, and how far its results are from those of floats.
+void quantize_weights_only(const QuantizeCommand& command, LoadedProgram model, CompileOptions options) {
+  CompileOptions integers_options = options;
+  integers_options.weight_bits = weight_bits(command.weights);
+  ObservedData data = command.calibration;
+  if (!command.measured_on.empty()) data.files = command.measured_on;
+  ObservedProgram floats(*model.module, options, {}, command.threads);
+  ObservedProgram integers(*model.module, integers_options, {}, command.threads);
+  floats.take(data);
+  integers.take(data);
+  warn_of_unread(floats);
+  std::vector<ResultError> results = results_of(floats);
+  for_each_step(floats.batches(), "measurement, step", [&](int64_t step) {
+    floats.run(step);
+    integers.run(step);
+    add_step(floats, integers, results);
+  });
+  const Compiled compiled = compile_quantized(std::move(model.module), integers_options, std::nullopt);
+  check_kept_weights(compiled.weight_notes);
+  compiled.write(command.output);
+  const uint64_t bytes = std::filesystem::file_size(command.output);
+  if (!command.json) {
+    fmt::print("{}: {}\n{}{}", command.output, size_text(bytes), kept_weights_text(compiled.weight_notes),
+               results_text(results));
+    return;
+  }
+  Json object = report("quantize");
+  object.update({{"bundle", command.output}, {"bytes", bytes}, {"steps", floats.batches().count()}});
+  object["weights"] = kept_weights_json(compiled.weight_notes);
+  object["results"] = results_json(results);
+  print(object);
+}
+
+// --- the command -----------------------------------------------------------------------------------------------------
 
 void quantize(const QuantizeCommand& command) {
   check_options(command);
@@ -291,6 +286,7 @@ void quantize(const QuantizeCommand& command) {
   options.values = model.values;
   options.freeze = Freeze::kAll;
   if (options.initial_state.empty()) options.initial_state = saved_state(command.inputs);
+  if (!command.weights.empty()) return quantize_weights_only(command, std::move(model), options);
 
   Quantized q;
   ProductQuantization quantization{.kept = command.keep};
@@ -366,6 +362,12 @@ Command quantize_command() {
             "least squared error of what was seen; others are clipped",
             {.choices = range_names()}},
            {"--percentile", &o.percentile, "of --range percentile: how many of a hundred values are not clipped"},
+           {"--weights",
+            &o.weights,
+            "only the weights become integers, int8 or int4, as by compile --quantize-weights; products stay in "
+            "floats, "
+            "and no range is looked for",
+            {.choices = {std::begin(kWeightKinds), std::end(kWeightKinds)}}},
            {"--keep", &o.keep, "patterns of names of products and convolutions that stay in floats", {.commas = true}},
            {"--target",
             &o.options.targets,

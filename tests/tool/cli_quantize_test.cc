@@ -122,6 +122,36 @@ TEST_F(CliQuantizeTest, OneEntryPointIsCompiled) {
   EXPECT_NE(says.find("neither factor is known before it runs"), says.npos) << "its weights change: " << says;
 }
 
+TEST_F(CliQuantizeTest, WeightsAloneBecomeIntegers) {
+  constexpr int kWide = 320;
+  OnnxGraph graph;
+  graph.input("x", kFloat, {1, kDepth});
+  graph.floats("w", {kDepth, kWide}, waves(kDepth * kWide, 0.7));
+  graph.floats("u", {kWide, 3}, waves(kWide * 3, 1.3));
+  graph.node("MatMul", {"x", "w"}, {"hidden"});
+  graph.node("Gemm", {"hidden", "u"}, {"y"});
+  graph.output("y", kFloat, {1, 3});
+  write("model.onnx", onnx_model(graph, 18));
+  const nlohmann::json told = report("data.safetensors --weights int8");
+  EXPECT_EQ(told.at("weights")[0].at("bytes"), kDepth * kWide + 4 * kWide);
+  EXPECT_EQ(told.at("weights")[1].at("why"), "its weights are 960 numbers only");
+  EXPECT_GT(told.at("results")[0].at("db"), 30);
+  const std::string said = done("compile model.onnx -o kept.ingot --target host --quantize-weights int8");
+  EXPECT_NE(said.find("weights of 1 of 2 products are integers: 6400 bytes instead of 20.0 KiB"), said.npos) << said;
+  EXPECT_EQ(result("kept.ingot"), result("int8.ingot"));
+}
+
+TEST_F(CliQuantizeTest, WeightsThatCannotBeIntegersAreSaid) {
+  for (const char* command : {"compile model.onnx -o w.ingot --target host --quantize-weights int4",
+                              "quantize model.onnx -o w.ingot --weights int4 --calibration data.safetensors"}) {
+    const std::string says = refused(command);
+    EXPECT_NE(says.find("no product of the program has weights that can be integers"), says.npos) << says;
+    EXPECT_NE(says.find("its weights are 384 numbers only"), says.npos) << says;
+  }
+  EXPECT_NE(refused(quantize("data.safetensors --weights int8 --keep '*'")).find("--keep is of products of integers"),
+            std::string::npos);
+}
+
 TEST_F(CliQuantizeTest, MistakesInTheDataNameThem) {
   std::vector<float> x = waves(kSteps * kDepth, 0.9);
   x[3 * kDepth + 2] = NAN;

@@ -54,6 +54,7 @@ def compile(
     shapes: Shapes | None = None,
     skip: Sequence[str] = (),
     freeze: bool | None = None,
+    quantize_weights: str | None = None,
     memory_limit: MemoryLimit | None = None,
     largest: str | None = None,
     train: Training | None = None,
@@ -67,7 +68,8 @@ def compile(
     `target` names processors, the best first, by commas; `state` a file of first values, or "zeros"; `shapes` the sizes
     that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
-    without it, of the weights of ONNX models. `memory_limit` is what a run's arena and the scratch of one thread may
+    without it, of the weights of ONNX models. `quantize_weights`, "int8" or "int4", keeps constant weights of products
+    as such integers, of which registers make floats. `memory_limit` is what a run's arena and the scratch of one thread may
     take: kernels run again for what would not fit, which changes no bit of any result. `largest` names a size that
     the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model. `strict`:
     every processor gives the same bits.
@@ -81,6 +83,8 @@ def compile(
         options += shape_options(shapes)
         if freeze is not None:
             options.append("--freeze" if freeze else "--no-freeze")
+        if quantize_weights is not None:
+            options += ["--quantize-weights", quantize_weights]
         if strict:
             options.append("--strict")
         options += memory_options(memory_limit)

@@ -43,6 +43,21 @@ def test_integers_are_near_floats(tmp_path: Path) -> None:
     assert quantized.results[0]["rows"] == 8 * ROWS
 
 
+def test_weights_alone_are_integers(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    program = PROGRAM.replace("16x6x", "64x80x").replace("4x16x", "4x64x").replace("4x6x", "4x80x")
+    random = np.random.default_rng(3)
+    weights, x = (random.standard_normal(shape).astype(np.float32) for shape in ((64, 80), (4, 64)))
+    save_file({"w": weights}, tmp_path / "w.safetensors")
+    bundle = ingot.compile(program, state=tmp_path / "w.safetensors", freeze=True, quantize_weights="int8")
+    y = ingot.Session(bundle).entries["predict"](x=x)["y"]
+    error = np.linalg.norm(y - x @ weights) / np.linalg.norm(x @ weights)
+    assert 0 < error < 0.01
+    with pytest.raises(RuntimeError, match="become constants by --freeze"):
+        ingot.compile(program, state=tmp_path / "w.safetensors", quantize_weights="int8")
+
+
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     _, state = saved_weights(tmp_path)
     with pytest.raises(RuntimeError, match="no tensor for the input x"):

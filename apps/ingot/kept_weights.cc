@@ -1,0 +1,57 @@
+#include "apps/ingot/kept_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/base/error.h"
+#include "apps/ingot/command.h"
+
+namespace ingot {
+namespace {
+
+bool are_integers(const WeightNote& note) { return note.why_float.empty(); }
+
+}  // namespace
+
+int weight_bits(const std::string& kind) { return kind.empty() ? 0 : kind == kWeightKinds[0] ? 8 : 4; }
+
+void check_kept_weights(const std::vector<WeightNote>& notes) {
+  if (std::ranges::any_of(notes, are_integers)) return;
+  std::string why = notes.empty() ? "; it has none" : "";
+  for (const WeightNote& note : notes) why += fmt::format("\n  {}: {}", note.name, note.why_float);
+  throw_error(nullptr, fmt::format("no product of the program has weights that can be integers; weights that are state "
+                                   "become constants by --freeze{}",
+                                   why));
+}
+
+std::string kept_weights_text(const std::vector<WeightNote>& notes) {
+  int64_t elements = 0, bytes = 0;
+  for (const WeightNote& note : notes) {
+    elements += note.elements;
+    bytes += note.bytes;
+  }
+  std::string text = fmt::format("  weights of {} of {} products are integers: {} instead of {}\n",
+                                 std::ranges::count_if(notes, are_integers), notes.size(), size_text(bytes),
+                                 size_text(elements * static_cast<int64_t>(sizeof(float))));
+  for (const WeightNote& note : notes) {
+    if (!are_integers(note)) text += fmt::format("    {} stays in floats: {}\n", note.name, note.why_float);
+  }
+  return text;
+}
+
+Json kept_weights_json(const std::vector<WeightNote>& notes) {
+  Json rows = Json::array();
+  for (const WeightNote& note : notes) {
+    Json row = {{"name", note.name}, {"bits", note.bits}};
+    if (are_integers(note)) {
+      row.update({{"elements", note.elements}, {"bytes", note.bytes}});
+    } else {
+      row["why"] = note.why_float;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace ingot

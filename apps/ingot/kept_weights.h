@@ -1,0 +1,24 @@
+// What the compiler says of weights that are kept as integers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/passes/pass.h"
+#include "apps/ingot/report.h"
+
+namespace ingot {
+
+inline constexpr const char* kWeightKinds[] = {"int8", "int4"};
+
+// The bits of one of these; 0 for "".
+int weight_bits(const std::string& kind);
+
+// Throws an Error where integers are asked for, and no product's weights can be such.
+void check_kept_weights(const std::vector<WeightNote>& notes);
+
+// "weights of 3 of 5 products are integers: 1.2 MiB instead of 4.6 MiB", and why the others are not, a line each.
+std::string kept_weights_text(const std::vector<WeightNote>& notes);
+Json kept_weights_json(const std::vector<WeightNote>& notes);
+
+}  // namespace ingot
