@@ -164,10 +164,12 @@ std::string onnx_model(const OnnxGraph& graph, int64_t opset, const std::vector<
     w.add_int64(1, 9);
     w.add_message(7, graph.bytes());
     w.add_message(8, message([&](pbf_writer& import) { import.add_int64(2, opset); }));
-    w.add_message(8, message([&](pbf_writer& import) {
-                    import.add_string(1, "local");
-                    import.add_int64(2, 1);
-                  }));
+    for (const char* domain : {"local", "com.microsoft"}) {
+      w.add_message(8, message([&](pbf_writer& import) {
+                      import.add_string(1, domain);
+                      import.add_int64(2, 1);
+                    }));
+    }
     for (const std::string& function : functions) w.add_message(25, function);
   });
 }
