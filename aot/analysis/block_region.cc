@@ -101,10 +101,11 @@ class BlockMaker {
 
   Value* make_operand(const Value& value, const TensorPart& parts) {
     const Shape& shape = value.type.shape;
-    Value* all =
-        add_argument({BlockRegion::Role::kOperand, value.index, flat_starts(parts, shape)}, value.type, value.name);
     const Shape box = extents(parts);
-    return box == shape ? all : ops::slice(b_, all, Shape(shape.size(), 0), box, Shape(shape.size(), 1));
+    const bool is_part = lies_in_line(parts, shape);
+    Value* argument = add_argument({BlockRegion::Role::kOperand, value.index, flat_starts(parts, shape)},
+                                   {value.type.dtype, is_part ? box : shape}, value.name);
+    return is_part ? argument : ops::slice(b_, argument, Shape(shape.size(), 0), box, Shape(shape.size(), 1));
   }
 
   Value* make_from_op(const Value& value, const TensorPart& parts) {

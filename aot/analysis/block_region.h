@@ -44,7 +44,8 @@ using BlockStarts = std::vector<BlockStart>;  // what they add up to
 
 struct BlockRegion {
   enum class Role : uint8_t {
-    kOperand,  // an operand of the kernel, as the whole kernel has it, from the first element on that the block reads
+    kOperand,  // an operand of the kernel from the first element on that the block reads: its part where that lies in
+               // line, else as the whole kernel has it
     kWhole,    // a result of the kernel, over which the block's own result writes its part
     kStart,    // a scalar of i64: the sum of the starts
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "aot/graph/attributes.h"
 #include "aot/loops/element.h"
@@ -116,8 +117,8 @@ class BlockKernel {
     }
     for (int r = 0; r < std::ssize(kernel_.results); ++r) {
       const Value& result = *kernel_.result(r);
-      results_.push_back(
-          b_.output(result.name.empty() ? "out" : result.name, result.type.dtype, result.type.elements()));
+      results_.push_back(b_.output(result.name.empty() ? "out" : result.name, result.type.dtype,
+                                   result.type.elements(), overwritten(r)));
       bindings_.push_back({KernelBinding::Kind::kResult, r});
     }
     const ScratchPlaces places(block_);
@@ -126,6 +127,35 @@ class BlockKernel {
       scratch.push_back(b_.scratch("block", places.type(k).dtype, places.type(k).elements()));
     for (size_t t = 0; t < block_.temporaries.size(); ++t)
       temporaries_.push_back(places.of(static_cast<int>(t)) < 0 ? -1 : scratch[places.of(static_cast<int>(t))]);
+  }
+
+  // The operand that the result may be written over, or -1: a block's first step to write its part does so over the same
+  // part of that, which no other argument is of, and no later step reads.
+  BufferId overwritten(int result) {
+    const auto writes = [&](const KernelBinding& binding) {
+      return binding.kind == KernelBinding::Kind::kResult && binding.index == result;
+    };
+    for (auto step = block_.steps.begin(); step != block_.steps.end(); ++step) {
+      const auto written = std::ranges::find_if(step->bindings, writes);
+      if (written == step->bindings.end()) continue;
+      const BufferId input = step->kernel.buffers[written - step->bindings.begin()].may_alias;
+      if (input < 0 || step->bindings[input].kind != KernelBinding::Kind::kOperand) return -1;
+      const int argument = step->bindings[input].index;
+      const BlockRegion::Argument& part = region_.arguments[argument];
+      const bool is_same = part.role == Role::kOperand && part.starts == region_.results[result] &&
+                           kernel_.operand(part.index)->type == kernel_.result(result)->type;
+      const bool is_only = std::ranges::count_if(region_.arguments, [&](const BlockRegion::Argument& other) {
+                             return other.role == Role::kOperand && other.index == part.index;
+                           }) == 1;
+      const bool is_read_later = std::any_of(step + 1, block_.steps.end(), [&](const LoweredKernel& later) {
+        return std::ranges::any_of(later.bindings, [&](const KernelBinding& binding) {
+          return binding.kind == KernelBinding::Kind::kOperand && binding.index == argument;
+        });
+      });
+      if (!is_same || !is_only || is_read_later || !overwritten_.insert(part.index).second) return -1;
+      return operands_.at(part.index);
+    }
+    return -1;
   }
 
   // Where the task's block begins, and scalars that say so.
@@ -173,6 +203,7 @@ class BlockKernel {
   loops::KernelBuilder b_;
   std::vector<KernelBinding> bindings_;
   std::map<int, BufferId> operands_;
+  std::set<int> overwritten_;  // operands that results may be written over
   std::vector<BufferId> results_, temporaries_, starts_;
   std::vector<Index> first_;  // place of the block along each axis
 };

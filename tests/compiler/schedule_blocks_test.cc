@@ -158,6 +158,30 @@ TEST(Blocks, Backward) {
                blocks, {.relative = 1e-5});
 }
 
+// A result goes over an operand that its block alone reads, once it is read.
+TEST(Blocks, ResultsGoOverOperands) {
+  const TensorType type{DType::kF32, {6, 4}};
+  const auto overwritten = [&](const Body& body) {
+    const KernelBlocks blocks{{{6, 2}}, {{0, -1}}};
+    check_blocks({type, type}, body, blocks);
+    const KernelFunction f = kernel_function({type, type}, body);
+    set_blocks(const_cast<Op&>(*f.kernel), blocks);
+    return lower(*f.kernel, loops::all_targets()[0]).steps[0].kernel.buffers.back().may_alias;
+  };
+  EXPECT_EQ(overwritten([](GraphBuilder& b, const Values& x) {
+              return Values{ops::add(b, ops::unary(b, kExponential, x[0]), x[1])};
+            }),
+            0);
+  const auto less_its_mean = [](GraphBuilder& b, Value* x) {
+    Value* sum = ops::reduce(b, kAdd, x, {0});
+    return ops::subtract(b, x, ops::broadcast_in_dim(b, scaled(b, sum, 1.0 / 6), x->type.shape, {1}));
+  };
+  EXPECT_EQ(overwritten([&](GraphBuilder& b, const Values& x) {
+              return Values{ops::add(b, less_its_mean(b, x[0]), ops::reverse(b, x[1], {1}))};
+            }),
+            -1);
+}
+
 // What a block cannot be told apart of is refused, with the reason.
 TEST(Blocks, WhatMixesPartsIsRefused) {
   const TensorType type{DType::kF32, {6, 4}};
