@@ -92,6 +92,7 @@ std::vector<double> compare_candidates(ContractionProblem& problem, const Option
   PassContext context;
   const loops::Target& target = loops::find_target(options.target);
   context.target = &target;
+  context.math = Math::kExact;  // convolutions stay
   run_passes(compile_passes(), *problem.module, context);
   std::vector<double> shares;
   for (const auto& kernel : problem.module->functions[0]->body.ops) {

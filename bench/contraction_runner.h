@@ -14,6 +14,7 @@ inline engine::AlignedBytes compiled(ContractionProblem& problem, std::string_vi
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(std::move(problem.module));
   CompileOptions options;
+  options.math = Math::kExact;  // convolutions stay
   options.targets = {std::string(target)};
   const std::vector<std::byte> file = bundle::write_bundle(compile(std::move(modules), options).spec);
   engine::AlignedBytes bytes(file.size(), 64);

@@ -174,7 +174,7 @@ class BodyEmitter {
     for (size_t k = 0; k < vectors.size(); ++k) b_.CreateStore(vectors[k], tiles_[id][k]);
   }
 
-  // A fence of one thread is no instruction; loads before it are not those behind it.
+  // A fence of one thread is no instruction, and nothing is moved across it.
   void emit_unrolled(const Stmt& stmt) {
     for (int64_t i = stmt.lower.constant; i < stmt.upper.constant; i += stmt.step) {
       if (stmt.apart && i > stmt.lower.constant)

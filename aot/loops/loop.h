@@ -118,7 +118,7 @@ struct ExprNode {
 
 enum class StmtKind : uint8_t {
   kFor,    // for var in lower .. upper by step: body. `unroll`: constant trip count, expanded by the emitter; `apart`:
-           // what one copy of the body loads is not kept for the next, which loads it again
+           // what a copy of the body loads is not loaded among the statements of the one before
   kIf,     // if args-free condition `value` (i1, one lane): body, else else_body
   kLet,    // var = value
   kSet,    // tiles[tile][indices] = value

@@ -117,8 +117,8 @@ class BlockKernel {
     }
     for (int r = 0; r < std::ssize(kernel_.results); ++r) {
       const Value& result = *kernel_.result(r);
-      results_.push_back(b_.output(result.name.empty() ? "out" : result.name, result.type.dtype,
-                                   result.type.elements(), overwritten(r)));
+      results_.push_back(b_.output(result.name.empty() ? "out" : result.name, result.type.dtype, result.type.elements(),
+                                   overwritten(r)));
       bindings_.push_back({KernelBinding::Kind::kResult, r});
     }
     const ScratchPlaces places(block_);

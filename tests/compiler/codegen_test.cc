@@ -149,8 +149,8 @@ TEST(Codegen, InnermostLoopsDoNothingElse) {
 
 constexpr int64_t kElements = 64;
 
-// Of what two copies of a loop's body read, one element is the same.
-TEST(Codegen, CopiesThatAreApartLoadAgain) {
+// The last copy's loads are behind what the one before stores; otherwise all loads come first.
+TEST(Codegen, CopiesThatAreApartStayInOrder) {
   for (const bool apart : {false, true}) {
     KernelBuilder b("neighbours", 1);
     const BufferId x = b.input("x", DType::kF32, kElements + 1), y = b.output("y", DType::kF32, kElements);
@@ -163,7 +163,7 @@ TEST(Codegen, CopiesThatAreApartLoadAgain) {
     const Target& target = find_target("riscv64");
     const CodeImage image = compile(std::span(&kernel, 1), target);
     const HotLoop loop = find_hot_loop(image, target, entry_symbol(std::span(&kernel, 1), 0));
-    EXPECT_EQ(loop.loads, apart ? 4 : 3) << loop.text;
+    EXPECT_EQ(loop.text.rfind("flw") > loop.text.find("fsw"), apart) << loop.text;
     expect_same({kernel});
   }
 }

@@ -25,6 +25,7 @@ namespace {
 void for_contractions(Module& module, const loops::Target& target,
                       const std::function<void(const schedule::Draft&, const Op&)>& look) {
   PassContext context;
+  context.math = Math::kExact;  // convolutions stay
   run_passes(compile_passes(), module, context);
   for (const auto& kernel : module.functions[0]->body.ops) {
     if (!kernel->is(kKernel)) continue;

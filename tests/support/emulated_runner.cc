@@ -33,6 +33,8 @@ struct Emulator {
   const char* setting;                      // of QEMU's environment; may be null
   int64_t memory_bytes = int64_t{4} << 30;  // that is never touched costs nothing
   int pointer_bytes = 8;
+  bool stops_in_conversions =
+      false;  // QEMU 7 does, of vectors to integers, where they begin what it translates at once
 };
 
 constexpr Emulator kEmulators[] = {
@@ -40,7 +42,7 @@ constexpr Emulator kEmulators[] = {
     {"aarch64-dotprod", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64, "QEMU_CPU=max"},
     {"riscv64", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64, "QEMU_CPU=rv64"},
     {"riscv64-v", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64,
-     "QEMU_CPU=rv64,v=true,vext_spec=v1.0,vlen=128"},
+     "QEMU_CPU=rv64,v=true,vext_spec=v1.0,vlen=128", int64_t{4} << 30, 8, true},
     // QEMU 7 has no Cortex-M in user mode. That every instruction is one of the M7, the compiler proves.
     {"cortex-m7", INGOT_QEMU_ARM, "qemu-user", INGOT_EMULATED_KERNELS_ARM, "QEMU_CPU=max", int64_t{1} << 30, 4},
 };
@@ -129,6 +131,19 @@ int64_t whole_pages(const codegen::CodeImage& image) {
   return divide_up(static_cast<int64_t>(image.bytes.size()), page) * page;
 }
 
+// Where RISC-V's vfcvt.rtz, vfwcvt.rtz and vfncvt.rtz are the first of a page or near that, where a translation begins.
+std::vector<uint64_t> conversions_at_pages(const codegen::CodeImage& image) {
+  constexpr uint64_t kPageBytes = 4096, kNear = 128;
+  constexpr uint32_t kMask = 0xfc03707f, kConversion = 0x48031057;  // funct6, vs1's bits 1 and 2, OPFVV
+  std::vector<uint64_t> found;
+  for (uint64_t at = 0; at + sizeof(uint32_t) <= image.bytes.size(); at += 2) {
+    uint32_t instruction = 0;
+    std::memcpy(&instruction, image.bytes.data() + at, sizeof instruction);
+    if ((instruction & kMask) == kConversion && at % kPageBytes < kNear) found.push_back(at);
+  }
+  return found;
+}
+
 class EmulatedRunner : public CodeRunner {
  public:
   EmulatedRunner(const Emulator& emulator, const codegen::CodeImage& image)
@@ -137,10 +152,21 @@ class EmulatedRunner : public CodeRunner {
         image_bytes_(whole_pages(image)),
         file_(image_bytes_ + emulator.memory_bytes),
         process_(emulator, file_.descriptor()) {
+    if (emulator.stops_in_conversions) stops_at_ = conversions_at_pages(image);
     if (image_bytes_ == 0) throw_error(nullptr, "emulator: the code image is empty");
     std::memcpy(file_.data(), image.bytes.data(), image.bytes.size());
     const emulated_file file{static_cast<uint64_t>(image_bytes_), static_cast<uint64_t>(emulator.memory_bytes)};
     if (!process_.ask(file, address_)) throw_error(nullptr, "emulator: it does not start");
+  }
+
+  // A kernel's code lies around where it is entered, and begins behind where another one is.
+  bool is_faithful(size_t kernel) const override {
+    uint64_t from = 0, to = static_cast<uint64_t>(image_bytes_);
+    for (const uint64_t entry : entry_offsets_) {
+      if (entry < entry_offsets_[kernel]) from = std::max(from, entry);
+      if (entry > entry_offsets_[kernel]) to = std::min(to, entry);
+    }
+    return std::ranges::none_of(stops_at_, [&](uint64_t at) { return from <= at && at < to; });
   }
 
   std::span<std::byte> memory(int64_t bytes) override {
@@ -183,7 +209,7 @@ class EmulatedRunner : public CodeRunner {
   }
 
   const Emulator& emulator_;
-  std::vector<uint64_t> entry_offsets_;
+  std::vector<uint64_t> entry_offsets_, stops_at_;
   int64_t image_bytes_;
   SharedFile file_;
   Process process_;

@@ -1,6 +1,8 @@
 // Ways to run a function of one op that must agree with its evaluation; whole programs: program_runner.h.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <ranges>
 #include <set>
 #include <span>
@@ -129,7 +131,11 @@ class CompiledOps : public OpExecutor {
         left_out_.insert(&op_case);
         continue;
       }
-      results.back() = it.results([&](LoweringRun& run) { run.run(*code, false, first); });
+      try {
+        results.back() = it.results([&](LoweringRun& run) { run.run(*code, false, first); });
+      } catch (const Error& error) {
+        throw_bug(fmt::format("{}: {}\n{}", op_case.def->name, error.what(), op_case.sample.text));
+      }
     }
     return results;
   }

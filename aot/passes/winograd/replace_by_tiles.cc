@@ -162,7 +162,7 @@ Value* in_blocks(const TiledConvolution& tiled, GraphBuilder& b, Value* x) {
   return ops::reshape(b, x, shape);
 }
 
-// The kernel's gradient at points, of each block of images: [blocks, points, points, input features, output features].
+// The kernel's gradient of each block of images: [blocks, 3, 3, input features, output features].
 Op* gradient_of_blocks(const TiledConvolution& tiled) {
   KernelMaker maker(*tiled.kernel);
   GraphBuilder& b = maker.b();
@@ -177,23 +177,24 @@ Op* gradient_of_blocks(const TiledConvolution& tiled) {
   dy = ops::split_tiles(b, ops::split_tiles(b, dy, 2, "result", tiled.outputs), 4, "result", tiled.outputs);
   stage(x, 2);
   stage(dy, 3);
-  Value* dw = ops::dot_general(b, x, dy, {{2, 0, 1}, {2, 0, 1}, {3, 4, 5}, {3, 4, 5}});
-  return maker.finish(name_of(tiled, "blocks_"), {stage(dw, 4)}, is_invariant);
+  Value* dw = ops::dot_general(b, x, dy, {{0, 1, 2}, {0, 1, 2}, {3, 4, 5}, {3, 4, 5}});
+  stage(dw, 4);
+  Shape shape = dw->type.shape;  // [points, points, blocks, input features, output features]
+  shape.insert(shape.begin() + 3, {1, 1});
+  dw = ops::join_tiles(b, ops::reshape(b, dw, shape), 3, "kernel", tiled.outputs, ops::kTileTaps);
+  dw = ops::join_tiles(b, dw, 1, "kernel", tiled.outputs, ops::kTileTaps);
+  return maker.finish(name_of(tiled, "blocks_"), {dw}, is_invariant);
 }
 
 // The sum of what blocks of images have, as it lies, and whatever else the convolution's kernel does with it.
 Op* sum_of_blocks(const TiledConvolution& tiled, const ops::ConvDims& dims, Value* blocks) {
   KernelMaker maker(*tiled.kernel);
   GraphBuilder& b = maker.b();
-  const Shape& points = blocks->type.shape;
-  Value* dw = stage(ops::reduce(b, kAdd, maker.argument(blocks), {0}), 0);
-  dw = ops::reshape(b, dw, {points[1], points[2], 1, 1, tiled.channels, tiled.features});
-  dw = ops::join_tiles(b, dw, 2, "kernel", tiled.outputs, ops::kTileTaps);
-  dw = ops::join_tiles(b, dw, 0, "kernel", tiled.outputs, ops::kTileTaps);
+  Value* dw = ops::reduce(b, kAdd, maker.argument(blocks), {0});
   const std::vector<int64_t> straight = {dims.output_spatial[0], dims.output_spatial[1], dims.output_batch,
                                          dims.output_feature};
   const std::vector<int64_t> order = ops::inverse_permutation(straight);
-  if (order != ops::iota_dims(static_cast<int>(order.size()))) dw = ops::transpose(b, stage(dw, 1), order);
+  if (order != ops::iota_dims(static_cast<int>(order.size()))) dw = ops::transpose(b, stage(dw, 0), order);
   maker.put(tiled.convolution->result(), dw);
   return maker.finish(name_of(tiled, "sum_"), maker.copy_results(), is_invariant);
 }
