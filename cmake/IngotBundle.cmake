@@ -1,5 +1,6 @@
 # ingot_add_bundle(NAME SOURCE source... [OUTPUT FILE] [TARGETS target...] [STATE FILE] [SHAPES name=size...]
-#                  [MEMORY_LIMIT bytes...] [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT])
+#                  [MEMORY_LIMIT bytes...] [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT]
+#                  [MATH exact|standard|fast])
 #   A library NAME to link, and the bundle that it stands for, made at build time in the current binary directory.
 #   SOURCE   [ENTRY=]FILE.mlir and FOLDER, any number: programs as ingot.torch, ingot.jax and JAX write them.
 #            SCRIPT.py: a program that is run as `python SCRIPT.py FOLDER` and saves its programs there.
@@ -10,6 +11,7 @@
 #   STATE    safetensors file with first values of the state, or zeros; default: state.safetensors beside the programs.
 #   SHAPES   sizes that the programs leave open: batch=32.
 #   STRICT   every target gives the same bits.
+#   MATH     what convolutions may be made of, as `ingot compile --math`.
 #   MEMORY_LIMIT  what a run may take: 4MiB, train_step=4MiB.
 #   DEPENDS  what else the bundle is made from.
 #   HEADER   a header for C and C++ with the bundle's entry points, types and sizes; NAME brings its folder.
@@ -111,7 +113,7 @@ function(_ingot_bundle_library name output header is_embedded)
 endfunction()
 
 function(ingot_add_bundle name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED;STRICT" "OUTPUT;STATE;HEADER"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED;STRICT" "OUTPUT;STATE;HEADER;MATH"
                         "SOURCE;TARGETS;SHAPES;MEMORY_LIMIT;DEPENDS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE)
     message(FATAL_ERROR "ingot_add_bundle(${name}): say SOURCE and what it is; unknown: '${arg_UNPARSED_ARGUMENTS}'")
@@ -141,6 +143,9 @@ function(ingot_add_bundle name)
     string(REPLACE ";" "," shapes "${arg_SHAPES}")
     list(APPEND options --shape ${shapes})
   endif()
+  if(arg_MATH)
+    list(APPEND options --math ${arg_MATH})
+  endif()
   if(arg_STRICT)
     list(APPEND options --strict)
   endif()
@@ -157,9 +162,9 @@ function(ingot_add_bundle name)
   if(arg_SOURCE MATCHES "\\.py$")
     _ingot_compile_script(${name} ${output} "${arg_SOURCE}" "${depends}" "${options}")
   elseif(arg_SOURCE MATCHES "\\.(cpp|cc|cxx)$")
-    if(arg_STATE OR arg_SHAPES OR arg_MEMORY_LIMIT)
+    if(arg_STATE OR arg_SHAPES OR arg_MEMORY_LIMIT OR arg_MATH)
       message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${arg_SOURCE}): a C++ model says itself what its state and "
-                          "shapes are and what it may take; STATE, SHAPES and MEMORY_LIMIT are for programs in text")
+                          "shapes are and what it may take; STATE, SHAPES, MATH and MEMORY_LIMIT are for programs in text")
     endif()
     _ingot_compile_model(${name} ${output} "${arg_SOURCE}" "${depends}" "${arg_TARGETS}" ${arg_STRICT})
   else()

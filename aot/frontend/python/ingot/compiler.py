@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ingot import tool
 from ingot.folder import EntryPoints
@@ -16,6 +16,7 @@ from ingot.session import Bundle
 File: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = EntryPoints | Mapping[str, str] | File
 Shapes: TypeAlias = Mapping[str, int | str | Sequence[int]]  # 32, "32x784", [1, 8, 32]
+Math: TypeAlias = Literal["exact", "standard", "fast"]
 MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB"; of some entry points, by name
 
 
@@ -59,6 +60,7 @@ def compile(
     largest: str | None = None,
     train: Training | None = None,
     strict: bool = False,
+    math: Math = "standard",
 ) -> Bundle:
     """Compiles a program and opens the bundle.
 
@@ -69,10 +71,11 @@ def compile(
     that the program leaves open, of which several make an entry point each (`Session.programs`); `skip` passes that are
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
     without it, of the weights of ONNX models. `quantize_weights`, "int8" or "int4", keeps constant weights of products
-    as such integers, of which registers make floats. `memory_limit` is what a run's arena and the scratch of one thread may
-    take: kernels run again for what would not fit, which changes no bit of any result. `largest` names a size that
-    the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model. `strict`:
-    every processor gives the same bits.
+    as such integers, of which registers make floats. `memory_limit` is what a run's arena and the scratch of one
+    thread may take: kernels run again for what would not fit, which changes no bit of any result. `largest` names a
+    size that the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model.
+    `strict`: every processor gives the same bits. `math` says what convolutions may be made of: "exact", products as
+    they are written; "fast", also sums that leave rounding where all terms are 0.
 
     Raises RuntimeError with what the compiler says: of a memory limit, what the least is that was reached.
     """
@@ -87,6 +90,7 @@ def compile(
             options += ["--quantize-weights", quantize_weights]
         if strict:
             options.append("--strict")
+        options += ["--math", math]
         options += memory_options(memory_limit)
         if largest is not None:
             options += ["--largest", largest]

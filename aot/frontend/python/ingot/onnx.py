@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 import ingot.compiler
 from ingot import tool
-from ingot.compiler import MemoryLimit, Shapes, Training, shape_options
+from ingot.compiler import Math, MemoryLimit, Shapes, Training, shape_options
 from ingot.session import Bundle
 
 
@@ -35,6 +35,7 @@ def compile(
     shapes: Shapes | None = None,
     freeze: bool = True,
     quantize_weights: str | None = None,
+    math: Math = "standard",
     memory_limit: MemoryLimit | None = None,
     largest: str | None = None,
     train: Training | None = None,
@@ -54,6 +55,7 @@ def compile(
             shapes=shapes,
             freeze=freeze,
             quantize_weights=quantize_weights,
+            math=math,
             memory_limit=memory_limit,
             largest=largest,
             train=train,

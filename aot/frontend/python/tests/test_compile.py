@@ -103,6 +103,12 @@ def test_a_memory_limit_is_of_the_step() -> None:
         Training(True, memory_limit=1).step(XS[0])
 
 
+def test_what_products_are_made_of_is_said() -> None:
+    both(math="exact")
+    with pytest.raises(RuntimeError, match="--math"):
+        Training(True, math="guessed").step(XS[0])
+
+
 def test_checkpoints_are_pytorchs_and_hold_what_they_name() -> None:
     mine, reference = both()
     file = io.BytesIO()

@@ -15,6 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ingot import cache
+from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.buckets import Buckets
@@ -56,6 +57,7 @@ class Options:
     target: str = "host"
     buckets: Buckets | None = None
     memory_limit: int | str | None = None
+    math: Math = "standard"
 
 
 class CompiledStep(Substituted):
@@ -221,7 +223,7 @@ class Run:
         self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]
         limit = None if options.memory_limit is None else {ENTRY: options.memory_limit}
-        self._bundle = cache.compiled(program.texts, options.target, memory_limit=limit)
+        self._bundle = cache.compiled(program.texts, options.target, memory_limit=limit, math=options.math)
         self._tensors = self._subject.state.tensors | random
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
@@ -360,6 +362,7 @@ def compile(
     target: str = "host",
     buckets: Buckets | None = None,
     memory_limit: int | str | None = None,
+    math: Math = "standard",
 ) -> Step:
     """A training function that runs as a bundle in this process, on the live model and optimizer.
 
@@ -368,7 +371,7 @@ def compile(
     traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
     of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
     warning, or with `on_change="error"` refused; `buckets` pads batches. `memory_limit` is that of `ingot.compile`, for
-    a call: what does not fit is computed again, to the same bits. With `enabled` false, or INGOT=0 in the
+    a call: what does not fit is computed again, to the same bits; so is `math`. With `enabled` false, or INGOT=0 in the
     environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
@@ -379,7 +382,7 @@ def compile(
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
-    options = Options(threads, training, verify, on_change, target, buckets, memory_limit)
+    options = Options(threads, training, verify, on_change, target, buckets, memory_limit, math)
     return CompiledStep(function, make_program, options)
 
 
