@@ -131,15 +131,14 @@ int64_t whole_pages(const codegen::CodeImage& image) {
   return divide_up(static_cast<int64_t>(image.bytes.size()), page) * page;
 }
 
-// Where RISC-V's vfcvt.rtz, vfwcvt.rtz and vfncvt.rtz are the first of a page or near that, where a translation begins.
-std::vector<uint64_t> conversions_at_pages(const codegen::CodeImage& image) {
-  constexpr uint64_t kPageBytes = 4096, kNear = 128;
+// Where RISC-V's vfcvt.rtz, vfwcvt.rtz and vfncvt.rtz are.
+std::vector<uint64_t> conversions(const codegen::CodeImage& image) {
   constexpr uint32_t kMask = 0xfc03707f, kConversion = 0x48031057;  // funct6, vs1's bits 1 and 2, OPFVV
   std::vector<uint64_t> found;
   for (uint64_t at = 0; at + sizeof(uint32_t) <= image.bytes.size(); at += 2) {
     uint32_t instruction = 0;
     std::memcpy(&instruction, image.bytes.data() + at, sizeof instruction);
-    if ((instruction & kMask) == kConversion && at % kPageBytes < kNear) found.push_back(at);
+    if ((instruction & kMask) == kConversion) found.push_back(at);
   }
   return found;
 }
@@ -152,7 +151,7 @@ class EmulatedRunner : public CodeRunner {
         image_bytes_(whole_pages(image)),
         file_(image_bytes_ + emulator.memory_bytes),
         process_(emulator, file_.descriptor()) {
-    if (emulator.stops_in_conversions) stops_at_ = conversions_at_pages(image);
+    if (emulator.stops_in_conversions) stops_at_ = conversions(image);
     if (image_bytes_ == 0) throw_error(nullptr, "emulator: the code image is empty");
     std::memcpy(file_.data(), image.bytes.data(), image.bytes.size());
     const emulated_file file{static_cast<uint64_t>(image_bytes_), static_cast<uint64_t>(emulator.memory_bytes)};
