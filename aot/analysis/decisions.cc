@@ -9,6 +9,12 @@
 namespace ingot {
 namespace {
 
+// What jumps where its operand changes a little: with a rest of rounding for 0, to 1 or -1.
+bool jumps(const Op& op) {
+  return op.is(kSign) || op.is(kFloor) || op.is(kCeil) || op.is(kRoundNearestAfz) || op.is(kRoundNearestEven) ||
+         op.is(kRemainder);
+}
+
 bool compares(const Block& region) {
   return std::ranges::any_of(region.ops, [](const auto& op) {
     const auto compares_inside = [](const auto& inner) { return compares(*inner); };
@@ -32,6 +38,7 @@ class Search {
       return kernel && reaches_decision(*kernel->result(operand));
     }
     if (op.def->is_terminator) return !op.def->ends_function;
+    if (jumps(op)) return true;
     // What is scattered goes where the other operand decides.
     if (op.is(kSelectAndScatter) && operand == 1) return reaches_decision(*op.result());
     const auto compares_inside = [](const auto& region) { return compares(*region); };

@@ -5,7 +5,7 @@
 
 namespace ingot {
 
-// Whether a comparison, or whatever else gives integers or chooses elements, depends on the value, within its function. It
+// Whether a comparison, or whatever else gives integers, chooses elements or jumps, depends on the value, within its function. It
 // may stand in a kernel. What is handed to loops and branches is taken to decide.
 bool decides(const Value& value);
 

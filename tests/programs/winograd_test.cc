@@ -228,6 +228,10 @@ TEST(Decisions, ComparisonsAndWhatGivesIntegers) {
     return written;
   };
   EXPECT_FALSE(decides_of("%0 = stablehlo.maximum %x, %y : tensor<4xf32>\nreturn %0 : tensor<4xf32>"));
+  for (const char* const jump : {"sign", "floor", "round_nearest_even"}) {
+    EXPECT_TRUE(decides_of(fmt::format("%0 = stablehlo.{} %x : tensor<4xf32>\nreturn %0 : tensor<4xf32>", jump)))
+        << jump;
+  }
   EXPECT_TRUE(decides_of(
       "%0 = stablehlo.exponential %x : tensor<4xf32>\n%1 = stablehlo.compare GT, %y, %0 : (tensor<4xf32>, "
       "tensor<4xf32>) -> tensor<4xi1>\n%2 = stablehlo.select %1, %y, %y : tensor<4xi1>, tensor<4xf32>\nreturn "
