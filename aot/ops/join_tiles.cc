@@ -59,15 +59,7 @@ loops::Expr element(loops::ElementArgs& args) {
     at[0] = point;
     return args.operand_at(0, at);
   };
-  if (place.is_constant()) {
-    return ops::tile_sum(args.b, args.dtype(), matrix.column(place.constant), ops::TileParts::kPairs, value_at_point);
-  }
-  loops::Expr sum = args.b.constant(args.dtype(), 0);
-  for (int64_t point = 0; point < matrix.points; ++point) {
-    const loops::Expr coefficient = ops::tile_coefficient(args.b, args.dtype(), matrix.row(point), place);
-    sum = args.b.apply(loops::ScalarOp::kFma, {coefficient, value_at_point(point), sum});
-  }
-  return sum;
+  return ops::tile_sum(args.b, args.dtype(), matrix, ops::TileSum::kElement, place, value_at_point);
 }
 
 std::vector<Sample> samples() {

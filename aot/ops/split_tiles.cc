@@ -47,20 +47,12 @@ std::vector<RefTensor> evaluate(const EvaluateArgs& args) {
 loops::Expr element(loops::ElementArgs& args) {
   const ops::TileMatrix& matrix = ops::tile_matrix(args.op.attrs());
   const int64_t dimension = args.op.attrs().integer("dimension");
-  const loops::Index& point = args.index[0];
   const auto tile_element = [&](int64_t k) {
     std::vector<loops::Index> at(args.index.begin() + 1, args.index.end());
     at[dimension] = at[dimension] * matrix.step + k;
     return args.operand_at(0, at);
   };
-  if (point.is_constant())
-    return ops::tile_sum(args.b, args.dtype(), matrix.row(point.constant), ops::TileParts::kEvenAndOdd, tile_element);
-  loops::Expr sum = args.b.constant(args.dtype(), 0);
-  for (int64_t k = 0; k < matrix.tile; ++k) {
-    const loops::Expr coefficient = ops::tile_coefficient(args.b, args.dtype(), matrix.column(k), point);
-    sum = args.b.apply(loops::ScalarOp::kFma, {coefficient, tile_element(k), sum});
-  }
-  return sum;
+  return ops::tile_sum(args.b, args.dtype(), matrix, ops::TileSum::kValue, args.index[0], tile_element);
 }
 
 std::vector<Sample> samples() {

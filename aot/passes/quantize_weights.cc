@@ -1,4 +1,5 @@
-// Weights that programs have as integers stay such. Others become w = q scale: of 8 bits with a scale for each channel of the result, of 4 with one for each block of 32 along the depth.
+// Weights that programs have as integers stay such. Others become w = q scale: of 8 bits with a scale for each channel of
+// the result, of 4 with one for each block of 32 along the depth.
 #include <fmt/format.h>
 
 #include <algorithm>

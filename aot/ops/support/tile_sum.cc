@@ -58,6 +58,17 @@ Expr sum_of_pairs(KernelBuilder& b, DType dtype, const std::vector<double>& coef
   return sum;
 }
 
+// coefficients[at] for an index that is known at run time only.
+Expr coefficient(KernelBuilder& b, DType dtype, const std::vector<double>& coefficients, const loops::Index& at) {
+  Expr found = b.constant(dtype, coefficients[0]);
+  for (size_t k = 1; k < coefficients.size(); ++k) {
+    const auto place = static_cast<int64_t>(k);
+    const Expr is_here = b.apply(ScalarOp::kEqual, {b.index_value(at), b.constant_int(DType::kI64, place)});
+    found = b.apply(ScalarOp::kSelect, {is_here, b.constant(dtype, coefficients[k]), found});
+  }
+  return found;
+}
+
 }  // namespace
 
 const TileMatrix& check_tiles(const InferArgs& args) {
@@ -76,20 +87,19 @@ const TileMatrix& check_tiles(const InferArgs& args) {
   return *matrix;
 }
 
-Expr tile_sum(KernelBuilder& b, DType dtype, const std::vector<double>& coefficients, TileParts parts,
+Expr tile_sum(KernelBuilder& b, DType dtype, const TileMatrix& matrix, TileSum sum, const loops::Index& at,
               const TileElement& element) {
-  return parts == TileParts::kPairs ? sum_of_pairs(b, dtype, coefficients, element)
-                                    : sum_of_parities(b, dtype, coefficients, element);
-}
-
-Expr tile_coefficient(KernelBuilder& b, DType dtype, const std::vector<double>& coefficients, const loops::Index& at) {
-  Expr found = b.constant(dtype, coefficients[0]);
-  for (size_t k = 1; k < coefficients.size(); ++k) {
-    const auto place = static_cast<int64_t>(k);
-    const Expr is_here = b.apply(ScalarOp::kEqual, {b.index_value(at), b.constant_int(DType::kI64, place)});
-    found = b.apply(ScalarOp::kSelect, {is_here, b.constant(dtype, coefficients[k]), found});
+  const bool is_value = sum == TileSum::kValue;
+  if (at.is_constant()) {
+    return is_value ? sum_of_parities(b, dtype, matrix.row(at.constant), element)
+                    : sum_of_pairs(b, dtype, matrix.column(at.constant), element);
   }
-  return found;
+  Expr made = b.constant(dtype, 0);
+  for (int64_t k = 0; k < (is_value ? matrix.tile : matrix.points); ++k) {
+    const Expr factor = coefficient(b, dtype, is_value ? matrix.column(k) : matrix.row(k), at);
+    made = b.apply(ScalarOp::kFma, {factor, element(k), made});
+  }
+  return made;
 }
 
 }  // namespace ingot::ops

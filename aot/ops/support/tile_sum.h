@@ -13,20 +13,17 @@ namespace ingot::ops {
 // Fails unless the operand is one of f32 or f64, and there is such a matrix, which is returned.
 const TileMatrix& check_tiles(const InferArgs& args);
 
-// What is multiplied by coefficient k.
+// What is multiplied by coefficient k: element k of a tile, or its value at point k.
 using TileElement = std::function<loops::Expr(int64_t k)>;
 
-// The sum of coefficients[k] * element(k), without those that are 0. What `parts` put together is summed up in the same way
-// for all coefficients that are alike but for signs, so that it is computed once.
-enum class TileParts : uint8_t {
-  kEvenAndOdd,  // elements of a tile: values at x and -x are their sum and difference
-  kPairs,       // points x and -x: every element is made of their sums or differences
+// What an op makes of a tile's matrix: the sum of coefficients times elements, without coefficients that are 0. Where the
+// index is known it is put together in the same way for all whose coefficients are alike but for signs, so that what these
+// share is computed once.
+enum class TileSum : uint8_t {
+  kValue,    // at point `at`, of the elements of a tile, even and odd: values at x and -x are their sum and difference
+  kElement,  // the tile's, at `at`, of its values at points, pair by pair: their sums or differences make every element
 };
-loops::Expr tile_sum(loops::KernelBuilder& b, DType dtype, const std::vector<double>& coefficients, TileParts parts,
-                     const TileElement& element);
-
-// coefficients[at] for an index that is known at run time only.
-loops::Expr tile_coefficient(loops::KernelBuilder& b, DType dtype, const std::vector<double>& coefficients,
-                             const loops::Index& at);
+loops::Expr tile_sum(loops::KernelBuilder& b, DType dtype, const TileMatrix& matrix, TileSum sum,
+                     const loops::Index& at, const TileElement& element);
 
 }  // namespace ingot::ops

@@ -105,19 +105,26 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
     def _refuse(self, operand: torch.Tensor, func: Any, place: Place | None) -> None:
         """Raises TraceError for an operand that no program has."""
-        path = self.paths.get(id(operand), ("",))[0]
-        gives_tensors = any("Tensor" in str(given.type) for given in func._schema.returns)
-        if gives_tensors and (layout := LAYOUT.__get__(operand)) is not torch.strided:
-            what = f"{func.name()} reads {_called(operand, path)}, whose layout is {layout}, and a program's is strided"
+        if (layout := LAYOUT.__get__(operand)) is not torch.strided and _gives_tensors(func):
+            called = self._called(operand)
+            what = f"{func.name()} reads {called}, whose layout is {layout}, and a program's is strided"
             raise TraceError(what, place, "compute with its to_dense(); sparse gradients of embeddings are taken")
         is_known = self._capture or func.name() == "aten::lift_fresh" or isinstance(operand, FakeTensor)
         if not is_known and id(operand) not in self._constants:
             raise TraceError(
-                f"{func.name()} reads {_called(operand, path)}, which is neither an argument nor state",
+                f"{func.name()} reads {self._called(operand)}, which is neither an argument nor state",
                 place,
                 "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a"
                 " constant",
             )
+
+    def _called(self, tensor: torch.Tensor) -> str:
+        """What the user's code calls a tensor, and its type."""
+        frame = user_frame(sys._getframe(3))
+        names = {**frame.f_globals, **frame.f_locals} if frame else {}
+        path = self.paths.get(id(tensor), ("",))[0]
+        name = path or next((name for name, value in names.items() if value is tensor), "")
+        return f"{f'the tensor `{name}`' if name else 'a tensor'} ({tensor.dtype} {tuple(tensor.shape)})"
 
     def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:
         """Which random numbers an op draws; each call must draw others."""
@@ -224,12 +231,9 @@ def short(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def _called(tensor: torch.Tensor, path: str) -> str:
-    """What the user's code calls a tensor, and its type."""
-    frame = user_frame(sys._getframe(3))
-    names = {**frame.f_globals, **frame.f_locals} if frame else {}
-    name = path or next((name for name, value in names.items() if value is tensor), "")
-    return f"{f'the tensor `{name}`' if name else 'a tensor'} ({tensor.dtype} {tuple(tensor.shape)})"
+def _gives_tensors(func: Any) -> bool:
+    """Whether an op gives tensors, and may raise: not one that asks what a tensor is."""
+    return any("Tensor" in str(given.type) for given in func._schema.returns)
 
 
 def place_of(node: torch.fx.Node) -> Place | None:
