@@ -177,6 +177,9 @@ Uses uses_of_schemas(const std::string& text) {
   return uses;
 }
 
+// The package knows the ops of ONNX itself; those of a runtime's own domain are that runtime's to publish.
+bool in_package(std::string_view domain) { return domain != "com.microsoft"; }
+
 fs::path python_with_onnx() { return fs::path(INGOT_SOURCE_DIR) / "build/onnx/bin/python"; }
 
 std::string run_python(const std::string& program) {
@@ -194,6 +197,7 @@ TEST(OnnxInputs, TheTableSaysWhatThePackageOnnxSays) {
   std::string program = "import onnx.defs\n";
   std::vector<std::string> expected;
   for (const onnx::OpRow& row : onnx::op_table()) {
+    if (!in_package(row.domain)) continue;
     for (int64_t opset = std::max(row.first, oldest(row.domain)); opset <= row.last; ++opset) {
       program += fmt::format(
           "s = onnx.defs.get_schema('{0}', {1}, '{2}'); print('{2}', '{0}', {1}, s.min_input, min(s.max_input, {3}))\n",
@@ -215,6 +219,7 @@ TEST(OnnxAttributes, TheTableSaysWhatThePackageOnnxSays) {
   ASSERT_FALSE(expected.empty());
   Uses found;
   for (const onnx::AttributeRow& row : onnx::attribute_table()) {
+    if (!in_package(row.domain)) continue;
     for (int64_t opset = row.first; opset <= row.last; ++opset)
       found.emplace(row.domain, row.op, row.name, static_cast<int>(row.kind), opset);
   }
