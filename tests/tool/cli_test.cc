@@ -1,20 +1,14 @@
-// What each command of the ingot tool does, and what it says of mistakes.
-#include <fmt/format.h>
-
+// What each command of the ingot tool does.
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <sstream>
 
-#include "aot/base/error.h"
 #include "aot/base/version.h"
-#include "aot/graph/text/parse.h"
 #include "aot/loops/target.h"
-#include "aot/ops/support/build.h"
 #include "apps/ingot/chart.h"
-#include "apps/ingot/reproducer.h"
 #include "apps/ingot/sources.h"
 #include "tests/tool/cli_fixture.h"
 
@@ -165,96 +159,6 @@ TEST_F(CliTest, InspectTellsOfEveryTarget) {
   EXPECT_EQ(read_text(path("again.svg")), picture);
 }
 
-TEST_F(CliTest, DumpsEveryStageOfEachTarget) {
-  done("compile train_step=step.mlir predict.mlir -o net.ingot --target x86-64-v3,aarch64 --dump-dir dump");
-  for (const std::string entry : {"train_step", "predict"}) {
-    EXPECT_NE(read_text(path("dump/" + entry + "/01.inline_calls.mlir")).find("@" + entry), std::string::npos);
-  }
-  const struct {
-    const char *stage, *file, *says;
-  } stages[] = {{"lower", "predict.lowered", "function predict {"}, {"loops", "000.*.loops", "kernel "},
-                {"plan", "predict.plan", "plan predict {"},         {"llvm", "000.*.ll", "define "},
-                {"optimized.llvm", "000.*.ll", "define "},          {"asm", "000.*.s", "ret"}};
-  for (const std::string target : {"x86-64-v3", "aarch64"}) {
-    size_t number = compile_passes().size();
-    for (const auto& stage : stages) {
-      const std::string files = path(fmt::format("dump/{}/{:02}.{}/{}", target, ++number, stage.stage, stage.file));
-      EXPECT_EQ(std::system(fmt::format("grep -q '{}' {}", stage.says, files).c_str()), 0) << files;
-    }
-  }
-}
-
-TEST_F(CliTest, PrintsStagesAndKeepsTheBundle) {
-  const std::string text =
-      done("compile predict.mlir -o predict.ingot --print-after lower,loops,plan,asm --target host");
-  for (const char* part : {"// after lower for ", "\nfunction predict {", "// after loops for ", "\nkernel ",
-                           "// after plan for ", "\nplan predict {", "ret"}) {
-    EXPECT_NE(text.find(part), text.npos) << text;
-  }
-  EXPECT_EQ(text.find("// after fuse"), text.npos);
-  const std::string loud = read_text(path("predict.ingot"));
-  done("compile predict.mlir -o predict.ingot --target host");
-  EXPECT_EQ(loud, read_text(path("predict.ingot")));
-}
-
-TEST_F(CliTest, ExplainsWhatWasChosen) {
-  const std::string order = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain order");
-  for (const char* part :
-       {"for x86-64-v3\norder of step: ", "for aarch64\norder of step: ", "\n*    0 ", "makes e ("}) {
-    EXPECT_NE(order.find(part), order.npos) << order;
-  }
-  const std::string choices = done("compile step.mlir -o x.ingot --target x86-64-v3,aarch64 --explain contraction");
-  for (const std::string target : {"x86-64-v3", "aarch64"}) {
-    const std::string first = fmt::format("step.mlir:5:8: f32_dot_general_8x4_subtract for {}: ", target);
-    EXPECT_NE(choices.find(first), choices.npos) << choices;
-  }
-  write("product.mlir",
-        "func.func @product(%a: tensor<96x512xf32>, %b: tensor<512x64xf32>) -> tensor<96x64xf32> {\n"
-        "  %c = stablehlo.dot %a, %b : (tensor<96x512xf32>, tensor<512x64xf32>) -> tensor<96x64xf32>\n"
-        "  return %c : tensor<96x64xf32>\n}\n");
-  const std::string code = done("compile product.mlir -o x.ingot --target x86-64-v3,aarch64 --explain contraction");
-  for (const std::string target : {"x86-64-v3", "aarch64"}) {
-    const size_t line = code.find(fmt::format("f32_dot_general_96x64x512 for {}: ", target));
-    ASSERT_NE(line, code.npos) << code;
-    EXPECT_NE(code.substr(line, code.find('\n', line) - line).find(" instructions for each of "), code.npos) << code;
-  }
-  EXPECT_EQ(ingot("compile step.mlir -o x.ingot --explain everything").exit_code, kUsageError);
-}
-
-TEST_F(CliTest, ExplainsWhatPassesChose) {
-  const std::string image = "tensor<1x8x8x4xf32>", kernel = "tensor<3x3x4x4xf32>";
-  write("apart.mlir",
-        fmt::format(
-            "func.func @main(%x: {0}, %w: {1}) -> {0} {{\n"
-            "  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
-            "{{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : "
-            "({0}, {1}) -> {0}\n"
-            "  %1 = stablehlo.reverse %0, dims = [1] : {0}\n  return %1 : {0}\n}}\n",
-            image, kernel));
-  const std::string apart = done("compile apart.mlir -o x.ingot --target x86-64-v3 --explain fuse");
-  EXPECT_NE(apart.find("apart.mlir:3:8: fuse: stablehlo.convolution stays out of the kernel of stablehlo.reverse: "),
-            apart.npos)
-      << apart;
-  const std::string layouts = done("compile apart.mlir -o x.ingot --target x86-64-v3 --explain layout");
-  EXPECT_NE(layouts.find("apart.mlir:2:8: layout: convolution [0, 1, 2, 3] x "), layouts.npos) << layouts;
-}
-
-TEST_F(CliTest, PassesAreLeftOutUnlessTheyAreNeeded) {
-  done("compile predict.mlir -o predict.ingot --skip fuse,canonicalize --dump-dir dump");
-  const auto fuse = std::ranges::find(compile_passes(), std::string_view("fuse"), &PassRow::name);
-  EXPECT_TRUE(fs::exists(path(fmt::format("dump/{:02}.fuse.mlir", fuse - compile_passes().begin() + 1))));
-  done("run predict.ingot --input x=1 --state first.safetensors");
-  write("calls.mlir",
-        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %0 = call @f(%x) : (tensor<f32>) -> tensor<f32>\n"
-        "  return %0 : tensor<f32>\n}\nfunc.func private @f(%x: tensor<f32>) -> tensor<f32> {\n"
-        "  return %x : tensor<f32>\n}\n");
-  const Outcome outcome = ingot("compile calls.mlir -o calls.ingot --skip inline_calls");
-  EXPECT_EQ(outcome.exit_code, kUserError);
-  EXPECT_NE(outcome.errors.find("--skip inline_calls: this program needs the pass: func.call is left at calls.mlir:2:"),
-            std::string::npos)
-      << outcome.errors;
-}
-
 TEST_F(CliTest, BenchMeasures) {
   compile_both();
   const auto report =
@@ -290,19 +194,6 @@ TEST_F(CliTest, BenchMeasures) {
   }
 }
 
-TEST_F(CliTest, OptPrintsWhatItReads) {
-  done("opt step.mlir --passes=canonicalize,fuse -o fused.mlir");
-  EXPECT_EQ(done("opt fused.mlir --passes=cse"), read_text(path("fused.mlir")));
-  EXPECT_EQ(done("opt - --passes=canonicalize,fuse <step.mlir"), read_text(path("fused.mlir")));
-  EXPECT_NE(done("opt step.mlir --summary").find("flops"), std::string::npos);
-}
-
-TEST_F(CliTest, OptTakesTheSizesThatAProgramLeavesOpen) {
-  write("open.mlir", "func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  return %x : tensor<?x4xf32>\n}\n");
-  EXPECT_NE(done("opt open.mlir --passes=refine_shapes --shape x=3x4").find("tensor<3x4xf32>"), std::string::npos);
-}
-
-// JAX names private functions after Python's, users files after both.
 TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
   write("twice.mlir",
         "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
@@ -313,216 +204,10 @@ TEST_F(CliTest, AnEntryMayBeCalledLikeAFunctionThatItCalls) {
   EXPECT_NE(done("inspect twice.ingot").find("twice"), std::string::npos);
 }
 
-TEST_F(CliTest, RooflineTellsWhatBoundsEachKernel) {
-  compile_both();
-  std::istringstream lines(done(
-      "bench net.ingot train_step --state first.safetensors --seconds 0.01 --roofline --roofline-svg roof.svg --json"));
-  std::map<std::string, std::vector<nlohmann::json>> rows;
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(nlohmann::json::parse(line).at("entry"), "train_step");
-  while (std::getline(lines, line)) {
-    const auto row = nlohmann::json::parse(line);
-    rows[row.at("row")].push_back(row);
-  }
-  ASSERT_EQ(rows["machine"].size(), 1u);
-  for (const char* name :
-       {"f32_gflops_per_second", "f64_gflops_per_second", "L1_gb_per_second", "memory_gb_per_second", "step_ns"}) {
-    EXPECT_GT(rows["machine"][0].at(name), 0) << name;
-  }
-  ASSERT_EQ(rows["call"].size(), 3u);
-  double flops = 0;
-  std::set<std::string> kernels, sources;
-  for (const auto& call : rows["call"]) {
-    for (const char* name : {"ms", "attainable_ms", "gflops_per_second", "gb_per_second"}) {
-      EXPECT_GT(call.at(name), 0) << name;
-    }
-    flops += call.at("flops").get<double>();
-    kernels.insert(call.at("kernel"));
-    sources.insert(call.at("source"));
-  }
-  EXPECT_EQ(sources, (std::set<std::string>{"step.mlir:5:8", "step.mlir:7:8", "step.mlir:11:8"}));
-  EXPECT_TRUE(kernels.contains("f32_dot_general_8x4_subtract"));
-  EXPECT_EQ(rows["kernel"].size(), kernels.size());
-  EXPECT_GE(rows["bound"].size(), 1u);
-  ASSERT_EQ(rows["sum"].size(), 1u);
-  EXPECT_EQ(rows["sum"][0].at("flops"), flops);
-  EXPECT_EQ(rows["sum"][0].at("calls"), 3);
-  EXPECT_NE(read_text(path("roof.svg")).find("GFLOP/s"), std::string::npos);
-
-  const std::string text = done("bench net.ingot predict --state first.safetensors --seconds 0.01 --roofline");
-  for (const char* part : {"machine: ", "% of roof", "bound by", "predict.mlir:4:8"}) {
-    EXPECT_NE(text.find(part), text.npos) << text;
-  }
-}
-
 TEST_F(CliTest, CheckJudges) {
   EXPECT_NE(done("check check.mlir").find("1 passed, 0 failed"), std::string::npos);
   write("wrong.mlir", std::string(kCheck).replace(std::string(kCheck).find("2.0, 4.0"), 8, "2.0, 5.0"));
   EXPECT_EQ(ingot("check wrong.mlir").exit_code, kUserError);
-}
-
-TEST_F(CliTest, MistakesAreExplainedAndLeaveNothing) {
-  compile_both();
-  write("wrong_op.mlir",
-        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
-        "  %y = stablehlo.tahn %x : tensor<f32>\n  return %y : tensor<f32>\n}\n");
-  write("cut.ingot", read_text(path("net.ingot")).substr(0, 1000));
-  fs::create_directory(path("empty"));
-  const struct {
-    std::string arguments;
-    int exit_code;
-    std::string says;
-  } mistakes[] = {
-      {"", kUsageError, "a command is missing"},
-      {"comple step.mlir", kUsageError, "did you mean 'compile'?"},
-      {"compile step.mlir", kUsageError, "--output is required"},
-      {"compile step.mlir -o x.ingot --targets host", kUsageError, "did you mean '--target'?"},
-      {"run net.ingot predict x=1", kUsageError, "unexpected argument 'x=1'"},
-      {"run net.ingot predict --threads many", kUsageError, "many"},
-      {"compile nowhere.mlir -o x.ingot", kUserError, "cannot read nowhere.mlir"},
-      {"compile empty -o x.ingot", kUserError, "empty: has no program"},
-      {"compile step.mlir -o x.ingot --state data.safetensors", kUserError, "has no tensor for the state w: F32[4]"},
-      {"compile wrong_op.mlir -o x.ingot", kUserError,
-       "wrong_op.mlir:2:8: error: unknown op stablehlo.tahn; did you mean stablehlo.tanh?"},
-      {"compile step.mlir -o x.ingot --target x87", kUserError, "unknown target 'x87'; there are: host"},
-      {"compile step.mlir -o nowhere/x.ingot", kUserError, "cannot write nowhere/x.ingot"},
-      {"compile step.mlir step.mlir -o x.ingot", kUserError, "two entry points are named 'step'"},
-      {"inspect nowhere.ingot", kUserError, "cannot read nowhere.ingot"},
-      {"inspect cut.ingot", kUserError, "cut.ingot"},
-      {"inspect step.mlir", kUserError, "step.mlir: is a program; make a bundle"},
-      {"inspect net.ingot --memory-svg m.svg --entry perdict", kUserError, "did you mean 'predict'?"},
-      {"inspect net.ingot --memory-svg nowhere/m.svg", kUserError, "cannot write nowhere/m.svg"},
-      {"run cut.ingot", kUserError, "cut.ingot: the bundle has 1000 bytes of"},
-      {"run net.ingot perdict", kUserError, "did you mean 'predict'?"},
-      {"run net.ingot predict --state first.safetensors", kUserError, "input x: f32[8,4] is missing"},
-      {"run net.ingot train_step --state first.safetensors --input batch.z=1", kUserError, "did you mean 'batch.x'?"},
-      {"run net.ingot predict --input x=@data.safetensors:narrow", kUserError,
-       "is F32[8,2], but the input is x: f32[8,4]"},
-      {"run net.ingot predict --input x=@data.safetensors:y", kUserError, "has no tensor 'y'"},
-      {"run net.ingot predict --input x=1 --state zeros --save-outputs step.mlir/out", kUserError, "step.mlir/out"},
-      {"train net.ingot --data nowhere.safetensors --set lr=1", kUserError, "cannot read nowhere.safetensors"},
-      {"train net.ingot --data data.safetensors", kUserError, "has no tensor for the input lr"},
-      {"train net.ingot --data data.safetensors --set lr=fast", kUserError, "'fast' is neither"},
-      {"train net.ingot --data data.safetensors --set lr=1 --save nowhere/s", kUserError, "cannot write nowhere/s"},
-      {"bench step.mlir", kUserError, "step.mlir: is a program; make a bundle"},
-      {"run net.ingot predict --threads 0", kUsageError, "0 is not above zero"},
-      {"--verbose compile step.mlir", kUsageError, "there is no option --verbose before a command"},
-      {"train net.ingot --data data.safetensors --plot x.png", kUsageError, "it ends in .svg"},
-      {"inspect net.ingot --memory-svg m.png", kUsageError, "it ends in .svg"},
-      {"help comple", kUserError, "did you mean 'compile'?"},
-      {"completion tcsh", kUsageError, "tcsh"},
-      {"bench net.ingot --roofline-svg nowhere/r.svg", kUserError, "cannot write nowhere/r.svg"},
-      {"check nowhere.mlir", kUserError, "cannot read nowhere.mlir"},
-      {"compile step.mlir -o x.ingot --print-after lowr", kUserError, "optimized.llvm, asm"},
-      {"opt step.mlir --print-after lower", kUserError, "there is no pass 'lower'"},
-      {"opt step.mlir --passes=fues", kUserError, "there is no pass 'fues'"},
-      {"opt step.mlir -o nowhere/x.mlir", kUserError, "cannot write nowhere/x.mlir"},
-  };
-  const std::set<std::string> before = files();
-  for (const auto& mistake : mistakes) {
-    const Outcome outcome = ingot(mistake.arguments);
-    EXPECT_EQ(outcome.exit_code, mistake.exit_code) << mistake.arguments;
-    EXPECT_NE(outcome.errors.find(mistake.says), std::string::npos) << mistake.arguments << "\n" << outcome.errors;
-    EXPECT_EQ(files(), before) << mistake.arguments;
-  }
-}
-
-TEST_F(CliTest, NamesAreNoPathsAndNoEscapeSequences) {
-  const auto program = [](const std::string& state, const std::string& name) {
-    return "func.func @main(%a: tensor<4xf32> {ingot.state = \"" + state + "\"}) -> (tensor<4xf32> {ingot.name = \"" +
-           name + "\"}) {\n  return %a : tensor<4xf32>\n}\n";
-  };
-  write("paths.mlir", program("mlp/~/w", "../escape"));
-  write("absolute.mlir", program("mlp/~/w", path("absolute")));
-  done("compile paths.mlir absolute.mlir -o paths.ingot --state zeros");
-  const std::set<std::string> before = files();
-  done("run paths.ingot paths --save-outputs out");
-  done("run paths.ingot absolute --save-outputs out");
-  std::set<std::string> wanted = before;
-  wanted.insert("out");
-  EXPECT_EQ(files(), wanted);
-  EXPECT_TRUE(fs::exists(path("out/%2E.%2Fescape.npy")));
-
-  const std::string names[][2] = {{"\\1B[31m", "x"}, {"w", "\\1B[31m"}, {"p\\FF", "x"}, {"__metadata__", "x"}};
-  for (const auto& [state, name] : names) {
-    write("bad.mlir", program(state, name));
-    const std::string says = refused("compile bad.mlir -o bad.ingot");
-    EXPECT_NE(says.find("another"), says.npos) << says;
-    EXPECT_EQ(says.find('\x1b'), says.npos) << says;
-  }
-  write("raw.mlir", "func.func @main() { \x1b[31m");
-  EXPECT_EQ(refused("compile raw.mlir -o bad.ingot").find('\x1b'), std::string::npos);
-}
-
-TEST_F(CliTest, LimitsAreStated) {
-  std::string doubling;  // each function calls the next twice
-  for (int i = 0; i < 30; ++i) {
-    const std::string type = ") : (tensor<f32>) -> tensor<f32>\n";
-    doubling += fmt::format(
-        "func.func {}@f{}(%x: tensor<f32>) -> tensor<f32> {{\n  %0 = func.call @f{}(%x{}  %1 = "
-        "func.call @f{}(%0{}  return %1 : tensor<f32>\n}}\n",
-        i == 0 ? "" : "private ", i, i + 1, type, i + 1, type);
-  }
-  write("doubling.mlir", doubling +
-                             "func.func private @f30(%x: tensor<f32>) -> tensor<f32> {\n  %0 = stablehlo.tanh %x : "
-                             "tensor<f32>\n  return %0 : tensor<f32>\n}\n");
-  EXPECT_NE(refused("compile doubling.mlir -o x.ingot").find("more than 500000 ops"), std::string::npos);
-
-  std::string inputs;
-  for (int i = 0; i < 4097; ++i) inputs += fmt::format("{}%x{}: tensor<f32>", i > 0 ? ", " : "", i);
-  write("wide.mlir", fmt::format("func.func @main({}) -> tensor<f32> {{\n  return %x0 : tensor<f32>\n}}\n", inputs));
-  EXPECT_NE(refused("compile wide.mlir -o x.ingot").find("4097 inputs are more than the 4096"), std::string::npos);
-}
-
-TEST_F(CliTest, FailedCompilationKeepsTheOldBundle) {
-  compile_both();
-  const std::string before = read_text(path("net.ingot"));
-  EXPECT_EQ(ingot("compile check.mlir -o net.ingot --target x87").exit_code, kUserError);
-  EXPECT_EQ(read_text(path("net.ingot")), before);
-}
-
-// In a folder of its own, as the tool would run there.
-class BugTest : public CliTest {
- protected:
-  BugTest() { fs::current_path(folder_.path()); }
-  ~BugTest() override { fs::current_path(old_); }
-
- private:
-  const fs::path old_ = fs::current_path();
-};
-
-TEST_F(BugTest, EndsWithAReproducer) {
-  std::string program;
-  const Command commands[] = {{.name = "break",
-                               .help = "",
-                               .examples = "",
-                               .options = {{"program", &program, "", {.names = Names::kProgram}}},
-                               .run = [] { throw_bug("it broke"); }}};
-  const char* const arguments[] = {"ingot", "break", "train_step=step.mlir"};
-  for (const std::string folder : {"ingot-reproducer-train_step", "ingot-reproducer-train_step-2"}) {
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(run_command_line(commands, 3, arguments), kInternalError);
-    EXPECT_NE(testing::internal::GetCapturedStderr().find(folder + ":"), std::string::npos);
-    EXPECT_EQ(read_text(folder + "/train_step.mlir"), kTrainStep);
-    const std::string report = read_text(folder + "/report.txt");
-    for (const char* part : {"it broke", "ingot break train_step=step.mlir"}) {
-      EXPECT_NE(report.find(part), report.npos) << report;
-    }
-  }
-}
-
-TEST_F(BugTest, ReproducerHasTheProgramBeforeThePassThatFails) {
-  const PassRow passes[] = {
-      pass_named("canonicalize", "test"),
-      {"explode", [](Module&, PassContext&) -> bool { throw_bug("exploded"); }, nullptr, ""},
-  };
-  const std::string folder = write_reproducer({{"ingot", "compile"}, "exploded", {"step.mlir"}}, passes);
-  const std::string before = read_text(folder + "/before-explode.mlir");
-  EXPECT_NE(parse_module(before, "before", all_ops())->find("step"), nullptr);
-  EXPECT_NE(read_text(folder + "/report.txt").find("ingot opt before-explode.mlir --passes=explode"),
-            std::string::npos);
-  EXPECT_EQ(ingot("opt " + folder + "/before-explode.mlir --passes=canonicalize").output, before);
 }
 
 TEST(Chart, EscapesAndBreaksLines) {
