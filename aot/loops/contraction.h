@@ -2,6 +2,7 @@
 // both gradients, are this; they differ in how a point of the iteration space finds its operand elements.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "aot/graph/access_map.h"
@@ -39,6 +40,12 @@ struct Contraction {
     int64_t count = 1;
     for (const ContractionDim& dim : dims) count *= dim.kind == ContractionDim::Kind::kK ? dim.extent : 1;
     return count;
+  }
+
+  // The dimension of the result along which an operand's dimension runs; -1: that one is summed.
+  int64_t result_dim(const AxisMap& axis) const {
+    const auto same = std::ranges::find(out, axis.coefficients, &AxisMap::coefficients);
+    return same == out.end() ? -1 : same - out.begin();
   }
 };
 

@@ -115,16 +115,12 @@ struct Kept {
   std::vector<int64_t> dims, result_dims, summed;
 };
 
-Kept kept_dims(const std::vector<AxisMap>& operand, const std::vector<AxisMap>& out) {
+Kept kept_dims(const loops::Contraction& space, const std::vector<AxisMap>& operand) {
   Kept kept;
   for (size_t d = 0; d < operand.size(); ++d) {
-    const auto same = std::ranges::find(out, operand[d].coefficients, &AxisMap::coefficients);
-    if (same == out.end()) {
-      kept.summed.push_back(static_cast<int64_t>(d));
-    } else {
-      kept.dims.push_back(static_cast<int64_t>(d));
-      kept.result_dims.push_back(same - out.begin());
-    }
+    const int64_t result_dim = space.result_dim(operand[d]);
+    (result_dim < 0 ? kept.summed : kept.dims).push_back(static_cast<int64_t>(d));
+    if (result_dim >= 0) kept.result_dims.push_back(result_dim);
   }
   return kept;
 }
@@ -217,7 +213,7 @@ class Product {
 
   Value* corrected(Value* sums) {
     const Shape& shape = sums->type.shape;
-    const Kept kept[] = {kept_dims(space_.lhs, space_.out), kept_dims(space_.rhs, space_.out)};
+    const Kept kept[] = {kept_dims(space_, space_.lhs), kept_dims(space_, space_.rhs)};
     for (int k = 0; k < 2; ++k) {
       if (!bytes_[k].are_shifted()) continue;
       sums = ops::add(b_, sums, correction(b_, bytes_[k], bytes_[1 - k].bytes, kept[1 - k], shape));

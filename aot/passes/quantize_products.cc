@@ -86,9 +86,7 @@ int64_t channel_dim(const Op& op, const Weights& weights) {
   const Shape& shape = weights.literal->type.shape;
   int64_t longest = -1;
   for (int64_t d = 0; d < std::ssize(axes); ++d) {
-    const bool is_in_result =
-        std::ranges::find(space.out, axes[d].coefficients, &AxisMap::coefficients) != space.out.end();
-    if (is_in_result && shape[d] > 1 && (longest < 0 || shape[d] > shape[longest])) longest = d;
+    if (space.result_dim(axes[d]) >= 0 && shape[d] > 1 && (longest < 0 || shape[d] > shape[longest])) longest = d;
   }
   return longest;
 }

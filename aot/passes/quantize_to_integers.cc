@@ -78,14 +78,6 @@ double reach(const Quantization& q) {
   return most;
 }
 
-// The dimension of the result along which dimension `axis` of operand 1 runs, or -1.
-int result_axis(const loops::Contraction& contraction, int axis) {
-  for (size_t d = 0; d < contraction.out.size(); ++d) {
-    if (contraction.out[d].coefficients == contraction.rhs[axis].coefficients) return static_cast<int>(d);
-  }
-  return -1;
-}
-
 bool is_plain(const Quantization& q) { return q.storage == DType::kI8 && all_zero(q.zero_points); }
 
 // The product of quantized operands, scaled: sum (x - zx) (y - zy), times the scales of both. Sums are of i32, or,
@@ -98,7 +90,7 @@ Value* contraction_of_integers(GraphBuilder& b, const Op& op, const ElementStora
   if (!x || !y || !to || x->is_per_axis() || info(x->storage).bits > 8 || info(y->storage).bits > 8) return nullptr;
   const loops::Contraction contraction = op.def->contraction(op);
   const double most = reach(*x) * reach(*y) * static_cast<double>(contraction.products_in_a_sum());
-  const int axis = y->is_per_axis() ? result_axis(contraction, y->axis) : -1;
+  const int axis = y->is_per_axis() ? static_cast<int>(contraction.result_dim(contraction.rhs[y->axis])) : -1;
   if (most >= 0x1p31 || (y->is_per_axis() && axis < 0)) return nullptr;
 
   const bool is_exact_in_f32 = most <= 0x1p24;

@@ -66,12 +66,6 @@ std::optional<Scaled> scaled(GraphBuilder& b, Value* value) {
   return std::nullopt;
 }
 
-// The dimension of the result that is dimension `dim` of an operand; -1: it is summed.
-int64_t result_dim(const loops::Contraction& space, const std::vector<AxisMap>& operand, int64_t dim) {
-  const auto same = std::ranges::find(space.out, operand[dim].coefficients, &AxisMap::coefficients);
-  return same == space.out.end() ? -1 : same - space.out.begin();
-}
-
 Value* spread(GraphBuilder& b, const std::vector<double>& scales, int64_t dim, const Shape& shape) {
   if (dim < 0) return ops::constant(b, {DType::kF32, shape}, scales[0]);
   const TensorType type{DType::kF32, {std::ssize(scales)}};
@@ -102,7 +96,7 @@ Value* sum_of_integers(GraphBuilder& b, const Op& op) {
     const std::optional<Scaled> it = scaled(b, op.operand(k));
     if (!it) return nullptr;
     factors[k] = *it;
-    if (it->dim >= 0) factors[k].dim = result_dim(space, k == 0 ? space.lhs : space.rhs, it->dim);
+    if (it->dim >= 0) factors[k].dim = space.result_dim((k == 0 ? space.lhs : space.rhs)[it->dim]);
     if (it->dim >= 0 && factors[k].dim < 0) return nullptr;
     integers.push_back(ops::convert(b, it->integers, DType::kI32));
   }
