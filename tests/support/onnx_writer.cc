@@ -112,7 +112,8 @@ std::string onnx_external(const std::string& name, int64_t data_type, const std:
 }
 
 std::string onnx_node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,
-                      const std::vector<std::string>& attributes, const std::string& domain) {
+                      const std::vector<std::string>& attributes, const std::string& domain,
+                      const std::string& scopes) {
   return message([&](pbf_writer& w) {
     for (const std::string& input : inputs) w.add_string(1, input);
     for (const std::string& output : outputs) w.add_string(2, output);
@@ -120,6 +121,11 @@ std::string onnx_node(const std::string& op, const OnnxNames& inputs, const Onnx
     w.add_string(4, op);
     for (const std::string& each : attributes) w.add_message(5, each);
     if (!domain.empty()) w.add_string(7, domain);
+    if (scopes.empty()) return;
+    w.add_message(9, message([&](pbf_writer& pair) {
+                    pair.add_string(1, "pkg.torch.onnx.name_scopes");
+                    pair.add_string(2, scopes);
+                  }));
   });
 }
 
@@ -132,8 +138,8 @@ void OnnxGraph::output(const std::string& name, int64_t data_type, const std::ve
 }
 
 void OnnxGraph::node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,
-                     const std::vector<std::string>& attributes, const std::string& domain) {
-  pbf_writer(bytes_).add_message(1, onnx_node(op, inputs, outputs, attributes, domain));
+                     const std::vector<std::string>& attributes, const std::string& domain, const std::string& scopes) {
+  pbf_writer(bytes_).add_message(1, onnx_node(op, inputs, outputs, attributes, domain, scopes));
 }
 
 void OnnxGraph::floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {

@@ -26,9 +26,10 @@ std::string onnx_external(const std::string& name, int64_t data_type, const std:
 
 std::string raw_floats(const std::vector<float>& values);  // as raw data of a tensor
 
-// A NodeProto message.
+// A NodeProto message; `scopes` is what PyTorch's exporter says of where it comes from.
 std::string onnx_node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,
-                      const std::vector<std::string>& attributes = {}, const std::string& domain = "");
+                      const std::vector<std::string>& attributes = {}, const std::string& domain = "",
+                      const std::string& scopes = "");
 
 // A GraphProto message. Dimensions below 0 are open: -1 is called "batch".
 class OnnxGraph {
@@ -36,7 +37,8 @@ class OnnxGraph {
   void input(const std::string& name, int64_t data_type, const std::vector<int64_t>& dims);
   void output(const std::string& name, int64_t data_type, const std::vector<int64_t>& dims);
   void node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,
-            const std::vector<std::string>& attributes = {}, const std::string& domain = "");
+            const std::vector<std::string>& attributes = {}, const std::string& domain = "",
+            const std::string& scopes = "");
   void floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
   void integers(const std::string& name, const std::vector<int64_t>& dims, const std::vector<int64_t>& values);
   void tensor(const std::string& message);  // an initializer

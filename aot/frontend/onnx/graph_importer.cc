@@ -164,8 +164,9 @@ std::vector<Item> GraphImporter::outputs_of(const Graph& graph) {
 void GraphImporter::run_node(const Node& node) {
   if (--nodes_left_ < 0) throw_limit(nullptr, "its functions call each other too often");
   const Location outer = b_.location;
+  const Location part = node.module.empty() ? outer : named_location(std::string(node.module), outer);
   b_.location =
-      named_location(std::string(!node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0]), outer);
+      named_location(std::string(!node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0]), part);
   std::vector<Item> inputs;
   for (const std::string_view name : node.inputs) inputs.push_back(name.empty() ? Item() : find(name));
   const Items outputs = lower(node, std::move(inputs));

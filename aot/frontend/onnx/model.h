@@ -85,6 +85,7 @@ struct Attribute {
 
 struct Node {
   std::string_view name, op, domain, overload;
+  std::string_view module;  // of the network that PyTorch exported, from which the node comes: "layers.0.q_proj"
   std::vector<std::string_view> inputs, outputs;
   std::vector<Attribute> attributes;
 

@@ -52,6 +52,15 @@ KeyValue read_key_value(pbf_reader reader) {
   return pair;
 }
 
+// What PyTorch's exporter says of a node: ['', 'layers.0', 'layers.0.q_proj', 'linear'], of which the last is its own name.
+constexpr std::string_view kScopes = "pkg.torch.onnx.name_scopes";
+
+std::string_view last_but_one(std::string_view names) {
+  const size_t end = names.rfind("', '");
+  const size_t begin = end == names.npos || end == 0 ? names.npos : names.rfind('\'', end - 1);
+  return begin == names.npos ? std::string_view() : names.substr(begin + 1, end - begin - 1);
+}
+
 TensorData read_tensor_data(pbf_reader reader) {
   TensorData tensor;
   while (reader.next()) {
@@ -261,6 +270,11 @@ class ModelReader {
           break;
         case 8:
           n.overload = view(reader);
+          break;
+        case 9:
+          if (const KeyValue pair = read_key_value(reader.get_message()); pair.key == kScopes) {
+            n.module = last_but_one(pair.value);
+          }
           break;
         default:
           reader.skip();
