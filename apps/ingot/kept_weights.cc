@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
+#include "aot/base/join.h"
 #include "apps/ingot/command.h"
 
 namespace ingot {
@@ -12,17 +14,26 @@ namespace {
 
 bool are_integers(const WeightNote& note) { return note.why_float.empty(); }
 
+// A line for each product that stays in floats and its reason; one for those of a training step that are called the same.
+std::string floats_text(const std::vector<WeightNote>& notes) {
+  std::vector<std::string> lines;
+  for (const WeightNote& note : notes) {
+    if (are_integers(note)) continue;
+    std::string line = fmt::format("    {} stays in floats: {}\n", note.name, note.why_float);
+    if (!contains(lines, line)) lines.push_back(std::move(line));
+  }
+  return join(lines, "");
+}
+
 }  // namespace
 
 int weight_bits(const std::string& kind) { return kind.empty() ? 0 : kind == kWeightKinds[0] ? 8 : 4; }
 
 void check_kept_weights(const std::vector<WeightNote>& notes) {
   if (std::ranges::any_of(notes, are_integers)) return;
-  std::string why = notes.empty() ? "; it has none" : "";
-  for (const WeightNote& note : notes) why += fmt::format("\n  {}: {}", note.name, note.why_float);
   throw_error(nullptr, fmt::format("no product of the program has weights that can be integers; weights that are state "
                                    "become constants by --freeze{}",
-                                   why));
+                                   notes.empty() ? "; it has none" : "\n" + floats_text(notes)));
 }
 
 std::string kept_weights_text(const std::vector<WeightNote>& notes) {
@@ -34,10 +45,7 @@ std::string kept_weights_text(const std::vector<WeightNote>& notes) {
   std::string text = fmt::format("  weights of {} of {} products are integers: {} instead of {}\n",
                                  std::ranges::count_if(notes, are_integers), notes.size(), size_text(bytes),
                                  size_text(elements * static_cast<int64_t>(sizeof(float))));
-  for (const WeightNote& note : notes) {
-    if (!are_integers(note)) text += fmt::format("    {} stays in floats: {}\n", note.name, note.why_float);
-  }
-  return text;
+  return text + floats_text(notes);
 }
 
 Json kept_weights_json(const std::vector<WeightNote>& notes) {
