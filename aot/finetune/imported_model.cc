@@ -59,7 +59,7 @@ ImportedModel::ImportedModel(std::unique_ptr<Module> module, std::vector<GivenSh
   }
 }
 
-std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs) const {
+std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs, const Rewrite& rewrite) const {
   Trace& trace = Trace::current();
   ValueMap map;
   auto input = inputs.begin();
@@ -72,7 +72,11 @@ std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs) co
     }
     map[argument] = value;
   }
-  copy_ops(function_->body, *trace.b.block(), map, /*with_terminator=*/false);
+  for (const auto& op : function_->body.ops) {
+    if (op.get() == function_->body.terminator()) break;
+    Op* const copy = copy_op(*op, *trace.b.block(), map);
+    if (rewrite && copy->results.size() == 1) map[op->result(0)] = rewrite(*op, copy->result(0));
+  }
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < function_->results.size(); ++i) {
     Value* const value = map.at(function_->body.ops.back()->operands[i]);

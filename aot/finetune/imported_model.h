@@ -1,6 +1,7 @@
 // A program that was imported, from ONNX or StableHLO, as a part of traced ones: a function of tensors.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ class ImportedModel {
   // what it leaves open, and learns what was used. Throws an Error for another module.
   explicit ImportedModel(std::unique_ptr<Module> module, std::vector<GivenShape>* shapes = nullptr);
 
+  const Function& function() const { return *function_; }
   const std::string& name() const { return function_->name; }
   const std::vector<Spec>& inputs() const { return inputs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
@@ -27,8 +29,10 @@ class ImportedModel {
   const std::vector<Tensor>& weights() const { return weights_; }
 
   // The outputs for these inputs, at this place of the entry point that is being traced; a state that the function
-  // replaces is replaced. Its ops keep the lines they are known by.
-  std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
+  // replaces is replaced. Its ops keep the lines they are known by. `rewrite`, where it is given, says what stands in the
+  // place of an op's only result: `made`, that of the copy, or what it makes of that.
+  using Rewrite = std::function<Value*(const Op& op, Value* made)>;
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Rewrite& rewrite = {}) const;
 
  private:
   std::unique_ptr<Module> module_;

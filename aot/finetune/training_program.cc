@@ -102,6 +102,21 @@ std::vector<Tensor> choose_trainable(const ImportedModel& model, const std::vect
   return chosen;
 }
 
+// What the optimizer updates: weights and, of those that stay, adapters.
+std::vector<Tensor> choose_parameters(const ImportedModel& model, const Lora& lora, const TrainingOptions& options) {
+  const bool are_all = options.trainable.empty() && options.lora.empty();
+  std::vector<Tensor> chosen = choose_trainable(model, are_all ? std::vector<std::string>{"*"} : options.trainable);
+  for (const Tensor& weight : chosen) {
+    if (!lora.adapts(weight.name())) continue;
+    throw_error(nullptr,
+                fmt::format("'{}' is a weight to train and has LoRA's adapters, which want it to stay as it is; "
+                            "name it in one of both",
+                            weight.name()));
+  }
+  chosen.insert(chosen.end(), lora.parameters().begin(), lora.parameters().end());
+  return chosen;
+}
+
 size_t output_number(const ImportedModel& model, const std::string& name) {
   if (model.outputs().empty()) throw_error(nullptr, fmt::format("@{} has no output to train by", model.name()));
   if (name.empty()) return 0;
@@ -138,12 +153,16 @@ Program make_training_program(const ImportedModel& model, const TrainingOptions&
   const OptimizerRow& row = find_optimizer(options);
   const size_t output = output_number(model, options.output);
   check_names(model, options.target);
-  const MadeOptimizer optimizer = row.make(choose_trainable(model, options.trainable), options);
+  const Lora lora(model, options.lora);
+  const MadeOptimizer optimizer = row.make(choose_parameters(model, lora, options), options);
+  const auto outputs_of = [&](std::span<const Tensor> inputs) {
+    return model(inputs, [&](const Op& op, Value* made) { return lora.adapted(op, made); });
+  };
 
   Program program(model.name());
   TensorType output_type;
   program.add(model.name(), model.inputs(), [&](std::span<const Tensor> inputs) {
-    const std::vector<Tensor> outputs = model(inputs);
+    const std::vector<Tensor> outputs = outputs_of(inputs);
     output_type = outputs[output].type();
     return named_outputs(model, outputs);
   });
@@ -152,7 +171,7 @@ Program make_training_program(const ImportedModel& model, const TrainingOptions&
   std::vector<Spec> specs = model.inputs();
   specs.push_back({loss.target(output_type), options.target});
   program.add("evaluate", specs, [&](std::span<const Tensor> inputs) {
-    const Tensor made = model(inputs.first(inputs_of_model))[output];
+    const Tensor made = outputs_of(inputs.first(inputs_of_model))[output];
     const Tensor& target = inputs[inputs_of_model];
     Outputs outputs = {{"loss", loss.loss(made, target)}};
     if (loss.accuracy) outputs.tensors.emplace_back("accuracy", loss.accuracy(made, target));
@@ -161,7 +180,7 @@ Program make_training_program(const ImportedModel& model, const TrainingOptions&
 
   specs.push_back(f32[{}].named("lr").otherwise(options.lr.value_or(row.lr)));
   program.add("train_step", specs, [&](std::span<const Tensor> inputs) {
-    const Tensor made = model(inputs.first(inputs_of_model))[output];
+    const Tensor made = outputs_of(inputs.first(inputs_of_model))[output];
     const Tensor result = loss.loss(made, inputs[inputs_of_model]);
     result.backward();
     optimizer->step(inputs.back());

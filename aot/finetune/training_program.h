@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "aot/finetune/imported_model.h"
+#include "aot/finetune/lora.h"
 
 namespace ingot {
 
@@ -14,8 +14,10 @@ struct TrainingOptions {
   std::string optimizer = "adamw";  // sgd, adam, adamw, rmsprop or adagrad, with PyTorch's defaults
   std::optional<double> lr = {};    // the default of the input `lr` of @train_step
   std::optional<double> weight_decay = {};
-  std::optional<double> momentum = {};         // sgd and rmsprop
-  std::vector<std::string> trainable = {"*"};  // patterns of weights' names (fnmatch); others stay as they are
+  std::optional<double> momentum = {};  // sgd and rmsprop
+  // Patterns of weights' names (fnmatch); others stay as they are. None: all of floats or, with LoRA, none of them.
+  std::vector<std::string> trainable = {};
+  std::vector<LoraOptions> lora = {};  // products by weights that stay as they are get adapters that learn
 };
 
 std::vector<std::string> optimizer_names();

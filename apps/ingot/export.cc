@@ -7,7 +7,9 @@
 #include "aot/base/file.h"
 #include "aot/base/join.h"
 #include "aot/base/safetensors.h"
+#include "aot/finetune/merge_lora.h"
 #include "aot/frontend/onnx/export_weights.h"
+#include "aot/frontend/onnx/import.h"
 #include "apps/ingot/command.h"
 #include "apps/ingot/file_format.h"
 
@@ -24,7 +26,9 @@ bool is_of_training(const std::string& name) { return name.starts_with("optimize
 void run_export(const ExportCommand& command) {
   refuse_other_formats(command.state, Wanted::kTensors);
   const SafeTensors state = SafeTensors::read(command.state);
-  onnx::Exported exported = onnx::export_weights(command.model, state.tensors());
+  const onnx::Initializers initializers = onnx::read_initializers(command.model);
+  const MergedWeights weights = merge_lora(state.tensors(), initializers.values);
+  onnx::Exported exported = onnx::export_weights(command.model, weights.values);
   std::erase_if(exported.unused, is_of_training);
   if (!exported.unused.empty()) {
     throw_error(nullptr, fmt::format("{}: {} are no weights of {}'s graph; is it the model that was trained?",
@@ -32,7 +36,9 @@ void run_export(const ExportCommand& command) {
   }
   if (exported.replaced.empty()) throw_error(nullptr, fmt::format("{}: holds no weights", command.state));
   write_file(command.output, exported.model);
-  fmt::print("{}: {} weights from {}\n", command.output, exported.replaced.size(), command.state);
+  const std::string merged =
+      weights.merged.empty() ? "" : fmt::format(", {} of them with LoRA's adapters merged", weights.merged.size());
+  fmt::print("{}: {} weights from {}{}\n", command.output, exported.replaced.size(), command.state, merged);
 }
 
 }  // namespace
@@ -42,7 +48,7 @@ Command export_command() {
   ExportCommand& o = *options;
   return {
       .name = "export",
-      .help = "Write trained weights into the ONNX model that they came from",
+      .help = "Write trained weights into the ONNX model that they came from, LoRA's adapters merged into theirs",
       .examples =
           "  ingot compile model.onnx -o train.ingot --shape batch=32 --train cross_entropy:labels\n"
           "  ingot train train.ingot --data batches.safetensors --save trained.safetensors\n"

@@ -7,7 +7,8 @@
 namespace ingot {
 
 struct TrainingArguments {
-  std::string train;  // LOSS[:TARGET[:OUTPUT]]; empty: nothing is trained
+  std::string train;              // LOSS[:TARGET[:OUTPUT]]; empty: nothing is trained
+  std::vector<std::string> lora;  // rank=RANK[,alpha=ALPHA]:PATTERN[,PATTERN...]
   TrainingOptions options;
 
   bool is_given() const { return !train.empty(); }

@@ -16,16 +16,16 @@
 namespace ingot {
 namespace {
 
-constexpr int kSeeds = 10;
+constexpr int kWeightSeeds = 10;
 
 // x by constant weights, from either side, and a bias, of random sizes.
-struct Problem {
+struct WeightProblem {
   std::unique_ptr<Module> module = std::make_unique<Module>();
   TensorType input;
   int64_t depth = 0, channels = 0;
   double largest_weight = 0;  // its magnitude
 
-  explicit Problem(uint64_t seed) {
+  explicit WeightProblem(uint64_t seed) {
     Random random(seed);
     const auto size = [&](int64_t low, int64_t high) { return low + random.below(high - low + 1); };
     const bool is_left = random.chance(0.3), is_turned = random.chance(0.5), is_transposed = random.chance(0.3);
@@ -62,7 +62,7 @@ std::vector<WeightNote> quantized(Module& module, int bits) {
 }
 
 // Half a step for each weight: of 127 the largest is, or of 8; a step where the extreme's sign has 7 only.
-double largest_error(const Problem& problem, int bits) {
+double largest_error(const WeightProblem& problem, int bits) {
   const double off = bits == 8 ? problem.largest_weight / 127 / 2 : problem.largest_weight / 8;
   return static_cast<double>(problem.depth) * off * 1.001;
 }
@@ -70,9 +70,9 @@ double largest_error(const Problem& problem, int bits) {
 class QuantizeWeights : public testing::TestWithParam<int> {};
 
 TEST_P(QuantizeWeights, AreWithinAStepAndComputedAsTheyStand) {
-  for (uint64_t seed = 0; seed < kSeeds && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < kWeightSeeds && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    const Problem problem(seed);
+    const WeightProblem problem(seed);
     const RefTensor x = random_tensor(problem.input, seed, -1, 1);
     const std::vector<RefTensor> expected = evaluate(*problem.module->functions[0], {x});
     const auto module = copy_module(*problem.module);

@@ -188,6 +188,40 @@ TEST_F(CliOnnxTest, AnOnnxModelLearnsAndGoesBack) {
   EXPECT_NE(done("run tuned.ingot" + input), done("run plain.ingot" + input));
 }
 
+// With and without --no-freeze: the weight that is merged into is the model's, or the state's.
+TEST_F(CliOnnxTest, AdaptersLearnAndAreMerged) {
+  write("model.onnx", layer({1, 0, 0, -1}));
+  write_safetensors(path("x.safetensors"), {{"x", tensor({1, 2}, {1, 2})}});
+  write_safetensors(path("data.safetensors"),
+                    {{"x", tensor({3, 1, 2}, {1, 2, 1, 2, 1, 2})}, {"target", tensor({3, 1, 2}, {2, 0, 2, 0, 2, 0})}});
+  const std::string compile = "compile model.onnx -o train.ingot --shape batch=1 --train mse_loss --lr 0.1 ";
+  const auto first_y = [&](const std::string& command) {
+    const std::string said = done("run " + command + " predict --input x=@x.safetensors:x");
+    return std::stof(said.substr(said.find('[', said.find('=')) + 1));
+  };
+  for (const char* const options : {"--lora rank=1,alpha=2:w", "--lora rank=1:w,MatMul_node --no-freeze"}) {
+    done(compile + options);
+    done("train train.ingot --data data.safetensors --save trained.safetensors");
+    const std::string said = done("export model.onnx --state trained.safetensors -o tuned.onnx");
+    EXPECT_NE(said.find("1 weights from trained.safetensors, 1 of them with LoRA's adapters merged"), said.npos)
+        << said;
+    done("compile tuned.onnx -o tuned.ingot --shape batch=1");
+    done("compile model.onnx -o plain.ingot --shape batch=1");
+    const float tuned = first_y("tuned.ingot");
+    EXPECT_NEAR(tuned, first_y("train.ingot --state trained.safetensors"), 1e-5);
+    EXPECT_GT(std::abs(tuned - first_y("plain.ingot")), 1e-3);
+  }
+  for (const auto& [lora, part] : {std::pair{"rank=1", "names no products"},
+                                   {"rank=1,beta=2:w", "'beta=2' is neither rank=RANK nor alpha=ALPHA"},
+                                   {"rank=1.5:w", "'rank=1.5' is neither"},
+                                   {"alpha=2:w", "has no rank above 0"},
+                                   {"rank=1:v", "no product by a weight is called 'v'; there are w (by MatMul_node)"},
+                                   {"rank=2:w", "the rank 2 is not below 2"}}) {
+    const std::string said = refused(compile + "--lora " + lora);
+    EXPECT_NE(said.find(part), said.npos) << said;
+  }
+}
+
 TEST_F(CliOnnxTest, MistakesInTrainingAndExportNameThem) {
   write("model.onnx", layer({1, 0, 0, -1}));
   const std::string compile = "compile model.onnx -o x.ingot --shape batch=1";

@@ -174,4 +174,12 @@ Imported import_model(const std::string& path, const ImportOptions& options) {
   return imported;
 }
 
+Initializers read_initializers(const std::string& path) {
+  Initializers read{{}, read_model(path), {}};
+  for (const TensorData& tensor : read.model->graph.initializers) {
+    read.values.emplace(tensor.name, value_of(tensor, *read.model, read.copies));
+  }
+  return read;
+}
+
 }  // namespace ingot::onnx

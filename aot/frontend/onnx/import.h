@@ -38,4 +38,12 @@ struct ImportOptions {
 // have no row in ops.def, all at once.
 Imported import_model(const std::string& path, const ImportOptions& options = {});
 
+// The initializers of the model's graph, by their names: their values lie in its files, or in copies.
+struct Initializers {
+  std::map<std::string, SafeTensor> values;
+  std::shared_ptr<const Model> model;
+  std::vector<LiteralRef> copies;
+};
+Initializers read_initializers(const std::string& path);
+
 }  // namespace ingot::onnx

@@ -3,6 +3,7 @@
 
 #include <ingot/ingot.h>
 
+#include "aot/finetune/merge_lora.h"
 #include "aot/finetune/training_program.h"
 #include "aot/frontend/onnx/export_weights.h"
 #include "aot/frontend/onnx/import.h"

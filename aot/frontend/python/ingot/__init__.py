@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ingot._engine import EngineError, __version__
-    from ingot.compiler import Training, compile
+    from ingot.compiler import Lora, Training, compile
     from ingot.quantizer import Quantized, quantize
     from ingot.session import Bundle, Session
 
-__all__ = ["Bundle", "EngineError", "Quantized", "Session", "Training", "__version__", "compile", "quantize"]
+__all__ = ["Bundle", "EngineError", "Lora", "Quantized", "Session", "Training", "__version__", "compile", "quantize"]
 
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
@@ -29,6 +29,7 @@ __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
 MODULES = ("jax", "onnx", "torch")
 # Where each lies: loaded when it is first asked for.
 PLACES = {
+    "Lora": "compiler",
     "Training": "compiler",
     "compile": "compiler",
     "Quantized": "quantizer",

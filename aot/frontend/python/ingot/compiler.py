@@ -21,6 +21,20 @@ MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB"; o
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lora:
+    """Low-rank adapters: two thin matrices beside products by weights that stay as they are, which are trained."""
+
+    rank: int
+    products: Sequence[str]  # patterns of weights' names, or of the nodes that multiply by them: ["*.q_proj"]
+    alpha: float | None = None  # None: the rank
+
+    def option(self) -> str:
+        """As the value of `--lora`."""
+        alpha = "" if self.alpha is None else f",alpha={self.alpha!r}"
+        return f"rank={self.rank}{alpha}:{','.join(self.products)}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Training:
     """How a model that was made for inference is trained: what `--train` and its options say.
 
@@ -31,7 +45,8 @@ class Training:
     target: str = "target"  # the name of the input that the loss compares with
     output: str | None = None  # of the model, that the loss is of; its first
     optimizer: str = "adamw"
-    trainable: Sequence[str] = ("*",)  # patterns of weights' names; other weights stay as they are
+    trainable: Sequence[str] = ()  # patterns of weights' names; others stay. Empty: all or, with `lora`, none
+    lora: Sequence[Lora] = ()
     lr: float | None = None  # None: PyTorch's
     weight_decay: float | None = None
     momentum: float | None = None
@@ -42,6 +57,8 @@ class Training:
         words = ["--train", ":".join(parts), "--optimizer", self.optimizer]
         for pattern in self.trainable:
             words += ["--trainable", pattern]
+        for lora in self.lora:
+            words += ["--lora", lora.option()]
         numbers = {"--lr": self.lr, "--weight-decay": self.weight_decay, "--momentum": self.momentum}
         return words + [word for name, value in numbers.items() if value is not None for word in (name, repr(value))]
 

@@ -77,6 +77,25 @@ def test_a_model_learns_and_goes_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tuned.entries["predict"](x=x)["y"], session.entries["predict"](x=x)["y"])
 
 
+def test_adapters_learn_and_are_merged(tmp_path: Path) -> None:
+    training = ingot.Training(loss="mse_loss", lora=[ingot.Lora(rank=1, alpha=2, products=["w", "y"])], lr=0.1)
+    session = ingot.Session(ingot.onnx.compile(Doubled(), shapes={"batch": 1}, train=training))
+    session.entries["init"](seed=0)
+    x, target = np.array([[1, 2]], np.float32), np.array([[0, 1]], np.float32)
+    losses = [float(session.entries["train_step"](x=x, target=target)["loss"]) for _ in range(5)]
+    assert losses[-1] < losses[0]
+    assert {name for name in session.state if not name.startswith("optimizer.")} == {
+        "w.lora_a",
+        "w.lora_b",
+        "w.lora_scale",
+    }
+    session.save(tmp_path / "tuned.safetensors")
+    ingot.onnx.export(Doubled(), tmp_path / "tuned.safetensors", tmp_path / "tuned.onnx")
+    tuned = ingot.Session(ingot.compile(tmp_path / "tuned.onnx", shapes={"batch": 1}))
+    adapted = session.entries["predict"](x=x)["y"]
+    np.testing.assert_allclose(tuned.entries["predict"](x=x)["y"], adapted, rtol=1e-5)
+
+
 def test_a_model_is_imported_as_text() -> None:
     text = ingot.onnx.import_model(Doubled(), shapes={"batch": 3})
     assert "func.func @predict" in text
