@@ -10,6 +10,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/build.h"
+#include "aot/ops/support/contraction.h"
 #include "aot/ops/support/tiles.h"
 
 namespace ingot {
@@ -139,16 +140,19 @@ class BlockMaker {
   Value* make_iota(const Op& op, const TensorType& type, const TensorPart& parts) {
     const int64_t dim = op.attrs().integer("iota_dimension");
     Value* inside = ops::iota(b_, type, dim);
-    const BlockStarts& starts = parts[dim].starts;
-    if (starts.empty()) return inside;
+    if (parts[dim].starts.empty()) return inside;
+    Value* start = ops::convert(b_, make_start(parts[dim].starts), type.dtype);
+    return ops::add(b_, inside, ops::broadcast_scalar(b_, start, type.shape));
+  }
+
+  Value* make_start(const BlockStarts& starts) {
     const auto same = [&](const BlockRegion::Argument& it) {
       return it.role == BlockRegion::Role::kStart && it.starts == starts;
     };
     const auto found = std::ranges::find_if(made_->arguments, same);
-    Value* start = found != made_->arguments.end()
-                       ? body_->argument(static_cast<int>(found - made_->arguments.begin()))
-                       : add_argument({BlockRegion::Role::kStart, -1, starts}, {DType::kI64, {}}, "start");
-    return ops::add(b_, inside, ops::broadcast_scalar(b_, ops::convert(b_, start, type.dtype), type.shape));
+    return found != made_->arguments.end()
+               ? body_->argument(static_cast<int>(found - made_->arguments.begin()))
+               : add_argument({BlockRegion::Role::kStart, -1, starts}, {DType::kI64, {}}, "start");
   }
 
   Value* make_slice(const Op& op, const TensorPart& parts) {
@@ -212,7 +216,28 @@ class BlockMaker {
         from[i].push_back(*part);
       }
     }
-    return make_root(op, type, [&](int i) { return from[i]; });
+    Value* made = make_root(op, type, [&](int i) { return from[i]; });
+    if (made) keep_triangles(*made->op, points);
+    return made;
+  }
+
+  // Products that need not be made, as the block has them: those that are told by how far one dimension is behind the
+  // other, from where the block starts along that one on. Of several such dimensions those of the last are kept.
+  void keep_triangles(Op& op, const TensorPart& points) {
+    const std::vector<loops::ContractionTriangle> triangles = ops::triangles(op);
+    BlockStarts start;
+    for (const auto& it : triangles) {
+      if (points[it.ahead].starts.empty() && !points[it.behind].starts.empty()) start = points[it.behind].starts;
+    }
+    std::vector<int64_t> kept;
+    for (const auto& [ahead, behind, offset] : triangles) {
+      if (points[ahead].starts.empty() && points[behind].starts == start)
+        kept.insert(kept.end(), {ahead, behind, offset});
+    }
+    op.attr_map.erase(attributes::kTriangles);
+    if (kept.empty()) return;
+    op.attr_map.insert_or_assign(attributes::kTriangles, Attr(kept));
+    if (!start.empty()) op.add_operand(make_start(start));
   }
 
   Value* make_reduce(const Op& op, const TensorType& type, const TensorPart& parts) {

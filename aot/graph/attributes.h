@@ -28,12 +28,16 @@ inline constexpr const char* kDims = "ingot.dims";
 //                                  are unsigned bytes                       four bytes, summed up
 //   kPairs          a contraction  none: elements of i32    schedule        evaluate, schedule: a product is that of
 //                                  are two bf16                             these, summed up
+//   kTriangles      dot_general    triples: two dimensions  mark_triangles  schedule: products at indices of which the
+//                                  of the iteration space                   first is greater than the second by more
+//                                  and an offset                            than the offset need not be made
 inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
 inline constexpr const char* kTripCount = "ingot.trip_count";
 inline constexpr const char* kUnread = "ingot.unread";
 inline constexpr const char* kPairs = "ingot.pairs";
 inline constexpr const char* kUnsignedBytes = "ingot.unsigned_bytes";
+inline constexpr const char* kTriangles = "ingot.triangles";
 
 // Of ingot.kernel, for schedule and plan.
 //

@@ -16,6 +16,12 @@ struct ContractionDim {
   int64_t extent;
 };
 
+// Points at which index[ahead] > index[behind] + offset.
+struct ContractionTriangle {
+  int ahead, behind;  // dimensions of the iteration space
+  int64_t offset;
+};
+
 // Where a point has no element of an operand, that is zero; divisors are base (lhs) dilation.
 struct Contraction {
   std::vector<ContractionDim> dims;
@@ -31,6 +37,9 @@ struct Contraction {
 
   // Elements of the operands are two bf16 each, in words of i32; a product is the sum of theirs (ScalarOp::kDotPairs).
   bool multiplies_pairs = false;
+
+  // Whose products are 0, or belong to results that nobody needs: these may be anything that is a number.
+  std::vector<ContractionTriangle> triangles;
 
   bool multiplies_bytes() const { return unsigned_bytes >= 0; }
   DType factor() const { return multiplies_pairs ? DType::kI32 : accumulate; }  // as what elements are multiplied

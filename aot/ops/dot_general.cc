@@ -1,6 +1,7 @@
 // stablehlo.dot_general: sums of products over contracting dimensions, for each pair of free and each batch index.
 #include <fmt/format.h>
 
+#include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/complex/complex_term.h"
@@ -38,7 +39,9 @@ void check_pairs(const InferArgs& args, std::string_view what, const std::vector
 }
 
 std::vector<TensorType> infer(const InferArgs& args) {
-  ops::check_operand_count(args, 2);
+  // The third, where there is one, is added to the offset of the triangles that need not be multiplied.
+  if (args.operands.size() != 3 || !args.attrs().has(attributes::kTriangles)) ops::check_operand_count(args, 2);
+  if (args.operands.size() == 3) ops::check_scalar(args, "what is added to the offset of triangles", args.operands[2]);
   ops::check_unsigned_bytes(args);
   const TensorType& x = args.operands[0];
   const TensorType& y = args.operands[1];
@@ -47,6 +50,7 @@ std::vector<TensorType> infer(const InferArgs& args) {
   ops::check_dims(args, "rhs batching and contracting dimensions", joined(dims.rhs_batch, dims.rhs_contract), y.rank());
   check_pairs(args, "batching", dims.lhs_batch, dims.rhs_batch);
   check_pairs(args, "contracting", dims.lhs_contract, dims.rhs_contract);
+  ops::check_triangles(args, x.rank() + y.rank() - static_cast<int>(dims.lhs_batch.size() + dims.lhs_contract.size()));
   TensorType result{ops::product_dtype(args), ops::extents(x.shape, dims.lhs_batch)};
   result.shape = joined(result.shape, ops::extents(x.shape, free_dims(x.rank(), dims.lhs_batch, dims.lhs_contract)));
   result.shape = joined(result.shape, ops::extents(y.shape, free_dims(y.rank(), dims.rhs_batch, dims.rhs_contract)));
@@ -90,6 +94,7 @@ loops::Contraction contraction(const Op& op) {
   c.accumulate = ops::accumulate_dtype(op.result()->type.dtype);
   c.unsigned_bytes = ops::unsigned_bytes(op);
   c.multiplies_pairs = ops::multiplies_pairs(op);
+  c.triangles = ops::triangles(op);
   c.lhs.resize(x.rank());
   c.rhs.resize(y.rank());
   c.out.resize(op.result()->type.rank());

@@ -215,6 +215,10 @@ bool count_trips(Module& module, PassContext& context);
 // to write them. Each is one of its own.
 bool mark_unread(Module& module, PassContext& context);
 
+// Says of products which of their terms need not be made (attributes::kTriangles): they are 0, or a mask hides the result.
+// Not where only the program's own products are allowed (Math::kExact): 0 times what is no number is no number.
+bool mark_triangles(Module& module, PassContext& context);
+
 // Groups the ops of every function, and of the regions of its control flow, into ingot.kernel ops. What stays beside
 // them: constants that are no splats, returns, and the control flow itself.
 //

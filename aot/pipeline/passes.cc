@@ -58,6 +58,7 @@ constexpr PassRow kCompilePasses[] = {
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
+    {"mark_triangles", mark_triangles, nullptr, "after whatever makes other products; while masks can be seen"},
     {"fuse", fuse, every_op_is_a_kernel, "a kernel is opaque to the passes above", nullptr, wrap_ops},
     {"chain_kernels", chain_kernels, nullptr, "once there are kernels"},
     {"use_winograd", use_winograd, nullptr, "once what is fused with convolutions is known"},

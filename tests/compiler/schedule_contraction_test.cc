@@ -36,6 +36,36 @@ TEST(Contraction, DotShapes) {
   }
 }
 
+// A matrix whose elements are 0 where the index along one dimension is greater than that along the other by more than `offset`.
+Value* without_triangle(GraphBuilder& b, Value* x, int ahead, int offset) {
+  const TensorType index{DType::kI32, x->type.shape};
+  Value* const end = ops::add(b, ops::iota(b, index, 1 - ahead), ops::constant(b, index, offset));
+  Value* const kept = ops::compare(b, "LE", ops::iota(b, index, ahead), end);
+  return ops::select(b, kept, x, ops::constant(b, x->type, 0));
+}
+
+TEST(Contraction, TrianglesThatAreNotMultiplied) {
+  std::mt19937 random(5);
+  const int64_t sizes[] = {1, 7, 16, 33, 50, 70};
+  for (int round = 0; round < 12; ++round) {
+    const int64_t m = sizes[random() % 6], n = sizes[random() % 6], k = sizes[random() % 6];
+    const int which = round % 3, ahead = round / 3 % 2, offset = static_cast<int>(random() % 40) - 12;
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << which << ahead << " " << offset);
+    const std::array<std::array<int64_t, 2>, 3> dims{{{0, 2}, {2, 1}, {0, 1}}};  // of lhs, rhs and the result
+    const std::vector<int64_t> triangle{dims[which][ahead], dims[which][1 - ahead], offset};
+    check_kernel(kernel_function({f32_of({m, k}), f32_of({k, n})},
+                                 [&](GraphBuilder& b, const Values& x) {
+                                   Value* const lhs = which == 0 ? without_triangle(b, x[0], ahead, offset) : x[0];
+                                   Value* const rhs = which == 1 ? without_triangle(b, x[1], ahead, offset) : x[1];
+                                   Value* const product = ops::dot_general(b, lhs, rhs, {{}, {}, {1}, {0}});
+                                   product->op->attr_map.insert_or_assign(attributes::kTriangles, Attr(triangle));
+                                   return Values{which == 2 ? without_triangle(b, product, ahead, offset) : product};
+                                 }),
+                 {.relative = 1e-5});
+    if (HasFailure()) return;
+  }
+}
+
 TEST(Contraction, FewColumnsOfWhichOneStepPacksAll) {
   for (const int64_t columns : {1, 3}) {
     for (const int64_t depth : {8, 40, 67}) {

@@ -51,6 +51,24 @@ void check_unsigned_bytes(const InferArgs& args) {
     args.fail(fmt::format("{} needs operands and results of i32", attributes::kUnsignedBytes));
 }
 
+std::vector<loops::ContractionTriangle> triangles(const Op& op) {
+  std::vector<loops::ContractionTriangle> triangles;
+  const std::vector<int64_t> values = op.attrs().ints(attributes::kTriangles, {});
+  for (size_t k = 0; k < values.size(); k += 3)
+    triangles.push_back({static_cast<int>(values[k]), static_cast<int>(values[k + 1]), values[k + 2]});
+  return triangles;
+}
+
+void check_triangles(const InferArgs& args, int dims) {
+  const std::vector<int64_t> values = args.attrs().ints(attributes::kTriangles, {});
+  const auto is_dim = [&](int64_t dim) { return dim >= 0 && dim < dims; };
+  for (size_t k = 0; k < values.size(); k += 3) {
+    if (k + 2 < values.size() && is_dim(values[k]) && is_dim(values[k + 1]) && values[k] != values[k + 1]) continue;
+    args.fail(fmt::format("{} must be triples: two of the {} dimensions of the iteration space and an offset",
+                          attributes::kTriangles, dims));
+  }
+}
+
 DType accumulate_dtype(DType result) {
   if (is_complex(result)) return part_of(result);
   if (is_float(result)) return info(result).bits < 32 ? DType::kF32 : result;

@@ -19,6 +19,10 @@ int unsigned_bytes(const Op& op);
 bool multiplies_pairs(const Op& op);
 void check_unsigned_bytes(const InferArgs& args);
 
+// The products that need not be made, as attributes::kTriangles says.
+std::vector<loops::ContractionTriangle> triangles(const Op& op);
+void check_triangles(const InferArgs& args, int dims);  // of the iteration space
+
 // sum += a * b: floats in f64 or, with round_partial_sums, rounded to `dtype` at each step; integers wrapping, as numbers
 // or as four bytes each; words as two bf16.
 struct MultiplyAdd {

@@ -13,8 +13,8 @@ namespace {
 
 bool multiplies_bf16(const Op& op) {
   if (!op.def->contraction || op.results.size() != 1 || op.result()->type.elements() == 0) return false;
-  const auto is_bf16 = [](const Value* operand) { return operand->type.dtype == DType::kBF16; };
-  return std::ranges::all_of(op.operands, is_bf16) && pair_depth(op);
+  const auto is_bf16 = [&](int i) { return op.operand(i)->type.dtype == DType::kBF16; };
+  return is_bf16(0) && is_bf16(1) && pair_depth(op);
 }
 
 void multiply_in_pairs(GraphBuilder& b, Op& op) {
@@ -25,6 +25,7 @@ void multiply_in_pairs(GraphBuilder& b, Op& op) {
   Value* const rhs = b.make(kPackWords, {op.operand(1)}, {{"dimension", IntAttr{depth.rhs}}});
   AttrMap attrs = op.attr_map;
   attrs[attributes::kPairs] = UnitAttr{};
+  attrs.erase(attributes::kTriangles);  // the depth is another
   replace_op(&op, {b.make(*op.def, {lhs, rhs}, attrs, {op.result()->type})});
 }
 

@@ -75,8 +75,9 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
     const ColumnsPanel b = panels_.columns_panel(columns, tile.column, depth);
     prefetch_epilogue(tile, columns);
-    const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
-                                                            : emit_register_tile(point_, tile, a, b);
+    const loops::TileId sums = plan_.has_windows_in_place()
+                                   ? emit_window_tile(point_, tile, b, columns, depth)
+                                   : emit_register_tile(point_, tile, a, b, needed_depth(point_, tile, columns, depth));
     emit_sums(tile, sums, columns, finish);
   };
   if (plan_.keeps_columns) {

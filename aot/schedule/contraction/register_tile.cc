@@ -22,13 +22,14 @@ constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to
 
 class RegisterTile {
  public:
-  RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns)
+  RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns, const NeededDepth& depth)
       : point_(point),
         b_(point.b()),
         plan_(point.plan()),
         dtype_(point.dtype()),
         tile_(tile),
         columns_(columns),
+        depth_(depth),
         vectors_(tile.vectors(plan_)),
         sum_(b_.tile("sum", point.sum_dtype(), plan_.lanes, {tile.rows.count, vectors_})),
         column_(b_.tile("column", dtype_, plan_.lanes, {vectors_})) {}
@@ -75,14 +76,14 @@ class RegisterTile {
     const int64_t unroll = is_whole || is_small ? kDepthUnroll : kDepthUnrollAtEdges;
     const bool apart = rows_meet(rows);
     const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }, apart); };
-    const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows();
+    const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows() && !depth_.is_part();
     const int64_t rest = (to - from) % unroll;
     const int64_t ahead = prefetches ? (to - from) / kDepthAhead * kDepthAhead : 0;
     b_.loop("k", from, from + ahead, kDepthAhead, [&](Index k) {
       prefetch_rows(rows, offset + k * step);
       b_.loop("k", k, k + kDepthAhead, unroll, steps);
     });
-    b_.loop("k", from + ahead, to - rest, unroll, steps);
+    b_.loop("k", depth_.first * kDepthUnroll + from + ahead, to - rest, unroll, steps, depth_.ends);
     b_.unrolled("u", rest, [&](Index u) { step_at(Index(to - rest) + u); }, apart);
   }
 
@@ -141,11 +142,57 @@ class RegisterTile {
   DType dtype_;
   const Tile& tile_;
   const ColumnsPanel& columns_;
+  const NeededDepth& depth_;
   int vectors_;
   loops::TileId sum_, column_;
 };
 
+// The one dimension that all of `dims` are; -1: they are none or several.
+int only(const std::vector<int>& dims) { return dims.size() == 1 ? dims[0] : -1; }
+int only(const Blocked& blocked) { return blocked.axes.size() == 1 ? only(blocked.axes[0].dims) : -1; }
+
+// What is added to the offsets of triangles.
+Index triangles_start(ContractionPoint& point) {
+  constexpr int64_t kStartMax = int64_t{1} << 31;
+  const Values& operands = point.plan().op->operands;
+  if (operands.size() < 3 || point.plan().space.triangles.empty()) return 0;
+  return point.b().let_index("start", point.b().load(point.step().input(operands[2]), 0), 0, kStartMax);
+}
+
+Index greater(loops::KernelBuilder& b, const Index& x, const Index& y) {
+  const loops::Kernel& kernel = b.kernel();
+  if (kernel.low(x - y) >= 0) return x;
+  if (kernel.low(y - x) >= 0) return y;
+  return b.let_index("first", b.apply(loops::ScalarOp::kMaximum, {b.index_value(x), b.index_value(y)}),
+                     std::max(kernel.low(x), kernel.low(y)), std::max(kernel.high(x), kernel.high(y)));
+}
+
 }  // namespace
+
+NeededDepth needed_depth(ContractionPoint& point, const Tile& tile, const BlockAt& columns, const BlockAt& depth) {
+  const ContractionPlan& plan = point.plan();
+  NeededDepth needed;
+  if (plan.runs || plan.is_along_depth() || plan.segments.size() > 1) return needed;
+  const Index column = columns.start + tile.column;
+  const std::map<int, std::pair<Index, Index>> places = {
+      {only(plan.rows), {tile.rows.row, tile.rows.row + (tile.rows.count - 1)}},
+      {only(plan.columns), {column, column + (tile.columns - 1)}}};
+  const int depth_dim = only(plan.depth);
+  const Index start = triangles_start(point);
+  for (const auto& [ahead, behind, constant] : plan.space.triangles) {
+    const Index offset = start + constant;
+    const auto first = places.find(ahead), last = places.find(behind);
+    if (ahead == depth_dim && last != places.end()) {
+      needed.ends.push_back(last->second.second + offset + 1 - depth.start);
+    } else if (behind == depth_dim && first != places.end()) {
+      needed.first =
+          greater(point.b(), needed.first, point.b().divide(first->second.first - offset - depth.start, kDepthUnroll));
+    } else if (first != places.end() && last != places.end()) {
+      needed.ends.push_back((last->second.second + offset + 1 - first->second.first) * plan.depth.width());
+    }
+  }
+  return needed;
+}
 
 int Tile::vectors(const ContractionPlan& plan) const { return static_cast<int>(divide_up(columns, plan.lanes)); }
 
@@ -155,10 +202,10 @@ Expr Tile::mask(ContractionPoint& point, const Index& v) const {
 }
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns) {
+                                 const ColumnsPanel& columns, const NeededDepth& depth) {
   if (has_nibbles(point.plan())) return emit_nibble_tile(point, tile, rows[0], columns);
   if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
-  return RegisterTile(point, tile, columns).emit(rows);
+  return RegisterTile(point, tile, columns, depth).emit(rows);
 }
 
 }  // namespace ingot::schedule

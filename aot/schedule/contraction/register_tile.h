@@ -19,8 +19,16 @@ struct Tile {
   loops::Expr mask(ContractionPoint& point, const loops::Index& v) const;
 };
 
+// The steps of a block of the depth whose products a tile needs, as far as triangles say (loops::Contraction).
+struct NeededDepth {
+  loops::Index first = 0;          // in units of kDepthUnroll steps
+  std::vector<loops::Index> ends;  // it is before all of them
+  bool is_part() const { return !ends.empty() || !(first == loops::Index(0)); }
+};
+NeededDepth needed_depth(ContractionPoint& point, const Tile& tile, const BlockAt& columns, const BlockAt& depth);
+
 // Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each segment of the depth.
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns);
+                                 const ColumnsPanel& columns, const NeededDepth& depth);
 
 }  // namespace ingot::schedule
