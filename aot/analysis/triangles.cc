@@ -144,11 +144,11 @@ Followed followed(const AxisMap& axis) {
   return {};
 }
 
-// For each dimension of a view's operand, the dimension of the result that its index follows. Empty: it is no view.
-std::vector<Followed> followed_dims(const Op& op) {
-  if (!op.def->access || op.results.size() != 1) return {};
+// For each dimension of a view's operand, the dimension of the result that its index follows.
+std::optional<std::vector<Followed>> followed_dims(const Op& op) {
+  if (!op.def->access || op.results.size() != 1) return std::nullopt;
   const AccessMap map = access_map(op);
-  if (map.pieces.size() != 1 || !map.is_view()) return {};
+  if (map.pieces.size() != 1 || !map.is_view()) return std::nullopt;
   const Shape& from = op.operand(0)->type.shape;
   std::vector<Followed> dims;
   for (int d = 0; d < std::ssize(from); ++d) {
@@ -214,14 +214,15 @@ void Triangles::read(const Block& block) {
 void Triangles::read_op(const Op& op) {
   if (op.results.size() != 1) return;
   read_linear(op);
+  read_changes(op);
   if (op.is(kConstant)) return read_constant(*op.result());
   if (op.is(kCompare)) read_compare(op);
   if (known_.empty()) return;
   if (op.def->is_elementwise) return read_elementwise(op);
-  const std::vector<Followed> dims = followed_dims(op);
-  if (dims.empty() || !known_.contains(op.operand(0))) return;
+  const auto dims = followed_dims(op);
+  if (!dims || !known_.contains(op.operand(0))) return;
   for (const KnownTriangle& it : known_[op.operand(0)]) {
-    if (const auto where = in_result(dims, it.where)) add(known_[op.result()], {*where, it.value});
+    if (const auto where = in_result(*dims, it.where)) add(known_[op.result()], {*where, it.value});
   }
 }
 
@@ -257,16 +258,44 @@ void Triangles::read_linear(const Op& op) {
   } else if (op.is(kConvert)) {
     if (const auto x = linear_.find(op.operand(0)); x != linear_.end()) linear_[op.result()] = Linear(x->second);
   } else if (const auto x = op.operands.empty() ? linear_.end() : linear_.find(op.operand(0)); x != linear_.end()) {
-    const std::vector<Followed> dims = followed_dims(op);
+    const auto dims = followed_dims(op);
+    if (!dims) return;
     Linear made{x->second.constant, std::vector<int64_t>(type.rank())};
     for (size_t d = 0; d < x->second.coefficients.size(); ++d) {
-      if (x->second.coefficients[d] == 0) continue;
-      if (dims.empty() || dims[d].dim < 0) return;
-      made.coefficients[dims[d].dim] = x->second.coefficients[d];
-      made.constant += x->second.coefficients[d] * dims[d].constant;
+      const int64_t coefficient = x->second.coefficients[d];
+      if (coefficient == 0) continue;
+      const auto [dim, constant] = (*dims)[d];
+      if (dim < 0) return;
+      made.coefficients[dim] = coefficient;
+      made.constant += coefficient * constant;
     }
-    if (!dims.empty()) linear_[op.result()] = made;
+    linear_[op.result()] = made;
   }
+}
+
+void Triangles::read_changes(const Op& op) {
+  std::vector<bool> changes(op.result()->type.rank());
+  if (op.def->is_elementwise) {
+    for (int d = 0; d < std::ssize(changes); ++d) {
+      changes[d] = std::ranges::any_of(op.operands, [&](const Value* operand) { return changes_along(*operand, d); });
+    }
+  } else {
+    const auto dims = followed_dims(op);
+    if (!dims) return;
+    for (int d = 0; d < std::ssize(*dims); ++d) {
+      if (!changes_along(*op.operand(0), d)) continue;
+      const int dim = (*dims)[d].dim;
+      if (dim < 0) return;
+      changes[dim] = true;
+    }
+  }
+  changes_[op.result()] = std::move(changes);
+}
+
+bool Triangles::changes_along(const Value& value, int dim) const {
+  if (const auto found = changes_.find(&value); found != changes_.end()) return found->second[dim];
+  const LiteralRef literal = constant_of(&value);
+  return value.type.shape[dim] != 1 && !(literal && literal->is_splat);
 }
 
 // With constant + index[p] - index[q] compared to 0: what holds where index[q] is far ahead, and where index[p] is.
@@ -317,15 +346,43 @@ Number Triangles::value_at(const Value& value, const Triangle& where) const {
 void Triangles::read_elementwise(const Op& op) {
   const Rule* rule = rule_of(op);
   if (!rule || !rule->value) return;
+  std::vector<KnownTriangle> made;
   for (const Value* operand : op.operands) {
     const auto known = known_.find(operand);
     if (known == known_.end()) continue;
-    for (const KnownTriangle& it : std::vector(known->second)) {
+    for (const KnownTriangle& it : known->second) {
       Numbers x;
       for (const Value* other : op.operands) x.push_back(value_at(*other, it.where));
-      if (const Number made = rule->value(op, x)) add(known_[op.result()], {it.where, *made});
+      if (const Number value = rule->value(op, x)) made.push_back({it.where, *value});
     }
   }
+  const bool supposes_numbers = is_float(op.result()->type.dtype) && !op.is(kSelect);
+  for (const Value* operand : supposes_numbers ? op.operands : Values{}) {
+    const auto is_any = [&](const KnownTriangle& it) { return !value_at(*operand, it.where); };
+    std::vector<Triangle> hidden;
+    for (const KnownTriangle& it : made | std::views::filter(is_any)) hidden.push_back(it.where);
+    std::erase_if(made, [&](const KnownTriangle& it) { return is_any(it) && !shows(*operand, it.where, hidden); });
+  }
+  for (const KnownTriangle& it : made) add(known_[op.result()], it);
+}
+
+// Whether lines along which the value is the same have elements that are not hidden: each line, or, where it is the same
+// along both dimensions, one of them.
+bool Triangles::shows(const Value& value, const Triangle& where, const std::vector<Triangle>& hidden) const {
+  const bool is_plane = !changes_along(value, where.ahead) && !changes_along(value, where.behind);
+  if (!is_plane && changes_along(value, where.ahead) && changes_along(value, where.behind)) return true;
+  const int along = changes_along(value, where.ahead) ? where.behind : where.ahead;
+  const int across = along == where.ahead ? where.behind : where.ahead;
+  const auto has_shown = [&](int64_t line) {
+    int64_t first = 0, end = value.type.shape[along];
+    for (const Triangle& it : hidden) {
+      if (it.ahead == along && it.behind == across) end = std::min(end, line + it.offset + 1);
+      if (it.ahead == across && it.behind == along) first = std::max(first, line - it.offset);
+    }
+    return first < end;
+  };
+  const auto lines = std::views::iota(int64_t{0}, value.type.shape[across]);
+  return is_plane ? std::ranges::any_of(lines, has_shown) : std::ranges::all_of(lines, has_shown);
 }
 
 void Triangles::read_uses(const Op& op) {
@@ -361,10 +418,10 @@ std::vector<Triangle> Triangles::unneeded_by(const Op& reader, int operand) cons
     return unneeded;
   }
   if (of_result == unneeded_.end() || operand != 0) return unneeded;
-  const std::vector<Followed> dims = followed_dims(reader);
+  const auto dims = followed_dims(reader);
+  if (!dims) return unneeded;
   for (const Triangle& it : of_result->second) {
-    const auto where = dims.empty() ? std::nullopt : in_operand(dims, it);
-    if (where) add(unneeded, *where);
+    if (const auto where = in_operand(*dims, it)) add(unneeded, *where);
   }
   return unneeded;
 }

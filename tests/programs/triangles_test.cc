@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
 #include "tests/support/compiled_program.h"
@@ -18,7 +20,7 @@ struct MaskForm {
   const char* lines;  // make %mask, of {0} queries and {1} keys
 };
 
-constexpr MaskForm kForms[] = {
+constexpr MaskForm kMasks[] = {
     {"causal", 0, R"(
   %i = stablehlo.iota dim = 0 : tensor<{0}x{1}xi32>
   %j = stablehlo.iota dim = 1 : tensor<{0}x{1}xi32>
@@ -127,22 +129,41 @@ void check(const std::string& text) {
 }
 
 TEST(Triangles, AreTheSameBitsAsAllProducts) {
-  for (const MaskForm& form : kForms) {
+  for (const MaskForm& form : kMasks) {
     SCOPED_TRACE(form.name);
     check(program(form, {.queries = 70, .width = 8}, kLeast));
   }
-  check(program(kForms[0], {.queries = 1, .width = 20}, kLeast));
-  check(program(kForms[2], {.queries = 33, .width = 20}, kLeast));
+  check(program(kMasks[0], {.queries = 1, .width = 20}, kLeast));
+  check(program(kMasks[2], {.queries = 33, .width = 20}, kLeast));
 }
 
 // A task has some of the rows.
 TEST(Triangles, AreThoseOfBlocksOfRows) {
   for (const int form : {1, 2})
-    check(program(kForms[form], {.queries = 96, .width = 20}, kLeast, /*has_gradients=*/false));
+    check(program(kMasks[form], {.queries = 96, .width = 20}, kLeast, /*has_gradients=*/false));
 }
 
 // Probabilities are not known to be 0, but scores are hidden.
-TEST(Triangles, AreHiddenByNumbersToo) { check(program(kForms[0], {.queries = 33, .width = 20}, "-1.0e9")); }
+TEST(Triangles, AreHiddenByNumbersToo) { check(program(kMasks[0], {.queries = 33, .width = 20}, "-1.0e9")); }
+
+// A row whose scores are all hidden has no maximum: what softmax makes of it is no number, and stays none.
+TEST(Triangles, RowsThatAreHiddenAsAWholeAreNoNumbers) {
+  constexpr MaskForm kBehind = {"behind", 0, R"(
+  %i = stablehlo.iota dim = 0 : tensor<{0}x{1}xi32>
+  %j0 = stablehlo.iota dim = 1 : tensor<{0}x{1}xi32>
+  %c = stablehlo.constant dense<30> : tensor<{0}x{1}xi32>
+  %j = stablehlo.add %j0, %c : tensor<{0}x{1}xi32>
+  %mask = stablehlo.compare GT, %i, %j : (tensor<{0}x{1}xi32>, tensor<{0}x{1}xi32>) -> tensor<{0}x{1}xi1>)"};
+  const auto module = parsed(program(kBehind, {.queries = 70, .width = 8}, kLeast));
+  NamedTensors inputs, state;
+  const std::vector<RefTensor> arguments = random_arguments(*module->functions[0], /*seed=*/1);
+  for (size_t i = 0; i < arguments.size(); ++i) inputs["arg" + std::to_string(i)] = arguments[i];
+  const NamedTensors defined = ReferenceExecutor().run(*module, "main", state, inputs);
+  for (const auto& [name, tensor] : CompiledProgram(*module).run("main", 1, state, inputs)) {
+    for (int64_t k = 0; k < tensor.elements(); ++k)
+      ASSERT_EQ(std::isnan(tensor.f[k]), std::isnan(defined.at(name).f[k])) << name << ", element " << k;
+  }
+}
 
 }  // namespace
 }  // namespace ingot
