@@ -293,6 +293,7 @@ void Triangles::read_changes(const Op& op) {
 }
 
 bool Triangles::changes_along(const Value& value, int dim) const {
+  if (value.type.rank() == 0) return false;  // it stands for all elements
   if (const auto found = changes_.find(&value); found != changes_.end()) return found->second[dim];
   const LiteralRef literal = constant_of(&value);
   return value.type.shape[dim] != 1 && !(literal && literal->is_splat);
