@@ -44,9 +44,9 @@ class MemoryFit {
   }
 
   Fitted run() {
-    if (!fits()) tighten();
+    if (limit_bytes_ != kLeastBytes && !fits()) tighten();
     if (!fits()) find_least();
-    if (!fits()) throw OverMemoryLimit(entry_, bytes_of(best_.plan), complaint());
+    if (limit_bytes_ != kLeastBytes && !fits()) throw OverMemoryLimit(entry_, bytes_of(best_.plan), complaint());
     return std::move(best_);
   }
 
@@ -202,10 +202,10 @@ std::string to_string(const std::vector<MemoryNote>& notes) {
   for (const MemoryNote& note : notes) {
     text += fmt::format(
         "memory of {} for {}: {} bytes of {}, {} without the limit; {} kernels run again: {:.1f} us predicted beside "
-        "{:.1f} "
-        "us\n",
-        note.entry, note.target, note.bytes, note.limit_bytes, note.unlimited_bytes, note.runs_again(),
-        note.again_ns() / 1e3, note.once_ns / 1e3);
+        "{:.1f} us\n",
+        note.entry, note.target, note.bytes,
+        note.limit_bytes == kLeastBytes ? "the least" : std::to_string(note.limit_bytes), note.unlimited_bytes,
+        note.runs_again(), note.again_ns() / 1e3, note.once_ns / 1e3);
     for (const MemoryNote::Again& again : note.again) {
       const std::string place = describe(again.location);
       text += fmt::format("  {}{}{}: {}, {:.1f} us\n", place, place.empty() ? "" : ": ", again.kernel,

@@ -14,10 +14,12 @@
 
 namespace ingot {
 
+constexpr int64_t kLeastBytes = -1;  // a limit that is the least that is reached
+
 // What --memory-limit says.
 struct MemoryLimit {
   std::string entry;  // empty: every entry point for which there is no other
-  int64_t bytes = 0;
+  int64_t bytes = 0;  // or kLeastBytes
 };
 
 // The limit of an entry point, if it has one.
@@ -48,7 +50,7 @@ struct MemoryNote {
     double ns;  // predicted, of one time
   };
   std::string entry, target;
-  int64_t limit_bytes = 0;
+  int64_t limit_bytes = 0;      // or kLeastBytes
   int64_t bytes = 0;            // of arena and scratch of one thread
   int64_t unlimited_bytes = 0;  // ... as they would be without the limit
   double once_ns = 0;           // predicted, of all kernels, each once
@@ -63,8 +65,8 @@ std::string to_string(const std::vector<MemoryNote>& notes);
 using MakePlan = std::function<plan::Plan(const lowered::Function&)>;
 
 // The plan of `function`, which is what `entry` was lowered to and is ready to be planned. Where its arena and the
-// scratch of one thread take more than `limit_bytes`, kernels run again for what is read late instead of keeping it, of
-// which `function` then says. It changes no bit of any result. Throws OverMemoryLimit, which says what the least is
+// scratch of one thread take more than `limit_bytes`, or it is kLeastBytes, kernels run again for what is read late
+// instead of keeping it, of which `function` then says. It changes no bit of any result. Throws OverMemoryLimit, which says what the least is
 // that was reached, and what holds it.
 plan::Plan plan_within(int64_t limit_bytes, lowered::Function& function, const Function& entry,
                        const loops::Target& target, const MakePlan& make_plan, std::vector<MemoryNote>& notes);

@@ -27,6 +27,7 @@ namespace ingot {
 namespace {
 
 constexpr const char* kStatic = "static";
+constexpr const char* kLeast = "least";
 
 // The choices of --math.
 constexpr std::pair<const char*, Math> kMaths[] = {
@@ -72,16 +73,17 @@ struct Written {
   uint64_t bytes;
 };
 
-// What `4MiB` and `ENTRY=4MiB` give.
+// What `4MiB`, `least` and `ENTRY=4MiB` give.
 std::vector<MemoryLimit> memory_limits(const std::vector<std::string>& texts) {
   std::vector<MemoryLimit> limits;
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
     const std::string entry = equals == text.npos ? "" : text.substr(0, equals);
-    const std::optional<int64_t> bytes = byte_count(text.substr(equals + 1));
+    const std::string size = text.substr(equals + 1);
+    const std::optional<int64_t> bytes = size == kLeast ? kLeastBytes : byte_count(size);
     if (!bytes) {
-      throw_error(nullptr,
-                  fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB", text));
+      throw_error(nullptr, fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB, or {}",
+                                       text, kLeast));
     }
     limits.push_back({entry, *bytes});
   }
@@ -105,9 +107,10 @@ void print_text(const Compiled& compiled, const Written& written) {
                  size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
       const MemoryNote* note = note_of(compiled, target.name, plan.entry);
       if (!note) continue;
-      fmt::print("      {} of {} allowed; without the limit {}; {} kernels run again, {:.1f} % more time predicted\n",
-                 size_text(note->bytes), size_text(note->limit_bytes), size_text(note->unlimited_bytes),
-                 note->runs_again(), 100 * note->again_share());
+      const bool is_least = note->limit_bytes == kLeastBytes;
+      fmt::print("      {} of {}; without the limit {}; {} kernels run again, {:.1f} % more time predicted\n",
+                 size_text(note->bytes), is_least ? "the least" : size_text(note->limit_bytes) + " allowed",
+                 size_text(note->unlimited_bytes), note->runs_again(), 100 * note->again_share());
     }
   }
 }
@@ -132,7 +135,8 @@ void print_json(const Compiled& compiled, const Written& written, const std::vec
                                 {"scratch_bytes", plan.scratch_bytes}});
       const MemoryNote* note = note_of(compiled, target.name, plan.entry);
       if (!note) continue;
-      row["entries"].back().update({{"memory_limit_bytes", note->limit_bytes},
+      const bool is_least = note->limit_bytes == kLeastBytes;
+      row["entries"].back().update({{"memory_limit_bytes", is_least ? Json(kLeast) : Json(note->limit_bytes)},
                                     {"unlimited_bytes", note->unlimited_bytes},
                                     {"kernels_run_again", note->runs_again()},
                                     {"more_time_predicted", note->again_share()}});
@@ -260,9 +264,9 @@ Compiled compile_sources(const CompileCommand& command, CompileOptions& options,
 // The command with the largest size of what `--largest` names that keeps its limits.
 CompileCommand at_largest(const CompileCommand& command, const CompileOptions& options, Progress& progress,
                           std::vector<std::string>& notes) {
-  if (command.memory_limits.empty()) {
-    throw_error(nullptr,
-                fmt::format("--largest {} looks for the largest that keeps --memory-limit: give one", command.largest));
+  if (std::ranges::all_of(options.memory_limits, [](const MemoryLimit& limit) { return limit.bytes == kLeastBytes; })) {
+    throw_error(nullptr, fmt::format("--largest {} looks for the largest that keeps --memory-limit: give one in bytes",
+                                     command.largest));
   }
   for (const SizeChoices& given : size_choices(command.shapes)) {
     if (given.name == command.largest)
@@ -397,8 +401,8 @@ Command compile_command() {
             "channel of the result; int4, with one for each 32 along the depth",
             {.choices = {std::begin(kWeightKinds), std::end(kWeightKinds)}}},
            {"--memory-limit", &o.memory_limits,
-            "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; kernels run again for what "
-            "would not fit, which changes no bit of any result; may be given for several entry points"},
+            "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; least: as little as is "
+            "reached; kernels run again for what would not fit, which changes no bit of any result; may be given for several entry points"},
            {"--largest", &o.largest,
             "batch: with the largest size that keeps --memory-limit of what the programs leave open, instead of one by "
             "--shape"},

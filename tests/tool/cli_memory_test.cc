@@ -54,7 +54,12 @@ TEST_F(CliMemoryTest, ALimitIsMetAndChangesNoBit) {
   EXPECT_GT(small["kernels_run_again"].get<int>(), 0);
   EXPECT_GT(small["steps"].get<int>(), whole["steps"].get<int>());
 
+  const auto least = entry_of(done("compile deep.mlir -o least.ingot --target host --memory-limit least --json"));
+  EXPECT_EQ(least["memory_limit_bytes"], "least");
+  EXPECT_LT(least["arena_bytes"].get<int64_t>(), small["arena_bytes"].get<int64_t>());
+
   EXPECT_EQ(output_of("small"), output_of("whole"));
+  EXPECT_EQ(output_of("least"), output_of("whole"));
 
   const std::string explained = done(command + " --explain memory");
   for (const char* part : {"memory of deep for ", "\n  deep.mlir:", "once more", " kernels run again, "}) {
@@ -69,6 +74,8 @@ TEST_F(CliMemoryTest, MistakesAreSaid) {
     EXPECT_NE(least.find(part), std::string::npos) << least;
   }
   EXPECT_NE(refused("compile deep.mlir -o x.ingot --memory-limit plenty").find("is not [ENTRY=]BYTES"),
+            std::string::npos);
+  EXPECT_NE(refused("compile deep.mlir -o x.ingot --memory-limit least --largest batch").find("give one in bytes"),
             std::string::npos);
   EXPECT_NE(refused("compile deep.mlir -o x.ingot --memory-limit step=4MiB").find("there is no entry point 'step'"),
             std::string::npos);

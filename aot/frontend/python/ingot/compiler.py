@@ -17,7 +17,7 @@ File: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = EntryPoints | Mapping[str, str] | File
 Shapes: TypeAlias = Mapping[str, int | str | Sequence[int]]  # 32, "32x784", [1, 8, 32]
 Math: TypeAlias = Literal["exact", "standard", "fast"]
-MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB"; of some entry points, by name
+MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB", "least"; of entry points by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,8 @@ def compile(
     left out. `freeze` makes constants of all state that has a first value and that no entry point writes, or of none;
     without it, of the weights of ONNX models. `quantize_weights`, "int8" or "int4", keeps constant weights of products
     as such integers, of which registers make floats. `memory_limit` is what a run's arena and the scratch of one
-    thread may take: kernels run again for what would not fit, which changes no bit of any result. `largest` names a
+    thread may take, or "least": kernels run again for what would not fit, which changes no bit of any result.
+    `largest` names a
     size that the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model.
     `strict`: every processor gives the same bits. `math` says what convolutions may be made of: "exact", products as
     they are written; "fast", also sums that leave rounding where all terms are 0.
@@ -108,6 +109,8 @@ def compile(
         if strict:
             options.append("--strict")
         options += ["--math", math]
+        if memory_limit is None and isinstance(program, EntryPoints):
+            memory_limit = program.memory_limits
         options += memory_options(memory_limit)
         if largest is not None:
             options += ["--largest", largest]
@@ -137,7 +140,7 @@ def memory_options(limit: MemoryLimit | None) -> list[str]:
 def source_of(program: Program, folder: Path) -> Path:
     """Where the program lies as a file or a folder."""
     if isinstance(program, EntryPoints):
-        program.save(folder)
+        program.write(folder)
         return folder
     if isinstance(program, str) and "\n" in program:
         file = folder.with_suffix(".mlir")

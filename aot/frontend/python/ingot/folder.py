@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,12 +21,20 @@ class EntryPoints(ABC):
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.inputs: dict[str, list[dict[str, Any]]] = {}
+        self.memory_limits: dict[str, int | str] = {}  # what ingot.compile keeps for entry points, unless it is told
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
 
-        Entry points of a program that was saved there before go.
+        Entry points of a program that was saved there before go. Warns of memory limits, which the folder has not.
         """
+        if self.memory_limits:
+            words = " ".join(f"--memory-limit {name}={limit}" for name, limit in self.memory_limits.items())
+            warnings.warn(f"memory limits are not saved: ingot compile {os.fspath(folder)} {words}", stacklevel=3)
+        self.write(folder)
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Writes what `save` does."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         for name in saved_entries(path):

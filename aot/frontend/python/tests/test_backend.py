@@ -109,3 +109,20 @@ def test_random_ops_are_refused() -> None:
 def test_what_only_the_backend_needs_is_not_imported_before() -> None:
     code = "import sys, ingot.torch; print('torch._functorch.aot_autograd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]
+
+
+def test_options_are_a_memory_limit_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gradients(**options: Any) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        torch._dynamo.reset()
+        model = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.GELU()) for _ in range(6)))
+        torch.compile(model, backend="ingot", dynamic=False, **options)(torch.ones(64, 16)).square().sum().backward()
+        return [parameter.grad for parameter in model.parameters()]
+
+    whole = gradients()
+    for mine, expected in zip(gradients(options={"memory_limit": "least"}), whole, strict=True):
+        assert torch.equal(mine, expected)
+    with pytest.raises(RuntimeError, match=r"@(for|back)ward takes \d+ bytes at least .* of --memory-limit"):
+        gradients(options={"memory_limit": 1})
+    with pytest.raises(Exception, match="the backend ingot has no option magic; it has memory_limit"):
+        gradients(options={"magic": 1})

@@ -1,4 +1,4 @@
-"""torch.utils.checkpoint: less memory, the same training."""
+"""torch.utils.checkpoint and auto_checkpoint: less memory, the same training."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import ingot.torch
+from ingot.torch.auto_checkpoint import limit_of
 
 STEPS, ROWS, WIDTH = 3, 64, 32
 
@@ -66,3 +67,77 @@ def test_checkpoints_take_less_memory(use_reentrant: bool, tmp_path: Path) -> No
     less, far = trained(lambda block, x: checkpoint(block, x, use_reentrant=use_reentrant), tmp_path / "less")
     assert far < 1e-6
     assert less < 0.8 * plain
+
+
+class Stepped:
+    """A model that drops out, and a step of its training, which may be compiled."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.model = Blocks(lambda block, x: nn.functional.dropout(block(x), 0.1, self.model.training))
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01)
+
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = self.model(x).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def trained(self, **options: object) -> tuple[int, list[torch.Tensor]]:
+        """What the compiled step holds, and its losses and the weights after three calls."""
+        step = ingot.torch.compile(self.step, self.model, self.optimizer, verify=False, **options)
+        losses = [step(x) for x in torch.randn(STEPS, ROWS, WIDTH, generator=torch.Generator().manual_seed(0))]
+        return step.memory_bytes, [*losses, *self.model.state_dict().values()]
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_model_computes_again_to_the_same_bits(own_cache: None) -> None:
+    most, expected = Stepped().trained()
+    limited, least = Stepped(), Stepped()
+    assert ingot.torch.auto_checkpoint(limited.model, most) is limited.model
+    assert limited.trained()[0] == most  # what fits anyway stays as it is
+    ingot.torch.auto_checkpoint(least.model)
+    reached, given = least.trained()
+    assert reached < 0.8 * most
+    for mine, tensor in zip(given, expected, strict=True):
+        assert torch.equal(mine, tensor)
+
+
+def step_bytes(file: Path) -> int:
+    """Arena and scratch of a bundle's training step."""
+    (plan,) = [
+        row["plans"][0] for row in json.loads(call("inspect", file, "--json"))["entries"] if row["name"] == "train_step"
+    ]
+    return plan["arena_bytes"] + plan["scratch_bytes"]
+
+
+def test_a_program_has_the_limit_of_its_model(tmp_path: Path) -> None:
+    training = Stepped()
+    example = (torch.ones(ROWS, WIDTH),)
+    program = ingot.torch.Program(ingot.torch.auto_checkpoint(training.model, "180KiB"), training.optimizer)
+    program.add("train_step", training.step, example)
+    program.add("predict", training.model, example, training=False)
+    assert program.memory_limits == {"train_step": "180KiB"}
+    ingot.compile(program, tmp_path / "net.ingot")
+    assert step_bytes(tmp_path / "net.ingot") <= 180 << 10
+    ingot.compile(program, tmp_path / "whole.ingot", memory_limit="100MiB")
+    assert step_bytes(tmp_path / "whole.ingot") > 180 << 10
+    with pytest.warns(UserWarning, match="ingot compile .* --memory-limit train_step=180KiB"):
+        program.save(tmp_path / "net")
+
+
+def test_limits_are_of_modules_and_the_same() -> None:
+    one, two = nn.Linear(1, 1), nn.Linear(1, 1)
+    assert limit_of({"one": one, "two": two}) is None
+    ingot.torch.auto_checkpoint(one, 65536)
+    assert limit_of({"one": one, "two": two}) == 65536
+    ingot.torch.auto_checkpoint(two, "1MiB")
+    with pytest.raises(ValueError, match="different limits, 65536 and 1MiB: give them the same"):
+        limit_of({"one": one, "two": two})
+    with pytest.raises(TypeError, match="auto_checkpoint takes a module, and was given a function"):
+        ingot.torch.auto_checkpoint(lambda x: x)

@@ -45,7 +45,7 @@ def first_state() -> Any:
 def test_trains_as_jax_does(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     right = cache.compiled
-    monkeypatch.setattr(cache, "compiled", lambda *args: compiled.append(args) or right(*args))
+    monkeypatch.setattr(cache, "compiled", lambda *args, **how: compiled.append(args) or right(*args, **how))
     mine, reference = ingot.jax.jit(train_step), jax.jit(train_step)
     states = [first_state(), first_state()]
     for i in range(4):
@@ -71,3 +71,10 @@ def test_trees_static_arguments_and_types() -> None:
 def test_is_the_function_under_jaxs_own_transformations() -> None:
     double = ingot.jax.jit(lambda x: x * 2)
     assert jax.grad(lambda x: double(x) ** 2)(3.0) == 24
+
+
+def test_a_memory_limit_is_met_or_refused() -> None:
+    close(ingot.jax.jit(jnp.tanh, memory_limit="1MiB")(jnp.ones(4)), jnp.tanh(jnp.ones(4)))
+    limited = ingot.jax.jit(lambda x: jnp.sort(x @ x) @ x, memory_limit=1)
+    with pytest.raises(RuntimeError, match=r"@call takes \d+ bytes at least"):
+        limited(jnp.ones((8, 8)))

@@ -35,14 +35,18 @@ def jit(
     static_argnums: int | tuple[int, ...] = (),
     threads: int = 1,
     target: str = "host",
+    memory_limit: int | str | None = None,
 ) -> Callable[..., Any]:
     """In the place of ``jax.jit``: compiles once for each set of shapes, element types and static arguments.
 
     Arguments and results are trees of arrays and numbers. Random bits are JAX's own. What the function closes over is
     as it was when it was compiled, as with ``jax.jit``. Under JAX's own transformations it is the function itself.
+    `memory_limit` is that of ``ingot.compile``, for a call.
     """
     if function is None:
-        return functools.partial(jit, static_argnums=static_argnums, threads=threads, target=target)
+        return functools.partial(
+            jit, static_argnums=static_argnums, threads=threads, target=target, memory_limit=memory_limit
+        )
     static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     runs: dict[Any, Run] = {}
 
@@ -55,7 +59,7 @@ def jit(
         like = abstract(given, BATCH)
         key = jax.tree.structure(given), tuple(jax.tree.leaves(like)), tuple(fixed.items())
         if key not in runs:
-            runs[key] = _run(_with_fixed(function, fixed), like, threads, target)
+            runs[key] = _run(_with_fixed(function, fixed), like, threads, target, memory_limit)
         run = runs[key]
         types = named_leaves(like, BATCH)
         values = {name: to_numpy(leaf, types[name]) for name, leaf in named_leaves(given, BATCH).items()}
@@ -79,10 +83,12 @@ def _with_fixed(function: Callable[..., Any], fixed: dict[int, Any]) -> Callable
     return of_batch
 
 
-def _run(function: Callable[[Any, Any], Any], like: Any, threads: int, target: str) -> Run:
+def _run(
+    function: Callable[[Any, Any], Any], like: Any, threads: int, target: str, memory_limit: int | str | None
+) -> Run:
     program = Program()
     program.add(ENTRY, function, {}, like, training=False)
     returned = abstract(jax.eval_shape(function, {}, like), OUTPUT)
     results = {output_name(path, OUTPUT): type_ for path, type_ in named_leaves(returned).items()}
-    session = Session(cache.compiled(program.texts, target), threads)
+    session = Session(cache.compiled(program.texts, target, memory_limit=memory_limit), threads)
     return Run(session.entries[ENTRY], results, jax.tree.structure(returned))

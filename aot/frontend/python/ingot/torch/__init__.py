@@ -11,6 +11,7 @@ Or they become programs for ``ingot compile``.
 """
 
 from ingot.torch import backend, lazy
+from ingot.torch.auto_checkpoint import auto_checkpoint
 from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import DisagreementError, compile, step
 from ingot.torch.errors import TraceError
@@ -24,6 +25,7 @@ __all__ = [
     "DisagreementError",
     "Program",
     "TraceError",
+    "auto_checkpoint",
     "backend",
     "compile",
     "device",

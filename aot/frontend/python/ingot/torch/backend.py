@@ -1,8 +1,11 @@
-"""``torch.compile(function, backend="ingot")``: each graph that PyTorch finds runs as a bundle."""
+"""``torch.compile(function, backend="ingot")``: each graph that PyTorch finds runs as a bundle.
+
+Its ``options`` may have a ``memory_limit``, that of ``ingot.compile`` for a call forward, and for one backward.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +14,9 @@ from torch._dynamo.backends.registry import register_backend
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
+from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
-from ingot.session import Session
+from ingot.session import Bundle, Session
 from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
 from ingot.torch.emit import Way, emit
@@ -20,16 +24,26 @@ from ingot.torch.errors import TraceError
 from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
 
+MEMORY_LIMIT = "memory_limit"
+
 
 @register_backend(name="ingot")  # type: ignore[untyped-decorator]
-def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """What torch.compile calls for each graph of a function. State is among its arguments, and stays PyTorch's."""
+def backend(
+    graph: torch.fx.GraphModule, inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """What torch.compile calls for each graph of a function. State is among its arguments, and stays PyTorch's.
+
+    Raises ValueError for options that there are not.
+    """
+    given = dict(options or {})
+    graphs = Graphs(given.pop(MEMORY_LIMIT, None))
+    if given:
+        raise ValueError(f"the backend ingot has no option {', '.join(given)}; it has {MEMORY_LIMIT}")
     # Not needed before, and half of what importing ingot.torch would take.
     from torch._dynamo.backends.common import aot_autograd
     from torch._functorch import config
     from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-    graphs = Graphs()
     compile_graph = aot_autograd(
         fw_compiler=partial(graphs.add, "forward"),
         bw_compiler=partial(graphs.add, "backward"),
@@ -47,7 +61,8 @@ class Graphs:
     What forward saves for backward is a result of the one and an argument of the other, in PyTorch's hands.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_limit: MemoryLimit | None) -> None:
+        self._memory_limit = memory_limit
         self._texts: dict[str, str] = {}  # of entry points that no bundle has yet
         self._entries: dict[str, Entry] = {}
 
@@ -84,8 +99,11 @@ class Graphs:
     def _entry(self, name: str) -> Entry:
         if name in self._texts:
             texts, self._texts = self._texts, {}
-            self._entries |= Session(cache.compiled(texts, skip=ROUNDS)).entries
+            self._entries |= Session(self._compiled(texts)).entries
         return self._entries[name]
+
+    def _compiled(self, texts: Mapping[str, str]) -> Bundle:
+        return cache.compiled(texts, skip=ROUNDS, memory_limit=self._memory_limit)
 
 
 def _returned(graph: torch.fx.Graph) -> list[torch.fx.Node]:

@@ -18,6 +18,7 @@ from ingot import cache
 from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.session import Session
+from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.buckets import Buckets
 from ingot.torch.described import Undescribed
 from ingot.torch.emit import HELD, SEED, STEP
@@ -371,8 +372,8 @@ def compile(
     traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
     of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
     warning, or with `on_change="error"` refused; `buckets` pads batches. `memory_limit` is that of `ingot.compile`, for
-    a call: what does not fit is computed again, to the same bits; so is `math`. With `enabled` false, or INGOT=0 in the
-    environment, it is the function itself.
+    a call: what does not fit is computed again, to the same bits; without, it is what `auto_checkpoint` said of the
+    model. So is `math`. With `enabled` false, or INGOT=0 in the environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function
@@ -382,7 +383,8 @@ def compile(
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
-    options = Options(threads, training, verify, on_change, target, buckets, memory_limit, math)
+    limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
+    options = Options(threads, training, verify, on_change, target, buckets, limit, math)
     return CompiledStep(function, make_program, options)
 
 

@@ -19,6 +19,7 @@ from ingot.folder import EntryPoints, dotted, input_row, output_name
 from ingot.judge import ONE_ULP, SHAKES, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
+from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.bounded import Bounded, Ranges
 from ingot.torch.calls import Subject, owners
 from ingot.torch.carried import Kind, Number, load_numbers, numbers_at, numbers_of
@@ -167,6 +168,9 @@ class Program(EntryPoints):
             self._carried = carried
             raise
         self._added[name] = added
+        limit = limit_of(self._parts[0])
+        if training and limit is not None:
+            self.memory_limits[name] = limit
 
     def _add(self, name: str, added: Added) -> None:
         ways = self._traced(name, added)
@@ -328,8 +332,8 @@ class Program(EntryPoints):
         )
         return verify(case, unit, every=every, shakes=shakes)
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Writes what `save` does.
 
         Raises ValueError for a scheduler that no entry point steps: its rates would never change.
         """
@@ -339,7 +343,7 @@ class Program(EntryPoints):
                     f"no entry point calls {scheduler}.step(); call it in the training function, or in one of its own: "
                     f"program.add('next_epoch', {scheduler}.step, ())"
                 )
-        super().save(folder)
+        super().write(folder)
 
     def save_state(self, file: str | os.PathLike[str]) -> None:
         """Writes the state as it is now, by name."""
