@@ -1,5 +1,5 @@
 # ingot_add_bundle(NAME SOURCE source... [OUTPUT FILE] [TARGETS target...] [STATE FILE] [SHAPES name=size...]
-#                  [MEMORY_LIMIT bytes...] [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT]
+#                  [MEMORY_LIMIT bytes...] [MICRO_BATCHES number...] [DEPENDS file...] [HEADER FILE] [EMBED] [STRICT]
 #                  [MATH exact|standard|fast])
 #   A library NAME to link, and the bundle that it stands for, made at build time in the current binary directory.
 #   SOURCE   [ENTRY=]FILE.mlir and FOLDER, any number: programs as ingot.torch, ingot.jax and JAX write them.
@@ -13,6 +13,7 @@
 #   STRICT   every target gives the same bits.
 #   MATH     what convolutions may be made of, as `ingot compile --math`.
 #   MEMORY_LIMIT  what a run may take: 4MiB, train_step=4MiB.
+#   MICRO_BATCHES  in how many parts the batch is computed: 4, train_step=4, or auto, as few as the limit needs.
 #   DEPENDS  what else the bundle is made from.
 #   HEADER   a header for C and C++ with the bundle's entry points, types and sizes; NAME brings its folder.
 #   EMBED    NAME has the bundle's bytes in it, which the header names; HEADER is then NAME.h unless it is given.
@@ -114,7 +115,7 @@ endfunction()
 
 function(ingot_add_bundle name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED;STRICT" "OUTPUT;STATE;HEADER;MATH"
-                        "SOURCE;TARGETS;SHAPES;MEMORY_LIMIT;DEPENDS")
+                        "SOURCE;TARGETS;SHAPES;MEMORY_LIMIT;MICRO_BATCHES;DEPENDS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE)
     message(FATAL_ERROR "ingot_add_bundle(${name}): say SOURCE and what it is; unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -152,6 +153,9 @@ function(ingot_add_bundle name)
   foreach(limit IN LISTS arg_MEMORY_LIMIT)
     list(APPEND options --memory-limit ${limit})
   endforeach()
+  foreach(number IN LISTS arg_MICRO_BATCHES)
+    list(APPEND options --micro-batches ${number})
+  endforeach()
   if(arg_STATE STREQUAL zeros)
     list(APPEND options --state zeros)
   elseif(arg_STATE)
@@ -162,9 +166,10 @@ function(ingot_add_bundle name)
   if(arg_SOURCE MATCHES "\\.py$")
     _ingot_compile_script(${name} ${output} "${arg_SOURCE}" "${depends}" "${options}")
   elseif(arg_SOURCE MATCHES "\\.(cpp|cc|cxx)$")
-    if(arg_STATE OR arg_SHAPES OR arg_MEMORY_LIMIT OR arg_MATH)
+    if(arg_STATE OR arg_SHAPES OR arg_MEMORY_LIMIT OR arg_MICRO_BATCHES OR arg_MATH)
       message(FATAL_ERROR "ingot_add_bundle(${name} SOURCE ${arg_SOURCE}): a C++ model says itself what its state and "
-                          "shapes are and what it may take; STATE, SHAPES, MATH and MEMORY_LIMIT are for programs in text")
+                          "shapes are and what it may take; STATE, SHAPES, MATH, MEMORY_LIMIT and MICRO_BATCHES are for "
+                          "programs in text")
     endif()
     _ingot_compile_model(${name} ${output} "${arg_SOURCE}" "${depends}" "${arg_TARGETS}" ${arg_STRICT})
   else()

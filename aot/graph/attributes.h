@@ -22,6 +22,8 @@ inline constexpr const char* kDims = "ingot.dims";
 //   name            on             value                    by              for
 //   kRecomputed     a copy         none                     rematerialize   simplify, fuse and costs
 //   kLayoutCopy     a transpose    none                     assign_layouts  fuse: it is laid out once
+//   kMicroBatches   a while        none: an iteration is a part    split_batch     rematerialize
+//                                  of the batch
 //   kTripCount      while          how many iterations run  count_trips     costs
 //   kUnread         a constant     none                     mark_unread     schedule: its kernel writes nothing
 //   kUnsignedBytes  a contraction  the operand whose i32    multiply_bytes  evaluate, schedule: a product is that of
@@ -33,6 +35,7 @@ inline constexpr const char* kDims = "ingot.dims";
 //                                  and an offset                            than the offset need not be made
 inline constexpr const char* kRecomputed = "ingot.recomputed";
 inline constexpr const char* kLayoutCopy = "ingot.layout_copy";
+inline constexpr const char* kMicroBatches = "ingot.micro_batches";
 inline constexpr const char* kTripCount = "ingot.trip_count";
 inline constexpr const char* kUnread = "ingot.unread";
 inline constexpr const char* kPairs = "ingot.pairs";

@@ -74,6 +74,32 @@ enum class Math : uint8_t {
   kFast,      // those whose rounding errors are about as large
 };
 
+// In how many parts, one after the other, the batch of an entry point is computed (split_batch).
+struct MicroBatches {
+  std::string entry;      // empty: every entry point that has a batch and for which there is no other
+  int64_t count = 1;      // 1: as a whole
+  bool is_least = false;  // the next number that divides the rows will do, too
+};
+// The row of `all` that is for an entry point; null: none is.
+const MicroBatches* micro_batches_for(const std::string& entry, const std::vector<MicroBatches>& all);
+
+// The user's error that a batch is not computed in so many parts.
+class CannotSplit : public Error {
+ public:
+  CannotSplit(const Function& entry, const std::string& why);
+
+  const std::string& entry() const { return entry_; }
+
+ private:
+  std::string entry_;
+};
+
+struct MicroBatchNote {
+  std::string entry;
+  int64_t count = 1;
+  int64_t rows = 0;  // of each part
+};
+
 // What passes share: options in, notes out.
 struct PassContext {
   const loops::Target* target = &loops::all_targets()[0];  // the first of those that the program is compiled for
@@ -86,6 +112,8 @@ struct PassContext {
   std::vector<ProductNote> product_notes;             // filled by quantize_products
   int weight_bits = 0;                                // of integers, 8 or 4; 0: floats stay
   std::vector<WeightNote> weight_notes;               // filled by quantize_weights
+  std::vector<MicroBatches> micro_batches;            // at most one for each entry point
+  std::vector<MicroBatchNote> micro_batch_notes;      // filled by split_batch
   std::vector<FuseNote> fuse_notes;                   // filled by fuse
   std::vector<LayoutNote> layout_notes;               // filled by assign_layouts
 };
@@ -171,6 +199,11 @@ bool recompute_stacks(Module& module, PassContext& context);
 // another order.
 bool join_iterations(Module& module, PassContext& context);
 
+// The batch of entry points is computed in parts, in a loop that adds up what is summed over its rows, as gradients are:
+// their intermediate values take as much less memory. Sums are in another order; else every row is computed as before.
+// Only where rows are proved not to depend on each other, but through sums that no row reads; an Error says what does.
+bool split_batch(Module& module, PassContext& context);
+
 // Constants that scale and shift the features of a contraction by constant weights (BatchNorm of running moments, a
 // bias before it) become part of the weights and one constant that is added. Features are rounded once, as weights.
 bool fold_scales(Module& module, PassContext& context);
@@ -197,6 +230,9 @@ bool multiply_bytes(Module& module, PassContext& context);
 // Chooses for each tensor around convolutions the order in which its dimensions lie: as written, or channels last,
 // whichever costs less with the transposes where both meet. Arguments, results, loops and branches stay as written.
 bool assign_layouts(Module& module, PassContext& context);
+
+// The loop that split_batch made of a function's batch; null where it made none.
+Op* micro_batches_of(const Function& function);
 
 // Recomputes cheap values next to their late uses instead of keeping them across the point of peak memory: what is kept
 // there is the least number of bytes, by a minimum cut. Skipped where it saves less than 1/16 of the peak. The copies

@@ -102,9 +102,9 @@ class Rematerializer {
     return moved && moved->type.bytes() <= value->type.bytes() ? source_of(moved) : value;
   }
 
-  // In the arena: arguments, constants and results of the function are elsewhere.
-  static int64_t bytes_to_keep(const Value* value) {
-    if (!value->op || constant_of(value)) return 0;
+  // In the arena for it: arguments, constants, results and what is made outside of the block are there anyway.
+  int64_t bytes_to_keep(const Value* value) const {
+    if (!value->op || value->op->block != &block_ || constant_of(value)) return 0;
     const auto returns = [](const Value::Use& use) { return use.op->def->is_terminator; };
     return std::ranges::any_of(value->uses, returns) ? 0 : value->type.bytes();
   }
@@ -259,7 +259,10 @@ class Rematerializer {
 
 bool rematerialize(Module& module, PassContext&) {
   bool changed = false;
-  for (auto& function : module.functions) changed |= Rematerializer(function->body).run();
+  for (auto& function : module.functions) {
+    Op* parts = micro_batches_of(*function);
+    changed |= Rematerializer(parts ? parts->region(1) : function->body).run();
+  }
   return changed;
 }
 

@@ -167,6 +167,22 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   return target_spec(target, kernels, std::move(image), {}, std::move(specs));
 }
 
+// Plans the modules with as many micro-batches as limits need: the options that say how many that are.
+CompileOptions with_parts(const Modules& modules, const CompileOptions& options) {
+  const auto try_parts = [&](const std::vector<MicroBatches>& parts) {
+    CompileOptions planning = options;
+    planning.micro_batches = parts;
+    planning.plans_only = true;
+    planning.pipeline = {.skip = options.pipeline.skip};
+    Modules copies;
+    for (const auto& module : modules) copies.push_back(copy_module(*module));
+    compile(std::move(copies), planning);
+  };
+  CompileOptions with = options;
+  with.micro_batches = fewest_parts(options.micro_batches, entry_points(modules), try_parts);
+  return with;
+}
+
 }  // namespace
 
 std::vector<std::string> default_targets() {
@@ -201,6 +217,11 @@ void Compiled::write(const std::string& path) const {
 }
 
 Compiled compile(Modules modules, const CompileOptions& options) {
+  check_micro_batches(options.micro_batches, entry_points(modules), options.memory_limits);
+  if (has_auto(options.micro_batches)) {
+    const CompileOptions with = with_parts(modules, options);
+    return compile(std::move(modules), with);
+  }
   Compiled compiled;
   Phases phases(options, compiled.times);
   phases.begin("passes");
@@ -214,12 +235,14 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     context.folds_scales = !frozen.empty();
     context.quantization = options.quantization ? &*options.quantization : nullptr;
     context.weight_bits = options.weight_bits;
+    context.micro_batches = options.micro_batches;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);
     std::move(context.fuse_notes.begin(), context.fuse_notes.end(), std::back_inserter(compiled.fuse_notes));
     std::move(context.layout_notes.begin(), context.layout_notes.end(), std::back_inserter(compiled.layout_notes));
     std::ranges::move(context.product_notes, std::back_inserter(compiled.product_notes));
     std::ranges::move(context.weight_notes, std::back_inserter(compiled.weight_notes));
+    std::ranges::move(context.micro_batch_notes, std::back_inserter(compiled.micro_batch_notes));
   }
   check_shapes_are_used(shapes);
 

@@ -14,6 +14,7 @@
 #include "aot/graph/graph.h"
 #include "aot/pipeline/freeze_state.h"
 #include "aot/pipeline/memory_limit.h"
+#include "aot/pipeline/micro_batches.h"
 #include "aot/pipeline/passes.h"
 #include "aot/plan/plan.h"
 #include "aot/schedule/lower_function.h"
@@ -35,6 +36,7 @@ struct CompileOptions {
   std::map<std::string, SafeTensor> values = {};         // first values of state that programs bring with them
   Freeze freeze = Freeze::kBrought;                      // unless initial_state is kZeroState
   std::vector<MemoryLimit> memory_limits = {};           // of a run's arena and scratch
+  std::vector<MicroBatches> micro_batches = {};  // in which batches are computed; counts may be kAutoMicroBatches
   bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
   std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
   int weight_bits = 0;                                   // of integers that weights are kept as (quantize_weights)
@@ -60,6 +62,7 @@ struct Compiled {
   std::vector<LayoutNote> layout_notes;
   std::vector<ProductNote> product_notes;
   std::vector<WeightNote> weight_notes;
+  std::vector<MicroBatchNote> micro_batch_notes;
   std::vector<MemoryNote> memory_notes;  // of each target, in turn: of entry points that have a limit
   std::vector<PhaseTime> times;
 

@@ -121,7 +121,7 @@ class MemoryFit {
     return fmt::format(
         "@{} takes {} bytes at least for {}, more than the {} bytes of --memory-limit, even where it computes again "
         "what it reads late: {} of scratch, and an arena of {}, of which at the fullest step {} holds most: {}; "
-        "fewer rows at a time take less",
+        "fewer rows at a time take less: --micro-batches",
         entry_.name, bytes_of(plan), target_.name, limit_bytes_, plan.scratch_bytes, plan.arena_bytes, step,
         join(holders(step), ", "));
   }
@@ -160,6 +160,11 @@ class MemoryFit {
 
 OverMemoryLimit::OverMemoryLimit(const Function& entry, int64_t bytes, const std::string& message)
     : Error(ErrorKind::kError, entry.location, message), entry_(entry.name), bytes_(bytes) {}
+
+OverMemoryLimit::OverMemoryLimit(const OverMemoryLimit& error, const std::string& more)
+    : Error(error.kind(), error.location(), error.message() + "; " + more),
+      entry_(error.entry()),
+      bytes_(error.bytes()) {}
 
 std::optional<int64_t> limit_of(const std::vector<MemoryLimit>& limits, const std::string& entry) {
   std::optional<int64_t> bytes;

@@ -32,6 +32,7 @@ void check_limits(const std::vector<MemoryLimit>& limits, const std::vector<Func
 class OverMemoryLimit : public Error {
  public:
   OverMemoryLimit(const Function& entry, int64_t bytes, const std::string& message);
+  OverMemoryLimit(const OverMemoryLimit& error, const std::string& more);  // with more to say
 
   const std::string& entry() const { return entry_; }
   int64_t bytes() const { return bytes_; }  // the least of arena and scratch that was reached

@@ -46,6 +46,7 @@ constexpr PassRow kCompilePasses[] = {
      canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
     {"update_rows", update_rows, nullptr, "once sums and factors are simple"},
+    {"split_batch", split_batch, nullptr, "once rows can be followed; what is below sees what a part takes"},
     {"fold_scales", fold_scales, nullptr, "once what scales is one constant; its chains are broken by transposes"},
     {"quantize_products", quantize_products, nullptr, "once weights have their scales; what it makes is for the next"},
     {"sum_integers", sum_integers, nullptr, "once scales are constants"},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -28,6 +29,7 @@ namespace {
 
 constexpr const char* kStatic = "static";
 constexpr const char* kLeast = "least";
+constexpr const char* kAuto = "auto";
 
 // The choices of --math.
 constexpr std::pair<const char*, Math> kMaths[] = {
@@ -51,7 +53,7 @@ struct CompileCommand {
   std::string emit = "bundle";
   std::string math = "standard";
   CompileOptions options;
-  std::vector<std::string> shapes, memory_limits;
+  std::vector<std::string> shapes, memory_limits, micro_batches;
   std::string largest;
   TrainingArguments training;
   std::string explain;
@@ -82,12 +84,34 @@ std::vector<MemoryLimit> memory_limits(const std::vector<std::string>& texts) {
     const std::string size = text.substr(equals + 1);
     const std::optional<int64_t> bytes = size == kLeast ? kLeastBytes : byte_count(size);
     if (!bytes) {
-      throw_error(nullptr, fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB, or {}",
-                                       text, kLeast));
+      throw_error(
+          nullptr,
+          fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB, or {}", text, kLeast));
     }
     limits.push_back({entry, *bytes});
   }
   return limits;
+}
+
+// What `4`, `auto` and `ENTRY=4` give.
+std::vector<MicroBatches> micro_batches(const std::vector<std::string>& texts) {
+  std::vector<MicroBatches> rows;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    const std::string number = text.substr(equals + 1);
+    int64_t count = kAutoMicroBatches;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+    const bool is_number = error == std::errc() && end == number.data() + number.size() && count > 0;
+    if (!is_number && number != kAuto)
+      throw_error(nullptr, fmt::format("--micro-batches {}: is not [ENTRY=]NUMBER, as 4, or {}", text, kAuto));
+    rows.push_back({equals == text.npos ? "" : text.substr(0, equals), is_number ? count : kAutoMicroBatches});
+  }
+  return rows;
+}
+
+const MicroBatchNote* parts_of(const Compiled& compiled, const std::string& entry) {
+  const auto found = std::ranges::find(compiled.micro_batch_notes, entry, &MicroBatchNote::entry);
+  return found == compiled.micro_batch_notes.end() ? nullptr : &*found;
 }
 
 const MemoryNote* note_of(const Compiled& compiled, std::string_view target, const std::string& entry) {
@@ -105,6 +129,10 @@ void print_text(const Compiled& compiled, const Written& written) {
     for (const plan::Plan& plan : compiled.plans[t]) {
       fmt::print("    {}: {} steps, arena {}, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
                  size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
+      if (const MicroBatchNote* parts = parts_of(compiled, plan.entry)) {
+        fmt::print("      {} micro-batches of {} rows; what is summed over rows is so in another order\n", parts->count,
+                   parts->rows);
+      }
       const MemoryNote* note = note_of(compiled, target.name, plan.entry);
       if (!note) continue;
       const bool is_least = note->limit_bytes == kLeastBytes;
@@ -133,6 +161,8 @@ void print_json(const Compiled& compiled, const Written& written, const std::vec
                                 {"arena_bytes", plan.arena_bytes},
                                 {"lower_bound_bytes", plan.lower_bound_bytes},
                                 {"scratch_bytes", plan.scratch_bytes}});
+      if (const MicroBatchNote* parts = parts_of(compiled, plan.entry))
+        row["entries"].back().update({{"micro_batches", parts->count}, {"micro_batch_rows", parts->rows}});
       const MemoryNote* note = note_of(compiled, target.name, plan.entry);
       if (!note) continue;
       const bool is_least = note->limit_bytes == kLeastBytes;
@@ -301,6 +331,7 @@ void run_compile(const CompileCommand& command) {
   options.freeze = freeze_of(command);
   options.weight_bits = weight_bits(command.quantize_weights);
   options.memory_limits = memory_limits(command.memory_limits);
+  options.micro_batches = micro_batches(command.micro_batches);
   options.reads_code = command.explain == "contraction";
   options.pipeline.print = [](const std::string& text) { fmt::print("{}", text); };
   std::vector<std::string> notes;
@@ -402,7 +433,14 @@ Command compile_command() {
             {.choices = {std::begin(kWeightKinds), std::end(kWeightKinds)}}},
            {"--memory-limit", &o.memory_limits,
             "[ENTRY=]BYTES, as 4MiB: what arena and scratch of one thread may take at most; least: as little as is "
-            "reached; kernels run again for what would not fit, which changes no bit of any result; may be given for several entry points"},
+            "reached; kernels run again for what would not fit, which changes no bit of any result; may be given for "
+            "several entry points"},
+           {"--micro-batches", &o.micro_batches,
+            "[ENTRY=]NUMBER, as 4: the batch is computed in so many parts, one after the other, whose gradients are "
+            "summed: "
+            "the same results up to the order of sums, in less memory, where rows are proved not to depend on each "
+            "other; "
+            "auto: as few as --memory-limit needs (default: the batch as a whole, where a limit changes no bit)"},
            {"--largest", &o.largest,
             "batch: with the largest size that keeps --memory-limit of what the programs leave open, instead of one by "
             "--shape"},

@@ -3,6 +3,7 @@
 #include "aot/plan/parse_plan.h"
 #include "apps/ingot/sources.h"
 #include "tests/support/device_run.h"
+#include "tests/support/error_of.h"
 #include "tests/support/jax_reference.h"
 #include "tests/support/walked_program.h"
 
@@ -90,6 +91,56 @@ TEST_P(ConvolutionalJaxGolden, TilesAgree) {
 
 INSTANTIATE_TEST_SUITE_P(All, ConvolutionalJaxGolden,
                          testing::Values("cnn_adamw", "resnet8_batchnorm_nesterov", "unet_rmsprop"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// The batch in two parts. INGOT_EVERY_GOLDEN=1: also the larger goldens.
+class SplitJaxGolden : public JaxGolden {
+ protected:
+  std::string write_in_parts(const std::string& path) const {
+    std::vector<std::unique_ptr<Module>> modules;
+    CompileOptions options;
+    modules.push_back(load_program(reference_.program_path(), options.shapes).module);
+    options.micro_batches = {{"", 2}};
+    return error_of([&] {
+      const Compiled compiled = compile(std::move(modules), options);
+      EXPECT_EQ(compiled.micro_batch_notes.size(), 1u);
+      compiled.write(path);
+    });
+  }
+};
+
+TEST_P(SplitJaxGolden, PartsOfTheBatchAgree) {
+  constexpr std::string_view kSmall[] = {"dlrm_sgd", "dropout_momentum", "mlp_bf16_mixed", "vae_threefry_adam"};
+  const bool is_every = std::getenv("INGOT_EVERY_GOLDEN") != nullptr;
+  if (!is_every && std::ranges::find(kSmall, GetParam()) == std::end(kSmall)) GTEST_SKIP() << "INGOT_EVERY_GOLDEN=1";
+  const std::string path = bundle_path() + ".parts";
+  ASSERT_EQ(write_in_parts(path), "");
+  const auto train = [&](int steps, uint32_t threads) {
+    return train_on_device(path, reference_.data_path(), steps, threads);
+  };
+  const DeviceRun first = train(3, 1);
+  for (const uint32_t threads : {2, 3}) EXPECT_TRUE(train(3, threads) == first) << threads << " threads";
+  expect_agreement(train(reference_.steps(), 2), path);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SplitJaxGolden,
+                         testing::Values("softmax_regression", "mlp_adamw", "mlp_bf16_mixed", "cnn_adamw",
+                                         "chargpt_adamw_clip", "depthwise_groupnorm_lion", "dlrm_sgd",
+                                         "dropout_momentum", "lora_frozen_base", "unet_rmsprop", "vae_threefry_adam",
+                                         "vit_adamw_schedule"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class WholeJaxGolden : public SplitJaxGolden {};
+
+// Each row is normalized by all of the batch.
+TEST_P(WholeJaxGolden, BatchesWhoseRowsDependOnEachOtherAreRefused) {
+  const std::string error = write_in_parts(bundle_path() + ".parts");
+  EXPECT_NE(error.find("--micro-batches: the batch of @step cannot be computed in parts: rows depend on each other: "),
+            std::string::npos)
+      << error;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WholeJaxGolden, testing::Values("resnet8_batchnorm_nesterov"),
                          [](const auto& info) { return std::string(info.param); });
 
 // "state.w" and "batch.x" without what they are.

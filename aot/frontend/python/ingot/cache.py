@@ -19,7 +19,7 @@ from typing import Any
 
 from ingot import tool
 from ingot._engine import EngineError
-from ingot.compiler import Math, MemoryLimit, compile, memory_options
+from ingot.compiler import Math, MemoryLimit, MicroBatches, compile, memory_options
 from ingot.session import Bundle
 
 BUNDLE, CONTENT = "program.ingot", "content.json"
@@ -31,13 +31,15 @@ def compiled(
     target: str = "host",
     skip: Sequence[str] = (),
     memory_limit: MemoryLimit | None = None,
+    micro_batches: MicroBatches | None = None,
     math: Math = "standard",
 ) -> Bundle:
     """The bundle of a program whose state starts as zeros: the one of before, or a new one.
 
     A hash finds it, and its whole content is compared.
     """
-    content = json.dumps([texts, target, skip, memory_options(memory_limit), math, _compiler(), _processor()])
+    memory = {"memory_limit": memory_limit, "micro_batches": micro_batches}
+    content = json.dumps([texts, target, skip, memory_options(*memory.values()), math, _compiler(), _processor()])
     place = folder() / hashlib.sha256(content.encode()).hexdigest()
     try:
         if (place / CONTENT).read_text() == content:
@@ -47,7 +49,7 @@ def compiled(
         pass
     except EngineError:  # it is damaged
         shutil.rmtree(place, ignore_errors=True)
-    options = {"target": target, "skip": skip, "state": "zeros", "memory_limit": memory_limit, "math": math}
+    options = {"target": target, "skip": skip, "state": "zeros", **memory, "math": math}
     return _add(place, content, texts, options)
 
 

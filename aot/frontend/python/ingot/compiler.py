@@ -18,6 +18,7 @@ Program: TypeAlias = EntryPoints | Mapping[str, str] | File
 Shapes: TypeAlias = Mapping[str, int | str | Sequence[int]]  # 32, "32x784", [1, 8, 32]
 Math: TypeAlias = Literal["exact", "standard", "fast"]
 MemoryLimit: TypeAlias = int | str | Mapping[str, int | str]  # bytes, "4MiB", "least"; of entry points by name
+MicroBatches: TypeAlias = int | str | Mapping[str, int | str]  # 4, "auto"; of entry points by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,7 @@ def compile(
     freeze: bool | None = None,
     quantize_weights: str | None = None,
     memory_limit: MemoryLimit | None = None,
+    micro_batches: MicroBatches | None = None,
     largest: str | None = None,
     train: Training | None = None,
     strict: bool = False,
@@ -90,7 +92,8 @@ def compile(
     without it, of the weights of ONNX models. `quantize_weights`, "int8" or "int4", keeps constant weights of products
     as such integers, of which registers make floats. `memory_limit` is what a run's arena and the scratch of one
     thread may take, or "least": kernels run again for what would not fit, which changes no bit of any result.
-    `largest` names a
+    `micro_batches` is in how many parts, one after the other, the batch is computed, or "auto", as few as the limit
+    needs: gradients are summed in another order, and rows must be proved not to depend on each other. `largest` names a
     size that the program leaves open: it is the largest that keeps the limit. `train` makes a training step of a model.
     `strict`: every processor gives the same bits. `math` says what convolutions may be made of: "exact", products as
     they are written; "fast", also sums that leave rounding where all terms are 0.
@@ -111,7 +114,7 @@ def compile(
         options += ["--math", math]
         if memory_limit is None and isinstance(program, EntryPoints):
             memory_limit = program.memory_limits
-        options += memory_options(memory_limit)
+        options += memory_options(memory_limit, micro_batches)
         if largest is not None:
             options += ["--largest", largest]
         if train is not None:
@@ -129,12 +132,16 @@ def shape_options(shapes: Shapes | None) -> list[str]:
     return words
 
 
-def memory_options(limit: MemoryLimit | None) -> list[str]:
+def memory_options(limit: MemoryLimit | None, micro_batches: MicroBatches | None = None) -> list[str]:
     """As words of a command line."""
-    if limit is None:
-        return []
-    limits = [f"{entry}={size}" for entry, size in limit.items()] if isinstance(limit, Mapping) else [str(limit)]
-    return [word for text in limits for word in ("--memory-limit", text)]
+    given = {"--memory-limit": limit, "--micro-batches": micro_batches}
+    return [word for option, value in given.items() for text in _by_entry(value) for word in (option, text)]
+
+
+def _by_entry(value: int | str | Mapping[str, int | str] | None) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{entry}={number}" for entry, number in value.items()]
+    return [] if value is None else [str(value)]
 
 
 def source_of(program: Program, folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -141,3 +142,32 @@ def test_limits_are_of_modules_and_the_same() -> None:
         limit_of({"one": one, "two": two})
     with pytest.raises(TypeError, match="auto_checkpoint takes a module, and was given a function"):
         ingot.torch.auto_checkpoint(lambda x: x)
+
+
+def test_a_batch_in_parts_trains_the_same(own_cache: None) -> None:
+    _, expected = Stepped().trained()
+    _, given = Stepped().trained(micro_batches=4)
+    for mine, tensor in zip(given, expected, strict=True):
+        torch.testing.assert_close(mine, tensor, rtol=1e-4, atol=1e-5)
+
+
+def test_words_that_do_not_count_are_counted_before(own_cache: None) -> None:
+    """What the loss divides by is of the whole batch; the step is compared with PyTorch's."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Embedding(20, 16), nn.Linear(16, 16), nn.GELU(), nn.Linear(16, 20))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    @ingot.torch.step(model, optimizer, memory_limit="1MiB", micro_batches=4)
+    def step(words: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(words).flatten(0, 1), labels.flatten())
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    words, labels = torch.randint(0, 20, (2, 8, 5))
+    labels[0, 1:] = -100
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        losses = [step(words, labels).item() for _ in range(3)]
+    assert losses == sorted(losses, reverse=True)

@@ -103,6 +103,11 @@ def test_a_memory_limit_is_of_the_step() -> None:
         Training(True, memory_limit=1).step(XS[0])
 
 
+def test_rows_that_are_normalized_by_each_other_are_one_batch() -> None:
+    with pytest.raises(RuntimeError, match=r"@step cannot .* rows depend on each other: .* reads rows, and what"):
+        Training(True, micro_batches=2).step(XS[0])
+
+
 def test_what_products_are_made_of_is_said() -> None:
     both(math="exact")
     with pytest.raises(RuntimeError, match="--math"):

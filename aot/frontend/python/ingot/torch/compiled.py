@@ -58,6 +58,7 @@ class Options:
     target: str = "host"
     buckets: Buckets | None = None
     memory_limit: int | str | None = None
+    micro_batches: int | str | None = None
     math: Math = "standard"
 
 
@@ -223,8 +224,9 @@ class Run:
         self._is_padded = options.buckets is not None
         self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]
-        limit = None if options.memory_limit is None else {ENTRY: options.memory_limit}
-        self._bundle = cache.compiled(program.texts, options.target, memory_limit=limit, math=options.math)
+        wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
+        memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
+        self._bundle = cache.compiled(program.texts, options.target, **memory, math=options.math)
         self._tensors = self._subject.state.tensors | random
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
@@ -363,6 +365,7 @@ def compile(
     target: str = "host",
     buckets: Buckets | None = None,
     memory_limit: int | str | None = None,
+    micro_batches: int | str | None = None,
     math: Math = "standard",
 ) -> Step:
     """A training function that runs as a bundle in this process, on the live model and optimizer.
@@ -373,7 +376,8 @@ def compile(
     of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
     warning, or with `on_change="error"` refused; `buckets` pads batches. `memory_limit` is that of `ingot.compile`, for
     a call: what does not fit is computed again, to the same bits; without, it is what `auto_checkpoint` said of the
-    model. So is `math`. With `enabled` false, or INGOT=0 in the environment, it is the function itself.
+    model. So are `micro_batches` and `math`. With `enabled` false, or INGOT=0 in the environment, it is the function
+    itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function
@@ -384,7 +388,7 @@ def compile(
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
-    options = Options(threads, training, verify, on_change, target, buckets, limit, math)
+    options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
     return CompiledStep(function, make_program, options)
 
 
