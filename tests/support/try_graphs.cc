@@ -74,7 +74,11 @@ class Trials {
     for (size_t t = 0; t < loops::all_targets().size() && trial.complaint.empty(); ++t) {
       const loops::Target& target = loops::all_targets()[t];
       const bool is_its_turn = takes_every_target() || k % loops::all_targets().size() == t;
-      if (is_its_turn && target.name != host.name) try_target(target, walked_results(k, target, arguments));
+      if (!is_its_turn || target.name == host.name) continue;
+      WalkedProgram* const walked = walked_program(target);
+      const bool is_run = walked && walked->is_faithful(entry(k).name);
+      if (walked && !is_run) trial.left_out.push_back(target.name);
+      try_target(target, is_run ? std::optional(walked_results(k, *walked, arguments)) : std::nullopt);
     }
     return trial;
   }
@@ -83,11 +87,14 @@ class Trials {
   const Function& entry(size_t k) const { return *program_->functions[k]; }
   bool takes_every_target() const { return graphs_.size() == 1 || std::getenv("INGOT_EVERY_TARGET"); }
 
-  // None where code for the target cannot be run.
-  std::optional<std::vector<RefTensor>> walked_results(size_t k, const loops::Target& target,
-                                                       const std::vector<RefTensor>& arguments) {
-    if (!can_run(target)) return std::nullopt;
-    WalkedProgram& walked = walked_.try_emplace(std::string(target.name), compiled_.spec(), target).first->second;
+  // Null where code for the target cannot be run.
+  WalkedProgram* walked_program(const loops::Target& target) {
+    if (!can_run(target)) return nullptr;
+    return &walked_.try_emplace(std::string(target.name), compiled_.spec(), target).first->second;
+  }
+
+  std::vector<RefTensor> walked_results(size_t k, WalkedProgram& walked,
+                                        const std::vector<RefTensor>& arguments) const {
     return results_by_name(entry(k), arguments, [&](NamedTensors& state, const NamedTensors& inputs) {
       return walked.run(entry(k).name, state, inputs);
     });

@@ -12,7 +12,8 @@ namespace ingot {
 struct GraphTrial {
   std::string complaint;  // what is wrong; "" if nothing is
   int64_t elements = 0, judged_elements = 0;
-  std::vector<std::string_view> targets = {};  // whose code was run
+  std::vector<std::string_view> targets = {};   // whose code was run
+  std::vector<std::string_view> left_out = {};  // whose code could be run, but for a fault of the emulator
 };
 
 // Each module has one function @main with examples (random_graph.h). Compiled code, on one thread and on three, and the

@@ -64,14 +64,26 @@ struct WalkedProgram::Memory {
 WalkedProgram::WalkedProgram(const bundle::BundleSpec& spec, const loops::Target& target)
     : spec_(spec), target_(find_target(spec, target)), code_(make_code_runner(target, image_of(target_))) {}
 
+size_t WalkedProgram::index_of(const std::string& entry) const {
+  const auto found = std::ranges::find(spec_.entries, entry, &bundle::Entry::name);
+  if (found == spec_.entries.end()) throw_error(nullptr, fmt::format("no entry point '{}'", entry));
+  return found - spec_.entries.begin();
+}
+
+bool WalkedProgram::is_faithful(const std::string& entry) const {
+  return std::ranges::all_of(target_.plans.at(index_of(entry)).steps, [&](const bundle::Step& step) {
+    return step.kind != bundle::StepKind::kKernel || code_->is_faithful(step.kernel);
+  });
+}
+
 NamedTensors WalkedProgram::run(const std::string& entry_name, NamedTensors& state, const NamedTensors& inputs) {
-  const auto found = std::ranges::find(spec_.entries, entry_name, &bundle::Entry::name);
-  if (found == spec_.entries.end()) throw_error(nullptr, fmt::format("no entry point '{}'", entry_name));
-  const bundle::Plan& plan = target_.plans.at(found - spec_.entries.begin());
+  const size_t index = index_of(entry_name);
+  const bundle::Entry& entry = spec_.entries[index];
+  const bundle::Plan& plan = target_.plans.at(index);
   Memory memory;
   for (const uint64_t bytes : {plan.arena_bytes, spec_.state_bytes, uint64_t{target_.rodata.size()}})
     memory.bases.push_back(memory.add(bytes));
-  for (const auto* tensors : {&found->inputs, &found->outputs}) {
+  for (const auto* tensors : {&entry.inputs, &entry.outputs}) {
     for (const bundle::Tensor& tensor : *tensors) memory.bases.push_back(memory.add(bundle::tensor_bytes(tensor)));
   }
   uint64_t scratch = 0;
@@ -79,9 +91,9 @@ NamedTensors WalkedProgram::run(const std::string& entry_name, NamedTensors& sta
   memory.scratch = memory.add(scratch);
   memory.bytes = code_->memory(memory.size);
   std::ranges::fill(memory.bytes, std::byte{0xFF});
-  write_inputs(memory, *found, state, inputs);
+  write_inputs(memory, entry, state, inputs);
   walk(memory, plan);
-  return read_outputs(memory, *found, state);
+  return read_outputs(memory, entry, state);
 }
 
 void WalkedProgram::write_inputs(Memory& memory, const bundle::Entry& entry, const NamedTensors& state,
