@@ -20,6 +20,7 @@
 #include "aot/codegen/emit_scalar.h"
 #include "aot/codegen/expand_conversions.h"
 #include "aot/codegen/expand_library.h"
+#include "aot/codegen/far_addresses.h"
 #include "aot/codegen/fences.h"
 #include "aot/codegen/link.h"
 #include "aot/codegen/loop_tests.h"
@@ -131,6 +132,7 @@ class Compilation {
     machine.optimize(module);
     test_next_values(module);
     fence_logic(module);
+    share_far_pointers(module, target_);
     if (options_.dump) {
       dump("optimized.llvm", text_of(module));
       const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);

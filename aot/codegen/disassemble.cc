@@ -138,6 +138,11 @@ bool is_multiply_add(std::string_view text) {
   return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd", "vfma.", "vpdpbusd", "sdot"});
 }
 
+// Of floats.
+bool is_addition(std::string_view text) {
+  return text.starts_with("fadd") || text.starts_with("vfadd") || contains_any(text, {"vaddp", "vadds", "vadd.f"});
+}
+
 bool is_prefetch(std::string_view text) { return text.starts_with("prefetch") || text.starts_with("prfm"); }
 
 bool takes_no_displacement(std::string_view text) { return text.starts_with("vle") || text.starts_with("vse"); }
@@ -194,6 +199,7 @@ HotLoop find_hot_loop(const CodeImage& image, const loops::Target& target, const
       loop.loads += is_apart && code[k].loads;
       loop.stores += is_apart && code[k].stores;
       loop.prefetches += prefetches;
+      loop.additions += is_addition(text) && !code[k].loads;
       loop.addresses += is_apart && takes_no_displacement(text);
       loop.stack_references += touches_frame;
       loop.text.insert(0, text + "\n");

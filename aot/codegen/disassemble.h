@@ -25,6 +25,7 @@ std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target
 struct HotLoop {
   int instructions = 0;
   int multiply_adds = 0;  // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot
+  int additions = 0;      // of floats that are in registers: to sums that lie in memory
   int loads = 0;          // by instructions of their own, from elsewhere than the stack frame
   int stores = 0;         // to elsewhere
   int prefetches = 0;
@@ -34,7 +35,7 @@ struct HotLoop {
 
   // What the kernel asks for; all else is counting, copying, spilling and jumping. Sums that a loop stores began in it,
   // each by an instruction.
-  int asked() const { return multiply_adds + loads + prefetches + addresses + 2 * stores; }
+  int asked() const { return multiply_adds + additions + loads + prefetches + addresses + 2 * stores; }
   // For each multiply-add.
   double instructions_each() const { return static_cast<double>(instructions) / multiply_adds; }
   double asked_each() const { return static_cast<double>(asked()) / multiply_adds; }

@@ -33,6 +33,7 @@ void set_function_attributes(Function& function, const loops::Target& target) {
   function.setDoesNotThrow();
   function.setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   function.addFnAttr("target-cpu", target.cpu);
+  if (!target.tune.empty()) function.addFnAttr("tune-cpu", target.tune);
   function.addFnAttr("target-features", target.features);
   function.addFnAttr("no-builtins");
   function.addFnAttr("no-jump-tables", "true");
@@ -291,7 +292,7 @@ class BodyEmitter {
         return b_.CreateLoad(type, tile(e.tile, e.indices));
       }
       case ExprKind::kLoad:
-        return emit_load(at_, e.buffer, e.index, e.lanes, e.args.empty() ? nullptr : arg(0));
+        return emit_load(at_, e, e.args.empty() ? nullptr : arg(0));
       case ExprKind::kApply: {
         std::vector<Value*> args;
         for (size_t k = 0; k < e.args.size(); ++k) args.push_back(arg(k));

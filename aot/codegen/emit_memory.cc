@@ -66,7 +66,9 @@ Value* load_same(const Indexing& at, loops::BufferId buffer, const Index& index,
   return b.CreateSelect(mask, all, llvm::Constant::getNullValue(all->getType()));
 }
 
-Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& first, int lanes, Value* mask) {
+// A volatile load is not merged with others, and stays an operand of the instruction that it is for.
+Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& first, int lanes, Value* mask,
+                       bool is_again = false) {
   Builder& b = at.b;
   const DType dtype = at.kernel.buffers[buffer].dtype;
   llvm::Type* const type = memory_type(b.getContext(), dtype, lanes);
@@ -76,7 +78,7 @@ Value* load_contiguous(const Indexing& at, loops::BufferId buffer, const Index& 
   if (mask) {
     load = b.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
   } else {
-    load = b.CreateAlignedLoad(type, address, align);
+    load = b.CreateAlignedLoad(type, address, align, is_again);
   }
   return from_memory(b, dtype, with_scopes(at, buffer, load));
 }
@@ -212,10 +214,14 @@ void emit_guarded(Builder& b, Value* condition, const std::function<void()>& the
   b.SetInsertPoint(after);
 }
 
-Value* emit_load(const Indexing& at, loops::BufferId buffer, const Index& index, int lanes, Value* mask) {
+Value* emit_load(const Indexing& at, const loops::ExprNode& load, Value* mask) {
+  const loops::BufferId buffer = load.buffer;
+  const Index& index = load.index;
+  const int lanes = load.lanes;
   if (lanes == 1) return masked_scalar_load(at, buffer, at.address(buffer, index), mask);
   if (!at.kernel.has_lanes(index)) return load_same(at, buffer, index, lanes, mask);
-  if (at.kernel.is_contiguous(index)) return load_contiguous(at, buffer, index.without(kLaneVar), lanes, mask);
+  if (at.kernel.is_contiguous(index))
+    return load_contiguous(at, buffer, index.without(kLaneVar), lanes, mask, load.is_again);
   if (is_reversed(at, index)) {
     const Index first = index.without(kLaneVar) - Index(lanes - 1);
     return reverse(at.b, load_contiguous(at, buffer, first, lanes, reverse(at.b, mask)));

@@ -34,9 +34,8 @@ struct Indexing {
   llvm::Value* offset(const loops::Index& moving, int64_t bytes, int lane) const;
 };
 
-// buffers[buffer][index] as register_dtype, `lanes` wide. `mask` may be null.
-llvm::Value* emit_load(const Indexing& at, loops::BufferId buffer, const loops::Index& index, int lanes,
-                       llvm::Value* mask);
+// What an ExprKind::kLoad gives, of register_dtype. `mask` may be null.
+llvm::Value* emit_load(const Indexing& at, const loops::ExprNode& load, llvm::Value* mask);
 void emit_store(const Indexing& at, loops::BufferId buffer, const loops::Index& index, llvm::Value* value,
                 llvm::Value* mask);
 

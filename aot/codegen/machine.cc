@@ -8,6 +8,7 @@
 #include "aot/base/error.h"
 #include "aot/codegen/expand_library.h"
 #include "aot/codegen/llvm_compat.h"
+#include "aot/codegen/sinking.h"
 #include "aot/codegen/without_memory.h"
 
 namespace ingot::codegen {
@@ -45,8 +46,7 @@ class ExpandDivision : public llvm::ModulePass {
 
 // LLVM's passes from IR to machine code. Loop strength reduction takes a third of their time; where an access adds a base,
 // an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop. It divides, by loops' steps.
-// Sinking takes multiplications behind a jump that is there for the next line of an image, and leaves what they multiply
-// before it, in registers that are too few; on RISC-V it does more good than harm.
+// Sinking is left out for these two, and for some functions of the others (SinkingGate).
 class CodePasses : public llvm::legacy::PassManager {
  public:
   CodePasses(const llvm::Triple& triple, bool has_i64_division)
@@ -111,6 +111,7 @@ std::string Machine::emit(llvm::Module& module, llvm::CodeGenFileType type) cons
   if (machine_->addPassesToEmitFile(manager, stream, nullptr, type, /*DisableVerify=*/true)) {
     throw_bug("LLVM cannot write this kind of file");
   }
+  const SinkingGate gate(module);
   manager.run(module);
   return {buffer.data(), buffer.size()};
 }

@@ -286,6 +286,12 @@ Expr KernelBuilder::load(BufferId buffer, const Index& index, Expr mask) {
   return node;
 }
 
+Expr KernelBuilder::reload(BufferId buffer, const Index& index) {
+  auto node = std::make_shared<ExprNode>(*load(buffer, index));
+  node->is_again = true;
+  return node;
+}
+
 Expr KernelBuilder::read(TileId tile, std::vector<Index> indices) {
   auto node = new_node(ExprKind::kTile, kernel_.tiles[tile].dtype, kernel_.tiles[tile].lanes);
   node->tile = tile;

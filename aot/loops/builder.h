@@ -55,6 +55,7 @@ class KernelBuilder {
   Expr constant_bits(DType dtype, uint64_t bits);
   Expr index_value(const Index& index, DType dtype = DType::kI64);
   Expr load(BufferId buffer, const Index& index, Expr mask = nullptr);  // lanes follow from the index
+  Expr reload(BufferId buffer, const Index& index);                     // ExprNode::is_again
   Expr read(TileId tile, std::vector<Index> indices = {});
   Expr apply(ScalarOp op, std::vector<Expr> args);
   Expr convert(DType to, Expr value);

@@ -113,6 +113,7 @@ struct ExprNode {
   VarId var = -1;
   BufferId buffer = -1;
   TileId tile = -1;
+  bool is_again = false;  // kLoad: read where it is used, whether or not a register has it from another load
   std::vector<Expr> args;
 };
 

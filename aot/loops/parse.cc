@@ -274,7 +274,8 @@ class Parser {
     const Token token = lexer_.expect(TokenKind::kIdentifier, "a value");
     const std::string_view name = token.text;
     ExprNode e;
-    if (name == "load" && lexer_.at(TokenKind::kIdentifier)) {
+    if ((name == "load" || name == "reload") && lexer_.at(TokenKind::kIdentifier)) {
+      e.is_again = name == "reload";
       parse_load(e);
     } else if (lexer_.at('<')) {
       parse_typed(e, token);
@@ -293,7 +294,7 @@ class Parser {
     return std::make_shared<const ExprNode>(std::move(e));
   }
 
-  // load x[INDEX] or load x[INDEX where MASK]
+  // load x[INDEX], reload x[INDEX] or load x[INDEX where MASK]
   void parse_load(ExprNode& e) {
     e.kind = ExprKind::kLoad;
     e.buffer = named(buffers_, "buffer");

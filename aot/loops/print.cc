@@ -200,8 +200,8 @@ class Printer {
       case ExprKind::kTile:
         return fmt::format("{}[{}]", kernel_.tiles[e.tile].name, indices_text(e.indices));
       case ExprKind::kLoad:
-        return fmt::format("load {}[{}{}]", kernel_.buffers[e.buffer].name, index_text(e.index),
-                           e.args.empty() ? "" : " where " + text(e.args[0]));
+        return fmt::format("{} {}[{}{}]", e.is_again ? "reload" : "load", kernel_.buffers[e.buffer].name,
+                           index_text(e.index), e.args.empty() ? "" : " where " + text(e.args[0]));
       case ExprKind::kApply:
         return std::string(info(e.op).text) + arguments(e);
       case ExprKind::kConvert:

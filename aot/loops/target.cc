@@ -69,6 +69,7 @@ constexpr Target kAvx512 = {.name = "x86-64-v4",
                             .f32 = {.rows = 12, .columns = 32},
                             .f64 = {.rows = 12, .columns = 16},
                             .byte_products = ByteProducts::kInPairs,
+                            .multiplies_memory = true,
                             .machine = kServerMachine};
 
 // The same with products of bytes: Cascade Lake, Ice Lake, Zen 4 and later.
@@ -98,6 +99,7 @@ constexpr Target kAarch64 = {.name = "aarch64",
                              .isa = "aarch64",
                              .triple = "aarch64-unknown-linux-gnu",
                              .cpu = "generic",
+                             .tune = "cortex-a57",
                              .features = "+neon",
                              .required = "",
                              .runs_here = [] { return kIsa == "aarch64"; },
@@ -106,6 +108,7 @@ constexpr Target kAarch64 = {.name = "aarch64",
                              .spare_registers = 2,
                              .f32 = {.rows = 6, .columns = 16},
                              .f64 = {.rows = 6, .columns = 8},
+                             .reach = {.lowest = -256, .highest = 4095, .highest_in_elements = true},
                              .machine = kArmMachine};
 
 // The same with products of bytes: ARMv8.4-A, and most cores since Cortex-A55 and Neoverse N1.
@@ -135,6 +138,7 @@ constexpr Target kTargets[] = {
      .f32 = {.rows = 6, .columns = 16},
      .f64 = {.rows = 6, .columns = 8},
      .byte_products = ByteProducts::kInPairs,
+     .multiplies_memory = true,
      .machine = {.l1_bytes = 32 << 10,
                  .l2_bytes = 512 << 10,
                  .instructions_per_ns = 10,
@@ -185,6 +189,7 @@ constexpr Target kTargets[] = {
      .spare_registers = 2,
      .f32 = {.rows = 6, .columns = 16},
      .f64 = {.rows = 6, .columns = 8},
+     .reach = {.lowest = -2048, .highest = 2047},
      .has_f16_conversions = false,
      .has_width_conversions = false,
      .machine = {.l1_bytes = 32 << 10,

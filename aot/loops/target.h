@@ -21,6 +21,12 @@ enum class ByteProducts : uint8_t {
   kSigned,    // by one instruction, of bytes that are all signed: what that takes off is added again
 };
 
+// How far from a pointer a load or store may be. One that takes no distance needs an instruction for its address, which does.
+struct Reach {
+  int64_t lowest = 0, highest = 0;  // in bytes; none: anywhere that kernels ask for
+  bool highest_in_elements = false;
+};
+
 // The register tile of contractions for one element type: `rows` x `columns` sums (a multiple of the vector's lanes).
 struct RegisterTile {
   int rows, columns;
@@ -63,11 +69,12 @@ struct Machine {
 };
 
 struct Target {
-  std::string_view name;      // "x86-64-v3"
-  std::string_view isa;       // "x86-64": what a bundle says that its code is
-  std::string_view triple;    // LLVM's
-  std::string_view cpu;       // LLVM's -mcpu
-  std::string_view features;  // LLVM's -mattr
+  std::string_view name;       // "x86-64-v3"
+  std::string_view isa;        // "x86-64": what a bundle says that its code is
+  std::string_view triple;     // LLVM's
+  std::string_view cpu;        // LLVM's -mcpu
+  std::string_view tune = "";  // LLVM's -mtune; empty: as `cpu`
+  std::string_view features;   // LLVM's -mattr
   // What a device must have, as names that the engine detects ("avx2,fma,f16c"); empty: the baseline of the triple.
   std::string_view required;
   bool (*runs_here)();  // whether this machine runs its code
@@ -76,7 +83,9 @@ struct Target {
   int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
   ByteProducts byte_products = ByteProducts::kOneByOne;
-  bool has_pair_products = false;     // of bf16, two at a time (ScalarOp::kDotPairs), as an instruction
+  bool has_pair_products = false;  // of bf16, two at a time (ScalarOp::kDotPairs), as an instruction
+  bool multiplies_memory = false;  // a multiply-add takes a factor from memory
+  Reach reach = {};
   bool is_default = true;             // bundles have code for it unless they are told otherwise
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run

@@ -261,6 +261,7 @@ class Verifier {
     require(e.dtype == register_dtype(buffer.dtype), "a load differs from its buffer's dtype");
     const bool is_vector = kernel_.has_lanes(e.index) || (!e.args.empty() && e.args[0]->lanes > 1);
     require(e.lanes == (is_vector ? kernel_.lanes() : 1), "a load's lanes differ from its index's");
+    require(!e.is_again || (e.args.empty() && kernel_.is_contiguous(e.index)), "only whole vectors are loaded again");
     if (e.args.empty()) return;
     require(e.args.size() == 1 && e.args[0]->dtype == DType::kI1 && e.args[0]->lanes == e.lanes,
             "a mask is i1 in every lane");

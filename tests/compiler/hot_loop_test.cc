@@ -19,25 +19,10 @@ namespace {
 
 constexpr double kManyFlops = 2e7;  // what smaller problems lose is little
 
+constexpr double kMostInstructions = 1.1;      // for each that the kernel asks for
 constexpr double kMostStackReferences = 0.25;  // for each multiply-add
 
-// A loop is lean whose instructions are at most a tenth more than what its kernel asks for. `others`: problems with loops
-// that are not, and by how much they may be more. docs/devices.md says why.
-constexpr double kLean = 1.1;
-struct HotLoopRow {
-  const char* target;
-  std::vector<std::string_view> others = {};
-  double others_most = kLean, others_most_stack_references = kMostStackReferences;
-
-  bool is_other(const std::string& problem) const {
-    return std::ranges::any_of(others, [&](std::string_view name) { return problem.starts_with(name); });
-  }
-};
-const HotLoopRow kHotLoopRows[] = {{"x86-64-v3", {"conv_mobilenet"}, 1.2},
-                                   {"x86-64-v4"},
-                                   {"aarch64", {"dot_2048x2048x2048", "conv_mobilenet"}, 1.15},
-                                   {"riscv64"},
-                                   {"riscv64-v", {"conv_mobilenet"}, 2.4, 0.7}};
+constexpr const char* kTargets[] = {"x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v"};
 
 // Of the kernel's steps, the loop with the most multiply-adds.
 codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target) {
@@ -52,18 +37,16 @@ codegen::HotLoop hot_loop(const Lowering& lowering, const loops::Target& target)
   return hottest;
 }
 
-class HotLoop : public testing::TestWithParam<HotLoopRow> {};
+class HotLoop : public testing::TestWithParam<const char*> {};
 
 TEST_P(HotLoop, Multiplies) {
-  const loops::Target& target = loops::find_target(GetParam().target);
-  int tried = 0, loops = 0, with_spills = 0, lean = 0;
+  const loops::Target& target = loops::find_target(GetParam());
+  int tried = 0, loops = 0, with_spills = 0;
+  double most = 0;
   int64_t large = 0;
   for (ContractionProblem& problem : contraction_problems()) {
     if (problem.flops < kManyFlops || !takes_turn(target, large++)) continue;
     ++tried;
-    const bool is_other = GetParam().is_other(problem.name);
-    const double most = is_other ? GetParam().others_most : kLean;
-    const double most_stack_references = is_other ? GetParam().others_most_stack_references : kMostStackReferences;
     PassContext context;
     context.target = &target;
     context.math = Math::kExact;  // convolutions stay
@@ -76,24 +59,20 @@ TEST_P(HotLoop, Multiplies) {
       const std::string what =
           fmt::format("{} {}: {:.2f} instructions a multiply-add, {:.2f} asked for, {} on the stack", target.name,
                       problem.name, loop.instructions_each(), loop.asked_each(), loop.stack_references);
-      EXPECT_LE(loop.instructions, most * loop.asked()) << what << "\n" << loop.text;
-      EXPECT_LE(loop.stack_references, most_stack_references * loop.multiply_adds) << what << "\n" << loop.text;
+      EXPECT_LE(loop.instructions, kMostInstructions * loop.asked()) << what << "\n" << loop.text;
+      EXPECT_LE(loop.stack_references, kMostStackReferences * loop.multiply_adds) << what << "\n" << loop.text;
       ++loops;
-      if (loop.instructions <= kLean * loop.asked()) {
-        ++lean;
-      } else {
-        fmt::print("  {}\n", what);
-      }
+      most = std::max(most, loop.instructions_each() / loop.asked_each());
       if (loop.stack_references > 0) ++with_spills;
     }
   }
   EXPECT_GE(loops, tried);
   EXPECT_GT(tried, 20);
   EXPECT_LE(with_spills, loops / 10) << target.name;
-  fmt::print("  {}: {} of {} loops are lean\n", target.name, lean, loops);
+  fmt::print("  {}: {} loops, with {:.3f} instructions at most for each that is asked for\n", target.name, loops, most);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, HotLoop, testing::ValuesIn(kHotLoopRows));
+INSTANTIATE_TEST_SUITE_P(Targets, HotLoop, testing::ValuesIn(kTargets));
 
 }  // namespace
 }  // namespace ingot

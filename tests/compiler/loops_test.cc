@@ -213,6 +213,20 @@ TEST(Text, OfAKernel) {
   EXPECT_EQ(print(parse_kernel(text)), text);
 }
 
+TEST(Text, OfALoadInPlace) {
+  const auto text = [](const char* index, const char* reload) {
+    return fmt::format(
+        "kernel k lanes 8 tasks 1 (x: f32[64], y: f32[64] out) {{\n"
+        "  store y[lane] = fma({0} x[{1}], load x[lane], {0} x[{1}])\n"
+        "}}\n",
+        reload, index);
+  };
+  EXPECT_EQ(print(parse_kernel(text("lane + 8", "reload"))), text("lane + 8", "reload"));
+  EXPECT_NE(structural_key(parse_kernel(text("lane", "reload"))), structural_key(parse_kernel(text("lane", "load"))));
+  const std::string error = error_of([&] { parse_kernel(text("2*lane", "reload")); });
+  EXPECT_NE(error.find("only whole vectors are loaded again"), std::string::npos) << error;
+}
+
 TEST(Text, ConstantsKeepTheirBits) {
   for (const double value :
        {0.0, -0.0, 0.1, 1e30, 1e-45, -3.5e-310, 1.0 / 3, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {

@@ -224,19 +224,22 @@ class WindowTile {
     return lines.emplace_back(Line{at, may_miss ? point_.exists(side_, counts) : nullptr});
   }
 
-  // Each vector of rows is read once, and the columns of all the places stay in registers.
+  // Each vector of rows is read once, and the columns of all the places stay in registers, or in memory those of the last
+  // places that registers are too few for.
   void multiply_at_once(const std::vector<Line>& lines, const DepthPlaces& places) {
     if (lines.empty()) return;
-    const loops::TileId columns = b_.tile("column", point_.dtype(), plan_.lanes, {std::ssize(places), vectors_});
-    const bool in_place = plan_.pack_columns == Packing::kNone;
-    for (size_t k = 0; k < places.size(); ++k) {
+    const auto in_registers = static_cast<int>(places.size()) - places_in_memory(places);
+    const loops::TileId tile = b_.tile("column", point_.dtype(), plan_.lanes, {in_registers, vectors_});
+    for (int k = 0; k < in_registers; ++k) {
       for_each_vector([&](const Index& v) {
-        const Index start = panel_.start + places[k].position * panel_.depth_step + v * panel_.vector_step;
-        const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
-        const Expr loaded = b_.load(panel_.buffer, start + b_.lane(), mask);
-        b_.set(columns, {static_cast<int64_t>(k), v}, b_.convert(point_.dtype(), loaded));
+        const Expr mask = has_masked_columns() ? tile_.mask(point_, v) : nullptr;
+        const Expr loaded = b_.load(panel_.buffer, column_index(places[k], v), mask);
+        b_.set(tile, {k, v}, b_.convert(point_.dtype(), loaded));
       });
     }
+    const Columns columns = [&](int k, const Index& v) {
+      return k < in_registers ? b_.read(tile, {k, v}) : b_.reload(panel_.buffer, column_index(places[k], v));
+    };
     for (const Line& line : lines) {
       b_.if_then(line.exists, [&] {
         for (const Shared& it : line.shared) multiply_shared(it, columns);
@@ -244,13 +247,30 @@ class WindowTile {
     }
   }
 
-  void multiply_shared(const Shared& it, loops::TileId columns) {
+  // Beside the sums and a vector of rows.
+  int places_in_memory(const DepthPlaces& places) const {
+    const loops::Target& target = point_.step().draft().target();
+    const bool can_be = target.multiplies_memory && plan_.lanes > 1 && is_float(point_.dtype()) &&
+                        b_.kernel().buffers[panel_.buffer].dtype == point_.dtype() && !has_masked_columns();
+    const int most = (target.vector_registers - 1) / vectors_ - tile_.rows.count;
+    return can_be ? std::max(0, static_cast<int>(places.size()) - std::max(most, 1)) : 0;
+  }
+
+  bool has_masked_columns() const { return plan_.pack_columns == Packing::kNone && tile_.mask(point_, vectors_ - 1); }
+
+  Index column_index(const DepthPlace& place, const Index& v) const {
+    return panel_.start + place.position * panel_.depth_step + v * panel_.vector_step + b_.lane();
+  }
+
+  using Columns = std::function<Expr(int k, const Index& v)>;  // of a place and a vector
+
+  void multiply_shared(const Shared& it, const Columns& columns) {
     for_each_vector([&](const Index& v) {
       const Expr mask = b_.both(it.exists, tile_.mask(point_, v));
       const Expr loaded = b_.load(point_.buffer_of(side_), it.start + v * plan_.lanes + b_.lane(), mask);
       const Expr left = b_.let("row", b_.convert(point_.dtype(), loaded));
       for (const auto& [r, k] : it.products) {
-        b_.set(sum_, {r, v}, point_.multiply_add(left, b_.read(columns, {k, v}), b_.read(sum_, {r, v})));
+        b_.set(sum_, {r, v}, point_.multiply_add(left, columns(k, v), b_.read(sum_, {r, v})));
       }
     });
   }
