@@ -7,10 +7,10 @@ it traced (or finds the bundle), compares three steps with PyTorch's (or one) an
 making the model come before. Beside it stand the same first step in eager PyTorch, and with the model and the
 optimizer's step given to torch.compile. The models are those of the package's tests.
 
-Times of later calls are those that pass, on one processor, one by one. After each call a loop is timed that calls
-nothing and takes as long as the median call, for what the machine itself does to a call. Then both are timed again by
-the processor's time of the thread, without what others take from it. What a call may do that a loop does not, and that
-takes long, is counted: faults of pages, and waits for anything. A quiet machine is wanted.
+Times of later calls are those that pass, on one processor, one by one. In turn with them are timed a loop that calls
+nothing, and an op of PyTorch on as many bytes as the step holds, each as long as the median call: what the machine itself
+does to a call, and to one whose data is to be in the caches. What a call of its own may do at times, and that takes
+long, is counted: collections of garbage, faults of pages, and waits for anything. A quiet machine is wanted.
 
 Rows, and parts of rows, that are not measured stay in the tables as they are.
 """
@@ -18,6 +18,7 @@ Rows, and parts of rows, that are not measured stay in the tables as they are.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import resource
@@ -49,18 +50,18 @@ LATER_HEAD = """
 ## Later steps
 
 Microseconds that a call takes, one by one after the first: the median, and what one of a hundred exceeds. Beside their
-ratio stands that of a loop that calls nothing and takes as long, in turn with the calls: what the machine itself does.
-Then both ratios by the processor's time of the thread; and how many faults of pages there were in all calls, and how
-often one waited for anything.
+ratio stand those of a loop that calls nothing and of an op of PyTorch on as many bytes as the step holds, each as long,
+in turn with the calls: what the machine itself does to a call. Then what a call may do of its own at times, in all
+calls: collections of garbage, faults of pages, and waits for anything.
 
 """
 LATER_COLUMNS = [
-    *("model", "calls", "median", "99 %", "ratio", "a bare loop's ratio"),
-    *("of the processor's time", "a bare loop's", "faults", "waits"),
+    *("model", "calls", "median", "99 %", "ratio", "a bare loop's ratio", "an op's"),
+    *("collections", "faults", "waits"),
 ]
 INGOT, TORCH = "ingot", "torch"
 PLACES = {INGOT: (0, 8), TORCH: (8, 11)}  # of a contestant's numbers in a row
-TURNS = 100_000  # of a bare loop, to see how long one takes
+TURNS = 100  # of a loop, to see how long one takes
 Rows = dict[str, list[str]]
 
 
@@ -126,35 +127,51 @@ def first_call_in_torch(name: str, *, is_compiled: bool) -> dict[str, float]:
 
 
 def later_calls(name: str, count: int) -> dict[str, list[float]]:
-    """Microseconds of the calls after the first, their ratios and a bare loop's, and what is counted."""
+    """Microseconds of the calls after the first, their ratio and those of what takes as long, and what is counted."""
+    training = training_of(name)
+
+    import torch
+
     import ingot.torch
 
-    training = training_of(name)
     arguments = [rows[0] for rows in training.batches]
     step = ingot.torch.compile(training.step, training.model, training.optimizer)
     step(*arguments)
-    (alone,) = in_turn([lambda: step(*arguments)], max(9, count // 100))
-    (loop,) = in_turn([lambda: bare_loop(TURNS)], 9)
-    turns = max(1, round(TURNS * alone[0] / loop[0]))
-    both: list[Callable[[], Any]] = [lambda: step(*arguments), lambda: bare_loop(turns)]
-    before = resource.getrusage(resource.RUSAGE_THREAD)
-    calls, bare = in_turn(both, count)
-    after = resource.getrusage(resource.RUSAGE_THREAD)
-    ratios = [most / median for median, most in (calls, bare, *in_turn(both, count, time.thread_time_ns))]
-    faults, waits = after.ru_minflt - before.ru_minflt, after.ru_nvcsw - before.ru_nvcsw
-    return {"times": [*calls], "ratios": ratios, "counts": [faults, waits]}
+    held = torch.ones(step.memory_bytes // 4)
+
+    def call() -> Any:
+        return step(*arguments)
+
+    (alone,) = in_turn([call], max(9, count // 100))
+    others = [as_long(lambda: None, alone[0]), as_long(lambda: held.add_(1), alone[0])]
+    counted = [counts() for _ in range(2)][-1]  # what is counted for the first time is made for it
+    in_turn([call], count)
+    of_calls = [after - before for before, after in zip(counted, counts(), strict=True)]
+    times = in_turn([call, *others], count)
+    return {"times": [*times[0]], "ratios": [most / median for median, most in times], "counts": of_calls}
 
 
-def bare_loop(turns: int) -> None:
-    """Takes time and does nothing."""
-    for _ in range(turns):
-        pass
+def counts() -> list[int]:
+    """How often the thread collected garbage, had a page made, and waited."""
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return [sum(kind["collections"] for kind in gc.get_stats()), used.ru_minflt, used.ru_nvcsw]
 
 
-def in_turn(
-    calls: list[Callable[[], Any]], count: int, clock: Callable[[], int] = time.perf_counter_ns
-) -> list[tuple[float, float]]:
+def as_long(call: Callable[[], Any], microseconds: float) -> Callable[[], Any]:
+    """Calls something as often as takes a time, once at least."""
+
+    def calls(turns: int) -> None:
+        for _ in range(turns):
+            call()
+
+    (taken,) = in_turn([lambda: calls(TURNS)], 9)
+    turns = max(1, round(TURNS * microseconds / taken[0]))
+    return lambda: calls(turns)
+
+
+def in_turn(calls: list[Callable[[], Any]], count: int) -> list[tuple[float, float]]:
     """Microseconds of each of some calls, made one after the other: the median, and what one of a hundred exceeds."""
+    clock = time.perf_counter_ns
     times = [[0] * count for _ in calls]
     for i in range(count):
         for call, taken in zip(calls, times, strict=True):
