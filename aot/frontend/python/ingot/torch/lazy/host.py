@@ -63,7 +63,7 @@ def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
             if seen.untyped_storage()._cdata == x.untyped_storage()._cdata:
                 memory = operands[key].memory
                 return LazyTensor(memory, view_like(memory.whole, x))
-        return on_device(x)
+        return on_device(x.clone() if x._is_zerotensor() else x)
 
     return mapped(made, wrapped)
 

@@ -50,7 +50,10 @@ def is_of_many(op: OpOverload) -> bool:
 
 def _computed(op: OpOverload, args: Any, kwargs: Any) -> list[torch.Tensor | None]:
     """What stands for the results on PyTorch's device meta."""
-    seen = op(*mapped(args, _seen, LazyTensor), **mapped(kwargs, _seen, LazyTensor))
+    named = mapped(kwargs, _seen, LazyTensor)
+    seen = op(*mapped(args, _seen, LazyTensor), **named)
+    if seen is None:  # as some ops give that write to what they are told
+        return [named[argument.name] for argument in op._schema.arguments if argument.is_out]
     return list(seen) if is_of_many(op) else [seen]
 
 

@@ -38,6 +38,7 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.set_.source_Storage: set_to,
     aten.set_.source_Storage_storage_offset: set_to,
     aten._has_compatible_shallow_copy_type.default: lambda tensor, other: False,
+    aten.is_same_size.default: lambda tensor, other: tensor.shape == other.shape,
     **COMPOSED,
 }
 

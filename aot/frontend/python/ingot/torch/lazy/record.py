@@ -40,6 +40,8 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     results = results_of(op, args, placed(kwargs, "meta"), operands)
     new = [None if any(x is operand for operand in operands) else x for x in results]
     _note(op, args, placed(kwargs, "cpu"), new, is_of_many(op))
+    if not op._schema.returns:
+        return None
     if not is_of_many(op):
         return results[0]
     return tuple(results) if len(op._schema.returns) > 1 else results
