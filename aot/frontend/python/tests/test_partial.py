@@ -103,3 +103,41 @@ def test_an_optimizer_that_asks_for_losses_calls_it() -> None:
     assert mine == pytest.approx(theirs, rel=1e-4)
     for parameter, expected in zip(model.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(parameter, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_functions_of_one_code_are_compiled_apart() -> None:
+    with torch._dynamo.config.patch(recompile_limit=2):
+        for factor in range(1, 5):
+            compiled = ingot.torch.partial(lambda x, factor=factor: x * factor)
+            torch.testing.assert_close(compiled(XS[0]), XS[0] * factor)
+
+
+def sines(x: torch.Tensor) -> torch.Tensor:
+    return (x.sin() * x).sum()
+
+
+def test_what_is_transformed_is_pytorchs_with_one_warning() -> None:
+    compiled = ingot.torch.partial(sines)
+    compiled(XS[0])
+    with pytest.warns(UserWarning, match=r"sines is called within a function that torch\.func transforms: PyTorch"):
+        mine = torch.func.grad(compiled)(XS[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.func.grad(compiled)(XS[1])
+    torch.testing.assert_close(mine, torch.func.grad(sines)(XS[0]))
+
+
+def test_hooks_that_come_and_go_are_seen() -> None:
+    model = network().eval()
+    compiled = ingot.torch.partial(model)
+    for _ in range(2):
+        hook = model[0].register_forward_hook(lambda module, inputs, output: output * 2)
+        torch.testing.assert_close(compiled(XS[0]), model(XS[0]))
+        hook.remove()
+        torch.testing.assert_close(compiled(XS[0]), model(XS[0]))
+
+
+def test_refusals_are_ingots() -> None:
+    compiled = ingot.torch.partial(torch.matrix_exp)
+    with pytest.raises(ingot.torch.TraceError, match=r"linalg_matrix_exp\.default is not supported"):
+        compiled(torch.eye(3))

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._dynamo.exc import BackendCompilerFailed
 from torch.utils import _pytree as pytree
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
+from ingot.torch.errors import TraceError
+from ingot.torch.torch_internals import is_transformed
 
 Function = Callable[..., Any]
 
@@ -22,22 +25,40 @@ class Partial:
         functools.update_wrapper(self, function)
         self.function = function
         self._name = getattr(function, "__name__", type(function).__name__)
-        self._compiled = torch.compile(function, backend="ingot", dynamic=False, fullgraph=True)
+        # Apart: PyTorch counts together what is compiled of functions with the same code, and stops after a few.
+        how = {"backend": "ingot", "dynamic": False, "fullgraph": True, "isolate_recompiles": True}
+        self._compiled = torch.compile(function, **how)
         self._key: list[str] | None = None
-        self._others: list[list[str]] = []
+        self._others: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs once; the first call compiles."""
+        """Runs once; the first call compiles.
+
+        Raises TraceError for what cannot be compiled.
+        """
         key = [_kind(leaf) for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-        if self._key in (None, key):
-            result = self._compiled(*args, **kwargs)
-            self._key = key
-            return result
-        if key not in self._others:
-            self._others.append(key)
+        if is_transformed():
+            self._say("within torch.func", f"{self._name} is called within a function that torch.func transforms")
+            return self.function(*args, **kwargs)
+        if self._key not in (None, key):
             what = f"{self._name} is compiled for {', '.join(self._key or [])}, and was given {', '.join(key)}"
-            warnings.warn(f"{what}: PyTorch runs it; pad the tensors to one shape", stacklevel=2)
-        return self.function(*args, **kwargs)
+            self._say(key, what, "; pad the tensors to one shape")
+            return self.function(*args, **kwargs)
+        try:
+            with torch._dynamo.config.patch(skip_nnmodule_hook_guards=False):
+                result = self._compiled(*args, **kwargs)
+        except BackendCompilerFailed as error:
+            if isinstance(error.inner_exception, TraceError):
+                raise error.inner_exception from None
+            raise
+        self._key = key
+        return result
+
+    def _say(self, why: Any, what: str, fix: str = "") -> None:
+        """Warns once that a call is PyTorch's."""
+        if why not in self._others:
+            self._others.append(why)
+            warnings.warn(f"{what}: PyTorch runs it{fix}", stacklevel=3)
 
 
 def partial(function: Function) -> Partial:
@@ -45,7 +66,7 @@ def partial(function: Function) -> Partial:
 
     Parameters stay PyTorch's and get their gradients; what forward saves for backward is chosen by a minimum cut, and
     each call has its own. Tensors of other shapes or types than those of the first call are PyTorch's to compute with,
-    which a warning says. There is no gradient of gradients.
+    which a warning says, as are calls within ``torch.func``. There is no gradient of gradients.
     """
     return Partial(function)
 

@@ -143,8 +143,12 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
 
 def running_modes() -> bool:
     """Whether a mode sees the ops of PyTorch's that are called, or functions are transformed."""
-    layers = torch._C._functorch.peek_interpreter_stack()
-    return bool(torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or layers)
+    return bool(torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or is_transformed())
+
+
+def is_transformed() -> bool:
+    """Whether a function of torch.func's transforms what runs."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def track(tensor: torch.Tensor, node: torch.fx.Node, tracer: Any = None) -> None:
