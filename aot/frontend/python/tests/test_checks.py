@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -40,7 +42,28 @@ def checked_distribution(x: torch.Tensor) -> torch.Tensor:
     return torch.distributions.Normal(x, x.exp()).log_prob(x)
 
 
-CASES = (asserts, raises_if, raises_otherwise, returns_or_raises, checked_distribution)
+def exits_where_it_is_not_finite(x: torch.Tensor) -> torch.Tensor:
+    value = x.sum().item()
+    if not math.isfinite(value):
+        print(f"stopped at {value}")
+        sys.exit(1)
+    return x * value
+
+
+def stop() -> None:
+    raise SystemExit(1)
+
+
+def exits_elsewhere(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 100:
+        stop()
+    return x * 2
+
+
+CASES = (
+    *(asserts, raises_if, raises_otherwise, returns_or_raises, checked_distribution),
+    *(exits_where_it_is_not_finite, exits_elsewhere),
+)
 
 
 @pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)

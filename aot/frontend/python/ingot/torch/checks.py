@@ -1,8 +1,8 @@
 """Questions about values in traced functions that have an answer.
 
-What only guards a ``raise`` is taken to pass, as programs raise nothing: the checks that PyTorch's losses and
-distributions make of their arguments, a user's ``assert``. And random numbers in [0, 1) are not below 0, which models
-ask whose layers drop out with probability 0.
+What only guards a ``raise``, or ``sys.exit()``, is taken to pass, as programs raise nothing: the checks that PyTorch's
+losses and distributions make of their arguments, a user's ``assert``. And random numbers in [0, 1) are not below 0,
+which models ask whose layers drop out with probability 0.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def answer_of_range(tensor: torch.Tensor) -> bool | None:
 
 
 def passing_answer(frame: FrameType) -> bool | None:
-    """The answer to the test that a frame is at whose opposite always comes to a ``raise``; None if there is none."""
+    """The answer to the test that a frame is at whose opposite always raises, or ends Python; None if there is none."""
     code = {instruction.offset: instruction for instruction in dis.get_instructions(frame.f_code)}
     following = dict(zip(code, list(code)[1:], strict=False))
     test = code.get(frame.f_lasti)
@@ -79,11 +79,19 @@ def is_choice(instruction: dis.Instruction) -> bool:
     return "JUMP" in instruction.opname and instruction.opname.endswith(("IF_TRUE", "IF_FALSE"))
 
 
+def ends_python(instruction: dis.Instruction, following: dis.Instruction | None) -> bool:
+    """Whether ``sys.exit``, ``exit`` or ``quit`` is looked up, to be called."""
+    if instruction.opname != "LOAD_GLOBAL":
+        return False
+    is_exit = following and following.opname in ("LOAD_ATTR", "LOAD_METHOD") and following.argval == "exit"
+    return bool(instruction.argval in ("exit", "quit") or (instruction.argval == "sys" and is_exit))
+
+
 def raises(code: dict[int, dis.Instruction], following: dict[int, int], offset: int) -> bool:
-    """Whether every way on from an offset comes to a ``raise``, without a loop."""
+    """Whether every way on from an offset comes to a ``raise``, or ends Python, without a loop."""
     while True:
         instruction = code[offset]
-        if instruction.opname == "RAISE_VARARGS":
+        if instruction.opname == "RAISE_VARARGS" or ends_python(instruction, code.get(following.get(offset, -1))):
             return True
         if instruction.opname.startswith(("RETURN", "FOR_ITER", "YIELD", "SEND")) or "BACKWARD" in instruction.opname:
             return False

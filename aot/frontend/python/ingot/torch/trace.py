@@ -86,7 +86,7 @@ def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = Fal
     """Traces a function without running it, by two calls in a row, of which a program repeats the first.
 
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
-    what has none, or divides by 0: there PyTorch raises, and a program, which does not, is taken not to come. What
+    what has none, divides by 0 or exits: there Python raises, and a program, which does not, is taken not to come. What
     Python's objects hold is as before afterwards. With `guards`, values that Python must have are those of the example,
     and the program says in each run whether they were. Raises TraceError where Python would have to look at a tensor's
     value, for tensors that are neither argument nor state, and Carried for what Python carries from call to call.
@@ -117,7 +117,7 @@ def _ways(
     subject: Subject, training: bool, capture: bool, fixed: Fixed | None = None, met: list[Answers] | None = None
 ) -> list[Trace]:
     ways: list[Trace] = []
-    raised: list[Exception] = []
+    raised: list[BaseException] = []
     waiting: list[tuple[bool, ...]] = [()]
     choices = Choices(())
     while waiting:
@@ -130,7 +130,7 @@ def _ways(
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             try:
                 ways.append(_trace(subject, training, capture, choices))
-            except (RuntimeError, ZeroDivisionError) as error:
+            except (RuntimeError, ZeroDivisionError, SystemExit) as error:
                 if isinstance(error, RuntimeError) and WITHOUT_GRADIENT not in str(error):
                     raise
                 raised.append(error)
