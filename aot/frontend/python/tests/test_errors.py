@@ -205,3 +205,10 @@ def test_state_of_another_shape_is_refused(tmp_path: object) -> None:
         state.load({"weight": torch.zeros(3, 2)})
     with pytest.raises(ValueError, match=r"'weight' is torch.float32 \(2, 3\) in the file"):
         state.load({"weight": torch.zeros(2, 3), "bias": torch.zeros(3)})
+
+
+def test_parameters_without_shapes_are_refused() -> None:
+    model = nn.Sequential(nn.LazyLinear(4), nn.ReLU())
+    step = ingot.torch.compile(lambda x: model(x).sum(), model)
+    with pytest.raises(ingot.torch.TraceError, match=r"'0\.weight' has no shape before its module's first call"):
+        step(torch.ones(2, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from functools import partial
@@ -120,6 +121,24 @@ TRAININGS: dict[str, Callable[[], Training]] = {
 def test_steps_are_pytorchs(name: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     agrees(TRAININGS[name](), tmp_path, steps=4)
+
+
+def test_momentum_that_pytorch_holds_sparse_is_dense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's own step does not take what a program makes of it, and is not compared."""
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
+    torch.manual_seed(0)
+    mine = training(usual, partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True))
+    theirs = copy.deepcopy(mine.model)
+    optimizer = torch.optim.SGD([theirs.table.weight], lr=0.1, momentum=0.9, nesterov=True)
+    step = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
+    xs = torch.randn(4, 6, 3)
+    with pytest.warns(UserWarning, match=r"is not verified: PyTorch adds no dense momentum to a sparse gradient"):
+        losses = [step(xs[0])]
+    losses += map(step, xs[1:])
+    for x, loss in zip(xs, losses, strict=True):
+        optimizer.zero_grad()
+        torch.testing.assert_close(loss, usual(theirs, optimizer, x))
+    torch.testing.assert_close(mine.model.table.weight, theirs.table.weight)
 
 
 def asks_for_rows(model: Any, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> torch.Tensor:

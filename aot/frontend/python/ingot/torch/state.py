@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from ingot.folder import saved_tensor
 from ingot.torch.carried import Numbers
@@ -66,6 +67,9 @@ class State:
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
         if id(tensor) not in self._names:
+            if is_lazy(tensor):
+                what = f"{name!r} has no shape before its module's first call"
+                raise TraceError(what, fix="call the model once, model(x), before it is traced")
             if tensor.layout is not torch.strided:
                 what = f"the layout of {name!r} is {tensor.layout}, and a program's state is strided"
                 raise TraceError(what, fix="hold its to_dense()")

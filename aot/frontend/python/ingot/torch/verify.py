@@ -30,6 +30,7 @@ Shake = Callable[[torch.Tensor], torch.Tensor]
 
 MOST_OUTPUTS = 4096  # of a bundle
 WIDE_RUNS = 2  # in f64, of which what ops read and make is moved
+SPARSE_AND_DENSE = "add(sparse, dense) is not supported"  # as PyTorch says
 NOWHERE = "each op by itself does what PyTorch's does"
 OTHERS = f"{NOWHERE}, and its function is further from them in f64 than rounding takes it: it does something else"
 
@@ -185,10 +186,21 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
             number.set(case.given[name][i].item())
         for position, rows in zip(positions, inputs, strict=True):
             leaves[position] = moved(rows[i])
-        with Drawn(step.draws) if step.draws else nullcontext():
+        with Drawn(step.draws) if step.draws else nullcontext(), refused_by_pytorch():
             returned = subject.function(*pytree.tree_unflatten(leaves, spec))
         results.append({name: _kept(leaf) for name, leaf in case.named(returned).items()})
     return results
+
+
+@contextmanager
+def refused_by_pytorch() -> Iterator[None]:
+    """Raises Undecided where PyTorch's step does not take slots that are dense in a program."""
+    try:
+        yield
+    except RuntimeError as error:
+        if SPARSE_AND_DENSE not in str(error):
+            raise
+        raise Undecided("PyTorch adds no dense momentum to a sparse gradient") from error
 
 
 def _kept(leaf: Any) -> Any:
