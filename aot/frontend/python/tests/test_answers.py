@@ -101,7 +101,7 @@ def written(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 LOSSES: dict[str, Loss] = {
-    "scale": lambda model, x: model(x / float(x.abs().max().round() + 1)).square().mean(),
+    "scale": lambda model, x: model(x / int(x.abs().max().round() + 1)).square().mean(),
     "length": lambda model, x: model(x[: positive(x).sum().item()]).square().sum(),
     "cut_number_of_the_state": lambda model, x: (model(x) * (int(model(x).abs().max() * 3) + 1)).square().mean(),
     "bincount": lambda model, x: (

@@ -24,6 +24,7 @@ from ingot.torch.places import user_place
 HANDLED = ZeroDivisionError.__name__
 # Methods that divide, and which of their operands is the divisor.
 DIVIDING = {f"__{r}{name}__": not r for r in ("", "r") for name in ("truediv", "floordiv", "mod")}
+DIVMOD = divmod
 COMPUTED = torch.SymInt | torch.SymFloat
 PYTHONS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0, torch.SymBool: False}  # a number of the same type
 
@@ -39,7 +40,7 @@ OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
 
 @contextmanager
 def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -> Iterator[None]:
-    """Python's functions take numbers of the program's: those of `math`, `min` and `max`.
+    """Python's functions take numbers of the program's: those of `math`, `min`, `max` and `divmod`.
 
     And `isinstance`, `type` and `id`, where they are looked up among `variables` first: the user's modules.
     """
@@ -48,6 +49,7 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
             undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
             undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
+        undo.enter_context(patch.object(builtins, "divmod", _divided))
         for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
             undo.enter_context(patch.object(symbolic, name, _comparing(getattr(symbolic, name))))
         for symbolic, name in itertools.product((torch.SymInt, torch.SymFloat), DIVIDING):
@@ -134,6 +136,12 @@ def _dividing(method: Callable[[Any, Any], Any], divisor: int) -> Callable[[Any,
         return method(*operands)
 
     return divide
+
+
+def _divided(*operands: Any) -> Any:
+    """``divmod(n, k)``."""
+    is_computed = len(operands) == 2 and any(isinstance(operand, COMPUTED) for operand in operands)
+    return (operands[0] // operands[1], operands[0] % operands[1]) if is_computed else DIVMOD(*operands)
 
 
 def _extreme(function: Callable[..., Any], combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:

@@ -30,8 +30,8 @@ CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an arg
 DRAW = "draw them with torch, or pass them as arguments"
 MADE_ANEW = "the object that holds it is made anew in each call: change it in one that stays"
 COMPUTE = (
-    "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, math.floor(x) for int(x), n // k and n % k "
-    "for divmod(n, k), `if` for what is found by a number; or pass it as an argument"
+    "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, float(n) for each of map(float, ...), `if` "
+    "for what is found by a number; or pass it as an argument"
 )
 CHANGED = "the second call changes `{path}` from {before} to {after}, and a program repeats the first"
 CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by numbers that the program computes"

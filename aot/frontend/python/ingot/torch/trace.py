@@ -25,6 +25,7 @@ from ingot.torch.checkpoints import computed_again
 from ingot.torch.choices import MOST_WAYS, Choices, others, too_many_ways
 from ingot.torch.composites import composites
 from ingot.torch.constants import attributes, cached, refuse_written
+from ingot.torch.conversions import computed_conversions
 from ingot.torch.decompositions import first_decompositions
 from ingot.torch.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.functional import functional
@@ -176,6 +177,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_arithmetic(choices, modules),
         watched_outside(modules, reached, subject.said),
         asked_identity(reached),
+        computed_conversions(reached),
         sparse_gradients() as sparse,
         updates_by_rows(sparse),
         composites(subject.state.optimizers, places.composite, choices),

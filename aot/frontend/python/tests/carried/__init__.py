@@ -2,6 +2,7 @@
 
 from carried import (
     aliases,
+    conversions,
     functions,
     habits,
     hidden,
@@ -19,6 +20,7 @@ from carried.case import HERE, Cases
 
 FILES = (
     *(optimizers, modules, functions, sources, tensors, hidden, outside, values, numbers, masks, keys, habits, aliases),
+    conversions,
 )
 CASES: Cases = {name: case for file in FILES for name, case in file.CASES.items()}
 

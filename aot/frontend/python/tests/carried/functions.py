@@ -211,14 +211,14 @@ def looks_a_rate_up_by_a_counter() -> Training:
     return Training(model, optimizer, step)
 
 
-@case(r"`it` from 1 to 2")
+@case()
 def cuts_a_counter_to_a_whole_number() -> Training:
     model, optimizer = linear()
     it = 0
 
     def step(x: torch.Tensor) -> torch.Tensor:
         nonlocal it
-        it += 1  # here
+        it += 1
         return usual_step(model, optimizer, x * int(it / 2))
 
     return Training(model, optimizer, step)

@@ -133,7 +133,7 @@ def takes_the_largest_of_what_it_goes_through() -> Training:
     return Training(model, optimizer, step)
 
 
-INSTEAD = r"a program carries numbers that it computes: write 2\.0 \*\* n for 2 \*\* n, math\.floor\(x\) for int\(x\)"
+INSTEAD = r"a program carries numbers that it computes: write 2\.0 \*\* n for 2 \*\* n, float\(n\) for each"
 
 
 def counting(factor: Callable[[int], float], message: str = "") -> Callable[[], Training]:
@@ -155,7 +155,7 @@ COUNTED: dict[str, tuple[Callable[[int], float], str]] = {
     "halves_of_even_ones": (lambda n: 1.0 if (n / 2).is_integer() else 0.5, ""),
     "stages_and_places": (lambda n: 1 / (1 + n // 3 + n % 3), ""),
     "power_of_an_integer": (lambda n: 2**-n, INSTEAD),
-    "stages_and_places_at_once": (lambda n: sum(divmod(n, 3)), INSTEAD),
+    "stages_and_places_at_once": (lambda n: sum(divmod(n, 3)), ""),
     "greatest_divisor": (lambda n: math.gcd(n, 6), INSTEAD),
     "root_of_an_integer": (lambda n: math.isqrt(n), INSTEAD),
     "digits": (lambda n: n.bit_length(), INSTEAD),
@@ -179,19 +179,9 @@ def rolls_by_a_counter() -> Training:
     return Training(model, optimizer, step)
 
 
-def thirds(held: list[Any]) -> float:
-    held[0] += 0.7
-    return 1 / (1 + int(held[0]))
-
-
 def whole_thirds(held: list[Any]) -> float:
     held[0] = (held[0] + 0.7) % 5.0
     return 1 / (1 + math.floor(held[0]))
-
-
-@case(INSTEAD)
-def makes_a_float_whole_by_int() -> Training:
-    return computing([0.0], thirds)
 
 
 @case()
