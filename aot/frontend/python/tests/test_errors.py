@@ -18,7 +18,7 @@ elsewhere = torch.ones(3)
 
 
 def converts(x: torch.Tensor) -> torch.Tensor:
-    return x * float(x.sum())
+    return x * int(x.sum())
 
 
 def selects(x: torch.Tensor) -> torch.Tensor:
