@@ -20,7 +20,7 @@ from ingot.torch.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
-from ingot.torch.gradients import gradients
+from ingot.torch.gradients import gradients, left_gradients
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.keys import one_key
@@ -120,6 +120,7 @@ class Calls:
         self.repetition = Repetition()
         self.outputs: Any = None
         self.is_guarded = False
+        self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
         self._choices = choices
         self._fakes = fakes
         self._places = places
@@ -193,6 +194,7 @@ class Calls:
                     if call == 0:
                         self.outputs = outputs
                         self.repetition.unset += left
+                        self.gradients = left_gradients(state, stand_ins)
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)
         self._places.refuse_repeated_draws()

@@ -33,6 +33,7 @@ from ingot.torch.repetition import Carried
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
+from ingot.torch.unkept import UnkeptGradients
 
 LOG = logging.getLogger(__name__)
 ENTRY = "step"
@@ -233,6 +234,7 @@ class Run:
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
         examples = _tensors(self._subject.example_args)
         self._feed = Feed(self._live.session, ENTRY, given, examples, numbers)
+        self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)
         self._absent = program.absent[ENTRY]
@@ -272,6 +274,7 @@ class Run:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
             number.set(tensor.item())
+        self._unkept.stand()
         return self._returned(outputs)
 
     def _take_numbers(self) -> None:
@@ -371,13 +374,13 @@ def compile(
     """A training function that runs as a bundle in this process, on the live model and optimizer.
 
     From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
-    PyTorch and checkpoints see what is trained. Gradients stay as they were, unless `keep_gradients`. The first call
-    traces, compiles, and compares some steps with PyTorch (`verify`), which is given what random ops drew. Arguments
-    of other shapes, and whatever else is fixed in a program and changes, are traced and compared again with one
-    warning, or with `on_change="error"` refused; `buckets` pads batches. `memory_limit` is that of `ingot.compile`, for
-    a call: what does not fit is computed again, to the same bits; without, it is what `auto_checkpoint` said of the
-    model. So are `micro_batches` and `math`. With `enabled` false, or INGOT=0 in the environment, it is the function
-    itself.
+    PyTorch and checkpoints see what is trained. Gradients have no values there, which whoever asks for them is told,
+    unless `keep_gradients`. The first call traces, compiles, and compares some steps with PyTorch (`verify`), which is
+    given what random ops drew. Arguments of other shapes, and whatever else is fixed in a program and changes, are
+    traced and compared again with one warning, or with `on_change="error"` refused; `buckets` pads batches.
+    `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
+    without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
+    INGOT=0 in the environment, it is the function itself.
     """
     if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
         return function

@@ -14,6 +14,7 @@ from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
 from ingot.torch.state import State, gradient_name, parameters_of
+from ingot.torch.torch_internals import without_functions
 
 Note = Callable[[torch.Tensor], None]
 
@@ -39,6 +40,14 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[C
         gradient_name(name): torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         for name, parameter in parameters.items()
     }
+
+
+def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[str]:
+    """Names of the parameters that a function leaves with gradients, which are not kept."""
+    if state.keep_gradients:
+        return []
+    with without_functions():
+        return [name for name in state.trained if stand_ins[name].grad is not None]
 
 
 @contextmanager

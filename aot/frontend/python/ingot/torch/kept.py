@@ -96,6 +96,7 @@ class Kept:
             "constants": constants,
             "ranges": dict(program.computed[self._entry].ranges),
             "unset": program.unset[self._entry],
+            "gradients": program.gradients[self._entry],
             "numbers": {name.removeprefix(PREFIX): number.kind.__name__ for name, number in numbers.items()},
             "draws": draws and draws.parts,
         }
@@ -127,6 +128,7 @@ class Kept:
             returned=_read(found["returned"]),
             constants=[leaves[path].read() for path in found["constants"]],
             unset=found["unset"],
+            gradients=found["gradients"],
             ranges=found["ranges"],
             kinds={path: KINDS[kind] for path, kind in found["numbers"].items()},
             draws=FoundDraws(*found["draws"]) if found["draws"] else FoundDraws(),

@@ -121,6 +121,7 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
+        self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
@@ -193,6 +194,7 @@ class Program(EntryPoints):
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
+        self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
@@ -254,6 +256,7 @@ class Program(EntryPoints):
         returned: Any,
         constants: list[torch.Tensor],
         unset: list[str],
+        gradients: list[str],
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
@@ -264,6 +267,7 @@ class Program(EntryPoints):
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
+        self.gradients[name] = gradients
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

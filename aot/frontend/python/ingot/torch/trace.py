@@ -81,6 +81,7 @@ class Trace:
     left: Snapshot
     unset: list[str]
     absent: set[str]
+    gradients: list[str]  # parameters that are left with gradients, which a program does not keep
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
@@ -200,8 +201,8 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    absent = calls.asked.absent
-    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, computed, left, unset, absent)
+    ends = computed, left, unset, calls.asked.absent, calls.gradients
+    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, *ends)
 
 
 def _first_place(constant: torch.fx.Node) -> Place | None:

@@ -24,6 +24,7 @@ from ingot.torch.settings import in_mode
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, stored
 from ingot.torch.truth import OFF, Truth
+from ingot.torch.unkept import known
 
 Tensors = Mapping[str, torch.Tensor]
 Shake = Callable[[torch.Tensor], torch.Tensor]
@@ -252,7 +253,7 @@ def left_by(put_back: Callable[[], None]) -> Iterator[None]:
 def undoing(subject: Subject) -> Callable[[], None]:
     """What puts back tensors, gradients and what Python holds as they are now, as often as it is called."""
     tensors = list(subject.state.tensors.values())
-    before = [(t.data, t.detach().clone(), t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
+    before = [(t.data, t.detach().clone(), t.grad, _cloned(known(t.grad))) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
     put_back_objects = putting_back(Snapshot(subject.roots(), {}))
 
@@ -265,10 +266,14 @@ def undoing(subject: Subject) -> Callable[[], None]:
                 tensor.data = data
                 tensor.copy_(value)
                 tensor.grad = grad
-                if grad is not None:
+                if gradient is not None:
                     grad.copy_(gradient)
 
     return put_back
+
+
+def _cloned(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    return None if tensor is None else tensor.clone()
 
 
 def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:

@@ -1,0 +1,83 @@
+"""Gradients that a step leaves in PyTorch, and a compiled one does not keep: who reads them is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ingot.torch.errors import TraceError
+from ingot.torch.places import user_place
+
+aten = torch.ops.aten
+ZEROING = {aten.zero_.default, aten._foreach_zero_.default}
+VIEWING = {aten.detach.default, aten.alias.default, aten._to_copy.default}  # as `model.half()` does with gradients
+
+
+class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
+    """A gradient without values, until it is set to zero; TraceError for what asks for them."""
+
+    parameter: str
+    values: torch.Tensor | None
+
+    @staticmethod
+    def __new__(cls, parameter: str, like: torch.Tensor, dtype: Any = None, device: Any = None, **_: Any) -> Unkept:
+        """The gradient of a parameter that is called so, as another tensor is, or of another type or device."""
+        kind = {"dtype": dtype or like.dtype, "device": device or like.device}
+        gradient: Unkept = torch.Tensor._make_wrapper_subclass(
+            cls, like.shape, strides=like.stride(), storage_size=0, **kind
+        )
+        gradient.parameter, gradient.values = parameter, None
+        return gradient
+
+    def __repr__(self, **_: Any) -> str:
+        return f"<the gradient of {self.parameter!r}, which a compiled step does not keep>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self.refusal()
+
+    def refusal(self) -> TraceError:
+        """What is said to who asks for its values."""
+        what = f"the gradient of {self.parameter!r} is asked for, which a compiled step does not keep"
+        return TraceError(what, user_place(), "ingot.torch.compile and ingot.torch.step keep it by keep_gradients=True")
+
+    @classmethod
+    def __torch_dispatch__(cls, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Runs an op on the values, if there are any."""
+        kwargs = kwargs or {}
+        asked = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Unkept)]
+        if op in ZEROING:
+            for gradient in asked:
+                gradient.values = torch.zeros(gradient.shape, dtype=gradient.dtype)
+        unknown = next((gradient for gradient in asked if gradient.values is None), None)
+        if unknown is not None and op in VIEWING:
+            return Unkept(unknown.parameter, unknown, **kwargs)
+        if unknown is not None:
+            raise unknown.refusal()
+        result = op(*pytree.tree_map_only(Unkept, _values, args), **pytree.tree_map_only(Unkept, _values, kwargs))
+        return args[0] if op._schema.is_mutable else result
+
+
+def known(gradient: torch.Tensor | None) -> torch.Tensor | None:
+    """A gradient that has values."""
+    return None if isinstance(gradient, Unkept) and gradient.values is None else gradient
+
+
+def _values(gradient: Unkept) -> torch.Tensor | None:
+    return gradient.values
+
+
+class UnkeptGradients:
+    """Those that a step leaves, of parameters by name."""
+
+    def __init__(self, names: Sequence[str], tensors: Mapping[str, torch.Tensor]) -> None:
+        self._all = [(tensors[name], Unkept(name, tensors[name])) for name in names]
+
+    def stand(self) -> None:
+        """Puts them in their places, unless the first is there: what clears one clears all."""
+        if self._all and self._all[0][0].grad is not self._all[0][1]:
+            for parameter, gradient in self._all:
+                gradient.values = None
+                parameter.grad = gradient

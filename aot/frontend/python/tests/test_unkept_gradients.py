@@ -1,0 +1,123 @@
+"""What a script sees of gradients between the calls of a compiled step."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import ingot.torch
+from ingot.torch import TraceError
+
+X, Y = torch.linspace(-1, 1, 12).reshape(4, 3), torch.tensor([0, 1, 1, 0])
+
+
+def made() -> tuple[torch.nn.Linear, torch.optim.Optimizer]:
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 2)
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def compiled(cleared: str = "before", **options: Any) -> tuple[torch.nn.Linear, torch.optim.Optimizer, Any]:
+    """A model whose steps clear gradients before they make them, after they used them, or both."""
+    model, optimizer = made()
+
+    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if cleared != "after":
+            optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        if cleared != "before":
+            optimizer.zero_grad()
+        return loss
+
+    return model, optimizer, ingot.torch.compile(train_step, model, optimizer, **options)
+
+
+def gradient(model: torch.nn.Linear) -> torch.Tensor:
+    found = model.weight.grad
+    assert found is not None
+    return found
+
+
+ASKING: dict[str, Callable[[torch.nn.Linear], Any]] = {
+    "norm": lambda model: [p.grad.norm() for p in model.parameters() if p.grad is not None],
+    "clipping": lambda model: torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0),
+    "step": lambda model: torch.optim.SGD(model.parameters(), lr=0.1).step(),
+    "foreach": lambda model: torch.optim.AdamW(model.parameters(), foreach=True).step(),
+    "backward": lambda model: model(X).sum().backward(),
+    "item": lambda model: gradient(model)[0, 0].item(),
+    "detached": lambda model: gradient(model).detach().clone(),
+    "comparison": lambda model: gradient(model) == 0,
+    "in place": lambda model: gradient(model).mul_(2),
+    "copy": lambda model: copy.deepcopy(gradient(model)),
+    "file": lambda model: pickle.dumps(gradient(model)),
+    "half": lambda model: model.half().weight.grad.sum(),  # type: ignore[union-attr]
+}
+
+
+@pytest.mark.parametrize("ask", ASKING.values(), ids=[*ASKING])
+def test_who_asks_for_a_gradient_is_told(ask: Callable[[torch.nn.Linear], Any]) -> None:
+    model, _, step = compiled()
+    step(X, Y)
+    with pytest.raises(
+        TraceError, match=r"test_unkept_gradients.py:\d+: the gradient of '(weight|bias)' is asked for.*keep_gr"
+    ):
+        ask(model)
+
+
+def test_an_optimizer_does_not_step_by_gradients_that_are_not_kept() -> None:
+    model, optimizer = made()
+
+    def backward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        model.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    ingot.torch.compile(backward, model)(X, Y)
+    with pytest.raises(TraceError, match="gradient of 'weight' is asked for"):
+        optimizer.step()
+
+
+def test_gradients_that_are_cleared_are_none() -> None:
+    for cleared in ("after", "both"):
+        model, _, step = compiled(cleared)
+        step(X, Y)
+        assert model.weight.grad is None
+
+
+def test_what_does_not_ask_for_values_goes_on() -> None:
+    model, optimizer, step = compiled()
+    for _ in range(2):
+        step(X, Y)
+        assert "gradient of 'weight'" in repr(model.weight.grad)
+        assert gradient(model).shape == model.weight.shape
+        copy.deepcopy(model)
+        model.share_memory()
+        model.double().float()
+        optimizer.zero_grad(set_to_none=False)
+        assert torch.equal(gradient(model) + 1, torch.ones(2, 3))
+        model(X).sum().backward()
+        expected = X.sum(0).expand(2, 3)
+        torch.testing.assert_close(gradient(model) * 1, expected)
+    optimizer.zero_grad()
+    assert model.weight.grad is None
+    step(X, Y)
+    assert model.weight.grad is not None
+
+
+def test_gradients_that_are_kept_are_those_of_pytorch() -> None:
+    (model, _, step), (other, optimizer) = compiled(keep_gradients=True), made()
+    for _ in range(3):
+        step(X, Y)
+        optimizer.zero_grad()
+        F.cross_entropy(other(X), Y).backward()
+        optimizer.step()
+        torch.testing.assert_close(model.weight.grad, other.weight.grad)
