@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -13,11 +12,11 @@
 #include "aot/loops/target.h"
 #include "aot/pipeline/initial_state.h"
 #include "aot/pipeline/largest_size.h"
-#include "aot/plan/explain_order.h"
-#include "apps/ingot/byte_count.h"
 #include "apps/ingot/command.h"
+#include "apps/ingot/compile_report.h"
 #include "apps/ingot/kept_weights.h"
 #include "apps/ingot/keys.h"
+#include "apps/ingot/memory_options.h"
 #include "apps/ingot/progress.h"
 #include "apps/ingot/report.h"
 #include "apps/ingot/sources.h"
@@ -28,8 +27,6 @@ namespace ingot {
 namespace {
 
 constexpr const char* kStatic = "static";
-constexpr const char* kLeast = "least";
-constexpr const char* kAuto = "auto";
 
 // The choices of --math.
 constexpr std::pair<const char*, Math> kMaths[] = {
@@ -69,113 +66,6 @@ uint64_t bytes_of_file(const std::string& path) {
   return error ? 0 : bytes;
 }
 
-// What a run wrote, and where.
-struct Written {
-  std::string kind, path;  // kind: as --emit calls it
-  uint64_t bytes;
-};
-
-// What `4MiB`, `least` and `ENTRY=4MiB` give.
-std::vector<MemoryLimit> memory_limits(const std::vector<std::string>& texts) {
-  std::vector<MemoryLimit> limits;
-  for (const std::string& text : texts) {
-    const size_t equals = text.rfind('=');
-    const std::string entry = equals == text.npos ? "" : text.substr(0, equals);
-    const std::string size = text.substr(equals + 1);
-    const std::optional<int64_t> bytes = size == kLeast ? kLeastBytes : byte_count(size);
-    if (!bytes) {
-      throw_error(
-          nullptr,
-          fmt::format("--memory-limit {}: is not [ENTRY=]BYTES, as 65536, 512KiB, 1.5MiB or 2GB, or {}", text, kLeast));
-    }
-    limits.push_back({entry, *bytes});
-  }
-  return limits;
-}
-
-// What `4`, `auto` and `ENTRY=4` give.
-std::vector<MicroBatches> micro_batches(const std::vector<std::string>& texts) {
-  std::vector<MicroBatches> rows;
-  for (const std::string& text : texts) {
-    const size_t equals = text.rfind('=');
-    const std::string number = text.substr(equals + 1);
-    int64_t count = kAutoMicroBatches;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-    const bool is_number = error == std::errc() && end == number.data() + number.size() && count > 0;
-    if (!is_number && number != kAuto)
-      throw_error(nullptr, fmt::format("--micro-batches {}: is not [ENTRY=]NUMBER, as 4, or {}", text, kAuto));
-    rows.push_back({equals == text.npos ? "" : text.substr(0, equals), is_number ? count : kAutoMicroBatches});
-  }
-  return rows;
-}
-
-const MicroBatchNote* parts_of(const Compiled& compiled, const std::string& entry) {
-  const auto found = std::ranges::find(compiled.micro_batch_notes, entry, &MicroBatchNote::entry);
-  return found == compiled.micro_batch_notes.end() ? nullptr : &*found;
-}
-
-const MemoryNote* note_of(const Compiled& compiled, std::string_view target, const std::string& entry) {
-  const auto is_it = [&](const MemoryNote& note) { return note.target == target && note.entry == entry; };
-  const auto found = std::ranges::find_if(compiled.memory_notes, is_it);
-  return found == compiled.memory_notes.end() ? nullptr : &*found;
-}
-
-void print_text(const Compiled& compiled, const Written& written) {
-  fmt::print("{}: {}\n", written.path, size_text(written.bytes));
-  for (size_t t = 0; t < compiled.plans.size(); ++t) {
-    const bundle::Target& target = compiled.spec.targets[t];
-    fmt::print("  {}: {} kernels, {} of code, {} of constants\n", target.name, target.kernels.size(),
-               size_text(target.code.size()), size_text(target.rodata.size()));
-    for (const plan::Plan& plan : compiled.plans[t]) {
-      fmt::print("    {}: {} steps, arena {}, lower bound {}, scratch {} a thread\n", plan.entry, plan.steps.size(),
-                 size_text(plan.arena_bytes), size_text(plan.lower_bound_bytes), size_text(plan.scratch_bytes));
-      if (const MicroBatchNote* parts = parts_of(compiled, plan.entry)) {
-        fmt::print("      {} micro-batches of {} rows; what is summed over rows is so in another order\n", parts->count,
-                   parts->rows);
-      }
-      const MemoryNote* note = note_of(compiled, target.name, plan.entry);
-      if (!note) continue;
-      const bool is_least = note->limit_bytes == kLeastBytes;
-      fmt::print("      {} of {}; without the limit {}; {} kernels run again, {:.1f} % more time predicted\n",
-                 size_text(note->bytes), is_least ? "the least" : size_text(note->limit_bytes) + " allowed",
-                 size_text(note->unlimited_bytes), note->runs_again(), 100 * note->again_share());
-    }
-  }
-}
-
-void print_json(const Compiled& compiled, const Written& written, const std::vector<std::string>& notes) {
-  Json object = report("compile");
-  object[written.kind] = written.path;
-  object["bytes"] = written.bytes;
-  if (!notes.empty()) object["notes"] = notes;
-  if (!compiled.weight_notes.empty()) object["weights"] = kept_weights_json(compiled.weight_notes);
-  for (size_t t = 0; t < compiled.plans.size(); ++t) {
-    const bundle::Target& target = compiled.spec.targets[t];
-    Json row = {{"name", target.name},
-                {"kernels", target.kernels.size()},
-                {"code_bytes", target.code.size()},
-                {"constant_bytes", target.rodata.size()}};
-    for (const plan::Plan& plan : compiled.plans[t]) {
-      row["entries"].push_back({{"name", plan.entry},
-                                {"steps", plan.steps.size()},
-                                {"arena_bytes", plan.arena_bytes},
-                                {"lower_bound_bytes", plan.lower_bound_bytes},
-                                {"scratch_bytes", plan.scratch_bytes}});
-      if (const MicroBatchNote* parts = parts_of(compiled, plan.entry))
-        row["entries"].back().update({{"micro_batches", parts->count}, {"micro_batch_rows", parts->rows}});
-      const MemoryNote* note = note_of(compiled, target.name, plan.entry);
-      if (!note) continue;
-      const bool is_least = note->limit_bytes == kLeastBytes;
-      row["entries"].back().update({{"memory_limit_bytes", is_least ? Json(kLeast) : Json(note->limit_bytes)},
-                                    {"unlimited_bytes", note->unlimited_bytes},
-                                    {"kernels_run_again", note->runs_again()},
-                                    {"more_time_predicted", note->again_share()}});
-    }
-    object["targets"].push_back(std::move(row));
-  }
-  print(object);
-}
-
 // Programs share state by name: what two of them bring must be the same.
 void add_values(std::map<std::string, SafeTensor> from, const std::string& file,
                 std::map<std::string, SafeTensor>& to) {
@@ -186,19 +76,6 @@ void add_values(std::map<std::string, SafeTensor> from, const std::string& file,
                                      "share weights by name",
                                      file, name));
   }
-}
-
-std::string explanation(const Compiled& compiled, const std::string& subject) {
-  if (subject == "fuse") return to_string(compiled.fuse_notes);
-  if (subject == "layout") return to_string(compiled.layout_notes);
-  if (subject == "contraction") return to_string(compiled.lowering_notes);
-  if (subject == "memory") return to_string(compiled.memory_notes);
-  std::string text;
-  for (size_t t = 0; t < compiled.plans.size(); ++t) {
-    text += fmt::format("for {}\n", compiled.spec.targets[t].name);
-    for (const plan::Plan& plan : compiled.plans[t]) text += plan::explain_order(plan);
-  }
-  return text;
 }
 
 void write_signed(const Compiled& compiled, const std::string& path, const std::optional<ingot_private_key>& key) {
@@ -347,8 +224,8 @@ void run_compile(const CompileCommand& command) {
     for (const plan::Plan& plan : compiled.plans.front()) fmt::print("{}", plan::print(plan));
   }
   const Written written = output.write(compiled);
-  if (command.json) return print_json(compiled, written, notes);
-  print_text(compiled, written);
+  if (command.json) return print(compiled_json(compiled, written, notes));
+  print_compiled(compiled, written);
   if (options.weight_bits > 0) fmt::print("{}", kept_weights_text(compiled.weight_notes));
   for (const std::string& note : notes) fmt::print("  {}\n", note);
   if (!compiled.spec.initial_state.empty()) {
