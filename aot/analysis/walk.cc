@@ -18,6 +18,15 @@ void for_each_block(Module& module, const std::function<void(Block&)>& visit) {
   for (auto& function : module.functions) for_each_block(function->body, visit);
 }
 
+Values read_by(const Op& op) {
+  Values values = op.operands;
+  for (const auto& region : op.regions) {
+    const Values captured = captured_values(*region);
+    values.insert(values.end(), captured.begin(), captured.end());
+  }
+  return values;
+}
+
 bool erase_unread(Block& block) {
   bool changed = false;
   // Backwards, so that an op is seen after all that read it.

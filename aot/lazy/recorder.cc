@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aot/analysis/walk.h"
 #include "aot/frontend/trace/functions.h"
 #include "aot/graph/text/print.h"
 

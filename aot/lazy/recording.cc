@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "aot/analysis/walk.h"
 #include "aot/graph/attributes.h"
 #include "aot/ops/support/build.h"
 

@@ -10,16 +10,6 @@
 #include "aot/ops/support/build.h"
 
 namespace ingot {
-
-Values read_by(const Op& op) {
-  Values values = op.operands;
-  for (const auto& region : op.regions) {
-    const Values captured = captured_values(*region);
-    values.insert(values.end(), captured.begin(), captured.end());
-  }
-  return values;
-}
-
 namespace {
 
 // Adds an op's results to `active` where they depend on it; floats only. Nothing flows back through complex numbers.

@@ -13,9 +13,6 @@ using ValueSet = std::set<const Value*>;
 // Nothing flows through `constants`.
 ValueSet active_values(const ValueSet& from, const Block& block, const ValueSet& constants);
 
-// What an op reads: its operands, and what its regions read from outside.
-Values read_by(const Op& op);
-
 class Differentiator {
  public:
   // Makes ops with `b` where it stands.

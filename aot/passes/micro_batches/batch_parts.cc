@@ -22,16 +22,6 @@ bool is_input(const Function& entry, int argument) {
   return !entry.argument_attrs[argument].contains(attributes::kState);
 }
 
-// What an op reads: its operands, and what its regions read from outside.
-Values read_values(const Op& op) {
-  Values values = op.operands;
-  for (const auto& region : op.regions) {
-    const Values captured = captured_values(*region);
-    values.insert(values.end(), captured.begin(), captured.end());
-  }
-  return values;
-}
-
 class PartsWalk {
  public:
   PartsWalk(const Function& entry, int64_t count) : entry_(entry) { parts_.count = count; }
@@ -65,7 +55,7 @@ class PartsWalk {
   }
 
   bool enter(Op& op) {
-    const Values values = read_values(op);
+    const Values values = read_by(op);
     const auto of_rows = std::ranges::find_if(values, [&](const Value* value) { return has_rows(value); });
     const auto waits = std::ranges::find_if(values, [&](const Value* value) { return waits_for_.contains(value); });
     if (waits != values.end()) {
