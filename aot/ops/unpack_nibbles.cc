@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "aot/graph/literal.h"
+#include "aot/loops/algebra.h"
 #include "aot/loops/element.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/infer.h"
