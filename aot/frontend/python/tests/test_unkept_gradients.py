@@ -56,6 +56,8 @@ ASKING: dict[str, Callable[[torch.nn.Linear], Any]] = {
     "detached": lambda model: gradient(model).detach().clone(),
     "comparison": lambda model: gradient(model) == 0,
     "in place": lambda model: gradient(model).mul_(2),
+    "array": lambda model: gradient(model).numpy(),
+    "list": lambda model: gradient(model).tolist(),
     "copy": lambda model: copy.deepcopy(gradient(model)),
     "file": lambda model: pickle.dumps(gradient(model)),
     "half": lambda model: model.half().weight.grad.sum(),  # type: ignore[union-attr]
@@ -111,6 +113,36 @@ def test_what_does_not_ask_for_values_goes_on() -> None:
     assert model.weight.grad is None
     step(X, Y)
     assert model.weight.grad is not None
+
+
+@pytest.mark.parametrize("set_to_none", [True, False])
+def test_what_is_cleared_between_steps_is_not_kept_after_the_next(set_to_none: bool) -> None:
+    model, _, step = compiled()
+    of_bias = torch.optim.SGD([model.bias], lr=0.1)
+    for _ in range(2):
+        step(X, Y)
+        of_bias.zero_grad(set_to_none=set_to_none)
+    step(X, Y)
+    for parameter in model.parameters():
+        assert parameter.grad is not None
+        with pytest.raises(TraceError, match="is asked for"):
+            parameter.grad.norm()
+
+
+def test_steps_that_keep_gradients_do_not_start_from_those_that_were_not_kept() -> None:
+    model, optimizer, step = compiled()
+    step(X, Y)
+
+    def kept(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    with pytest.raises(TraceError, match=r"clear it by zero_grad\(\)"):
+        ingot.torch.compile(kept, model, keep_gradients=True)(X, Y)
+    optimizer.zero_grad()
+    ingot.torch.compile(kept, model, keep_gradients=True)(X, Y)
+    assert gradient(model).norm() > 0
 
 
 def test_gradients_that_are_kept_are_those_of_pytorch() -> None:

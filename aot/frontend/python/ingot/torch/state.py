@@ -13,6 +13,7 @@ from ingot.torch.carried import Numbers
 from ingot.torch.errors import TraceError
 from ingot.torch.schedules import Schedulers, advance, counter
 from ingot.torch.slots import create_slots
+from ingot.torch.unkept import Unkept
 
 Models: TypeAlias = Mapping[str, torch.nn.Module]
 Optimizers: TypeAlias = Mapping[str, torch.optim.Optimizer]
@@ -57,9 +58,8 @@ class State:
         self.trained = {name: tensor for name, tensor in self.tensors.items() if tensor.requires_grad}
         if keep_gradients:
             for name, parameter in self.trained.items():
-                self._add(
-                    gradient_name(name), torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-                )
+                gradient = parameter.grad.plain() if isinstance(parameter.grad, Unkept) else parameter.grad
+                self._add(gradient_name(name), torch.zeros_like(parameter) if gradient is None else gradient)
         for name, scheduler in self.schedulers.items():
             self._add(counter_name(name), torch.tensor(counter(scheduler)))
         for name, number in self.numbers.items():

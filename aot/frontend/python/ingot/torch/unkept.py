@@ -41,7 +41,22 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def refusal(self) -> TraceError:
         """What is said to who asks for its values."""
         what = f"the gradient of {self.parameter!r} is asked for, which a compiled step does not keep"
-        return TraceError(what, user_place(), "ingot.torch.compile and ingot.torch.step keep it by keep_gradients=True")
+        fix = "clear it by zero_grad(), or keep it: ingot.torch.compile(..., keep_gradients=True)"
+        return TraceError(what, user_place(), fix)
+
+    def plain(self) -> torch.Tensor:
+        """A tensor of its values."""
+        if self.values is None:
+            raise self.refusal()
+        return self.values
+
+    def numpy(self, **options: Any) -> Any:
+        """An array of its values."""
+        return self.plain().numpy(**options)
+
+    def tolist(self) -> Any:
+        """Lists of its values."""
+        return self.plain().tolist()
 
     @classmethod
     def __torch_dispatch__(cls, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -51,22 +66,16 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         if op in ZEROING:
             for gradient in asked:
                 gradient.values = torch.zeros(gradient.shape, dtype=gradient.dtype)
-        unknown = next((gradient for gradient in asked if gradient.values is None), None)
-        if unknown is not None and op in VIEWING:
-            return Unkept(unknown.parameter, unknown, **kwargs)
-        if unknown is not None:
-            raise unknown.refusal()
-        result = op(*pytree.tree_map_only(Unkept, _values, args), **pytree.tree_map_only(Unkept, _values, kwargs))
+        if op in VIEWING and asked[0].values is None:
+            return Unkept(asked[0].parameter, asked[0], **kwargs)
+        plain_args, plain_kwargs = pytree.tree_map_only(Unkept, Unkept.plain, (args, kwargs))
+        result = op(*plain_args, **plain_kwargs)
         return args[0] if op._schema.is_mutable else result
 
 
 def known(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """A gradient that has values."""
     return None if isinstance(gradient, Unkept) and gradient.values is None else gradient
-
-
-def _values(gradient: Unkept) -> torch.Tensor | None:
-    return gradient.values
 
 
 class UnkeptGradients:
@@ -76,8 +85,8 @@ class UnkeptGradients:
         self._all = [(tensors[name], Unkept(name, tensors[name])) for name in names]
 
     def stand(self) -> None:
-        """Puts them in their places, unless the first is there: what clears one clears all."""
-        if self._all and self._all[0][0].grad is not self._all[0][1]:
-            for parameter, gradient in self._all:
-                gradient.values = None
+        """Puts them in their places, where a call has made others."""
+        for parameter, gradient in self._all:
+            gradient.values = None
+            if parameter.grad is not gradient:
                 parameter.grad = gradient
