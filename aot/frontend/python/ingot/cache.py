@@ -38,8 +38,8 @@ def compiled(
 
     A hash finds it, and its whole content is compared.
     """
-    memory = {"memory_limit": memory_limit, "micro_batches": micro_batches}
-    content = json.dumps([texts, target, skip, memory_options(*memory.values()), math, _compiler(), _processor()])
+    memory: dict[str, Any] = {"memory_limit": memory_limit, "micro_batches": micro_batches}
+    content = json.dumps([texts, target, skip, memory_options(**memory), math, _compiler(), _processor()])
     place = folder() / hashlib.sha256(content.encode()).hexdigest()
     try:
         if (place / CONTENT).read_text() == content:

@@ -132,9 +132,9 @@ def shape_options(shapes: Shapes | None) -> list[str]:
     return words
 
 
-def memory_options(limit: MemoryLimit | None, micro_batches: MicroBatches | None = None) -> list[str]:
+def memory_options(memory_limit: MemoryLimit | None, micro_batches: MicroBatches | None = None) -> list[str]:
     """As words of a command line."""
-    given = {"--memory-limit": limit, "--micro-batches": micro_batches}
+    given = {"--memory-limit": memory_limit, "--micro-batches": micro_batches}
     return [word for option, value in given.items() for text in _by_entry(value) for word in (option, text)]
 
 
