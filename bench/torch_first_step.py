@@ -8,9 +8,12 @@ making the model come before. Beside it stand the same first step in eager PyTor
 optimizer's step given to torch.compile. The models are those of the package's tests.
 
 Times of later calls are those that pass, on one processor, one by one. In turn with them are timed a loop that calls
-nothing, and an op of PyTorch on as many bytes as the step holds, each as long as the median call: what the machine itself
-does to a call, and to one whose data is to be in the caches. What a call of its own may do at times, and that takes
-long, is counted: collections of garbage, faults of pages, and waits for anything. A quiet machine is wanted.
+nothing, and an op of PyTorch on as many bytes as the step holds, each as long as the median call: what the machine
+itself does to a call, and to one whose data is to be in the caches. What a call does of its own it does in every process that
+makes the same calls, and what the machine does to it does not come again at the same call: so the shortest that each
+call took in several processes is the call's own time, and its spread the program's. What a call may do at times, and
+that takes long, is counted as well: collections of garbage, faults of pages, and waits for anything. A quiet machine
+is wanted.
 
 Rows, and parts of rows, that are not measured stay in the tables as they are.
 """
@@ -51,16 +54,19 @@ LATER_HEAD = """
 
 Microseconds that a call takes, one by one after the first: the median, and what one of a hundred exceeds. Beside their
 ratio stand those of a loop that calls nothing and of an op of PyTorch on as many bytes as the step holds, each as long,
-in turn with the calls: what the machine itself does to a call. Then what a call may do of its own at times, in all
-calls: collections of garbage, faults of pages, and waits for anything.
+in turn with the calls: what the machine itself does to a call. The program's own ratio is of the shortest time that
+each call took in five processes that make the same calls: what the machine does to one call it does not do to the same
+call of each. Then what a call may do at times, in all calls of a process: collections of garbage, faults of pages, and
+waits for anything.
 
 """
 LATER_COLUMNS = [
-    *("model", "calls", "median", "99 %", "ratio", "a bare loop's ratio", "an op's"),
+    *("model", "calls", "median", "99 %", "ratio", "a bare loop's ratio", "an op's", "the program's own"),
     *("collections", "faults", "waits"),
 ]
 INGOT, TORCH = "ingot", "torch"
 PLACES = {INGOT: (0, 8), TORCH: (8, 11)}  # of a contestant's numbers in a row
+PROCESSES = 5  # that make the same calls
 TURNS = 100  # of a loop, to see how long one takes
 Rows = dict[str, list[str]]
 
@@ -126,8 +132,8 @@ def first_call_in_torch(name: str, *, is_compiled: bool) -> dict[str, float]:
     return {"all": seconds() - start}
 
 
-def later_calls(name: str, count: int) -> dict[str, list[float]]:
-    """Microseconds of the calls after the first, their ratio and those of what takes as long, and what is counted."""
+def later_calls(name: str, count: int) -> dict[str, Any]:
+    """Microseconds of each call after the first, the ratios of what takes as long in turn, and what is counted."""
     training = training_of(name)
 
     import torch
@@ -143,12 +149,22 @@ def later_calls(name: str, count: int) -> dict[str, list[float]]:
         return step(*arguments)
 
     (alone,) = in_turn([call], max(9, count // 100))
-    others = [as_long(lambda: None, alone[0]), as_long(lambda: held.add_(1), alone[0])]
+    others = [as_long(lambda: None, median(alone)), as_long(lambda: held.add_(1), median(alone))]
     counted = [counts() for _ in range(2)][-1]  # what is counted for the first time is made for it
-    in_turn([call], count)
+    (times,) = in_turn([call], count)
     of_calls = [after - before for before, after in zip(counted, counts(), strict=True)]
-    times = in_turn([call, *others], count)
-    return {"times": [*times[0]], "ratios": [most / median for median, most in times], "counts": of_calls}
+    ratios = [ratio(taken) for taken in in_turn([call, *others], count)]
+    return {"times": times, "ratios": ratios, "counts": of_calls}
+
+
+def later_row(processes: list[dict[str, Any]]) -> list[str]:
+    """What a row of the second table says, of processes that made the same calls."""
+    times, ratios, counted = ([took[what] for took in processes] for what in ("times", "ratios", "counts"))
+    own = [min(taken) for taken in zip(*times, strict=True)]
+    typical = [statistics.median(column) for column in zip(*ratios, strict=True)]
+    microseconds = [statistics.median(one(taken) for taken in times) for one in (median, exceeded_by_one_of_a_hundred)]
+    cells = [f"{len(own):,}", *(f"{time:.1f}" for time in microseconds)]
+    return [*cells, *(f"{one:.2f}" for one in (*typical, ratio(own))), *map(str, map(max, zip(*counted, strict=True)))]
 
 
 def counts() -> list[int]:
@@ -165,12 +181,12 @@ def as_long(call: Callable[[], Any], microseconds: float) -> Callable[[], Any]:
             call()
 
     (taken,) = in_turn([lambda: calls(TURNS)], 9)
-    turns = max(1, round(TURNS * microseconds / taken[0]))
+    turns = max(1, round(TURNS * microseconds / median(taken)))
     return lambda: calls(turns)
 
 
-def in_turn(calls: list[Callable[[], Any]], count: int) -> list[tuple[float, float]]:
-    """Microseconds of each of some calls, made one after the other: the median, and what one of a hundred exceeds."""
+def in_turn(calls: list[Callable[[], Any]], count: int) -> list[list[float]]:
+    """Microseconds of each of some calls, made one after the other."""
     clock = time.perf_counter_ns
     times = [[0] * count for _ in calls]
     for i in range(count):
@@ -178,17 +194,31 @@ def in_turn(calls: list[Callable[[], Any]], count: int) -> list[tuple[float, flo
             start = clock()
             call()
             taken[i] = clock() - start
-    ordered = [sorted(taken) for taken in times]
-    return [(taken[count // 2] / 1e3, taken[count * 99 // 100] / 1e3) for taken in ordered]
+    return [[nanoseconds / 1e3 for nanoseconds in taken] for taken in times]
 
 
-def in_a_process(what: str, name: str, cache: str) -> dict[str, float]:
-    """The same, in a process of its own that keeps what it compiles in a folder."""
+def median(times: list[float]) -> float:
+    """Of times, one that was measured."""
+    return sorted(times)[len(times) // 2]
+
+
+def exceeded_by_one_of_a_hundred(times: list[float]) -> float:
+    """Of times."""
+    return sorted(times)[len(times) * 99 // 100]
+
+
+def ratio(times: list[float]) -> float:
+    """Of what one of a hundred exceeds to the median."""
+    return exceeded_by_one_of_a_hundred(times) / median(times)
+
+
+def in_a_process(what: str, name: str, cache: str, *more: str) -> dict[str, Any]:
+    """One of these, in a process of its own that keeps what it compiles in a folder."""
     environment = os.environ | {"INGOT_CACHE": cache, "TORCHINDUCTOR_CACHE_DIR": cache}
     environment |= {"TORCHINDUCTOR_COMPILE_THREADS": "1"}  # in processes that are waited for
-    command = [sys.executable, __file__, "--in-this-process", what, name]
+    command = [sys.executable, __file__, "--in-this-process", what, name, *more]
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    took: dict[str, float] = json.loads(printed.stdout.splitlines()[-1])
+    took: dict[str, Any] = json.loads(printed.stdout.splitlines()[-1])
     return took
 
 
@@ -229,16 +259,21 @@ def main() -> None:
     options = parser.parse_args()
     if options.in_this_process:
         name, what = options.models[0], options.in_this_process
-        of_torch = what != INGOT
-        took = first_call_in_torch(name, is_compiled=what == "compile") if of_torch else first_call(name)
+        took: dict[str, Any]
+        if options.later:
+            took = later_calls(name, options.later)
+        elif what == INGOT:
+            took = first_call(name)
+        else:
+            took = first_call_in_torch(name, is_compiled=what == "compile")
         print(json.dumps(took))
         return
     for name in options.models:
         first, later = read(options.output)
         if options.later:
-            took = later_calls(name, options.later)
-            cells = [f"{options.later:,}", *(f"{time:.1f}" for time in took["times"])]
-            later[name] = [*cells, *(f"{ratio:.2f}" for ratio in took["ratios"]), *map(str, took["counts"])]
+            with tempfile.TemporaryDirectory() as cache:
+                calls = ("--later", str(options.later))
+                later[name] = later_row([in_a_process(INGOT, name, cache, *calls) for _ in range(PROCESSES)])
         else:
             rounds = [measured(options.contestant, name) for _ in range(options.rounds)]
             start, end = PLACES[options.contestant]
