@@ -106,6 +106,13 @@ def test_random_ops_are_refused() -> None:
         function(XS[0])
 
 
+def test_tensors_that_a_function_makes_are_constants() -> None:
+    function = torch.compile(lambda x: x * torch.tensor([1.0, 2.0, 3.0, 4.0]), backend="ingot", dynamic=False)
+    weights = torch.ones(2, 4, requires_grad=True)
+    function(weights).sum().backward()
+    torch.testing.assert_close(weights.grad, torch.tensor([[1.0, 2.0, 3.0, 4.0]] * 2))
+
+
 def test_what_only_the_backend_needs_is_not_imported_before() -> None:
     code = "import sys, ingot.torch; print('torch._functorch.aot_autograd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]

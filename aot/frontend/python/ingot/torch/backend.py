@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.backends.registry import register_backend
+from torch.utils._python_dispatch import _disable_current_modes
 
 import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
@@ -21,6 +22,7 @@ from ingot.stablehlo import Port
 from ingot.torch.decompositions import decompositions
 from ingot.torch.emit import Way, emit
 from ingot.torch.errors import TraceError
+from ingot.torch.index_checks import INDICES_WITHIN, with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
 
@@ -76,9 +78,12 @@ class Graphs:
         if not all(isinstance(value, torch.Tensor) for value in inputs):
             raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
         results = _keep_tensors(graph.graph)
+        checked = with_checks(graph)
         made = [result for result in results if result]
+        gives = map(Port, [*made, INDICES_WITHIN] if checked else made)
         ports = [Port(f"x{i}") for i in range(len(inputs))]
-        text, is_random = emit([Way(graph)], name, ports, [Port(result) for result in made])
+        with _disable_current_modes():  # constants have values
+            text, is_random = emit([Way(checked or graph)], name, ports, [*gives])
         if is_random:
             raise TraceError(
                 "the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them"
@@ -88,6 +93,8 @@ class Graphs:
 
         def run(*arguments: torch.Tensor) -> list[torch.Tensor | None]:
             outputs = self._entry(name)(*map(stored, arguments))
+            if not outputs.pop(INDICES_WITHIN, True):  # PyTorch raises an error
+                outputs = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*arguments)), strict=True))
             tensors: dict[str, torch.Tensor] = {key: torch.as_tensor(value) for key, value in outputs.items()}
             for key in complex_results:
                 tensors[key] = torch.view_as_complex(tensors[key])

@@ -104,6 +104,10 @@ class Bounded:
             self.limited = [str(place_of(number)) for of in numbers for number in of]
         return self._ways
 
+    def known(self, way: Graph) -> Mapping[torch.fx.Node, Bounds | None]:
+        """What the integers of a way are within, in any call."""
+        return self._along(way, self.ranges).known
+
     def _wide_of_tensors(self) -> list[Fault]:
         return [fault for fault in self.faults if fault.is_wide and fault.is_of_tensors]
 
@@ -178,7 +182,7 @@ class _Along:
 
     def __init__(self, way: Graph, ranges: Ranges, found: Iterable[Sequence[bool]], limit: int) -> None:
         """Numbers that tensors give are at most `limit`, where one is given; `unbounded` are those it is for."""
-        self._known: dict[torch.fx.Node, Bounds | None] = {}
+        self.known: dict[torch.fx.Node, Bounds | None] = {}
         self._of: dict[torch.fx.Node, tuple[str, ...]] = {}  # which carried numbers each is computed of
         self._of_tensors: set[torch.fx.Node] = set()  # what is computed of more than those
         self._limit = limit
@@ -186,29 +190,29 @@ class _Along:
         self.unbounded: list[torch.fx.Node] = []
         placeholders = [node for node in way.module.graph.nodes if node.op == "placeholder"]
         for port, node in zip(way.takes, placeholders, strict=True):
-            self._known[node] = ranges.get(port.name, of_type(node.meta["val"].dtype))
+            self.known[node] = ranges.get(port.name, of_type(node.meta["val"].dtype))
             self._of[node] = (port.name,) if port.name in ranges else ()
             if port.name not in ranges:
                 self._of_tensors.add(node)
         for node in way.module.graph.find_nodes(op="get_attr"):
-            self._known[node] = of_constant(getattr(way.module, str(node.target)))
+            self.known[node] = of_constant(getattr(way.module, str(node.target)))
         for node in way.ops:
             self._compute(node)
         asked = [*zip(way.predicates, way.choices, strict=True)]
-        self.is_gone = all(self._known.get(node) != (not choice, not choice) for node, choice in asked)
+        self.is_gone = all(self.known.get(node) != (not choice, not choice) for node, choice in asked)
         for i, (node, choice) in enumerate(asked):
-            is_sure = self._known.get(node) in (None, (choice, choice))
+            is_sure = self.known.get(node) in (None, (choice, choice))
             if not is_sure and not _has_sibling(tuple(way.choices[:i]), choice, found):
                 self.faults.append(Fault("PyTorch may raise an error", "call it with other numbers", self._of[node]))
         states = [port.name for port in way.takes if port.is_state]
         after = zip(states, way.states(len(states)), strict=True)
-        self.after = {name: now for name, node in after if name in ranges and (now := self._known.get(node))}
+        self.after = {name: now for name, node in after if name in ranges and (now := self.known.get(node))}
 
     def _compute(self, node: torch.fx.Node) -> None:
         of = tuple(dict.fromkeys(name for read in node.all_input_nodes for name in self._of.get(read, ())))
         is_of_tensors = not node.all_input_nodes or not self._of_tensors.isdisjoint(node.all_input_nodes)
-        found = bounds_of(node, self._known)
-        raised = "" if is_of_tensors else raised_by(node, self._known)
+        found = bounds_of(node, self.known)
+        raised = "" if is_of_tensors else raised_by(node, self.known)
         if raised:
             what = f"Python comes to {raised}, and a program computes on"
             self.faults.append(Fault(what, "ask before it is computed whether it can be", of))
@@ -219,7 +223,7 @@ class _Along:
             if not holds(WHOLE, found):
                 self.faults.append(_wide(_text(found), of, place_of(node), is_of_tensors))
                 found = _cut_off(found, WHOLE)
-        self._known[node], self._of[node] = found, of
+        self.known[node], self._of[node] = found, of
         if is_of_tensors:
             self._of_tensors.add(node)
 

@@ -23,8 +23,9 @@ from ingot.torch.buckets import Buckets
 from ingot.torch.described import Undescribed
 from ingot.torch.emit import HELD, SEED, STEP
 from ingot.torch.errors import FirstStepDiffers, TraceError
-from ingot.torch.feed import Feed
+from ingot.torch.feed import Feed, IndicesOutside
 from ingot.torch.guard import Guard
+from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.kept import Kept
 from ingot.torch.live import Live
 from ingot.torch.noted import noted
@@ -80,8 +81,15 @@ class CompiledStep(Substituted):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
 
-        Raises TraceError for what cannot be compiled, DisagreementError where the program does something else.
+        Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
+        indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
+        try:
+            return self._compiled(args, kwargs)
+        except IndicesOutside:
+            return self.function(*args, **kwargs)
+
+    def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         latest, departed = self._latest, []
         if latest and not kwargs and latest.takes(args) and latest.guard.holds():
             try:
@@ -227,13 +235,14 @@ class Run:
         self._program, self._subject = program, program.subjects[ENTRY]
         wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
         memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
-        self._bundle = cache.compiled(program.texts, options.target, **memory, math=options.math)
+        checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
+        self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
         self._tensors = self._subject.state.tensors | random
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
         examples = _tensors(self._subject.example_args)
-        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers)
+        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
         self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)

@@ -17,6 +17,10 @@ Tensors = tuple[torch.Tensor, ...]
 Source = Callable[[Tensors], Any]  # an input, of a call's tensors
 
 
+class IndicesOutside(Exception):
+    """A call's indices are outside of what they index."""
+
+
 class Feed:
     """An entry point as a function of tensors of the types that it was traced with."""
 
@@ -27,9 +31,14 @@ class Feed:
         names: Sequence[str],
         tensors: Sequence[torch.Tensor],
         numbers: Mapping[str, Hyperparameter],
+        checks: Sequence[str] = (),
     ) -> None:
-        """`names` are of the `tensors`, which are examples; `numbers` are read where optimizers have them."""
+        """`names` are of the `tensors`, which are examples; `numbers` are read where optimizers have them.
+
+        Entry points that are `checks` of the same inputs give whether their indices are within what they index.
+        """
         self._session, self._entry = session, session.entries[entry]
+        self._checks = [(session.entries[check].index, torch.empty((), dtype=torch.bool)) for check in checks]
         self._count, self._are_alike = len(tensors), likeness(tensors)
         self._are_plain = all(_plain(tensor) is tensor for tensor in tensors)
         self._sources = [
@@ -47,11 +56,18 @@ class Feed:
         return len(tensors) == self._count and self._are_alike(*tensors)
 
     def __call__(self, tensors: Tensors, are_taken: bool = False) -> dict[str, torch.Tensor]:
-        """Runs once; `are_taken` says that these are tensors that it takes."""
+        """Runs once; `are_taken` says that these are tensors that it takes.
+
+        Raises IndicesOutside before it does.
+        """
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
         outputs = {name: torch.empty_like(like) for name, like in self._outputs}
         inputs = tuple([source(tensors) for source in self._sources])
+        for check, are_within in self._checks:
+            self._session.run(check, inputs, (are_within,))
+            if not are_within.item():
+                raise IndicesOutside
         self._session.run(self._entry.index, inputs, tuple(outputs.values()))
         return outputs
 

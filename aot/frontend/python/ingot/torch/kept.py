@@ -90,6 +90,7 @@ class Kept:
         draws = FoundDraws.of(way) if program.is_random else None
         return {
             "text": program.texts[self._entry],
+            "checks": program.checks[self._entry],
             "is_random": program.is_random,
             "inputs": program.inputs[self._entry],
             "returned": _written(program.returned[self._entry]),
@@ -123,6 +124,7 @@ class Kept:
             self._entry,
             self._added,
             text=found["text"],
+            checks=found["checks"],
             is_random=found["is_random"],
             inputs=found["inputs"],
             returned=_read(found["returned"]),

@@ -15,8 +15,10 @@ from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.emit import Way, emit
+from ingot.torch.index_checks import add_checks, index_checks
 from ingot.torch.places import COMPOSITE, draw_of
 from ingot.torch.state import stored
+from ingot.torch.tensor_bounds import Bounds
 
 ENTRY = "observed"
 NUMBERS = (torch.SymFloat, torch.SymInt, torch.SymBool)  # that a program computes
@@ -62,6 +64,32 @@ class Graph:
         drawing = sorted((node for node in self.ops if draw_of(node)[1]), key=lambda node: draw_of(node)[1])
         return [list(nodes) for _, nodes in groupby(drawing, draw_of)]
 
+    def indices_within(self, known: Mapping[torch.fx.Node, Bounds | None]) -> Way | None:
+        """What gives whether the indices of arguments are within what they index; None if they cannot be outside.
+
+        `known` are bounds of the integers that nodes give.
+        """
+        placeholders = (node for node in self.module.graph.nodes if node.op == "placeholder")
+        of_state = {node for port, node in zip(self.takes, placeholders, strict=True) if port.is_state}
+        checks = index_checks(self.ops, known, of_state)
+        if not checks:
+            return None
+        copied = torch.fx.Graph()
+        copies: dict[torch.fx.Node, torch.fx.Node] = {}
+        copied.graph_copy(self.module.graph, copies)
+        copied.output(())
+        held = add_checks(copied, [(copies[indices], low, high) for indices, low, high in checks])
+        copied.output_node().args = ((held,),)
+        only_results(copied)
+        return Way(torch.fx.GraphModule(self.module, copied))
+
+
+def only_results(copied: torch.fx.Graph) -> None:
+    """Leaves of a copied graph what its results need; what stays whole in a program has no values inside."""
+    for node in copied.nodes:
+        node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
+    copied.eliminate_dead_code()
+
 
 class Observer:
     """A bundle whose outputs are values inside a graph, from the state and inputs that a step starts from.
@@ -86,9 +114,7 @@ class Observer:
             elif node.op != "output":
                 copies[node] = copied.node_copy(node, copies.__getitem__)
         copied.output(tuple(copies[node] for node in self._nodes))
-        for node in copied.nodes:  # what stays whole has no values inside
-            node.meta["custom"] = {**node.meta.get("custom", {}), COMPOSITE: None}
-        copied.eliminate_dead_code()
+        only_results(copied)
         names = [Port(f"value{i}") for i in range(len(self._nodes))]
         takes = [*graph.takes, *map(Port, self._given.values())]
         self.text, _ = emit([Way(torch.fx.GraphModule(graph.module, copied))], ENTRY, takes, names)

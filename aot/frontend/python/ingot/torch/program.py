@@ -27,6 +27,7 @@ from ingot.torch.dtypes import type_of
 from ingot.torch.emit import SEED, STEP, Way, emit
 from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
+from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.observe import Draws, FoundDraws, Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
@@ -121,6 +122,9 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
+        self.checks: dict[
+            str, list[str]
+        ] = {}  # texts that give whether the indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
@@ -193,6 +197,7 @@ class Program(EntryPoints):
         written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
+        self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
@@ -251,6 +256,7 @@ class Program(EntryPoints):
         added: Added,
         *,
         text: str,
+        checks: list[str],
         is_random: bool,
         inputs: list[Any],
         returned: Any,
@@ -265,6 +271,7 @@ class Program(EntryPoints):
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
+        self.checks[name] = checks
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name] = gradients
@@ -383,6 +390,12 @@ def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: 
     optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
     return State(models, optimizers or {}, schedulers, **options)
+
+
+def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Port]) -> list[str]:
+    """Texts whose results say whether the indices in arguments are within what they index, where they may not be."""
+    checks = [way.indices_within(computed.known(way)) for way in graphs]
+    return [emit([check], INDICES_WITHIN, takes, [Port(INDICES_WITHIN)])[0] for check in checks if check]
 
 
 def _counters(state: State) -> dict[str, float]:

@@ -81,6 +81,18 @@ def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: flo
     return weight.index_copy_(0, numbers, fitting)
 
 
+look_up_one_hot = torch.nn.functional.one_hot
+
+
+def one_hot(labels: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+    """``functional.one_hot``, by a table of the classes, so that it is looked at that labels are within."""
+    if num_classes < 0:
+        return look_up_one_hot(labels, num_classes)
+    classes = torch.arange(num_classes, device=labels.device)
+    found = classes.index_select(0, labels.reshape(-1)).reshape(labels.shape)
+    return (found.unsqueeze(-1) == classes).long()
+
+
 def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
     """Whether a transformer's mask is causal, by what its caller says; of others the mask itself is used."""
     return bool(is_causal)
@@ -160,5 +172,6 @@ SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "grid_sampler"): grid_sampler,
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
+    (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }

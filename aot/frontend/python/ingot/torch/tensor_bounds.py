@@ -115,6 +115,16 @@ def _place(node: torch.fx.Node, known: Known) -> Bounds | None:
     return 0, _count(node.args[0])
 
 
+def _counted(node: torch.fx.Node, known: Known) -> Bounds | None:
+    """Of what counts from a start to an end, by steps."""
+    numbers = [operand for operand in node.args if isinstance(operand, int)]
+    if len(numbers) != len(node.args) or not node.meta["val"].numel():
+        return None
+    start, step = (numbers[0] if len(numbers) > 1 else 0), (numbers[2] if len(numbers) > 2 else 1)
+    last = start + step * (node.meta["val"].numel() - 1)
+    return min(start, last), max(start, last)
+
+
 def _count(operand: Any) -> int:
     return int(operand.meta["val"].numel())
 
@@ -137,6 +147,7 @@ RULES: dict[Any, Callable[[torch.fx.Node, Known], Bounds | None]] = {
     **dict.fromkeys((aten.remainder.Scalar, aten.remainder.Tensor), _remainder),
     **dict.fromkeys(SUMS, _summed),
     **dict.fromkeys((aten.argmax.default, aten.argmin.default, aten.count_nonzero.default), _place),
+    **dict.fromkeys((aten.arange.default, aten.arange.start, aten.arange.start_step), _counted),
     aten.where.self: _joined(1, 2),
     aten.neg.default: _negated,
     aten.abs.default: _absolute,

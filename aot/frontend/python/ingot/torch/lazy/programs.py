@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from ingot.stablehlo import Port
 from ingot.torch.emit import Way, emit
 from ingot.torch.errors import TraceError
 from ingot.torch.functional import functional
+from ingot.torch.index_checks import with_checks
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.memory import Memory
@@ -50,7 +52,7 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
             raise
         for op in missing:
             metrics.count(op.function.name())
-        return lambda inputs: list(fx.Interpreter(graph).run(*(data.clone() for data in inputs)))
+        return functools.partial(in_torch, graph)
     metrics.count(metrics.UNCACHED)
     return program
 
@@ -80,8 +82,8 @@ def laid_out(x: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
     return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
-def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool]]:
-    """The text of a graph, and which results are complex.
+def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool], bool]:
+    """The text of a graph, which results are complex, and whether a last one says that its indices are within.
 
     Raises TraceError for an op that has no row, or whose row does not take it. It works in a thread of its own, as
     PyTorch traces otherwise within an op, which may be what looks.
@@ -90,13 +92,15 @@ def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str,
         return own.submit(_lowered, graph, inputs).result()
 
 
-def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool]]:
+def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool], bool]:
     with torch.no_grad(), only_trace_errors():
         pure = functional(graph, list(inputs))
+        checked = with_checks(pure)
+        pure = checked or pure
         (returned,) = pure.graph.output_node().args
         takes, gives = [Port(f"x{i}") for i in range(len(inputs))], [Port(f"y{i}") for i in range(len(returned))]
         text, _ = emit([Way(pure)], ENTRY, takes, gives)
-        return text, [node.meta["val"].is_complex() for node in returned]
+        return text, [node.meta["val"].is_complex() for node in returned], checked is not None
 
 
 def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]) -> None:
@@ -106,12 +110,19 @@ def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]
 
 def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     """A graph as a function that runs its bundle."""
-    text, are_complex = lowered(graph, inputs)
+    text, are_complex, is_checked = lowered(graph, inputs)
     entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
 
     def run(given: Sequence[torch.Tensor]) -> Tensors:
         outputs = entry(*map(stored, given))
         made = [torch.as_tensor(outputs[f"y{i}"]) for i in range(len(are_complex))]
-        return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=True)]
+        if is_checked and not made.pop():
+            return in_torch(graph, given)
+        return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
 
     return run
+
+
+def in_torch(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Tensors:
+    """What a graph gives in PyTorch, which raises errors that a program does not."""
+    return list(fx.Interpreter(graph).run(*(data.clone() for data in inputs)))
