@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -28,11 +29,15 @@ from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
 from ingot.torch.reach import is_users
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
+from ingot.torch.returned import SharedMemory, shared_by
 from ingot.torch.schedules import Schedule
 from ingot.torch.selected import Selected, refusal
 from ingot.torch.snapshot import Snapshot
 from ingot.torch.state import State, counter_name, gradient_name
 from ingot.torch.torch_internals import hooks_of, hooks_of_all, without_functions
+
+RUN_BACKWARD = "_engine_run_backward"  # what all ways to compute gradients come to
+run_backward = getattr(torch.autograd, RUN_BACKWARD)
 
 Tensors = list[torch.Tensor]
 Named = dict[str, Any]
@@ -121,6 +126,9 @@ class Calls:
         self.outputs: Any = None
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
+        self.of_arguments: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
+        self.computes_gradients = False
+        self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
         self._choices = choices
         self._fakes = fakes
         self._places = places
@@ -128,6 +136,7 @@ class Calls:
         self._leaves, self._spec = pytree.tree_flatten(tuple(subject.example_args))
         if any(isinstance(leaf, np.ndarray) for leaf in self._leaves):
             raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
+        refuse_parameters(self._leaves, subject.state.tensors)
         self._positions = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)]
         self.asked = OfArguments([self._leaves[i] for i in self._positions])
 
@@ -195,6 +204,8 @@ class Calls:
                         self.outputs = outputs
                         self.repetition.unset += left
                         self.gradients = left_gradients(state, stand_ins)
+                        self.of_arguments = [i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None]
+                        self.shared = shared_by(outputs, stand_ins, inputs)
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)
         self._places.refuse_repeated_draws()
@@ -204,11 +215,18 @@ class Calls:
         flat = list(self._leaves)
         for i, value in zip(self._positions, inputs, strict=True):
             flat[i] = value
-        with self.asked.noted(inputs):
+        for i, value in zip(self._positions, inputs, strict=True):
+            if self._leaves[i].requires_grad:
+                value.requires_grad_()
+        with self.asked.noted(inputs), patch.object(torch.autograd, RUN_BACKWARD, self._run_backward):
             returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
         if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
             raise refusal("who gets it", *selected)
         return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
+
+    def _run_backward(self, *args: Any, **kwargs: Any) -> Any:
+        self.computes_gradients = True
+        return run_backward(*args, **kwargs)
 
     def _counters(self) -> Named:
         return {counter_name(name): s.scheduler.last_epoch for name, s in self.subject.schedules.items()}
@@ -225,6 +243,13 @@ class Calls:
         shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
         self._choices.take(number, is_zero_at_times)
         return number
+
+
+def refuse_parameters(arguments: Sequence[Any], state: Named) -> None:
+    """Raises TraceError for an argument that is a parameter, whose gradient a step would have of the argument."""
+    names = {id(tensor): name for name, tensor in state.items() if tensor.requires_grad}
+    if found := [names[id(argument)] for argument in arguments if id(argument) in names]:
+        raise TraceError(f"an argument is the parameter {found[0]!r}", fix="read the parameter in the function")
 
 
 def _leave_gradients(stand_ins: Named, after: Named) -> None:

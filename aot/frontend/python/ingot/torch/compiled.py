@@ -27,14 +27,16 @@ from ingot.torch.feed import Feed, IndicesOutside
 from ingot.torch.guard import Guard
 from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.kept import Kept
+from ingot.torch.keywords import by_position
 from ingot.torch.live import Live
 from ingot.torch.noted import noted
-from ingot.torch.program import Added, Model, Optimizer, Output, Program, Scheduler, Substituted
+from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.repetition import Carried
+from ingot.torch.returned import Output, Shared, ended
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
-from ingot.torch.unkept import UnkeptGradients
+from ingot.torch.unkept import UnkeptGradients, mark_argument
 
 LOG = logging.getLogger(__name__)
 ENTRY = "step"
@@ -77,6 +79,8 @@ class CompiledStep(Substituted):
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._signature = inspect.signature(called)
+        self._by_position = by_position(function, self._signature)
+        self._has_keywords = self._by_position is not function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
@@ -91,17 +95,17 @@ class CompiledStep(Substituted):
 
     def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         latest, departed = self._latest, []
-        if latest and not kwargs and latest.takes(args) and latest.guard.holds():
+        if latest and not kwargs and not self._has_keywords and latest.takes(args) and latest.guard.holds():
             try:
                 return latest(args, are_taken=True)
             except Departed:
                 departed.append(latest)
-        if kwargs:
+        if kwargs or self._has_keywords:
             args = self._positional(args, kwargs)
         args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         given, unpadded = _tensors(args), args
         if self._options.buckets:
-            args = self._options.buckets.padded(self._signature, args)
+            args = self._options.buckets.padded(inspect.signature(self._by_position), args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         while True:
@@ -111,13 +115,13 @@ class CompiledStep(Substituted):
                 try:
                     run = self._trace(args, key)
                 except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                    return self.function(*unpadded)
+                    return self._by_position(*unpadded)
                 except Carried as error:
                     if not error.is_of_first or self._has_begun or self._options.on_change == "error":
                         raise
                     self._has_begun = True  # from what it changed on, calls may be alike
                     warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=2)
-                    return self.function(*unpadded)
+                    return self._by_position(*unpadded)
             try:
                 return self._ran(run, args, given)
             except Departed:
@@ -147,9 +151,7 @@ class CompiledStep(Substituted):
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         bound = self._signature.bind(*args, **kwargs)
-        if bound.kwargs:
-            raise TypeError(f"{self._name}: give {[*bound.kwargs]} as positional arguments")
-        return bound.args
+        return (bound.kwargs, *bound.args) if self._has_keywords else bound.args
 
     def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
         if self._runs:
@@ -160,7 +162,7 @@ class CompiledStep(Substituted):
         if kept and (found := self._found(kept, args, key)):
             return found
         with noted() as outside:
-            program.add(ENTRY, self.function, args, training=self._options.training, guards=True)
+            program.add(ENTRY, self._by_position, args, training=self._options.training, guards=True)
         if program.asked and not self._has_said:
             self._has_said = True
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=4)
@@ -182,7 +184,7 @@ class CompiledStep(Substituted):
         if not self._options.verify or self._options.buckets:  # what is found is compared
             return None
         try:
-            return Kept(program, ENTRY, Added(self.function, args, self._options.training, False, True))
+            return Kept(program, ENTRY, Added(self._by_position, args, self._options.training, False, True))
         except Undescribed as error:
             LOG.debug("%s: traces are not kept: %s", self._name, error)
             return None
@@ -270,6 +272,8 @@ class Run:
 
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
+        for i in self._program.of_arguments[ENTRY]:
+            mark_argument(arguments[i])
         self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()
@@ -284,7 +288,7 @@ class Run:
         for number, tensor in self._carried:
             number.set(tensor.item())
         self._unkept.stand()
-        return self._returned(outputs)
+        return self._returned(outputs, arguments)
 
     def _take_numbers(self) -> None:
         """What Python counts and carries becomes state."""
@@ -351,13 +355,27 @@ class Run:
                 kept.copy_(torch.zeros_like(kept) if parameter.grad is None else parameter.grad)
                 parameter.grad = kept
 
-    def _returned(self, outputs: dict[str, torch.Tensor]) -> Any:
+    def _returned(self, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
         def tensor(output: Output) -> torch.Tensor:
             value = outputs[output.name]
-            return torch.view_as_complex(value) if output.is_complex else value
+            value = torch.view_as_complex(value) if output.is_complex else value
+            if output.shared:
+                value = self._shared(output.shared, outputs, arguments, value)
+            return ended(value) if output.ends_gradients and value.is_leaf and torch.is_grad_enabled() else value
 
         tree = self._program.returned[ENTRY]
         return tensor(tree) if isinstance(tree, Output) else pytree.tree_map_only(Output, tensor, tree)
+
+    def _shared(
+        self, shared: Shared, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor], copy: torch.Tensor
+    ) -> torch.Tensor:
+        """An output in the memory that it shares; a copy of it where that lies otherwise, or is a padded argument's."""
+        if shared.whole == "argument":
+            whole = None if self._is_padded else arguments[int(shared.name)]
+        else:
+            whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
+        found = None if whole is None else shared.of(whole)
+        return copy if found is None else found
 
 
 def compile(

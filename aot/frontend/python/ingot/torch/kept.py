@@ -6,6 +6,7 @@ differs, and what cannot be described or is not as it was, is traced.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import logging
@@ -19,7 +20,8 @@ from ingot.torch.carried import DTYPES, PREFIX
 from ingot.torch.described import Description, Undescribed
 from ingot.torch.noted import Noted
 from ingot.torch.observe import FoundDraws
-from ingot.torch.program import FIXED, Added, Output, Program
+from ingot.torch.program import FIXED, Added, Program
+from ingot.torch.returned import Output, output_of
 
 LOG = logging.getLogger(__name__)
 TRACE = "trace.json"
@@ -83,6 +85,8 @@ class Kept:
             raise Undescribed("numbers that may not be as in Python")
         if program.absent[self._entry]:
             raise Undescribed("attributes of arguments")
+        if program.of_arguments[self._entry]:
+            raise Undescribed("gradients of arguments")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}
@@ -162,7 +166,7 @@ def _is_tensor(leaf: Any) -> bool:
 def _written(tree: Any) -> Any:
     """What a function returns, as JSON has it."""
     if isinstance(tree, Output):
-        return {"output": tree.name, "is_complex": tree.is_complex}
+        return {"output": dataclasses.asdict(tree)}
     if type(tree) in (list, tuple):
         return {type(tree).__name__: [*map(_written, tree)]}
     if type(tree) is dict and all(isinstance(key, str) for key in tree):
@@ -174,7 +178,7 @@ def _written(tree: Any) -> Any:
 
 def _read(tree: Any) -> Any:
     if "output" in tree:
-        return Output(tree["output"], tree["is_complex"])
+        return output_of(tree["output"])
     if "dict" in tree:
         return {key: _read(value) for key, value in tree["dict"].items()}
     if "value" in tree:

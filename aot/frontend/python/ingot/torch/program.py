@@ -31,6 +31,7 @@ from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.observe import Draws, FoundDraws, Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
+from ingot.torch.returned import output_for
 from ingot.torch.schedules import schedules_of
 from ingot.torch.settings import without_collection
 from ingot.torch.snapshot import Snapshot
@@ -51,14 +52,6 @@ UNITS = {"xbf16>": 2.0**-8, "xf16>": 2.0**-11}
 
 # What a function may return beside tensors: it is known when the function is traced, and no output.
 FIXED = (type(None), bool, int, float, complex, str)
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where a tensor was among what a function returned."""
-
-    name: str
-    is_complex: bool
 
 
 class Substituted:
@@ -126,6 +119,9 @@ class Program(EntryPoints):
             str, list[str]
         ] = {}  # texts that give whether the indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
+        self.of_arguments: dict[
+            str, list[int]
+        ] = {}  # which tensors of arguments are left gradients, which are not kept
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
@@ -203,9 +199,11 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
+        self.of_arguments[name] = [*dict.fromkeys(i for way in ways for i in way.of_arguments)]
         names = {id(tensor): output for output, tensor in named}
+        is_open = not any(way.computes_gradients for way in ways)
         self.returned[name] = pytree.tree_map_only(
-            torch.Tensor, lambda t: Output(names[id(t)], t.is_complex()), traced.outputs
+            torch.Tensor, lambda t: output_for(t, names, traced.shared, ends_gradients=is_open), traced.outputs
         )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
@@ -274,7 +272,7 @@ class Program(EntryPoints):
         self.checks[name] = checks
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
-        self.gradients[name] = gradients
+        self.gradients[name], self.of_arguments[name] = gradients, []
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

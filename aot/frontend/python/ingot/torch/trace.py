@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +36,7 @@ from ingot.torch.recorder import recorded
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.restore import restored
+from ingot.torch.returned import SharedMemory
 from ingot.torch.selected import Selecting
 from ingot.torch.settings import tracing_settings
 from ingot.torch.snapshot import Snapshot
@@ -82,6 +83,9 @@ class Trace:
     unset: list[str]
     absent: set[str]
     gradients: list[str]  # parameters that are left with gradients, which a program does not keep
+    of_arguments: list[int]  # which arguments' tensors are
+    computes_gradients: bool
+    shared: Mapping[int, SharedMemory]  # by identities of outputs
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
@@ -201,8 +205,10 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    ends = computed, left, unset, calls.asked.absent, calls.gradients
-    return Trace(pure, calls.outputs, constants, made, calls.is_guarded, asked, *ends)
+    ends = computed, left, unset, calls.asked.absent, calls.gradients, calls.of_arguments
+    return Trace(
+        pure, calls.outputs, constants, made, calls.is_guarded, asked, *ends, calls.computes_gradients, calls.shared
+    )
 
 
 def _first_place(constant: torch.fx.Node) -> Place | None:

@@ -13,6 +13,8 @@ from ingot.torch.places import user_place
 
 aten = torch.ops.aten
 ZEROING = {aten.zero_.default, aten._foreach_zero_.default}
+OF_PARAMETER = "clear it by zero_grad(), or keep it: ingot.torch.compile(..., keep_gradients=True)"
+OF_ARGUMENT = "compute it in the function, torch.autograd.grad(loss, x), and return it"
 VIEWING = {aten.detach.default, aten.alias.default, aten._to_copy.default}  # as `model.half()` does with gradients
 
 
@@ -20,16 +22,19 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     """A gradient without values, until it is set to zero; TraceError for what asks for them."""
 
     parameter: str
+    fix: str
     values: torch.Tensor | None
 
     @staticmethod
-    def __new__(cls, parameter: str, like: torch.Tensor, dtype: Any = None, device: Any = None, **_: Any) -> Unkept:
+    def __new__(
+        cls, parameter: str, like: torch.Tensor, fix: str, dtype: Any = None, device: Any = None, **_: Any
+    ) -> Unkept:
         """The gradient of a parameter that is called so, as another tensor is, or of another type or device."""
         kind = {"dtype": dtype or like.dtype, "device": device or like.device}
         gradient: Unkept = torch.Tensor._make_wrapper_subclass(
             cls, like.shape, strides=like.stride(), storage_size=0, **kind
         )
-        gradient.parameter, gradient.values = parameter, None
+        gradient.parameter, gradient.fix, gradient.values = parameter, fix, None
         return gradient
 
     def __repr__(self, **_: Any) -> str:
@@ -41,8 +46,7 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def refusal(self) -> TraceError:
         """What is said to who asks for its values."""
         what = f"the gradient of {self.parameter!r} is asked for, which a compiled step does not keep"
-        fix = "clear it by zero_grad(), or keep it: ingot.torch.compile(..., keep_gradients=True)"
-        return TraceError(what, user_place(), fix)
+        return TraceError(what, user_place(), self.fix)
 
     def plain(self) -> torch.Tensor:
         """A tensor of its values."""
@@ -67,7 +71,7 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
             for gradient in asked:
                 gradient.values = torch.zeros(gradient.shape, dtype=gradient.dtype)
         if op in VIEWING and asked[0].values is None:
-            return Unkept(asked[0].parameter, asked[0], **kwargs)
+            return Unkept(asked[0].parameter, asked[0], asked[0].fix, **kwargs)
         plain_args, plain_kwargs = pytree.tree_map_only(Unkept, Unkept.plain, (args, kwargs))
         result = op(*plain_args, **plain_kwargs)
         return args[0] if op._schema.is_mutable else result
@@ -82,7 +86,7 @@ class UnkeptGradients:
     """Those that a step leaves, of parameters by name."""
 
     def __init__(self, names: Sequence[str], tensors: Mapping[str, torch.Tensor]) -> None:
-        self._all = [(tensors[name], Unkept(name, tensors[name])) for name in names]
+        self._all = [(tensors[name], Unkept(name, tensors[name], OF_PARAMETER)) for name in names]
 
     def stand(self) -> None:
         """Puts them in their places, where a call has made others."""
@@ -90,3 +94,14 @@ class UnkeptGradients:
             gradient.values = None
             if parameter.grad is not gradient:
                 parameter.grad = gradient
+
+
+def mark_argument(argument: torch.Tensor) -> None:
+    """Leaves an argument the gradient that a step computes of it.
+
+    Raises TraceError where the step's caller made the argument of others, which would get gradients as well.
+    """
+    if not argument.is_leaf:
+        what = "the gradient of an argument goes on to what made it outside of the function, and a compiled step's ends"
+        raise TraceError(what, user_place(), "make it in the function, or give argument.detach()")
+    argument.grad = Unkept("an argument", argument, OF_ARGUMENT)

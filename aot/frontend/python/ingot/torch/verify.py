@@ -175,6 +175,7 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
     subject = case.subject
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    examples = [leaves[i] for i in positions]
     numbers = {number.name: number for number in subject.changeable if number.name in case.given}
     inputs = [rows for name, rows in case.given.items() if name not in numbers]
     results = []
@@ -185,8 +186,8 @@ def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str
                     tensor.copy_(moved(tensor))
         for name, number in numbers.items():
             number.set(case.given[name][i].item())
-        for position, rows in zip(positions, inputs, strict=True):
-            leaves[position] = moved(rows[i])
+        for position, example, rows in zip(positions, examples, inputs, strict=True):
+            leaves[position] = moved(rows[i]).requires_grad_(example.requires_grad)
         with Drawn(step.draws) if step.draws else nullcontext(), refused_by_pytorch():
             returned = subject.function(*pytree.tree_unflatten(leaves, spec))
         results.append({name: _kept(leaf) for name, leaf in case.named(returned).items()})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from ingot.torch.calls import Subject
 from ingot.torch.errors import FirstStepDiffers
@@ -98,7 +99,7 @@ def _stepped(subject: Subject) -> tuple[list[tuple[torch.optim.Optimizer, Slots]
         for optimizer, records in zip(optimizers, held, strict=True):
             optimizer.state = records
         try:
-            subject.function(*subject.example_args)
+            subject.function(*pytree.tree_map_only(torch.Tensor, _apart, tuple(subject.example_args)))
             tensors = [tensor.detach().clone() for tensor in subject.state.tensors.values()]
             tensors += [v.detach().clone() for records in held for record in records.values() for v in _tensors(record)]
         finally:
@@ -109,6 +110,11 @@ def _stepped(subject: Subject) -> tuple[list[tuple[torch.optim.Optimizer, Slots]
         for optimizer, records, new in zip(optimizers, held, fresh, strict=True)
     ]
     return made, tensors
+
+
+def _apart(argument: torch.Tensor) -> torch.Tensor:
+    """An argument whose gradient goes nowhere."""
+    return argument.detach().requires_grad_() if argument.requires_grad else argument
 
 
 def _tensors(record: Record) -> Iterator[torch.Tensor]:
