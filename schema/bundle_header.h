@@ -37,8 +37,8 @@ typedef struct ingot_bundle_header {
  *     kernels     ingot_kernel_record[kernel_count]
  *     parameters  ingot_parameter_record[parameter_count]
  *     features    char[features_bytes]: names separated by commas, no terminator
- * The image of machine code starts at image_offset, a multiple of the segment's page size, and is all that becomes
- * executable. What a kernel needs and reaches is told here and not in the metadata, so that one checksum covers the
+ * The image of machine code starts at image_offset, which keeps what the segment keeps: a page's start, or, where no
+ * system maps files, a multiple of 64. It is all that becomes executable. What a kernel needs and reaches is told here and not in the metadata, so that one checksum covers the
  * code together with every fact that calling it relies on: a plan can be wrong without being dangerous.
  */
 #define INGOT_CODE_MAGIC "INGOTISA"

@@ -134,6 +134,7 @@ struct Target {
   std::string isa;                        // "x86-64", "aarch64", "riscv64" or "armv7e-m"
   std::vector<std::string> cpu_features;  // what the code really uses, in LLVM's spelling: "avx2", "fma"
   std::vector<std::byte> code;            // flat, position independent; runs from any multiple of page_bytes
+  uint32_t page_bytes = 4096;             // what its segments start at a multiple of: 64, 128, ...
   std::vector<Kernel> kernels;
   std::vector<std::byte> rodata;  // base 2 of every kernel; equal rodata of several targets is stored once
   std::vector<Plan> plans;        // one per entry, in the order of BundleSpec::entries
@@ -152,8 +153,10 @@ struct BundleSpec {
   uint64_t state_bytes = 0;
   std::vector<std::byte> initial_state;  // values of the states with Start::kSegment, in table order, back to back
   bool compress_initial_state = false;   // zlib
-  uint32_t page_bytes = 4096;            // what segments start at a multiple of: 4096, 16384 or 65536
 };
+
+// Of its targets; there is one. A bundle's bytes start at a multiple of it where they are not mapped.
+uint32_t largest_page_bytes(const BundleSpec& spec);
 
 // Bytes of a tensor's values.
 uint64_t tensor_bytes(const Tensor& tensor);

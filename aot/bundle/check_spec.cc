@@ -1,5 +1,6 @@
 #include "aot/bundle/check_spec.h"
 
+#include <bit>
 #include <set>
 
 #include "aot/base/error.h"
@@ -39,6 +40,8 @@ void check_plan(const BundleSpec& spec, const Target& target, const Entry& entry
 
 void check_target(const BundleSpec& spec, const Target& target) {
   require(target.isa.size() < 16, target.name + ": isa is longer than 15 characters");
+  require(target.page_bytes >= INGOT_BUFFER_ALIGNMENT_BYTES && std::has_single_bit(target.page_bytes),
+          target.name + ": page_bytes is not a power of two of at least 64");
   require(target.plans.size() == spec.entries.size(), target.name + ": one plan per entry is needed");
   for (const Kernel& kernel : target.kernels) {
     require(kernel.code_offset < target.code.size(), target.name + ": '" + kernel.name + "' starts outside the code");
@@ -89,8 +92,6 @@ size_t operand_count(const Target& target, StepKind kind, uint32_t kernel) {
 }
 
 void check_spec(const BundleSpec& spec) {
-  require(spec.page_bytes >= 4096 && (spec.page_bytes & (spec.page_bytes - 1)) == 0,
-          "page_bytes is not a power of two of at least 4096");
   require(!spec.targets.empty(), "there is no target");
   for (const Entry& entry : spec.entries) check_entry(entry);
   check_states(spec);

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -19,6 +21,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+constexpr uint64_t kPageBytesMax = 4096;  // beyond it, that of the file is not known
+
 void require(bool holds, const char* what) {
   if (!holds) throw_error({}, std::string("not a sound ingot bundle: ") + what);
 }
@@ -29,6 +33,12 @@ T read_struct(std::span<const std::byte> bytes, uint64_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
+}
+
+// What offsets are multiples of, if they are of 64.
+uint32_t page_bytes_of(uint64_t offsets) {
+  const uint64_t greatest = uint64_t{1} << std::countr_zero(offsets | kPageBytesMax);
+  return static_cast<uint32_t>(std::max<uint64_t>(greatest, INGOT_BUFFER_ALIGNMENT_BYTES));
 }
 
 class Reader {
@@ -170,7 +180,8 @@ class Reader {
   Target read_target(const schema::Target& target) {
     Target out;
     out.name = text(target.name());
-    read_code(segment(target.code(), INGOT_SEGMENT_CODE), &out);
+    const Bytes code = segment(target.code(), INGOT_SEGMENT_CODE);
+    read_code(code, bundle_->segments()->Get(target.code())->offset(), &out);
     if (target.rodata() != INGOT_NONE) out.rodata = segment(target.rodata(), INGOT_SEGMENT_RODATA);
     for (uint32_t i = 0; target.kernel_names() && i < target.kernel_names()->size() && i < out.kernels.size(); ++i) {
       out.kernels[i].name = text(target.kernel_names()->Get(i));
@@ -179,7 +190,7 @@ class Reader {
     return out;
   }
 
-  void read_code(const Bytes& segment, Target* out) {
+  void read_code(const Bytes& segment, uint64_t segment_offset, Target* out) {
     const auto header = read_struct<ingot_code_header>(segment, 0);
     require(std::memcmp(header.magic, INGOT_CODE_MAGIC, sizeof header.magic) == 0, "its code is not described");
     out->isa = plain({header.isa, strnlen(header.isa, sizeof header.isa)});
@@ -218,6 +229,7 @@ class Reader {
       }
     }
     if (!feature.empty()) out->cpu_features.push_back(plain(feature));
+    out->page_bytes = page_bytes_of(segment_offset | header.image_offset);
     const auto image = segment.begin() + static_cast<ptrdiff_t>(header.image_offset);
     out->code.assign(image, image + static_cast<ptrdiff_t>(header.image_bytes));
   }

@@ -1,5 +1,6 @@
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -45,8 +46,8 @@ uint32_t access(const Parameter& parameter) {
   return bits;
 }
 
-// The code segment: what the code is and needs, then the image at the next page.
-Bytes code_segment(const Target& target, uint32_t page_bytes) {
+// The code segment: what the code is and needs, then the image, at a multiple of page_bytes.
+Bytes code_segment(const Target& target) {
   std::string features;
   for (const std::string& feature : target.cpu_features) features += (features.empty() ? "" : ",") + feature;
   uint32_t parameter_count = 0;
@@ -60,7 +61,7 @@ Bytes code_segment(const Target& target, uint32_t page_bytes) {
   header.kernel_count = static_cast<uint32_t>(target.kernels.size());
   header.parameter_count = parameter_count;
   header.features_bytes = static_cast<uint32_t>(features.size());
-  header.image_offset = round_up(table_bytes, page_bytes);
+  header.image_offset = round_up<uint64_t>(table_bytes, target.page_bytes);
   header.image_bytes = target.code.size();
   header.flags = INGOT_CODE_TELLS_PLACES;
   std::memcpy(header.isa, target.isa.data(), target.isa.size());
@@ -99,10 +100,12 @@ Bytes deflated(const Bytes& bytes) {
 // Collects segments; equal ones of one kind are stored once.
 class Segments {
  public:
-  uint32_t add(uint32_t kind, const Bytes& contents, bool compress = false) {
+  uint32_t add(uint32_t kind, const Bytes& contents, uint32_t page_bytes, bool compress = false) {
     Bytes stored = compress ? deflated(contents) : contents;
     for (uint32_t i = 0; i < stored_.size(); ++i) {
-      if (table.records[i].kind == kind && stored_[i] == stored) return i;
+      if (table.records[i].kind != kind || stored_[i] != stored) continue;
+      page_bytes_[i] = std::max(page_bytes_[i], page_bytes);
+      return i;
     }
     ingot_segment_record record{};
     record.stored_bytes = stored.size();
@@ -112,13 +115,15 @@ class Segments {
     record.compression = compress ? INGOT_COMPRESSION_ZLIB : INGOT_COMPRESSION_NONE;
     table.records.push_back(record);
     stored_.push_back(std::move(stored));
+    page_bytes_.push_back(page_bytes);
     return static_cast<uint32_t>(stored_.size() - 1);
   }
 
   // Gives every segment its place behind `offset`; returns where the file ends.
-  uint64_t place(uint64_t offset, uint64_t page_bytes) {
-    for (ingot_segment_record& record : table.records) {
-      record.offset = round_up(offset, page_bytes);
+  uint64_t place(uint64_t offset) {
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      ingot_segment_record& record = table.records[i];
+      record.offset = round_up<uint64_t>(offset, page_bytes_[i]);
       offset = record.offset + record.stored_bytes;
     }
     return offset;
@@ -135,26 +140,32 @@ class Segments {
 
  private:
   std::vector<Bytes> stored_;
+  std::vector<uint32_t> page_bytes_;
 };
 
 }  // namespace
+
+uint32_t largest_page_bytes(const BundleSpec& spec) {
+  return std::ranges::max_element(spec.targets, {}, &Target::page_bytes)->page_bytes;
+}
 
 std::vector<std::byte> write_bundle(const BundleSpec& spec) {
   check_spec(spec);
   Segments segments;
   for (const Target& target : spec.targets) {
-    segments.table.code.push_back(segments.add(INGOT_SEGMENT_CODE, code_segment(target, spec.page_bytes)));
+    segments.table.code.push_back(segments.add(INGOT_SEGMENT_CODE, code_segment(target), target.page_bytes));
     segments.table.rodata.push_back(
-        target.rodata.empty() ? std::nullopt : std::optional(segments.add(INGOT_SEGMENT_RODATA, target.rodata)));
+        target.rodata.empty() ? std::nullopt
+                              : std::optional(segments.add(INGOT_SEGMENT_RODATA, target.rodata, target.page_bytes)));
   }
   if (!spec.initial_state.empty()) {
-    segments.table.initial_state =
-        segments.add(INGOT_SEGMENT_INITIAL_STATE, spec.initial_state, spec.compress_initial_state);
+    segments.table.initial_state = segments.add(INGOT_SEGMENT_INITIAL_STATE, spec.initial_state,
+                                                largest_page_bytes(spec), spec.compress_initial_state);
   }
 
   // The metadata's length does not depend on where segments lie: measure it, place them, write it again.
   const uint64_t metadata_bytes = write_metadata(spec, segments.table).size();
-  const uint64_t file_bytes = segments.place(sizeof(ingot_bundle_header) + metadata_bytes, spec.page_bytes);
+  const uint64_t file_bytes = segments.place(sizeof(ingot_bundle_header) + metadata_bytes);
   const Bytes metadata = write_metadata(spec, segments.table);
 
   ingot_bundle_header header{};

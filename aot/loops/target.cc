@@ -109,6 +109,7 @@ constexpr Target kAarch64 = {.name = "aarch64",
                              .f32 = {.rows = 6, .columns = 16},
                              .f64 = {.rows = 6, .columns = 8},
                              .reach = {.lowest = -256, .highest = 4095, .highest_in_elements = true},
+                             .code_alignment_bytes = 4096,  // it finds its constants page by page
                              .machine = kArmMachine};
 
 // The same with products of bytes: ARMv8.4-A, and most cores since Cortex-A55 and Neoverse N1.
@@ -213,6 +214,7 @@ constexpr Target kTargets[] = {
      .spare_registers = 0,
      .f32 = {.rows = 4, .columns = 4},
      .f64 = {.rows = 2, .columns = 4},
+     .maps_files = false,
      .has_i64_division = false,
      .has_float_functions = false,
      .machine = {.l1_bytes = 16 << 10,

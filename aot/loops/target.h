@@ -86,6 +86,8 @@ struct Target {
   bool has_pair_products = false;  // of bf16, two at a time (ScalarOp::kDotPairs), as an instruction
   bool multiplies_memory = false;  // a multiply-add takes a factor from memory
   Reach reach = {};
+  int64_t code_alignment_bytes = 64;  // what its code counts on where it lies
+  bool maps_files = true;             // the system maps code and constants from a bundle, page by page
   bool is_default = true;             // bundles have code for it unless they are told otherwise
   bool has_f16_conversions = true;    // from and to f32, as instructions
   bool has_width_conversions = true;  // from vectors of floats to integers of other widths, which tests can run
@@ -98,6 +100,8 @@ struct Target {
   bool is_strict() const { return sums_like != nullptr; }
   const Target& order() const { return sums_like ? *sums_like : *this; }
   int lanes(DType register_dtype) const { return vector_bytes / (info(register_dtype).bytes); }
+  // What segments of a bundle start at a multiple of.
+  int64_t segment_alignment_bytes() const { return maps_files ? machine.page_bytes : code_alignment_bytes; }
   const RegisterTile& tile(DType register_dtype) const { return register_dtype == DType::kF64 ? f64 : f32; }
 };
 

@@ -208,6 +208,7 @@ bundle::Target target_spec(const loops::Target& target, const plan::KernelTable&
     spec.kernels.push_back(std::move(made));
   }
   spec.code = std::move(image.bytes);
+  spec.page_bytes = static_cast<uint32_t>(target.segment_alignment_bytes());
   spec.rodata = std::move(rodata);
   spec.plans = std::move(plans);
   return spec;

@@ -21,7 +21,8 @@ void write_header(const HeaderOptions& options) {
   const std::string prefix = identifier(options.prefix.empty() ? path.stem().string() : options.prefix);
   write_file(options.output, typed_header(spec, {prefix, !options.embed.empty()}));
   if (!options.embed.empty()) {
-    write_file(options.embed, embedding_source(prefix, std::filesystem::absolute(path).lexically_normal().string()));
+    const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+    write_file(options.embed, embedding_source(prefix, absolute, bundle::largest_page_bytes(spec)));
   }
 }
 

@@ -281,7 +281,8 @@ std::string source_text(const bundle::BundleSpec& spec, const StaticNames& names
 
 std::string object_bytes(const bundle::BundleSpec& spec, const StaticNames& names) {
   const bundle::Target& target = spec.targets.front();
-  codegen::ImageObject object{names.prefix, target.code, spec.page_bytes, {}, {}};
+  const loops::Target& row = loops::find_target(target.name);
+  codegen::ImageObject object{names.prefix, target.code, static_cast<uint64_t>(row.code_alignment_bytes), {}, {}};
   for (size_t k = 0; k < target.kernels.size(); ++k) {
     object.functions.push_back({names.kernels[k], target.kernels[k].code_offset});
   }
@@ -293,7 +294,7 @@ std::string object_bytes(const bundle::BundleSpec& spec, const StaticNames& name
       if (!value.empty()) object.data.push_back({port.variable, value, false});
     }
   }
-  return codegen::write_object(object, loops::find_target(target.name));
+  return codegen::write_object(object, row);
 }
 
 }  // namespace

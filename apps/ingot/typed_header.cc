@@ -187,16 +187,16 @@ std::string typed_header(const bundle::BundleSpec& spec, const HeaderNames& name
       guard, c_part(spec, entries, names), cpp_part(spec, entries, names));
 }
 
-std::string embedding_source(const std::string& prefix, const std::string& path) {
+std::string embedding_source(const std::string& prefix, const std::string& path, uint32_t page_bytes) {
   return fmt::format(
       "/* Written by `ingot header`: the bytes of a bundle. */\n"
       "__asm__(\".pushsection .rodata\\n\"\n"
-      "        \".balign 4096\\n\"\n"
+      "        \".balign {2}\\n\"\n"
       "        \".globl {0}_bundle, {0}_bundle_end\\n\"\n"
       "        \"{0}_bundle: .incbin \\\"\" {1} \"\\\"\\n\"\n"
       "        \"{0}_bundle_end: .byte 0\\n\"\n"
       "        \".popsection\\n\");\n",
-      prefix, quoted(path));
+      prefix, quoted(path), page_bytes);
 }
 
 }  // namespace ingot

@@ -17,7 +17,7 @@ struct HeaderNames {
 // inputs and outputs are spans of their own types.
 std::string typed_header(const bundle::BundleSpec& spec, const HeaderNames& names);
 
-// C (and C++) source of an object that has the file's bytes under PREFIX_bundle, at a multiple of 4096.
-std::string embedding_source(const std::string& prefix, const std::string& path);
+// C (and C++) source of an object that has the file's bytes under PREFIX_bundle, at a multiple of `page_bytes`.
+std::string embedding_source(const std::string& prefix, const std::string& path, uint32_t page_bytes);
 
 }  // namespace ingot

@@ -94,11 +94,23 @@ TEST(Bundle, EqualSegmentsAreStoredOnce) {
 TEST(Bundle, SegmentsStartAtPages) {
   for (const uint32_t page_bytes : {4096u, 16384u, 65536u}) {
     bundle::BundleSpec spec = fit_spec();
-    spec.page_bytes = page_bytes;
+    spec.targets[0].page_bytes = page_bytes;
     const OpenBundle bundle(bundle::write_bundle(spec));
     EXPECT_EQ(bundle.status, INGOT_OK) << bundle.error.text;
     EXPECT_EQ(bundle.bytes->size() / page_bytes, 4u) << "header, description, code, read-only data, initial state";
   }
+}
+
+// As for processors whose system maps no files. Others copy what they cannot map.
+TEST(Bundle, SegmentsNeedNoPages) {
+  bundle::BundleSpec spec = fit_spec();
+  const size_t mapped_bytes = bundle::write_bundle(spec).size();
+  spec.targets[0].page_bytes = 64;
+  const std::vector<std::byte> bytes = bundle::write_bundle(spec);
+  EXPECT_LT(bytes.size() + 2 * 4096, mapped_bytes);
+  EXPECT_EQ(bundle::read_bundle(bytes).targets[0].page_bytes, 64);
+  const OpenBundle opened(bytes);
+  EXPECT_EQ(opened.status, INGOT_OK) << opened.error.text;
 }
 
 // Kernels that share their parameters, as no writer makes them: the square of what the file has.
