@@ -135,7 +135,7 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 }
 
 bool is_multiply_add(std::string_view text) {
-  return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd", "vfma.", "vpdpbusd", "sdot"});
+  return contains_any(text, {"vfmadd", "vfmacc", "fmla", "fmadd", "vfma.", "vpdpbusd", "sdot", "vdpbf16ps", "bfdot"});
 }
 
 // Of floats.

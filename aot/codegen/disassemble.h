@@ -24,7 +24,7 @@ std::vector<Instruction> disassemble(const CodeImage& image, const loops::Target
 // The innermost loop with the most multiply-adds (with the most instructions where none has any).
 struct HotLoop {
   int instructions = 0;
-  int multiply_adds = 0;  // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot
+  int multiply_adds = 0;  // vfmadd..., fmla, fmadd, vfma; vpdpbusd, sdot; vdpbf16ps, bfdot
   int additions = 0;      // of floats that are in registers: to sums that lie in memory
   int loads = 0;          // by instructions of their own, from elsewhere than the stack frame
   int stores = 0;         // to elsewhere

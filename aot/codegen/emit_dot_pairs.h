@@ -1,4 +1,4 @@
-// ScalarOp::kDotPairs by the instruction that a target has for it (Target::has_pair_products).
+// Pairs of bf16, by the instruction that a target has for them (Target::pair_products).
 #pragma once
 
 #include "aot/codegen/emit_scalar.h"
@@ -6,7 +6,8 @@
 
 namespace ingot::codegen {
 
-// sum + the products of the two bf16 in `a`, words of i32, by those in `b`; numbers or vectors.
-llvm::Value* emit_dot_pairs(Builder& b, const loops::Target& target, llvm::ArrayRef<llvm::Value*> args);
+// ScalarOp::kDotPairs or kDotPairsToOdd of numbers or vectors.
+llvm::Value* emit_dot_pairs(Builder& b, const loops::Target& target, loops::ScalarOp op,
+                            llvm::ArrayRef<llvm::Value*> args);
 
 }  // namespace ingot::codegen

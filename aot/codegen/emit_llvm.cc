@@ -297,7 +297,7 @@ class BodyEmitter {
         std::vector<Value*> args;
         for (size_t k = 0; k < e.args.size(); ++k) args.push_back(arg(k));
         if (e.op == loops::ScalarOp::kDotBytes) return emit_dot_bytes(b_, target_, args);
-        if (e.op == loops::ScalarOp::kDotPairs) return emit_dot_pairs(b_, target_, args);
+        if (loops::is_dot_pairs(e.op)) return emit_dot_pairs(b_, target_, e.op, args);
         return emit_apply(b_, e.op, e.args.back()->dtype, args);
       }
       case ExprKind::kConvert:

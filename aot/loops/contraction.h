@@ -35,7 +35,7 @@ struct Contraction {
   // is that of their bytes, summed up (ScalarOp::kDotBytes); -1: elements are numbers.
   int unsigned_bytes = -1;
 
-  // Elements of the operands are two bf16 each, in words of i32; a product is the sum of theirs (ScalarOp::kDotPairs).
+  // Elements of the operands are two bf16 each, in words of i32; a product is the sum of theirs (is_dot_pairs).
   bool multiplies_pairs = false;
 
   // Whose products are 0, or belong to results that nobody needs: these may be anything that is a number.

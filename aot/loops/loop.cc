@@ -70,7 +70,7 @@ DType result_dtype(ScalarOp op, DType dtype) {
 
 DType operand_dtype(ScalarOp op, int k, DType dtype) {
   if (op == ScalarOp::kSelect && k == 0) return DType::kI1;
-  return op == ScalarOp::kDotPairs && k < 2 ? DType::kI32 : dtype;
+  return is_dot_pairs(op) && k < 2 ? DType::kI32 : dtype;
 }
 
 Index Index::variable(VarId var, int64_t coefficient) {

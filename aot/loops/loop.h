@@ -42,6 +42,7 @@ struct ScalarOpInfo {
 };
 const ScalarOpInfo& info(ScalarOp op);
 bool accepts(ScalarOp op, DType dtype);  // as its last operand
+constexpr bool is_dot_pairs(ScalarOp op) { return op == ScalarOp::kDotPairs || op == ScalarOp::kDotPairsToOdd; }
 
 // f16 and bf16 are computed in f32; every other dtype in itself.
 DType register_dtype(DType dtype);

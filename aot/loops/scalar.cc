@@ -7,6 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/base/special_functions.h"
 #include "aot/graph/literal.h"
+#include "aot/loops/dot_pairs.h"
 
 namespace ingot::loops {
 namespace {
@@ -154,25 +155,6 @@ Bits dot_bytes(Bits a, Bits b, Bits c) {
   return sum;
 }
 
-// As AVX512-BF16 has it: numbers below 2^-126 are zeros, given and made.
-float flushed(Bits bits) {
-  const auto value = std::bit_cast<float>(static_cast<uint32_t>(bits));
-  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value;
-}
-
-// a b + c, rounded once. What is rounded to 2^-126 from below, as if there were smaller exponents, is made no zero.
-float flushing_fma(Bits a, Bits b, float c) {
-  const float x = flushed(a), y = flushed(b), sum = std::fma(x, y, c);
-  const double exact = std::fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(c));
-  return std::fabs(exact) < kLeastPairSum ? std::copysign(0.0F, sum) : sum;
-}
-
-Bits dot_pairs(Bits a, Bits b, Bits c) {
-  constexpr Bits kUpper = 0xFFFF0000;
-  const float upper = flushing_fma(a & kUpper, b & kUpper, flushed(c));
-  return std::bit_cast<uint32_t>(flushing_fma((a << 16) & kUpper, (b << 16) & kUpper, upper));
-}
-
 Bits apply_integer(ScalarOp op, DType dtype, std::span<const Bits> args) {
   const Bits a = args[0];
   const Bits b = args.size() > 1 ? args[1] : 0;
@@ -266,6 +248,7 @@ int64_t int_of_bits(DType dtype, Bits bits) {
 Bits apply_scalar(ScalarOp op, DType dtype, std::span<const Bits> args) {
   if (op == ScalarOp::kSelect) return args[0] != 0 ? args[1] : args[2];
   if (op == ScalarOp::kDotPairs) return dot_pairs(args[0], args[1], args[2]);
+  if (op == ScalarOp::kDotPairsToOdd) return dot_pairs_to_odd(args[0], args[1], args[2]);
   if (dtype == DType::kF32) return apply_float<float, uint32_t>(op, args);
   if (dtype == DType::kF64) return apply_float<double, uint64_t>(op, args);
   return is_bool(dtype) ? apply_bool(op, args) : apply_integer(op, dtype, args);

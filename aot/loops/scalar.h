@@ -21,9 +21,6 @@ int64_t int_of_bits(DType dtype, Bits bits);    // integer or i1, sign-extended 
 // op(args), where the last argument has `dtype`. Floats are computed in their own precision.
 Bits apply_scalar(ScalarOp op, DType dtype, std::span<const Bits> args);
 
-// Sums of kDotPairs below it, before they are rounded, are zeros: what is rounded to 2^-126 is not.
-inline constexpr double kLeastPairSum = 0x1p-126 - 0x1p-151;
-
 // ExprKind::kConvert and ExprKind::kRound.
 Bits convert_scalar(DType from, DType to, Bits bits);
 Bits round_scalar(DType dtype, DType to, Bits bits);

@@ -26,9 +26,11 @@ constexpr std::string_view kIsa = "x86-64";
 #endif
 
 #if defined(__aarch64__) && defined(__linux__)
-bool has_byte_products() { return getauxval(AT_HWCAP) >> 20 & 1; }  // HWCAP_ASIMDDP
+bool has_byte_products() { return getauxval(AT_HWCAP) >> 20 & 1; }   // HWCAP_ASIMDDP
+bool has_pair_products() { return getauxval(AT_HWCAP2) >> 14 & 1; }  // HWCAP2_BF16
 #else
 bool has_byte_products() { return false; }
+bool has_pair_products() { return false; }
 #endif
 
 #if defined(__riscv) && defined(__linux__)
@@ -91,7 +93,7 @@ constexpr Target kAvx512Bf16 = [] {
   row.features = "+avx512vnni,+avx512bf16";
   row.required = "avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16";
   row.runs_here = [] { return kAvx512Vnni.runs_here() && INGOT_CPU_SUPPORTS("avx512bf16"); };
-  row.has_pair_products = true;
+  row.pair_products = PairProducts::kFused;
   return row;
 }();
 
@@ -121,6 +123,18 @@ constexpr Target kAarch64Dotprod = [] {
   row.runs_here = has_byte_products;
   row.byte_products = ByteProducts::kSigned;
   row.is_default = false;
+  return row;
+}();
+
+// The same with products of bf16: ARMv8.6-A, and Neoverse N2 and V1, Cortex-A510 and later.
+constexpr Target kAarch64Bf16 = [] {
+  Target row = kAarch64Dotprod;
+  row.name = "aarch64-bf16";
+  row.features = "+neon,+dotprod,+bf16";
+  row.required = "dotprod,bf16";
+  row.runs_here = [] { return has_byte_products() && has_pair_products(); };
+  row.pair_products = PairProducts::kToOdd;
+  row.spare_registers = 4;  // LLVM loads pairs of a row two at a time
   return row;
 }();
 
@@ -156,6 +170,7 @@ constexpr Target kTargets[] = {
     kAvx512Bf16,
     kAarch64,
     kAarch64Dotprod,
+    kAarch64Bf16,
     // rv64gc, what every Linux distribution for it takes for granted. It has no vectors: one of ours is four registers.
     {.name = "riscv64",
      .isa = "riscv64",
@@ -214,6 +229,7 @@ constexpr Target kTargets[] = {
      .spare_registers = 0,
      .f32 = {.rows = 4, .columns = 4},
      .f64 = {.rows = 2, .columns = 4},
+     .reach = {.lowest = -1020, .highest = 1020},
      .maps_files = false,
      .has_i64_division = false,
      .has_float_functions = false,
@@ -268,7 +284,7 @@ const Target& strict_row(const Target& target) {
     std::vector<Target> strict(std::begin(kTargets), std::end(kTargets));
     for (Target& row : strict) {
       row.sums_like = &find_target("x86-64-v3");
-      row.has_pair_products = false;  // others round otherwise
+      row.pair_products = PairProducts::kNone;  // others round otherwise
     }
     return strict;
   }();

@@ -21,6 +21,13 @@ enum class ByteProducts : uint8_t {
   kSigned,    // by one instruction, of bytes that are all signed: what that takes off is added again
 };
 
+// How a processor adds the products of two pairs of bf16 to a sum in f32 by one instruction.
+enum class PairProducts : uint8_t {
+  kNone,
+  kFused,  // one after the other (ScalarOp::kDotPairs)
+  kToOdd,  // their sum (ScalarOp::kDotPairsToOdd)
+};
+
 // How far from a pointer a load or store may be. One that takes no distance needs an instruction for its address, which does.
 struct Reach {
   int64_t lowest = 0, highest = 0;  // in bytes; none: anywhere that kernels ask for
@@ -83,7 +90,7 @@ struct Target {
   int spare_registers;  // of these, beside those of a register tile: with fewer LLVM's scheduling spills
   RegisterTile f32, f64;
   ByteProducts byte_products = ByteProducts::kOneByOne;
-  bool has_pair_products = false;  // of bf16, two at a time (ScalarOp::kDotPairs), as an instruction
+  PairProducts pair_products = PairProducts::kNone;
   bool multiplies_memory = false;  // a multiply-add takes a factor from memory
   Reach reach = {};
   int64_t code_alignment_bytes = 64;  // what its code counts on where it lies

@@ -211,7 +211,7 @@ Kernel every_operation(DType dtype, int lanes) {
     b.loop("i", 0, kElements, lanes, [&](Index i) {
       std::vector<Expr> args;
       for (int k = 0; k < info(op).arity; ++k) args.push_back(b.load(inputs[k], i + b.lane()));
-      if (op == ScalarOp::kDotPairs) {
+      if (is_dot_pairs(op)) {
         for (const int k : {0, 1}) args[k] = b.bitcast(DType::kI32, args[k]);
       }
       if (op == ScalarOp::kSelect) args[0] = b.load(condition, i + b.lane());
@@ -389,10 +389,11 @@ struct Wide {
 };
 
 const Wide& wide_instruction(std::string_view target) {
-  static constexpr Wide kWide[] = {
-      {"x86-64-v3", "%ymm"},         {"x86-64-v4", "%zmm"},   {"x86-64-v4-vnni", "%zmm"},
-      {"x86-64-v4-bf16", "%zmm"},    {"aarch64", "fmla"},     {"aarch64-dotprod", "fmla"},
-      {"riscv64", "fmadd.s", false}, {"riscv64-v", "vfmacc"}, {"cortex-m7", "vfma.f32", false, 1.85}};
+  static constexpr Wide kWide[] = {{"x86-64-v3", "%ymm"},      {"x86-64-v4", "%zmm"},
+                                   {"x86-64-v4-vnni", "%zmm"}, {"x86-64-v4-bf16", "%zmm"},
+                                   {"aarch64", "fmla"},        {"aarch64-dotprod", "fmla"},
+                                   {"aarch64-bf16", "fmla"},   {"riscv64", "fmadd.s", false},
+                                   {"riscv64-v", "vfmacc"},    {"cortex-m7", "vfma.f32", false, 1.85}};
   const auto found = std::ranges::find(kWide, target, &Wide::target);
   if (found == std::end(kWide)) throw std::runtime_error("name the instruction of " + std::string(target));
   return *found;

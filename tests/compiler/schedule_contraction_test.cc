@@ -129,7 +129,7 @@ TEST(Contraction, PairsOfBF16) {
     });
   };
   for (const loops::Target& target : loops::all_targets()) {
-    EXPECT_EQ(multiplies_pairs(target), target.has_pair_products) << target.name;
+    EXPECT_EQ(multiplies_pairs(target), target.pair_products != loops::PairProducts::kNone) << target.name;
     EXPECT_FALSE(multiplies_pairs(loops::strict_row(target))) << target.name;
   }
 }

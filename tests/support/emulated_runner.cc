@@ -40,6 +40,7 @@ struct Emulator {
 constexpr Emulator kEmulators[] = {
     {"aarch64", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64, nullptr},
     {"aarch64-dotprod", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64, "QEMU_CPU=max"},
+    {"aarch64-bf16", INGOT_QEMU_AARCH64, "qemu-user", INGOT_EMULATED_KERNELS_AARCH64, "QEMU_CPU=max"},
     {"riscv64", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64, "QEMU_CPU=rv64"},
     {"riscv64-v", INGOT_QEMU_RISCV64, "qemu-user", INGOT_EMULATED_KERNELS_RISCV64,
      "QEMU_CPU=rv64,v=true,vext_spec=v1.0,vlen=128", int64_t{4} << 30, 8, true},

@@ -118,7 +118,10 @@ Expr ContractionPoint::element_at(const ContractionSide& side, const Indices& in
 }
 
 Expr ContractionPoint::multiply_add(const Expr& row, const Expr& column, const Expr& sum) const {
-  if (plan_.space.multiplies_pairs) return b().apply(ScalarOp::kDotPairs, {row, column, sum});
+  if (plan_.space.multiplies_pairs) {
+    const bool is_to_odd = step_.draft().target().pair_products == loops::PairProducts::kToOdd;
+    return b().apply(is_to_odd ? ScalarOp::kDotPairsToOdd : ScalarOp::kDotPairs, {row, column, sum});
+  }
   if (is_float(dtype_)) return b().apply(ScalarOp::kFma, {row, column, sum});
   if (!plan_.space.multiplies_bytes())
     return b().apply(ScalarOp::kAdd, {sum, b().apply(ScalarOp::kMultiply, {row, column})});

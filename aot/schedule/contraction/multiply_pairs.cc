@@ -33,7 +33,8 @@ void multiply_in_pairs(GraphBuilder& b, Op& op) {
 
 std::unique_ptr<Block> in_pairs(const Op& kernel, const loops::Target& target) {
   const auto is_meant = [](const auto& op) { return multiplies_bf16(*op); };
-  if (!target.has_pair_products || std::ranges::none_of(kernel.region().ops, is_meant)) return nullptr;
+  if (target.pair_products == loops::PairProducts::kNone || std::ranges::none_of(kernel.region().ops, is_meant))
+    return nullptr;
   auto block = std::make_unique<Block>();
   ValueMap map;
   for (const Value* operand : kernel.operands)

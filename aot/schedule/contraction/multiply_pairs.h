@@ -1,4 +1,4 @@
-// Products of bf16 by a target's instruction for two of them (loops::Target::has_pair_products).
+// Products of bf16 by a target's instruction for two of them (loops::Target::pair_products).
 #pragma once
 
 #include <memory>
