@@ -61,6 +61,11 @@ Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
   return where(above > most, most, above);
 }
 
+ScaledPower parts_of(const Reduced& reduced) {
+  const DoubleWord head = fast_sum(reduced.r.like(1), reduced.r);
+  return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
+}
+
 // 2^n e^r; here what r lost is too little to matter.
 Scalar exp_of(const Reduced& reduced) { return scale(rest_of(reduced.r, reduced.r) + 1, reduced.n); }
 
@@ -73,6 +78,12 @@ Scalar scale(const Scalar& x, const Scalar& n) {
   return x * power_of_two(half - 2 * bias, x.dtype()) * power_of_two(n - half + 2 * bias, x.dtype());
 }
 
+// The first step is exact.
+Scalar scale_down(const Scalar& x, const Scalar& n) {
+  constexpr int kLift = 64;
+  return x * power_of_two(n + kLift, x.dtype()) * std::ldexp(1, -kLift);
+}
+
 Scalar exp_sum(const Scalar& x, const Scalar& tail) {
   const ExpTable& table = exp_table(x.dtype());
   return exp_of(reduce(clamp(x, table.least, table.most), &tail));
@@ -80,10 +91,10 @@ Scalar exp_sum(const Scalar& x, const Scalar& tail) {
 
 ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
   const ExpTable& table = exp_table(x.dtype());
-  const Reduced reduced = reduce(clamp(x, table.least, table.most + 1), tail);  // half of it may be finite
-  const DoubleWord head = fast_sum(x.like(1), reduced.r);
-  return {{head.high, head.low + rest_of(reduced.r, reduced.lost)}, reduced.n};
+  return parts_of(reduce(clamp(x, table.least, table.most + 1), tail));  // half of it may be finite
 }
+
+ScaledPower exp_parts_in_range(const Scalar& x, const Scalar& tail) { return parts_of(reduce(x, &tail)); }
 
 Scalar exp(const Scalar& x) {
   const ExpTable& table = exp_table(x.dtype());

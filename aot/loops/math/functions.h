@@ -26,8 +26,11 @@ struct ScaledPower {
   Scalar exponent;  // an integer as wide as the mantissa
 };
 ScaledPower exp_parts(const Scalar& x, const Scalar* tail = nullptr);  // e^(x + tail)
+ScaledPower exp_parts_in_range(const Scalar& x, const Scalar& tail);   // the same, where x needs no bounds
 // x 2^n for 2^n from below the least denormal to four times the greatest power.
 Scalar scale(const Scalar& x, const Scalar& n);
+// x 2^n for n from 0 down to a little below the exponent of the least denormal.
+Scalar scale_down(const Scalar& x, const Scalar& n);
 
 // log.cc
 Scalar log1p_sum(const Scalar& x, const Scalar& tail);  // ln(1 + x + tail) for a tail below a unit in the last place
