@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "aot/loops/fold.h"
 #include "aot/loops/math.h"
 
 namespace ingot::loops {
@@ -27,8 +28,9 @@ class Expander {
   }
 
  private:
-  Expr expand_expr(const Expr& expr) {
-    if (const auto found = expanded_.find(expr.get()); found != expanded_.end()) return found->second;
+  Expr expand_expr(const Expr& original) {
+    if (const auto found = expanded_.find(original.get()); found != expanded_.end()) return found->second;
+    const Expr expr = as_erf_plus_one(original);
     std::vector<Expr> args;
     bool is_changed = false;
     for (const Expr& arg : expr->args) {
@@ -43,8 +45,21 @@ class Expander {
       copy->args = std::move(args);
       result = std::move(copy);
     }
-    expanded_.emplace(expr.get(), result);
+    expanded_.emplace(original.get(), result);
     return result;
+  }
+
+  // 1 + erf(x), as in gelu, is one function: in the sum, small errors of erf do not count.
+  Expr as_erf_plus_one(const Expr& expr) {
+    if (expr->kind != ExprKind::kApply || expr->op != ScalarOp::kAdd) return expr;
+    for (int k : {0, 1}) {
+      const Expr &term = expr->args[k], &other = expr->args[1 - k];
+      const bool is_erf = term->kind == ExprKind::kApply && term->op == ScalarOp::kErf;
+      if (is_erf && constant_bits(other) == bits_of_float(term->dtype, 1)) {
+        return builder_.apply(ScalarOp::kErfPlusOne, {term->args[0]});
+      }
+    }
+    return expr;
   }
 
   // Where arguments may be rare: the usual value, replaced under a branch in the lanes whose argument is.

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <random>
 
 #include "aot/base/special_functions.h"
 #include "aot/codegen/compile.h"
 #include "aot/codegen/execute.h"
 #include "aot/loops/builder.h"
+#include "aot/loops/expand_math.h"
 
 namespace ingot::loops {
 namespace {
@@ -35,6 +37,8 @@ Real hurwitz(Real s, Real q) { return zeta(static_cast<double>(s), static_cast<d
 
 // Of reflections at negative arguments.
 Real gamma_terms(Real x, Real) { return x < 0 ? std::max(1.0L, std::log(-x)) : 0; }
+
+Real one(Real, Real) { return 1; }
 
 Real zeta_terms(Real s, Real q) {
   const Real f = -q - std::floor(-q);
@@ -65,6 +69,7 @@ const Row kRows[] = {
     {ScalarOp::kRsqrt, [](Real x, Real) { return 1 / std::sqrt(x); }, 0, 5, 1.5, 1.5},
     {ScalarOp::kCbrt, [](Real x, Real) { return std::cbrt(x); }, -30, 30, 1, 1},
     {ScalarOp::kErf, [](Real x, Real) { return std::erf(x); }, -4, 4, 1.5, 1.5},
+    {ScalarOp::kErfPlusOne, [](Real x, Real) { return std::erfc(-x); }, -4, 4, 1.5, 1.5, one},
     {ScalarOp::kErfc, [](Real x, Real) { return std::erfc(x); }, -4, 27, 1.5, 2},
     {ScalarOp::kErfInv, unary<erf_inv>, -1, 1, 2, 2.5},
     {ScalarOp::kAsin, [](Real x, Real) { return std::asin(x); }, -1, 1, 2, 2},
@@ -90,6 +95,26 @@ TEST(Math, EveryFunctionIsMeasured) {
   for (const ScalarOp function : kFunctions) {
     EXPECT_EQ(std::ranges::count(kRows, function, &Row::op), 1) << info(function).text << " needs a row in kRows";
   }
+}
+
+// y[i] = f(x[i]), of primitive operations.
+std::string expanded(const std::function<Expr(KernelBuilder&, Expr)>& f) {
+  constexpr int kLanes = 8;
+  KernelBuilder b("f", kLanes);
+  const BufferId x = b.input("x", DType::kF32, kLanes), y = b.output("y", DType::kF32, kLanes);
+  b.store(y, b.lane(), f(b, b.load(x, b.lane())));
+  Kernel kernel = b.finish();
+  expand_math(kernel);
+  return print(kernel);
+}
+
+TEST(Math, ASumOfErfAndOneIsOneFunction) {
+  const auto erf = [](KernelBuilder& b, Expr x) { return b.apply(ScalarOp::kErf, {x}); };
+  const auto one = [](KernelBuilder& b) { return b.constant(DType::kF32, 1); };
+  const std::string expected = expanded([](KernelBuilder& b, Expr x) { return b.apply(ScalarOp::kErfPlusOne, {x}); });
+  EXPECT_EQ(expanded([&](KernelBuilder& b, Expr x) { return b.apply(ScalarOp::kAdd, {erf(b, x), one(b)}); }), expected);
+  EXPECT_EQ(expanded([&](KernelBuilder& b, Expr x) { return b.apply(ScalarOp::kAdd, {one(b), erf(b, x)}); }), expected);
+  EXPECT_NE(expanded([&](KernelBuilder& b, Expr x) { return b.apply(ScalarOp::kAdd, {erf(b, x), x}); }), expected);
 }
 
 constexpr int64_t kBatch = 1 << 16;
