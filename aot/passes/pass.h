@@ -43,6 +43,14 @@ struct WeightNote {
   std::string why_float;  // why they stay floats; "" where they do not
   int bits = 32;
   int64_t elements = 0, bytes = 0;  // of those that are integers, scales among the bytes
+  bool is_observed = false;         // the product's result is one of the program: it stands in no loop or branch
+};
+
+// What of products whose weights become integers is a result of the program, behind its own.
+enum class ObservedWeights {
+  kNone,
+  kGiven,   // what each product gives
+  kBeside,  // and what it gives with integers; the program goes on with floats
 };
 
 struct SeenRange {
@@ -111,11 +119,12 @@ struct PassContext {
   const ProductQuantization* quantization = nullptr;  // null: quantize_products does nothing
   std::vector<ProductNote> product_notes;             // filled by quantize_products
   int weight_bits = 0;                                // of integers, 8 or 4; 0: floats stay
-  std::vector<WeightNote> weight_notes;               // filled by quantize_weights
-  std::vector<MicroBatches> micro_batches;            // at most one for each entry point
-  std::vector<MicroBatchNote> micro_batch_notes;      // filled by split_batch
-  std::vector<FuseNote> fuse_notes;                   // filled by fuse
-  std::vector<LayoutNote> layout_notes;               // filled by assign_layouts
+  ObservedWeights observed_weights = ObservedWeights::kNone;
+  std::vector<WeightNote> weight_notes;           // filled by quantize_weights
+  std::vector<MicroBatches> micro_batches;        // at most one for each entry point
+  std::vector<MicroBatchNote> micro_batch_notes;  // filled by split_batch
+  std::vector<FuseNote> fuse_notes;               // filled by fuse
+  std::vector<LayoutNote> layout_notes;           // filled by assign_layouts
 };
 
 // Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the

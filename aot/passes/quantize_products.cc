@@ -153,9 +153,7 @@ class ProductQuantizer {
   // What stands in the place of `value` afterwards is a result of the function.
   void observe(const Op& op, Value* value, size_t number, const char* what) const {
     if (!options_.are_observed) return;
-    op.block->terminator()->add_operand(value);
-    op.block->parent_function->results.push_back(
-        {value->type, {{attributes::kName, fmt::format("product {} {}", number, what)}}});
+    add_result(op, value, fmt::format("product {} {}", number, what));
   }
 
   Value* of_integers(GraphBuilder& b, const Op& op, const Weights& weights, SeenRange range) {

@@ -207,10 +207,22 @@ Value* product_with(GraphBuilder& b, const WeightedProduct& product, const Store
 
 class WeightQuantizer {
  public:
-  WeightQuantizer(int bits, std::vector<WeightNote>& notes) : bits_(bits), notes_(notes) {}
+  explicit WeightQuantizer(PassContext& context)
+      : bits_(context.weight_bits), observed_(context.observed_weights), notes_(context.weight_notes) {}
 
   // What takes the place of a product; null where it stays.
   Value* rewrite(GraphBuilder& b, Op& op) {
+    Value* const made = product_of_integers(b, op);
+    if (!made || observed_ == ObservedWeights::kNone || !op.block->parent_function) return made;
+    notes_.back().is_observed = true;
+    add_result(op, op.result(), fmt::format("product {} gives", notes_.size() - 1));
+    if (observed_ == ObservedWeights::kGiven) return made;
+    add_result(op, made, fmt::format("product {} gives in integers", notes_.size() - 1));
+    return nullptr;
+  }
+
+ private:
+  Value* product_of_integers(GraphBuilder& b, Op& op) {
     if (!op.is(kDotGeneral) || !op.has_uses()) return nullptr;
     if (Value* const made = as_it_is(b, op)) return made;
     if (bits_ == 0) return nullptr;
@@ -226,7 +238,6 @@ class WeightQuantizer {
     return made_of(b, product, stored(rows, channels, depth, bits_ == 4 && fits_nibbles(depth, kBlock) ? 4 : 8));
   }
 
- private:
   static std::string name_of(const Op& op) {
     const std::string name = user_name(op.location);
     return name.empty() ? describe(op.location) : name;
@@ -255,14 +266,16 @@ class WeightQuantizer {
   }
 
   int bits_;
+  ObservedWeights observed_;
   std::vector<WeightNote>& notes_;
 };
 
 }  // namespace
 
 bool quantize_weights(Module& module, PassContext& context) {
-  WeightQuantizer quantizer(context.weight_bits, context.weight_notes);
-  return rewrite_contractions(module, [&](GraphBuilder& b, Op& op) { return quantizer.rewrite(b, op); });
+  WeightQuantizer quantizer(context);
+  const bool changed = rewrite_contractions(module, [&](GraphBuilder& b, Op& op) { return quantizer.rewrite(b, op); });
+  return changed || context.observed_weights != ObservedWeights::kNone;
 }
 
 }  // namespace ingot

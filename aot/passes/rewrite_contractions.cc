@@ -25,4 +25,9 @@ bool rewrite_contractions(Module& module, const std::function<Value*(GraphBuilde
   return changed;
 }
 
+void add_result(const Op& op, Value* value, const std::string& name) {
+  op.block->terminator()->add_operand(value);
+  op.block->parent_function->results.push_back({value->type, {{attributes::kName, name}}});
+}
+
 }  // namespace ingot

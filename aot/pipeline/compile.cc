@@ -235,6 +235,7 @@ Compiled compile(Modules modules, const CompileOptions& options) {
     context.folds_scales = !frozen.empty();
     context.quantization = options.quantization ? &*options.quantization : nullptr;
     context.weight_bits = options.weight_bits;
+    context.observed_weights = options.observed_weights;
     context.micro_batches = options.micro_batches;
     run_passes(compile_passes(), *module, context, options_of(*module, options.pipeline, modules.size() > 1));
     shapes = std::move(context.shapes);

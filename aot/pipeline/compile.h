@@ -40,7 +40,8 @@ struct CompileOptions {
   bool plans_only = false;  // nothing is compiled to machine code, and what is returned cannot be written
   std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
   int weight_bits = 0;                                   // of integers that weights are kept as (quantize_weights)
-  bool reads_code = false;                               // of contractions, for their lowering notes
+  ObservedWeights observed_weights = ObservedWeights::kNone;
+  bool reads_code = false;  // of contractions, for their lowering notes
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "aot/base/contains.h"
 #include "aot/base/error.h"
@@ -23,6 +24,27 @@ std::string floats_text(const std::vector<WeightNote>& notes) {
     if (!contains(lines, line)) lines.push_back(std::move(line));
   }
   return join(lines, "");
+}
+
+Json row_of(const WeightNote& note) {
+  Json row = {{"name", note.name}, {"bits", note.bits}};
+  if (are_integers(note)) {
+    row.update({{"elements", note.elements}, {"bytes", note.bytes}});
+  } else {
+    row["why"] = note.why_float;
+  }
+  return row;
+}
+
+// The numbers of all notes; those that are not observed are last.
+std::vector<size_t> worst_first(const std::vector<WeightNote>& notes, const std::vector<ProductError>& errors) {
+  std::vector<size_t> order(notes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](size_t k) {
+    const double relative = errors[k].own.relative_error();
+    return notes[k].is_observed ? -relative : are_integers(notes[k]) ? 1.0 : 2.0;
+  });
+  return order;
 }
 
 }  // namespace
@@ -50,13 +72,30 @@ std::string kept_weights_text(const std::vector<WeightNote>& notes) {
 
 Json kept_weights_json(const std::vector<WeightNote>& notes) {
   Json rows = Json::array();
+  for (const WeightNote& note : notes) rows.push_back(row_of(note));
+  return rows;
+}
+
+std::string weight_errors_text(const std::vector<WeightNote>& notes, const std::vector<ProductError>& errors) {
+  size_t width = 0;
   for (const WeightNote& note : notes) {
-    Json row = {{"name", note.name}, {"bits", note.bits}};
-    if (are_integers(note)) {
-      row.update({{"elements", note.elements}, {"bytes", note.bytes}});
-    } else {
-      row["why"] = note.why_float;
-    }
+    if (are_integers(note)) width = std::max(width, note.name.size());
+  }
+  std::string text = fmt::format("    {:{}}  bits  {:>9}  {:>9}\n", "", width, "alone", "in all");
+  for (const size_t k : worst_first(notes, errors)) {
+    if (!are_integers(notes[k])) continue;
+    text += fmt::format("    {:{}}  {:>4}  ", notes[k].name, width, notes[k].bits);
+    text += notes[k].is_observed ? fmt::format("{:>9}  {:>9}\n", decibels(errors[k].own), decibels(errors[k].all))
+                                 : "stands in a loop or a branch, and is not measured\n";
+  }
+  return text;
+}
+
+Json weight_errors_json(const std::vector<WeightNote>& notes, const std::vector<ProductError>& errors) {
+  Json rows = Json::array();
+  for (const size_t k : worst_first(notes, errors)) {
+    Json row = row_of(notes[k]);
+    if (notes[k].is_observed) row.update({{"alone_db", json_of(errors[k].own)}, {"in_all_db", json_of(errors[k].all)}});
     rows.push_back(std::move(row));
   }
   return rows;

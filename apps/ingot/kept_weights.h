@@ -6,6 +6,7 @@
 
 #include "aot/passes/pass.h"
 #include "apps/ingot/report.h"
+#include "apps/ingot/result_error.h"
 
 namespace ingot {
 
@@ -20,5 +21,9 @@ void check_kept_weights(const std::vector<WeightNote>& notes);
 // "weights of 3 of 5 products are integers: 1.2 MiB instead of 4.6 MiB", and why the others are not, a line each.
 std::string kept_weights_text(const std::vector<WeightNote>& notes);
 Json kept_weights_json(const std::vector<WeightNote>& notes);
+
+// The same with the error of each product that is observed, the worst one first.
+std::string weight_errors_text(const std::vector<WeightNote>& notes, const std::vector<ProductError>& errors);
+Json weight_errors_json(const std::vector<WeightNote>& notes, const std::vector<ProductError>& errors);
 
 }  // namespace ingot

@@ -12,16 +12,17 @@
 
 namespace ingot {
 
-ObservedProgram::ObservedProgram(const Module& module, CompileOptions options, ProductQuantization quantization,
-                                 uint32_t threads) {
-  quantization.are_observed = true;
-  const size_t outputs_of_product = quantization.is_beside ? 3 : 2;
+ObservedProgram::ObservedProgram(const Module& module, CompileOptions options, uint32_t threads) {
+  const bool are_of_integers = options.quantization.has_value();
+  const bool is_beside =
+      are_of_integers ? options.quantization->is_beside : options.observed_weights == ObservedWeights::kBeside;
+  if (are_of_integers) options.quantization->are_observed = true;
   options.targets = {"host"};
-  options.quantization = std::move(quantization);
   std::vector<std::unique_ptr<Module>> modules;
   modules.push_back(copy_module(module));
   const Compiled compiled = compile(std::move(modules), options);
-  notes_ = compiled.product_notes;
+  products_ = compiled.product_notes;
+  weights_ = compiled.weight_notes;
   const std::vector<std::byte> bytes = bundle::write_bundle(compiled.spec);
   image_ = engine::AlignedBytes(bytes.size(), 4096);
   std::ranges::copy(bytes, image_.data());
@@ -30,12 +31,23 @@ ObservedProgram::ObservedProgram(const Module& module, CompileOptions options, P
   inputs_ = device_->inputs(0);
   outputs_ = device_->outputs(0);
   bound_ = device_->bind(0);
-  const auto of_integers = std::ranges::count(notes_, "", &ProductNote::why_float);
-  outputs_.resize(outputs_.size() - of_integers * outputs_of_product);
-  for (size_t k = 0, next = outputs_.size(); k < notes_.size(); ++k) {
+  first_given_ = are_of_integers ? 1 : 0;
+  place_results(first_given_ + (is_beside ? 2 : 1));
+}
+
+// What is observed stands behind the program's own outputs.
+void ObservedProgram::place_results(size_t outputs_of_product) {
+  size_t next = 0;
+  const auto place = [&](bool is_observed) {
     first_outputs_.push_back(next);
-    if (notes_[k].why_float.empty()) next += outputs_of_product;
+    if (is_observed) next += outputs_of_product;
+  };
+  for (const ProductNote& note : products_) place(note.why_float.empty());
+  if (products_.empty()) {
+    for (const WeightNote& note : weights_) place(note.is_observed);
   }
+  outputs_.resize(outputs_.size() - next);
+  for (size_t& first : first_outputs_) first += outputs_.size();
 }
 
 void ObservedProgram::take(const ObservedData& data) {
@@ -70,12 +82,13 @@ void ObservedProgram::check_inputs(int64_t step) const {
 }
 
 void ObservedProgram::check_products(int64_t step) const {
-  for (size_t k = 0; k < notes_.size(); ++k) {
-    if (!notes_[k].why_float.empty()) continue;
+  for (size_t k = 0; k < products_.size(); ++k) {
+    if (!products_[k].why_float.empty()) continue;
     const auto is_finite = [](float value) { return std::isfinite(value); };
     if (std::ranges::all_of(reads(k), is_finite)) continue;
-    throw_error(notes_[k].location, fmt::format("{}: at step {} what {} reads is not finite, which no integer can say",
-                                                data_name_, step, notes_[k].name));
+    throw_error(products_[k].location,
+                fmt::format("{}: at step {} what {} reads is not finite, which no integer can say", data_name_, step,
+                            products_[k].name));
   }
 }
 

@@ -136,10 +136,12 @@ std::vector<SeenRange> seen_ranges(ObservedProgram& program, const QuantizeComma
 
 // --- how far the results are ------------------------------------------------------------------------------------------
 
-struct ProductError {
-  Noise own;  // of the product alone, of what the program of floats gives it
-  Noise all;  // with that of what stands before it
-};
+// Where programs are compared.
+ObservedData measured_data(const QuantizeCommand& command) {
+  ObservedData data = command.calibration;
+  if (!command.measured_on.empty()) data.files = command.measured_on;
+  return data;
+}
 
 struct Errors {
   std::vector<ProductError> products;  // as notes are
@@ -156,9 +158,7 @@ Errors errors_of(ObservedProgram& floats, ObservedProgram& integers) {
     floats.run(step);
     integers.run(step);
     for (size_t k = 0; k < errors.products.size(); ++k) {
-      if (!is_of_integers(floats.products()[k])) continue;
-      errors.products[k].own.add(floats.gives(k), floats.gives_in_integers(k));
-      errors.products[k].all.add(floats.gives(k), integers.gives(k));
+      if (is_of_integers(floats.products()[k])) add_step(floats, integers, k, errors.products[k]);
     }
     add_step(floats, integers, errors.results);
   });
@@ -176,6 +176,11 @@ struct Quantized {
   int64_t of_integers() const { return std::ranges::count_if(products, is_of_integers); }
 };
 
+void print_measure(int64_t steps) {
+  fmt::print("  signal over noise of integers beside floats, over {} steps; alone: of what the floats give it\n",
+             steps);
+}
+
 void print_text(const Quantized& q, const std::string& path) {
   fmt::print("{}: {}; {} of {} products and convolutions are of 8-bit integers\n", path, size_text(q.bundle_bytes),
              q.of_integers(), q.products.size());
@@ -192,8 +197,7 @@ void print_text(const Quantized& q, const std::string& path) {
     if (!is_of_integers(note)) fmt::print("  {:{}}  stays in floats: {}\n", note.name, width, note.why_float);
   }
   fmt::print("{}", results_text(q.errors.results));
-  fmt::print("  signal over noise of integers beside floats, over {} steps; alone: of what the floats give it\n",
-             q.errors.steps);
+  print_measure(q.errors.steps);
 }
 
 void print_json(const Quantized& q, const std::string& path) {
@@ -242,36 +246,51 @@ Compiled compile_quantized(std::unique_ptr<Module> module, CompileOptions option
 
 // --- weights only ----------------------------------------------------------------------------------------------------
 
-// The program with its weights as integers, and how far its results are from those of floats.
-void quantize_weights_only(const QuantizeCommand& command, LoadedProgram model, CompileOptions options) {
-  CompileOptions integers_options = options;
-  integers_options.weight_bits = weight_bits(command.weights);
-  ObservedData data = command.calibration;
-  if (!command.measured_on.empty()) data.files = command.measured_on;
-  ObservedProgram floats(*model.module, options, {}, command.threads);
-  ObservedProgram integers(*model.module, integers_options, {}, command.threads);
+struct MeasuredWeights {
+  std::vector<WeightNote> notes;
+  Errors errors;  // their products'
+};
+
+MeasuredWeights measure_weights(const QuantizeCommand& command, const Module& module, CompileOptions options) {
+  options.observed_weights = ObservedWeights::kBeside;
+  ObservedProgram floats(module, options, command.threads);
+  check_kept_weights(floats.weights());
+  options.observed_weights = ObservedWeights::kGiven;
+  ObservedProgram integers(module, options, command.threads);
+  const ObservedData data = measured_data(command);
   floats.take(data);
   integers.take(data);
   warn_of_unread(floats);
-  std::vector<ResultError> results = results_of(floats);
+  const std::vector<WeightNote>& notes = floats.weights();
+  Errors errors{std::vector<ProductError>(notes.size()), results_of(floats), floats.batches().count()};
   for_each_step(floats.batches(), "measurement, step", [&](int64_t step) {
     floats.run(step);
     integers.run(step);
-    add_step(floats, integers, results);
+    for (size_t k = 0; k < notes.size(); ++k) {
+      if (notes[k].is_observed) add_step(floats, integers, k, errors.products[k]);
+    }
+    add_step(floats, integers, errors.results);
   });
-  const Compiled compiled = compile_quantized(std::move(model.module), integers_options, std::nullopt);
-  check_kept_weights(compiled.weight_notes);
+  return {notes, std::move(errors)};
+}
+
+// The program with its weights as integers, and how far its products and results are from those of floats.
+void quantize_weights_only(const QuantizeCommand& command, LoadedProgram model, CompileOptions options) {
+  options.weight_bits = weight_bits(command.weights);
+  const auto [notes, errors] = measure_weights(command, *model.module, options);
+  const Compiled compiled = compile_quantized(std::move(model.module), options, std::nullopt);
   compiled.write(command.output);
   const uint64_t bytes = std::filesystem::file_size(command.output);
   if (!command.json) {
-    fmt::print("{}: {}\n{}{}", command.output, size_text(bytes), kept_weights_text(compiled.weight_notes),
-               results_text(results));
+    fmt::print("{}: {}\n{}{}{}", command.output, size_text(bytes), kept_weights_text(notes),
+               weight_errors_text(notes, errors.products), results_text(errors.results));
+    print_measure(errors.steps);
     return;
   }
   Json object = report("quantize");
-  object.update({{"bundle", command.output}, {"bytes", bytes}, {"steps", floats.batches().count()}});
-  object["weights"] = kept_weights_json(compiled.weight_notes);
-  object["results"] = results_json(results);
+  object.update({{"bundle", command.output}, {"bytes", bytes}, {"steps", errors.steps}});
+  object["weights"] = weight_errors_json(notes, errors.products);
+  object["results"] = results_json(errors.results);
   print(object);
 }
 
@@ -291,7 +310,8 @@ void quantize(const QuantizeCommand& command) {
   Quantized q;
   ProductQuantization quantization{.kept = command.keep};
   {
-    ObservedProgram floats(*model.module, options, quantization, command.threads);
+    options.quantization = quantization;
+    ObservedProgram floats(*model.module, options, command.threads);
     check_products(floats.products(), command.keep);
     floats.take(command.calibration);
     warn_of_unread(floats);
@@ -300,12 +320,11 @@ void quantize(const QuantizeCommand& command) {
     q.ranges = quantization.ranges;
   }
   {
-    ObservedData data = command.calibration;
-    if (!command.measured_on.empty()) data.files = command.measured_on;
-    ProductQuantization beside = quantization;
-    beside.is_beside = true;
-    ObservedProgram floats(*model.module, options, beside, command.threads);
-    ObservedProgram integers(*model.module, options, quantization, command.threads);
+    const ObservedData data = measured_data(command);
+    options.quantization = quantization;
+    ObservedProgram integers(*model.module, options, command.threads);
+    options.quantization->is_beside = true;
+    ObservedProgram floats(*model.module, options, command.threads);
     floats.take(data);
     integers.take(data);
     q.errors = errors_of(floats, integers);

@@ -31,6 +31,11 @@ std::vector<ResultError> results_of(const ObservedProgram& program) {
   return results;
 }
 
+void add_step(const ObservedProgram& floats, const ObservedProgram& integers, size_t product, ProductError& into) {
+  into.own.add(floats.gives(product), floats.gives_in_integers(product));
+  into.all.add(floats.gives(product), integers.gives(product));
+}
+
 void add_step(const ObservedProgram& floats, const ObservedProgram& integers, std::vector<ResultError>& into) {
   for (ResultError& result : into) {
     result.noise.add(floats.output(result.output), integers.output(result.output));

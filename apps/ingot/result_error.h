@@ -18,8 +18,17 @@ struct ResultError {
   int64_t rows = 0, alike = 0;  // along the last dimension; those whose largest element is at the same place
 };
 
+// What a product gives, made of integers.
+struct ProductError {
+  Noise own;  // of the product alone, of what the program of floats gives it
+  Noise all;  // with that of what stands before it
+};
+
 // Those of f32, before any step.
 std::vector<ResultError> results_of(const ObservedProgram& program);
+
+// After a step of both programs; `floats` has integers beside its products.
+void add_step(const ObservedProgram& floats, const ObservedProgram& integers, size_t product, ProductError& into);
 
 // After a step of both programs.
 void add_step(const ObservedProgram& floats, const ObservedProgram& integers, std::vector<ResultError>& into);

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-constexpr int kDepth = 16, kColumns = 24, kSteps = 6;
+constexpr int kDepth = 16, kColumns = 24, kWide = 320, kSteps = 6;
 constexpr int64_t kFloat = 1;  // TensorProto.DataType
 
 std::vector<float> waves(int count, double frequency) {
@@ -123,7 +123,6 @@ TEST_F(CliQuantizeTest, OneEntryPointIsCompiled) {
 }
 
 TEST_F(CliQuantizeTest, WeightsAloneBecomeIntegers) {
-  constexpr int kWide = 320;
   OnnxGraph graph;
   graph.input("x", kFloat, {1, kDepth});
   graph.floats("w", {kDepth, kWide}, waves(kDepth * kWide, 0.7));
@@ -139,6 +138,33 @@ TEST_F(CliQuantizeTest, WeightsAloneBecomeIntegers) {
   const std::string said = done("compile model.onnx -o kept.ingot --target host --quantize-weights int8");
   EXPECT_NE(said.find("weights of 1 of 2 products are integers: 6400 bytes instead of 20.0 KiB"), said.npos) << said;
   EXPECT_EQ(result("kept.ingot"), result("int8.ingot"));
+}
+
+// x w, whose weights are waves, then by those of which all but one of a channel are nearly 0, then by others.
+TEST_F(CliQuantizeTest, EachProductByWeightsTellsHowFarItIs) {
+  std::vector<float> few(kWide * kWide, 1e-3F);
+  for (int k = 0; k < kWide; ++k) few[k * kWide + k % kDepth] = 1;
+  OnnxGraph graph;
+  graph.input("x", kFloat, {1, kDepth});
+  graph.floats("w", {kDepth, kWide}, waves(kDepth * kWide, 0.7));
+  graph.floats("few", {kWide, kWide}, few);
+  graph.floats("v", {kWide, kDepth}, waves(kWide * kDepth, 0.5));
+  graph.floats("u", {kDepth, 3}, waves(kDepth * 3, 1.3));
+  graph.node("MatMul", {"x", "w"}, {"first"});
+  graph.node("MatMul", {"first", "few"}, {"second"});
+  graph.node("MatMul", {"second", "v"}, {"third"});
+  graph.node("Gemm", {"third", "u"}, {"y"});
+  graph.output("y", kFloat, {1, 3});
+  write("model.onnx", onnx_model(graph, 18));
+  const nlohmann::json weights = report("data.safetensors --weights int4").at("weights");
+  ASSERT_EQ(weights.size(), 4u);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_LE(weights[k].at("in_all_db"), weights[k].at("alone_db").get<double>() + 1) << weights;
+    if (k > 0) EXPECT_GE(weights[k].at("alone_db"), weights[k - 1].at("alone_db")) << "the worst is first: " << weights;
+  }
+  EXPECT_FALSE(weights[3].contains("alone_db")) << "it stays in floats: " << weights;
+  const std::string said = done(quantize("data.safetensors --weights int4"));
+  EXPECT_NE(said.find("bits      alone     in all"), said.npos) << said;
 }
 
 TEST_F(CliQuantizeTest, WeightsThatCannotBeIntegersAreSaid) {
