@@ -11,6 +11,7 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kLanes[] = {16, 8, 4};
+constexpr int64_t kBeside = 4;  // channels whose words lie side by side: as many as are multiplied at once
 
 template <typename T>
 Value* constant_of_values(GraphBuilder& b, DType dtype, const Shape& shape, const std::vector<T>& values) {
@@ -40,14 +41,17 @@ int64_t lanes_of(int64_t depth, int64_t block) {
 }
 
 Value* of_nibbles(GraphBuilder& b, const StoredWeights& w) {
-  const int64_t lanes = lanes_of(w.depth, w.block), row = ops::kNibbles * lanes;
+  const int64_t lanes = lanes_of(w.depth, w.block), group_elements = ops::kNibbles * lanes;
+  const int64_t beside = w.channels % kBeside == 0 ? kBeside : 1;
+  const Shape shape{w.channels / beside, w.depth / group_elements, beside, lanes};
   std::vector<uint32_t> words(w.integers.size() / ops::kNibbles);
-  for (size_t k = 0; k < w.integers.size(); ++k) {
-    const size_t nibble = k % row / lanes;
-    words[k / row * lanes + k % lanes] |= static_cast<uint32_t>(w.integers[k] + ops::kNibbleOffset) << (4 * nibble);
+  for (int64_t at = 0; at < std::ssize(w.integers); ++at) {
+    const int64_t row = at / w.depth, k = at % w.depth, nibble = k % group_elements / lanes;
+    words[ops::WordShape(shape).first(row, k / group_elements) + k % lanes] |=
+        static_cast<uint32_t>(w.integers[at] + ops::kNibbleOffset) << (4 * nibble);
   }
   const Shape blocks{w.channels, w.blocks()};
-  Values operands{constant_of_values(b, DType::kI32, {w.channels, w.depth / row, lanes}, words),
+  Values operands{constant_of_values(b, DType::kI32, shape, words),
                   constant_of_values(b, DType::kF32, blocks, w.scales)};
   if (!w.zeros.empty()) operands.push_back(constant_of_values(b, DType::kI8, blocks, w.zeros));
   return b.make(kUnpackNibbles, operands);

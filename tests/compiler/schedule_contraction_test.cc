@@ -99,14 +99,15 @@ TEST(Contraction, ColumnsThatAreWidenedWhereTheyAreMultiplied) {
 // Words as they come: rows of 4, 8 and 16, blocks of a few parts up to several groups, with and without zeros.
 TEST(Contraction, ColumnsOfNibbles) {
   struct Words {
-    int64_t rows, columns, groups, lanes, blocks;
+    int64_t rows, columns, beside, groups, lanes, blocks;
     bool has_zeros;
   };
-  for (const Words& w : {Words{1, 9, 3, 16, 12, false}, Words{1, 5, 3, 16, 8, true}, Words{1, 5, 4, 16, 2, true},
-                         Words{1, 6, 3, 4, 3, true}, Words{5, 7, 3, 8, 3, true}, Words{20, 9, 2, 16, 8, false}}) {
+  for (const Words& w :
+       {Words{1, 9, 1, 3, 16, 12, false}, Words{1, 8, 4, 3, 16, 8, true}, Words{1, 6, 2, 4, 16, 2, true},
+        Words{1, 6, 3, 3, 4, 3, true}, Words{5, 7, 1, 3, 8, 3, true}, Words{20, 8, 4, 2, 16, 8, false}}) {
     SCOPED_TRACE(testing::Message() << w.rows << " x " << w.columns << " x " << w.groups << " x " << w.lanes);
     std::vector<TensorType> types{f32_of({w.rows, 8 * w.groups * w.lanes}),
-                                  {DType::kI32, {w.columns, w.groups, w.lanes}},
+                                  {DType::kI32, {w.columns / w.beside, w.groups, w.beside, w.lanes}},
                                   f32_of({w.columns, w.blocks})};
     if (w.has_zeros) types.push_back({DType::kI8, types[2].shape});
     check_kernel(kernel_function(types,

@@ -18,6 +18,7 @@ using loops::Expr;
 using loops::Index;
 
 constexpr int64_t kFewOps = 8;
+constexpr int kFewFlops = 12;  // of an element: more than a bias and a simple activation
 
 // Answers for the contraction's result with a sum in the accumulators' dtype.
 void answer_with(Step& step, const Value* result, const Expr& sum) {
@@ -42,6 +43,15 @@ bool is_linear(const Draft& draft, const ContractionPlan& plan, const Values& ma
 bool has_many_ops(const Op& root) {
   const auto computes = [](const auto& op) { return op->def->is_elementwise && op->def->flops > 0; };
   return std::ranges::count_if(root.block->ops, computes) > kFewOps;
+}
+
+// Whether what follows takes longer element by element, as sums along the depth leave registers, than in a step of its own.
+bool finishes_apart(const ContractionPlan& plan, const Op& root) {
+  int flops = 0;
+  for (const auto& op : root.block->ops) {
+    if (op->def->is_elementwise) flops += op->def->flops;
+  }
+  return plan.depth_parts > 1 || (plan.is_along_depth() && flops > kFewFlops);
 }
 
 // Buffers with an element for each of the contraction's result, which what follows reads.
@@ -121,9 +131,10 @@ void lower_contraction(Draft& draft, const Op& root) {
   // What is packed already is not read again.
   const Values given = prepared < 0 ? Values{} : Values{root.operand(plan.columns_operand)};
   Step step(draft, plan.vector_lanes());
-  step.read(plan.depth_parts > 1 ? roots : makes, given);
+  const bool is_apart = finishes_apart(plan, root);
+  step.read(is_apart ? roots : makes, given);
   const loops::BufferId packed = prepared < 0 ? loops::BufferId{-1} : step.read_temporary(prepared);
-  if (plan.depth_parts > 1) {
+  if (is_apart) {
     PartialResults partial{result->type.shape, plan.depth_parts};
     partial.add(draft, held);
     const loops::BufferId sums = step.write_temporary(partial.temporaries[0]);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/depth_tile.h"
 #include "aot/schedule/contraction/window_cost.h"
 
 namespace ingot::schedule {
@@ -33,9 +34,12 @@ constexpr double kHiddenShare = 0.5;      // of reading from outer caches: benea
 constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
 constexpr double kStreamedShare = 1;      // ... where sums are walked in line
 constexpr double kInLineShare = 0.75;     // of reading rows that lie across: where a block of the depth is all in line
-constexpr double kAskedShare = 0.3;       // ... of reading what was asked for while others were multiplied
-constexpr double kAloneSteps = 64;        // of a tile: with fewer, the next begins before it has ended
-constexpr int64_t kSpanOfLines = 2;       // second-level caches, of which a line of each page or so is kept
+constexpr double kOneStreamShare = 0.7;   // of reading from outer caches: all in one stream, from memory
+constexpr double kShortStreamsShare = 1.6;  // ... in several at once, each ending after a few lines
+constexpr double kAskedShare = 0.3;         // ... of reading what was asked for while others were multiplied
+constexpr double kAloneSteps = 64;          // of a tile: with fewer, the next begins before it has ended
+constexpr int64_t kStreamPages = 4;         // that a stream has at least, or it is short
+constexpr int64_t kSpanOfLines = 2;         // second-level caches, of which a line of each page or so is kept
 
 class Model {
  public:
@@ -58,7 +62,8 @@ class Model {
     cost.multiply_ns = batch_ * multiply_ns();
     cost.pack_rows_ns = batch_ * pack_rows_ns();
     cost.pack_columns_ns = batch_ * pack_columns_ns();
-    cost.outer_cache_ns = batch_ * outer_cache_ns();
+    cost.outer_cache_ns =
+        std::max(batch_ * outer_cache_ns(), columns_from_memory_ns() - kHiddenShare * cost.multiply_ns);
     cost.result_ns = batch_ * result_ns();
     cost.tasks_ns = m_.task_ns * batch_ * static_cast<double>(c_.row_parts * c_.column_parts * c_.depth_parts);
     return cost;
@@ -81,7 +86,10 @@ class Model {
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
                                      (rows * vectors + loads + prefetches + makes) / m_.instructions_per_ns);
     const double stream_ns = streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns;
-    const double step_ns = std::max({issue_ns, m_.multiply_add_latency_ns, 2 * stream_ns}) + kStreamShare * stream_ns;
+    const double chains =
+        is_along_depth() ? static_cast<double>(depth_chains(std::llround(rows), std::llround(vectors))) : 1;
+    const double step_ns =
+        std::max({issue_ns, m_.multiply_add_latency_ns / chains, 2 * stream_ns}) + kStreamShare * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
     const double steps = static_cast<double>(steps_of_block() * depth_.count());
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
@@ -363,6 +371,27 @@ class Model {
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;
+  }
+
+  // Columns that are multiplied as fast as memory gives them: no other row reads them, nor does a cache hold them.
+  double columns_from_memory_ns() const {
+    const double bytes = static_cast<double>(p_.operand_bytes(way_.columns));
+    const bool are_across = c_.pack_columns == Packing::kNone && !is_along_depth();
+    if (rows_ > c_.tile_rows || are_across || way_.vector_lanes() == 1 || bytes < static_cast<double>(m_.l2_bytes))
+      return 0;
+    return bytes / m_.l3_bytes_per_ns * (has_short_streams() ? kShortStreamsShare : kOneStreamShare);
+  }
+
+  // Columns along the depth are a stream each; of packed ones a vector is, where it fills a line (panel_columns).
+  bool has_short_streams() const {
+    if (c_.pack_columns == Packing::kBlock) return false;
+    const bool are_lines = way_.lanes * p_.accumulator_bytes() == m_.line_bytes;
+    const int64_t made_as_one = way_.columns.made ? way_.columns.made->columns_as_one : 1;
+    const int64_t as_one = is_along_depth() ? made_as_one : are_lines ? 1 : c_.tile_vectors;
+    const double stream_bytes = is_along_depth()
+                                    ? static_cast<double>(p_.operand_bytes(way_.columns)) / column_count() / batch_
+                                    : static_cast<double>(depth_.width() * m_.line_bytes);
+    return c_.tile_vectors > as_one && stream_bytes < static_cast<double>(kStreamPages * m_.page_bytes);
   }
 
   // To read both operands once, where they come from an outer cache.

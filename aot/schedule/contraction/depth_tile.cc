@@ -11,6 +11,7 @@ using loops::ScalarOp;
 namespace {
 
 constexpr int64_t kUnroll = 2;
+constexpr int64_t kFewSums = 4;     // that wait for each other
 constexpr int64_t kSpelledOut = 8;  // places of an outer dimension of the depth, along which made columns change
 
 class DepthTile {
@@ -24,11 +25,14 @@ class DepthTile {
         columns_(columns),
         row_count_(tile.rows.count),
         column_count_(tile.columns),
-        partial_(b_.tile("partial", point.sum_dtype(), plan_.depth_lanes, {row_count_, column_count_})),
+        chains_(depth_chains(row_count_, column_count_)),
+        partial_(b_.tile("partial", point.sum_dtype(), plan_.depth_lanes, {chains_, row_count_, column_count_})),
         column_(b_.tile("column", dtype_, plan_.depth_lanes, {column_count_})) {}
 
   loops::TileId emit() {
-    for_each_sum([&](Index r, Index c) { b_.set(partial_, {r, c}, b_.constant_int(point_.sum_dtype(), 0)); });
+    for_each_sum([&](Index r, Index c) {
+      b_.unrolled("u", chains_, [&](Index u) { b_.set(partial_, {u, r, c}, b_.constant_int(point_.sum_dtype(), 0)); });
+    });
     if (plan_.columns_are_made) {
       multiply_made(0, 0);
     } else {
@@ -37,13 +41,19 @@ class DepthTile {
       });
     }
     const loops::TileId sums = b_.tile("sum", point_.sum_dtype(), 1, {row_count_, column_count_});
-    for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, b_.read(partial_, {r, c}))); });
+    for_each_sum([&](Index r, Index c) { b_.set(sums, {r, c}, b_.reduce(ScalarOp::kAdd, chains_sum(r, c))); });
     return sums;
   }
 
  private:
   void for_each_sum(const std::function<void(Index r, Index c)>& body) {
     b_.unrolled("r", row_count_, [&](Index r) { b_.unrolled("c", column_count_, [&](Index c) { body(r, c); }); });
+  }
+
+  Expr chains_sum(const Index& r, const Index& c) {
+    Expr sum = b_.read(partial_, {0, r, c});
+    for (int64_t u = 1; u < chains_; ++u) sum = b_.apply(ScalarOp::kAdd, {sum, b_.read(partial_, {u, r, c})});
+    return sum;
   }
 
   Expr vector(loops::BufferId buffer, const Index& start, const Expr& mask) {
@@ -85,22 +95,25 @@ class DepthTile {
   void multiply_range(const Index& offset, const Index& position, int64_t count) {
     const int64_t lanes = plan_.depth_lanes, step = kUnroll * lanes;
     const int64_t unrolled = count / step * step, filled = count / lanes * lanes;
-    const auto vector_at = [&](const Index& k, const Expr& mask) { multiply(offset + k, position + k, mask); };
+    const auto vector_at = [&](const Index& k, const Expr& mask, const Index& chain = 0) {
+      multiply(offset + k, position + k, mask, chain);
+    };
     b_.loop("k", 0, unrolled, step, [&](Index k) {
       // Apart: neighbours are not loaded in pairs, for which registers would be too few.
-      b_.unrolled("u", kUnroll, [&](Index u) { vector_at(k + u * lanes, nullptr); }, true);
+      b_.unrolled("u", kUnroll, [&](Index u) { vector_at(k + u * lanes, nullptr, chains_ > 1 ? u : 0); }, true);
     });
     if (unrolled < filled) vector_at(unrolled, nullptr);
     if (filled < count) vector_at(filled, b_.in_range(Index(filled) + b_.lane(), 0, count));
   }
 
   // A vector of the depth: of rows from `offset` on, of columns from `k` on; `mask`: which of its places there are.
-  void multiply(const Index& offset, const Index& k, const Expr& mask) {
+  void multiply(const Index& offset, const Index& k, const Expr& mask, const Index& chain) {
     b_.unrolled("c", column_count_, [&](Index c) { b_.set(column_, {c}, column(c, k, mask)); });
     for_each_row(b_, rows_, row_count_, [&](const Index& r, const Index& start) {
       const Expr row = b_.let("row", vector(rows_.buffer, start + offset, mask));
       b_.unrolled("c", column_count_, [&](Index c) {
-        b_.set(partial_, {r, c}, point_.multiply_add(row, b_.read(column_, {c}), b_.read(partial_, {r, c})));
+        b_.set(partial_, {chain, r, c},
+               point_.multiply_add(row, b_.read(column_, {c}), b_.read(partial_, {chain, r, c})));
       });
     });
   }
@@ -112,10 +125,13 @@ class DepthTile {
   const RowsPanel& rows_;
   const ColumnsPanel& columns_;
   int64_t row_count_, column_count_;
+  int64_t chains_;  // of sums that are added to in turn
   loops::TileId partial_, column_;
 };
 
 }  // namespace
+
+int64_t depth_chains(int64_t rows, int64_t columns) { return rows * columns < kFewSums ? kUnroll : 1; }
 
 loops::TileId emit_depth_tile(ContractionPoint& point, const Tile& tile, const RowsPanel& rows,
                               const ColumnsPanel& columns) {

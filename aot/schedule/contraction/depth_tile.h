@@ -10,4 +10,7 @@ namespace ingot::schedule {
 loops::TileId emit_depth_tile(ContractionPoint& point, const Tile& tile, const RowsPanel& rows,
                               const ColumnsPanel& columns);
 
+// Sums of each row and column of such a tile, which are added to in turn: several where there are few to wait for.
+int64_t depth_chains(int64_t rows, int64_t columns);
+
 }  // namespace ingot::schedule

@@ -47,6 +47,7 @@ class SourceWalk {
     const Op& op = *side.value->op;
     made_.element_ops += kNibbleOps;
     made_.columns_max = kNibbleColumns;
+    made_.columns_as_one = kNibbleColumns;
     for (const Value* operand : op.operands) made_.source_bytes += operand->type.bytes();
     const bool are_kept = std::ranges::all_of(op.operands, [&](const Value* v) { return draft_.kept(v) != nullptr; });
     return are_kept && made_.element_ops == kNibbleOps && side.is_affine() && side.stride(innermost_) == 1;

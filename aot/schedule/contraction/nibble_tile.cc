@@ -24,15 +24,14 @@ class NibbleTile {
       : b_(point.b()),
         lanes_(point.plan().depth_lanes),
         op_(*point.plan().columns_side.value->op),
-        word_lanes_(op_.operand(0)->type.shape[2]),
-        groups_(op_.operand(0)->type.shape[1]),
+        words_(op_.operand(0)->type.shape),
         blocks_(op_.operand(1)->type.shape[1]),
         block_(op_.result()->type.shape[1] / blocks_),
         rows_(rows),
         first_column_(columns.start),
         row_count_(tile.rows.count),
         column_count_(tile.columns),
-        nibbles_(std::gcd(kNibbles, block_ / word_lanes_)) {
+        nibbles_(std::gcd(kNibbles, block_ / words_.lanes)) {
     for (const Value* operand : op_.operands)
       buffers_.push_back(point.step().input(point.step().draft().kept(operand)));
     sum_ = tile_of("partial", {row_count_, column_count_});
@@ -43,9 +42,9 @@ class NibbleTile {
 
   loops::TileId emit() {
     for_each_sum([&](Index r, Index c) { b_.set(sum_, {r, c}, b_.constant(DType::kF32, 0)); });
-    b_.loop("group", 0, groups_, 1, [&](Index group) {
-      for (int64_t lane = 0; lane < word_lanes_; lane += lanes_) {
-        const Expr mask = b_.in_range(Index(lane) + b_.lane(), 0, word_lanes_);
+    b_.loop("group", 0, words_.groups, 1, [&](Index group) {
+      for (int64_t lane = 0; lane < words_.lanes; lane += lanes_) {
+        const Expr mask = b_.in_range(Index(lane) + b_.lane(), 0, words_.lanes);
         for (int64_t first = 0; first < kNibbles; first += nibbles_) multiply({group, first, lane, mask});
       }
     });
@@ -82,7 +81,7 @@ class NibbleTile {
     for_each_row(b_, rows_, row_count_, [&](const Index& r, const Index& start) {
       for (int64_t n = 0; n < nibbles_; ++n) {
         const int64_t nibble = part.first + n;
-        const Index k = (part.group * kNibbles + nibble) * word_lanes_ + part.lane;
+        const Index k = (part.group * kNibbles + nibble) * words_.lanes + part.lane;
         const Scalar x(b_, b_.let("row", b_.load(rows_.buffer, start + k + b_.lane(), part.mask)));
         b_.set(whole_, {r}, n == 0 ? x : read(whole_, {r}) + x);
         b_.set(x_, {r, n}, is_last(nibble) ? x : x * std::ldexp(1.0, static_cast<int>(-4 * nibble)));
@@ -93,11 +92,15 @@ class NibbleTile {
 
   void multiply_column(const Part& part, const Index& c) {
     const Index column = first_column_ + c;
-    const Index at = (column * groups_ + part.group) * word_lanes_ + part.lane + b_.lane();
+    const Index stretch = b_.divide(column, words_.beside);
+    const Index beside = (stretch * words_.groups + part.group) * words_.beside + column - stretch * words_.beside;
+    const Index at = beside * words_.lanes + part.lane + b_.lane();
     const Scalar word(b_, b_.let("word", b_.load(buffers_[0], at, part.mask)));
+    const int64_t columns_ahead = kTilesAhead * column_count_;
     if (part.first == 0)
-      b_.prefetch(buffers_[0], at.without(loops::kLaneVar) + kTilesAhead * column_count_ * groups_ * word_lanes_);
-    const Index block = column * blocks_ + b_.divide((part.group * kNibbles + part.first) * word_lanes_, block_);
+      b_.prefetch(buffers_[0], at.without(loops::kLaneVar) + columns_ahead * words_.groups * words_.lanes);
+    const Index block = column * blocks_ + b_.divide((part.group * kNibbles + part.first) * words_.lanes, block_);
+    if (part.first == 0) b_.prefetch(buffers_[1], block + columns_ahead * blocks_);
     const auto each_row = [&](const std::function<void(const Index& r)>& body) { b_.unrolled("r", row_count_, body); };
     if (has_zeros()) {
       const Scalar zero = Scalar(b_, b_.load(buffers_[2], block)).convert(DType::kF32);
@@ -126,7 +129,8 @@ class NibbleTile {
   loops::KernelBuilder& b_;
   int64_t lanes_;
   const Op& op_;
-  int64_t word_lanes_, groups_, blocks_, block_;
+  ops::WordShape words_;
+  int64_t blocks_, block_;
   const RowsPanel& rows_;
   Index first_column_;
   int64_t row_count_, column_count_;
