@@ -2,7 +2,8 @@
 // those that this processor is, or an emulator.
 //   INGOT_STRICT_GRAPHS, INGOT_STRICT_PROBLEMS   how many random graphs, and random contractions
 //   INGOT_STRICT_SAMPLES_EACH                    of so many samples of ops one is compiled
-//   INGOT_STRICT_STEPS                           of training; with ten and more, programs that are not strict train beside
+//   INGOT_STRICT_STEPS                           of training; with 20, programs that are not strict train beside, and the
+//                                                tables of docs/devices.md are compared
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <ingot/ingot.h>
@@ -14,6 +15,7 @@
 #include "aot/loops/expand_math.h"
 #include "aot/ops/support/build.h"
 #include "tests/support/contraction_problem.h"
+#include "tests/support/documented_table.h"
 #include "tests/support/environment.h"
 #include "tests/support/in_memory.h"
 #include "tests/support/joined_graphs.h"
@@ -253,21 +255,33 @@ std::vector<Trained> train(EveryCode& code, const NamedTensors& inputs, int64_t 
   return all;
 }
 
-void print_sizes(const bundle::BundleSpec& spec, const std::vector<Trained>& all) {
-  for (const Trained& trained : all) {
+// What a target takes for a program's steps, and the last loss, as docs/devices.md has them side by side.
+struct Sizes {
+  int64_t flash_bytes = 0, arena_bytes = 0, scratch_bytes = 0;
+  double loss = 0;
+
+  Sizes(const bundle::BundleSpec& spec, const Trained& trained) : loss(trained.losses.back()) {
     const auto target = std::ranges::find(spec.targets, trained.target, &bundle::Target::name);
-    uint64_t arena_bytes = 0, scratch_bytes = 0;
-    for (const bundle::Plan& plan : target->plans) arena_bytes = std::max(arena_bytes, plan.arena_bytes);
-    for (const bundle::Kernel& kernel : target->kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
-    fmt::print("  {:14} code {:6}, constants {:5}, arena {:6}, scratch {:6} bytes; losses {:.7f} to {:.7f}\n",
-               trained.target, target->code.size(), target->rodata.size() + spec.initial_state.size(), arena_bytes,
-               scratch_bytes, trained.losses.front(), trained.losses.back());
+    const auto most = [](int64_t& bytes, uint64_t other) { bytes = std::max(bytes, static_cast<int64_t>(other)); };
+    most(flash_bytes, target->code.size() + target->rodata.size() + spec.initial_state.size());
+    for (const bundle::Plan& plan : target->plans) most(arena_bytes, plan.arena_bytes);
+    for (const bundle::Kernel& kernel : target->kernels) most(scratch_bytes, kernel.scratch_bytes);
   }
-}
+
+  void expect_documented(const DocumentedTable& table, const std::string& row, size_t first_column) const {
+    constexpr double kLastDigit = 1e-7;
+    fmt::print("  {:14} flash {:6}, arena {:6}, scratch {:6} bytes, loss {:.7f}\n", row, flash_bytes, arena_bytes,
+               scratch_bytes, loss);
+    table.expect_bytes(row, first_column, flash_bytes);
+    table.expect_bytes(row, first_column + 1, arena_bytes);
+    table.expect_bytes(row, first_column + 2, scratch_bytes);
+    table.expect(row, first_column + 3, loss, kLastDigit);
+  }
+};
 
 // Strict programs leave the same behind. Others have about the same losses.
-void expect_same_training(Program& program, const NamedTensors& inputs) {
-  constexpr int64_t kManySteps = 10;
+void expect_same_training(const std::string& name, Program& program, const NamedTensors& inputs) {
+  constexpr int64_t kDocumentedSteps = 20;
   constexpr double kTolerance = 1e-3;
   const int64_t steps = number_from_environment("INGOT_STRICT_STEPS", 2);
   EveryCode code(program.module());
@@ -278,18 +292,21 @@ void expect_same_training(Program& program, const NamedTensors& inputs) {
     results.emplace_back(TensorType{DType::kF64, {steps}}).f = trained.losses;
     same.add(trained.target, results);
   }
-  print_sizes(code.spec(), strict);
-  if (steps < kManySteps) return;
+  if (steps < kDocumentedSteps) return;
   EXPECT_LT(strict[0].losses.back(), strict[0].losses.front()) << "it does not learn";
+  fmt::print("  {}: {:.7f} at first\n", name, strict[0].losses.front());
   EveryCode own(program.module(), false);
   const std::vector<Trained> others = train(own, inputs, steps);
-  for (const Trained& trained : others) {
+  const DocumentedTable table("devices.md", "| " + name + " |");
+  for (size_t t = 0; t < others.size(); ++t) {
+    const Trained& trained = others[t];
     for (int64_t k = 0; k < steps; ++k) {
       EXPECT_NEAR(trained.losses[k], strict[0].losses[k], kTolerance * strict[0].losses[k]) << trained.target << k;
     }
+    if (steps != kDocumentedSteps || !loops::find_target(trained.target).is_default) continue;
+    Sizes(code.spec(), strict[t]).expect_documented(table, trained.target, 0);
+    Sizes(own.spec(), trained).expect_documented(table, trained.target, 4);
   }
-  fmt::print("  each in its own order:\n");
-  print_sizes(own.spec(), others);
 }
 
 RefTensor classes_of(int64_t count, int64_t classes) {
@@ -313,7 +330,7 @@ TEST(Strict, ConvolutionalNetworkTrains) {
         return loss;
       },
       f32[{6, 3, 12, 12}].named("images"), i32[{6}].named("classes"));
-  expect_same_training(program,
+  expect_same_training("network", program,
                        {{"images", random_tensor({DType::kF32, {6, 3, 12, 12}}, 1)}, {"classes", classes_of(6, 10)}});
 }
 
@@ -356,7 +373,7 @@ TEST(Strict, TransformerTrains) {
       i32[{kTexts, SmallTransformer::kWords}].named("text"), i32[{kCount}].named("next"));
   RefTensor text = classes_of(kCount, 40);
   text.type.shape = {kTexts, SmallTransformer::kWords};
-  expect_same_training(program, {{"text", text}, {"next", classes_of(kCount, 37)}});
+  expect_same_training("transformer", program, {{"text", text}, {"next", classes_of(kCount, 37)}});
 }
 
 }  // namespace

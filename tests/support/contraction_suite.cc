@@ -10,8 +10,6 @@
 namespace ingot {
 namespace {
 
-TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
-
 // `body` makes the result from the arguments.
 std::unique_ptr<Module> module_of(const std::vector<TensorType>& arguments,
                                   const std::function<Value*(GraphBuilder& b, const Values& arguments)>& body) {
@@ -35,14 +33,14 @@ struct Dot {
   bool lhs_transposed = false, rhs_transposed = false;
 };
 
-ContractionProblem dot(const Dot& d) {
+ContractionProblem dot(const Dot& d, DType dtype) {
   ContractionProblem p;
   p.name = d.batch > 1 ? fmt::format("heads_{}_", d.batch) : "dot_";
   p.name += fmt::format("{}{}x{}{}x{}", d.lhs_transposed ? "t" : "", d.m, d.rhs_transposed ? "t" : "", d.n, d.k);
   const auto matrix = [&](int64_t rows, int64_t columns, bool transposed) {
     Shape shape = transposed ? Shape{columns, rows} : Shape{rows, columns};
     if (d.batch > 1) shape.insert(shape.begin(), d.batch);
-    return f32(shape);
+    return TensorType{dtype, shape};
   };
   const int64_t first = d.batch > 1 ? 1 : 0;
   ops::DotDims dims;
@@ -52,8 +50,9 @@ ContractionProblem dot(const Dot& d) {
   p.module = module_of({matrix(d.m, d.k, d.lhs_transposed), matrix(d.k, d.n, d.rhs_transposed)},
                        [&](GraphBuilder& b, const Values& x) { return ops::dot_general(b, x[0], x[1], dims); });
   p.flops = 2.0 * static_cast<double>(d.batch * d.m * d.n * d.k);
-  p.read_bytes = 4.0 * static_cast<double>(d.batch * (d.m * d.k + d.k * d.n));
-  p.written_bytes = 4.0 * static_cast<double>(d.batch * d.m * d.n);
+  const double element_bytes = info(dtype).bytes;
+  p.read_bytes = element_bytes * static_cast<double>(d.batch * (d.m * d.k + d.k * d.n));
+  p.written_bytes = element_bytes * static_cast<double>(d.batch * d.m * d.n);
   return p;
 }
 
@@ -65,15 +64,15 @@ struct Conv {
   bool nchw = false;
 };
 
-ContractionProblem convolution(const Conv& c, Part part) {
+ContractionProblem convolution(const Conv& c, Part part, DType dtype) {
   const int64_t pad = (c.window - 1) / 2, low = pad, high = c.stride == 1 ? c.window - 1 - pad : pad;
   const int64_t result = (c.size + low + high - c.window) / c.stride + 1;
   const auto image = [&](int64_t size, int64_t channels) {
-    return f32(c.nchw ? Shape{c.images, channels, size, size} : Shape{c.images, size, size, channels});
+    return TensorType{dtype, c.nchw ? Shape{c.images, channels, size, size} : Shape{c.images, size, size, channels}};
   };
   const TensorType x = image(c.size, c.in), y = image(result, c.out);
   const int64_t in = c.in / c.groups;
-  const TensorType w = f32(c.nchw ? Shape{c.out, in, c.window, c.window} : Shape{c.window, c.window, in, c.out});
+  const TensorType w{dtype, c.nchw ? Shape{c.out, in, c.window, c.window} : Shape{c.window, c.window, in, c.out}};
   ops::Convolution conv;
   const std::vector<int64_t> inner{2, 3}, middle{1, 2}, outer{0, 1};
   conv.dims = c.nchw ? ops::ConvDims{0, 1, inner, 1, 0, inner, 0, 1, inner}
@@ -172,11 +171,12 @@ constexpr Conv kConvs[] = {
 
 }  // namespace
 
-std::vector<ContractionProblem> contraction_problems() {
+std::vector<ContractionProblem> contraction_problems(DType dtype) {
   std::vector<ContractionProblem> problems;
-  for (const Dot& d : kDots) problems.push_back(dot(d));
+  for (const Dot& d : kDots) problems.push_back(dot(d, dtype));
   for (const Conv& c : kConvs) {
-    for (const Part part : {Part::kForward, Part::kInput, Part::kKernel}) problems.push_back(convolution(c, part));
+    for (const Part part : {Part::kForward, Part::kInput, Part::kKernel})
+      problems.push_back(convolution(c, part, dtype));
   }
   return problems;
 }

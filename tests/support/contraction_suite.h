@@ -18,11 +18,11 @@ struct ContractionProblem {
   double bytes() const { return read_bytes + written_bytes; }
 };
 
-// A fixed list; names are unique.
+// A fixed list, of numbers of `dtype`; names are unique.
 //   dot       M x N x K, "t" before an operand that is given transposed; powers of two, their neighbours, thin ones
 //   heads     batch x M x N x K: the products of attention
 //   conv      channels last as passes leave it (nhwc) and as PyTorch traces it (nchw); forward, input, kernel: the
 //             convolution and its two gradients
-std::vector<ContractionProblem> contraction_problems();
+std::vector<ContractionProblem> contraction_problems(DType dtype = DType::kF32);
 
 }  // namespace ingot

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/documented_table.h"
 #include "tests/support/environment.h"
 #include "tests/support/fashion_images.h"
 #include "tests/support/static_program.h"
@@ -39,6 +40,23 @@ TEST_F(CliStaticTest, AFolderHasThreeFilesOfItsName) {
   EXPECT_EQ(report.at("bytes"), header.size() + source.size() + object.size());
   EXPECT_EQ(read_text(path("my-net/my_net.c")), source);
   EXPECT_EQ(read_text(path("my-net/my_net_kernels.o")), object);
+}
+
+// "#define NET_ARENA_BYTES 64u"
+int64_t constant(const std::string& header, const std::string& name) {
+  const size_t at = header.find(name + " ");
+  return at == header.npos ? -1 : std::atoll(header.c_str() + at + name.size());
+}
+
+// Of what a header says that an example takes, by a column of docs/devices.md.
+void expect_documented_memory(const std::string& header, const std::string& prefix, size_t column) {
+  const DocumentedTable table("devices.md", "| bytes of | `shapes`");
+  const struct {
+    const char *part, *row;
+  } rows[] = {{"CODE", "machine code"},        {"ARENA", "arena"}, {"STATE", "state"}, {"SCRATCH", "scratch"},
+              {"PORTS", "inputs and outputs"}, {"STACK", "stack"}};
+  for (const auto& [part, row] : rows)
+    table.expect_bytes(row, column, constant(header, fmt::format("{}_{}_BYTES", prefix, part)));
 }
 
 // The programs of examples/cortex_m7.
@@ -86,6 +104,7 @@ TEST_F(CliBoardTest, TrainsToTheBitsOfThisMachine) {
   const std::string here = shapes_here();
   EXPECT_EQ(here, said("shapes", "0.003", "cortex-m7"));
   EXPECT_GT(share_of_right(here), 0.75) << here;
+  expect_documented_memory(read_text(path("cortex-m7/shapes/shapes.h")), "SHAPES", 0);
 }
 
 #ifdef INGOT_CORTEX_M7_ENGINE
@@ -138,6 +157,9 @@ TEST_F(CliBoardEngineTest, TrainsInFlashToTheBitsOfThisMachine) {
   fmt::print("  engine: {} bytes of code and constants\n{}", bytes, there.substr(std::min(here.size(), there.size())));
   EXPECT_GT(bytes, 10'000);
   EXPECT_LE(bytes, kEngineBytesMax);
+  const DocumentedTable table("devices.md", "| bytes of `shapes_engine.c`");
+  table.expect_bytes("the engine", 0, bytes);
+  table.expect_bytes("the bundle", 0, static_cast<int64_t>(std::filesystem::file_size(path("shapes.ingot"))));
 }
 
 // Code for others is refused, and what no memory of 32 bits holds; clock, trace and deadline are the application's; numbers near 0 are kept whatever the FPU's
@@ -169,12 +191,6 @@ func.func @main(%x: tensor<1100000000xf32> {ingot.name = "x"}) -> (tensor<1xf32>
   EXPECT_EQ(weights("board.safetensors"), expected);
 }
 #endif
-
-// "#define NET_ARENA_BYTES 64u"
-int64_t constant(const std::string& header, const std::string& name) {
-  const size_t at = header.find(name + " ");
-  return at == header.npos ? -1 : std::atoll(header.c_str() + at + name.size());
-}
 
 // Of an object's sections whose names start so, as GNU's linker lists them: " .bss  0x20000d40  0x2d800 net.o".
 int64_t linked_bytes(const std::string& map, const std::string& section, const std::string& object) {
@@ -221,6 +237,11 @@ void expect_planned_memory(const std::string& header, const std::string& map, co
   EXPECT_LE(flash, kFlashMax);
   EXPECT_GT(stack, 64);
   EXPECT_LE(stack, constant(header, "FASHION_STACK_BYTES"));
+  expect_documented_memory(header, "FASHION", 1);
+  const DocumentedTable table("devices.md", "| bytes of | `shapes`");
+  table.expect_bytes("the linked program: flash", 1, flash);
+  table.expect_bytes("the linked program: RAM", 1, ram);
+  table.expect_bytes("the stack of a step measured", 1, stack);
   fmt::print("  planned {} bytes of RAM, linked {}; {}", planned, linked, measured);
 }
 
