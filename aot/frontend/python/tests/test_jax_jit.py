@@ -78,3 +78,108 @@ def test_a_memory_limit_is_met_or_refused() -> None:
     limited = ingot.jax.jit(lambda x: jnp.sort(x @ x) @ x, memory_limit=1)
     with pytest.raises(RuntimeError, match=r"@call takes \d+ bytes at least"):
         limited(jnp.ones((8, 8)))
+
+
+def test_static_arguments_are_jaxs() -> None:
+    def scaled(x: Any, n: Any = 2, *, mode: str = "times") -> Any:
+        return x * n if mode == "times" else x[: int(n)]
+
+    x = jnp.arange(3.0)
+    by_name: list[tuple[Any, dict[str, Any]]] = [((x,), {"n": 2, "mode": "cut"}), ((x,), {"n": 3})]
+    by_place: list[tuple[Any, dict[str, Any]]] = [((x, n), {"mode": "times"}) for n in (2, 1, True, 1.0)]
+    hows: list[tuple[dict[str, Any], Any]] = [
+        ({"static_argnames": ("n", "mode")}, by_name + by_place),
+        ({"static_argnums": 1, "static_argnames": "mode"}, by_place),
+        ({"static_argnums": (1,)}, [((x, 2), {}), ((x,), {"n": 3})]),
+    ]
+    for how, calls in hows:
+        mine, reference = ingot.jax.jit(scaled, **how), jax.jit(scaled, **how)
+        for args, kwargs in calls:
+            close(mine(*args, **kwargs), reference(*args, **kwargs))
+    last = ingot.jax.jit(lambda x, kind: x + len(type(kind).__name__), static_argnums=-1)
+    close([last(x, kind) for kind in (1, True, 1.0)], [x + 3, x + 4, x + 5])
+    with pytest.raises(ValueError, match="Non-hashable static arguments"):
+        last(x, [1])
+
+
+def test_options_of_jax_have_no_effect_or_are_refused() -> None:
+    kept = jnp.ones(2)
+    step = ingot.jax.jit(lambda state, x: state + x, donate_argnums=0, keep_unused=True, inline=True)
+    close(step(kept, 1.0), kept + 1)
+    with pytest.raises(TypeError, match="does not take 'in_shardings'"):
+        ingot.jax.jit(jnp.tanh, in_shardings=None)
+
+
+@pytest.mark.parametrize("value", [2, 2.5, 2j, True, np.float32(2), jnp.int8(2)])
+def test_results_give_way_to_other_types_as_jaxs_do(value: Any) -> None:
+    for function in (lambda x: x * 2, lambda x: jnp.ones(2, jnp.int8) + x, lambda x: {"x": x, "n": 3}):
+        given, expected = ingot.jax.jit(function)(value), jax.jit(function)(value)
+        close(given, expected)
+        for mine, reference in zip(jax.tree.leaves(given), jax.tree.leaves(expected), strict=True):
+            assert mine.weak_type == reference.weak_type
+            assert (mine * jnp.ones(2, jnp.bfloat16)).dtype == (reference * jnp.ones(2, jnp.bfloat16)).dtype
+
+
+def test_settings_of_jax_that_change_between_calls_count() -> None:
+    def random_doubles(given: Any) -> Any:
+        x = jnp.asarray(given)
+        return x.astype(float) / 3 + jnp.linspace(0, 1, 4), jax.random.normal(jax.random.key(1), (4,)), x + 3
+
+    mine, reference = ingot.jax.jit(random_doubles), jax.jit(random_doubles)
+    for wide, partitionable in ((False, True), (True, True), (False, False), (True, False), (False, True)):
+        with jax.enable_x64(wide), jax.threefry_partitionable(partitionable):
+            close(mine(jnp.float32(2)), reference(jnp.float32(2)))
+            close(mine(2), reference(2))
+    with jax.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="rank_promotion"):
+        ingot.jax.jit(lambda x: x + jnp.ones((2, 2)))(jnp.ones(2))
+    seen: list[Any] = []
+    eager = ingot.jax.jit(lambda x: seen.append(x) or x * 2)
+    with jax.disable_jit():
+        assert eager(jnp.float32(3)) == 6 and float(seen[0]) == 3
+
+
+def test_what_an_outer_function_is_traced_with_may_be_closed_over() -> None:
+    def outer(w: jax.Array) -> jax.Array:
+        return (ingot.jax.jit(lambda: w * 2)() + ingot.jax.jit(lambda x: x + 1.5)(2)).sum()
+
+    w = jnp.arange(3.0)
+    close(jax.grad(outer)(w), jnp.full(3, 2.0))
+    close(jax.jit(outer)(w), outer(w))
+    close(jax.vmap(outer)(w), 2 * w + 3.5)
+    close(outer(w), jnp.float32(6 + 3 * 3.5))
+
+
+def test_names_of_leaves_are_free() -> None:
+    tree = {
+        'a "quoted"': jnp.ones(2),
+        "": jnp.zeros(1),
+        "line\n": jnp.ones(3),
+        "a.b": jnp.ones(1),
+        "a": {"b": jnp.ones(4)},
+    }
+    close(ingot.jax.jit(lambda t: jax.tree.map(lambda x: x + 1, t))(tree), jax.tree.map(lambda x: x + 1, tree))
+
+
+def test_references_of_the_caller_are_refused() -> None:
+    total = jax.new_ref(jnp.zeros(2))
+
+    def added(x: jax.Array) -> jax.Array:
+        total[...] += x
+        return total[...]
+
+    with pytest.raises(ValueError, match=r"uses a jax\.Ref that was made outside"):
+        ingot.jax.jit(added)(jnp.ones(2))
+    with pytest.raises(ValueError, match=r"uses a jax\.Ref that was made outside"):
+        ingot.jax.jit(lambda ref, x: ref[...] + x)(total, jnp.ones(2))
+
+
+def test_traces_again_where_jax_does() -> None:
+    factor = [1.0]
+    scale = ingot.jax.jit(lambda x: x * factor[0])
+    x = jnp.ones(2)
+    scale(x)
+    factor[0] = 2.0
+    close([scale(x)], [x])
+    scale.clear_cache()
+    close([scale(x)], [x * 2])
+    assert scale.eval_shape(x).shape == (2,) and "stablehlo.multiply" in scale.lower(x).as_text()

@@ -234,7 +234,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, Any, type[Exception], str]] 
     ),
     (lambda s, b: (s, b.astype(jnp.int4)), W, jnp.ones(2), TypeError, "loss is int4, which is not supported"),
     (lambda s, b: (s, b), {"a": {"b": 1.0}, "a.b": 2.0}, 0.0, ValueError, "two leaves are called 'state.a.b'"),
-    (lambda s, b: (s, b), {"w": jax.ShapeDtypeStruct((3,), np.float32)}, 0.0, TypeError, "its values are saved"),
+    (lambda s, b: (s, b), {"w": jax.ShapeDtypeStruct((3,), np.float32)}, 0.0, TypeError, "its values are needed"),
     (lambda s, b: (s, b), W, OPEN, TypeError, r"batch leaves sizes open, \(rows, 3\); give each a number"),
     (prints, W, 0.0, ValueError, r"test_jax_program.py:\d+: jax.debug.print and other callbacks"),
     (prints_in_order, W, 0.0, ValueError, r"test_jax_program.py:\d+: jax.debug.print and other callbacks"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,15 @@ import jax
 
 from ingot import cache
 from ingot.entry import Entry
-from ingot.folder import output_name
-from ingot.jax.leaves import abstract, from_numpy, named_leaves, to_numpy
-from ingot.jax.program import BATCH, Program
+from ingot.jax.leaves import checked, from_numpy, to_numpy, type_of
+from ingot.jax.module import entry_text
+from ingot.jax.static import Static
 from ingot.session import Session
+from ingot.stablehlo import Port
 
 ENTRY = "call"
-OUTPUT = "output"
+# Options of jax.jit without an effect on results: what is donated stays as it is.
+IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
 
 
 @dataclass(frozen=True)
@@ -25,70 +28,89 @@ class Run:
     """A function compiled for arguments of certain types: its entry point, and the tree that it returns."""
 
     entry: Entry
-    results: dict[str, jax.ShapeDtypeStruct]
+    reads: list[tuple[int, jax.ShapeDtypeStruct]]  # the leaves that the entry point takes, by their numbers
+    results: list[jax.ShapeDtypeStruct]
     structure: Any
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        """Runs once on the leaves of the arguments."""
+        outputs = self.entry(*[to_numpy(leaves[i], like) for i, like in self.reads])
+        with jax.ensure_compile_time_eval():  # where a function that calls this one is traced, too
+            returned = [from_numpy(outputs[f"result.{i}"], like) for i, like in enumerate(self.results)]
+        return jax.tree.unflatten(self.structure, returned)
 
 
 def jit(
     function: Callable[..., Any] | None = None,
     *,
-    static_argnums: int | tuple[int, ...] = (),
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
     threads: int = 1,
     target: str = "host",
     memory_limit: int | str | None = None,
+    **ignored: Any,
 ) -> Callable[..., Any]:
-    """In the place of ``jax.jit``: compiles once for each set of shapes, element types and static arguments.
+    """In the place of ``jax.jit``: compiles whenever JAX would trace the function anew.
 
-    Arguments and results are trees of arrays and numbers. Random bits are JAX's own. What the function closes over is
-    as it was when it was compiled, as with ``jax.jit``. Under JAX's own transformations it is the function itself.
-    `memory_limit` is that of ``ingot.compile``, for a call.
+    That is for each set of shapes, element types (weak or not), static arguments and settings of JAX. Arguments and
+    results are trees of arrays and numbers. Random bits are JAX's own. What the function closes over is as it was when
+    it was traced, as with ``jax.jit``. Under JAX's transformations, and where ``jax.disable_jit`` says so, it is
+    ``jax.jit`` itself; ``trace``, ``lower``, ``eval_shape`` and ``clear_cache`` are its methods. `memory_limit` is that
+    of ``ingot.compile``, for a call.
+
+    Raises TypeError for options of ``jax.jit`` that have no meaning here.
     """
+    for option in ignored:
+        if option not in IGNORED:
+            raise TypeError(
+                f"ingot.jax.jit does not take {option!r}: functions run on this machine's processor as `target` says; "
+                "leave it out, or use jax.jit"
+            )
     if function is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, threads=threads, target=target, memory_limit=memory_limit
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            threads=threads,
+            target=target,
+            memory_limit=memory_limit,
         )
-    static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
-    runs: dict[Any, Run] = {}
+    by_jax = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
+    static = Static.of(function, static_argnums, static_argnames)
+    compiled: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()  # by what JAX traced
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        fixed = {i: value for i, value in enumerate(args) if i in static}
-        given = [value for i, value in enumerate(args) if i not in static], kwargs
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(given)):
-            return function(*args, **kwargs)
-        like = abstract(given, BATCH)
-        key = jax.tree.structure(given), tuple(jax.tree.leaves(like)), tuple(fixed.items())
-        if key not in runs:
-            runs[key] = _run(_with_fixed(function, fixed), like, threads, target, memory_limit)
-        run = runs[key]
-        types = named_leaves(like, BATCH)
-        values = {name: to_numpy(leaf, types[name]) for name, leaf in named_leaves(given, BATCH).items()}
-        outputs = run.entry(**{port.name: values[port.name] for port in run.entry.inputs})
-        return jax.tree.unflatten(
-            run.structure, [from_numpy(outputs[name], type_) for name, type_ in run.results.items()]
-        )
+        leaves = jax.tree.leaves(static.others(args, kwargs))
+        if jax.config.jax_disable_jit or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            return by_jax(*args, **kwargs)
+        traced = by_jax.trace(*args, **kwargs)
+        if len(traced.jaxpr.in_avals) != len(leaves):  # the function closes over what another function is traced with
+            return by_jax(*args, **kwargs)
+        run = compiled.get(traced.jaxpr)
+        if run is None:
+            run = compiled[traced.jaxpr] = _run(traced, threads, target, memory_limit)
+        return run(leaves)
 
+    for method in ("trace", "lower", "eval_shape", "clear_cache"):
+        setattr(call, method, getattr(by_jax, method))
     return call
 
 
-def _with_fixed(function: Callable[..., Any], fixed: dict[int, Any]) -> Callable[[Any, Any], Any]:
-    """The function of its other arguments, as an entry point without a state has it."""
+def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None) -> Run:
+    arguments = dict(zip(("args", "kwargs"), traced.in_avals, strict=True))
+    given = [checked(aval, root + path) for root, tree in arguments.items() for path, aval in _leaves(tree)]
+    results = [checked(like, "result" + path) for path, like in _leaves(traced.out_info)]
+    text = entry_text(
+        traced.lower(lowering_platforms=("cpu",)),
+        [(Port(f"argument.{i}"), type_of(like)) for i, like in enumerate(given)],
+        [(Port(f"result.{i}"), type_of(like)) for i, like in enumerate(results)],
+    )
+    bundle = cache.compiled({ENTRY: text}, target, memory_limit=memory_limit)
+    entry = Session(bundle, threads).entries[ENTRY]
+    read = [int(port.name.removeprefix("argument.")) for port in entry.inputs]
+    return Run(entry, [(i, given[i]) for i in read], results, traced.out_tree)
 
-    def of_batch(_: Any, batch: Any) -> Any:
-        rest, kwargs = batch
-        others = iter(rest)
-        args = [fixed[i] if i in fixed else next(others) for i in range(len(rest) + len(fixed))]
-        return function(*args, **kwargs)
 
-    return of_batch
-
-
-def _run(
-    function: Callable[[Any, Any], Any], like: Any, threads: int, target: str, memory_limit: int | str | None
-) -> Run:
-    program = Program()
-    program.add(ENTRY, function, {}, like, training=False)
-    returned = abstract(jax.eval_shape(function, {}, like), OUTPUT)
-    results = {output_name(path, OUTPUT): type_ for path, type_ in named_leaves(returned).items()}
-    session = Session(cache.compiled(program.texts, target, memory_limit=memory_limit), threads)
-    return Run(session.entries[ENTRY], results, jax.tree.structure(returned))
+def _leaves(tree: Any) -> list[tuple[str, Any]]:
+    return [(jax.tree_util.keystr(path), leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)]

@@ -60,9 +60,18 @@ def _abstract_leaf(leaf: Any, name: str) -> jax.ShapeDtypeStruct:
             f"{name} is a {type(leaf).__name__}, no array; keep what is fixed out of the tree: let the function close "
             "over it, or make it a static field"
         ) from None
-    like = jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+    return checked(aval, name)
+
+
+def checked(aval: Any, name: str) -> jax.ShapeDtypeStruct:
+    """What JAX knows of a leaf, as a ShapeDtypeStruct on no particular device.
+
+    Raises TypeError with the leaf's name for what a program cannot hold.
+    """
+    like = jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
     if stored(like).dtype.name not in DTYPES:
-        raise TypeError(f"{name} is {aval.dtype}, which is not supported; use one of {', '.join(DTYPES)}")
+        what = "float0" if like.dtype == jax.dtypes.float0 else like.dtype
+        raise TypeError(f"{name} is {what}, which is not supported; use one of {', '.join(DTYPES)}")
     if not all(isinstance(size, int) for size in like.shape):
         raise TypeError(f"{name} leaves sizes open, {like.shape}; give each a number: a program has one shape")
     return like
@@ -87,7 +96,7 @@ def type_of(like: jax.ShapeDtypeStruct) -> TensorType:
 def to_numpy(leaf: Any, like: jax.ShapeDtypeStruct) -> np.ndarray:
     """The value of a leaf, as files have it; raises TypeError for a ``jax.ShapeDtypeStruct``, which has none."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
-        raise TypeError(f"the state has {leaf} in the place of an array; its values are saved, so they must be there")
+        raise TypeError(f"{leaf} stands in the place of an array, but its values are needed; give the array")
     words = jax.random.key_data(leaf) if is_key(like) else leaf
     array = np.array(words, dtype=stored(like).dtype, order="C")
     return np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
@@ -103,7 +112,17 @@ def in_file(like: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
 def from_numpy(value: np.ndarray, like: jax.ShapeDtypeStruct) -> jax.Array:
     """The array, or the random keys, that a file has."""
     array = jax.numpy.asarray(value.view(like.dtype)[..., 0] if jax.numpy.iscomplexobj(like) else value)
-    return jax.random.wrap_key_data(array, impl=_implementation(like)) if is_key(like) else array
+    if is_key(like):
+        return jax.random.wrap_key_data(array, impl=_implementation(like))
+    return _weak(array) if like.weak_type else array
+
+
+def _weak(array: jax.Array) -> jax.Array:
+    """The same values as JAX has those of Python's numbers: other arrays' types prevail over theirs."""
+    if not array.shape:
+        return jax.numpy.asarray(array.item())
+    zero = array.dtype.type(0).item()
+    return jax.numpy.full(array.shape, zero).at[...].set(array)
 
 
 def _implementation(keys: jax.ShapeDtypeStruct) -> Any:

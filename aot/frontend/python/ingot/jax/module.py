@@ -24,7 +24,8 @@ def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) ->
 
     State that nothing reads is no argument.
 
-    Raises ValueError for calls of the host, with the place; warns of large constants.
+    Raises ValueError for calls of the host, with the place, and for a ``jax.Ref`` of the caller's; warns of large
+    constants.
     """
     module = lowered.compiler_ir("stablehlo")
     with module.context:
@@ -32,6 +33,7 @@ def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) ->
             _refuse_callback(op)
             _warn_of_large_constant(op)
         main = ir.SymbolTable(module.operation)["main"]
+        _refuse_refs(main, len(arguments), len(results))
         main.arg_attrs = _attributes(arguments)
         main.result_attrs = _attributes(results)
         _drop_unread(main, [port.is_state for port, _ in arguments])
@@ -51,6 +53,15 @@ def _refuse_callback(op: Any) -> None:
         raise ValueError(
             f"{_place(op)}: jax.debug.print and other callbacks call Python, which a device has not; "
             "return as an output what the host should see"
+        )
+
+
+def _refuse_refs(main: Any, argument_count: int, result_count: int) -> None:
+    """What JAX adds to a function's arguments and results is the memory of references."""
+    if (len(main.arguments), len(main.type.results)) != (argument_count, result_count):
+        raise ValueError(
+            "the function uses a jax.Ref that was made outside of it; a program changes no arrays of its caller: pass "
+            "the value, and return the new one"
         )
 
 
