@@ -96,9 +96,10 @@ class Repetition:
         refuse_differences(between, after)
         first, second = ([n for n in graph.nodes if n.meta.get(CALL) == call] for call in (FIRST, SECOND))
         pairs = self._pairs()
+        before = {*self._values[0].values()}
         for node in second:
             for read in node.all_input_nodes:
-                if read not in pairs and (read.meta[CALL] == FIRST or read in self._values[0].values()):
+                if read not in pairs and (read.meta[CALL] == FIRST or read in before):
                     raise self._left_before(read, node)
         for mine, other in zip_longest(first, second):
             if mine is None or other is None or not _same_node(mine, other, pairs):
