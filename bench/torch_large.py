@@ -2,8 +2,10 @@
 
 Each model has random weights and one batch. The contestants train copies of it, and take turns, round after round, so
 that what else the machine does touches all alike; a number of the table is the median over rounds of the median step.
+A step of one thread takes the processor's time, which does not count what other processes do meanwhile.
 The losses of the first steps are compared: how far ingot's are from PyTorch's, as a part of them.
 
+Types of numbers take turns as well: bf16 is `torch.autocast` around the model, for all contestants alike.
 Memory is what a step of ingot's needs beside its batch: state and arena.
 Seconds to compile are those of the first call, less the step itself. Rows that are not measured stay as they are.
 
@@ -16,6 +18,7 @@ import argparse
 import copy
 import os
 import platform
+import resource
 import statistics
 import time
 import warnings
@@ -32,13 +35,15 @@ import ingot.torch
 TABLE = Path(__file__).parents[1] / "docs/torch_large_models.md"
 HEAD = """# Models at real sizes
 
-One training step through `ingot.torch.compile`, beside eager PyTorch and `torch.compile`, in f32 and on one batch: made
-by `bench/torch_large.py`, which says how. Milliseconds of one step; *gain* is the faster peer's time by ingot's.
+One training step through `ingot.torch.compile`, beside eager PyTorch and `torch.compile`, on one batch: made by
+`bench/torch_large.py`, which says how. Milliseconds of one step; *gain* is the faster peer's time by ingot's. Where the
+type is bf16, the model is under `torch.autocast`, for all of them.
 
 """
 COLUMNS = [
     "model",
     "parameters",
+    "type",
     "threads",
     "eager",
     "torch.compile",
@@ -47,8 +52,10 @@ COLUMNS = [
     "compile, s",
     "MB",
     "losses apart",
+    "measured",
 ]
 COMPARED = 3  # steps
+TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 
 Batch = dict[str, torch.Tensor]
 Adam, AdamW = torch.optim.Adam, torch.optim.AdamW
@@ -96,6 +103,12 @@ MODELS: dict[str, Make] = {
         lambda: hf.ViTConfig(num_labels=1000),
         Adam,
         lambda: images(4, 224),
+    ),
+    "ViT-B/16, 8 images": (
+        hf.ViTForImageClassification,
+        lambda: hf.ViTConfig(num_labels=1000),
+        Adam,
+        lambda: images(8, 224),
     ),
     "BERT-base, 8 x 512": (hf.BertForSequenceClassification, hf.BertConfig, AdamW, lambda: sentences(8, 512, 30000)),
     "ResNet-50, 16 images": (
@@ -163,17 +176,24 @@ MODELS: dict[str, Make] = {
 }
 
 
+def processor_seconds() -> float:
+    """Of this process, and of those that it started and waited for: the compiler's."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
 class Contestant:
     """A copy of a model that is trained in one way."""
 
-    def __init__(self, way: str, model: nn.Module, make: Callable[..., torch.optim.Optimizer], threads: int) -> None:
+    def __init__(self, way: str, dtype: torch.dtype, model: nn.Module, make: Any, threads: int) -> None:
         self.model = copy.deepcopy(model)
         self.threads = threads
         optimizer = make(self.model.parameters())
 
         def step(batch: Batch) -> torch.Tensor:
             optimizer.zero_grad()
-            loss: torch.Tensor = self.model(**batch).loss
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
+                loss: torch.Tensor = self.model(**batch).loss
             loss.backward()
             optimizer.step()
             return loss
@@ -188,49 +208,61 @@ class Contestant:
     def times(self, batch: Batch, seconds: float) -> tuple[list[float], list[float]]:
         """Milliseconds of steps that take some seconds together, at least one; and their losses."""
         torch.set_num_threads(self.threads)
+        clock = processor_seconds if self.threads == 1 else time.perf_counter
         taken: list[float] = []
         losses: list[float] = []
         while sum(taken) < 1e3 * seconds or not taken:
-            start = time.perf_counter()
+            start = clock()
             losses.append(self.step(batch).item())
-            taken.append(1e3 * (time.perf_counter() - start))
+            taken.append(1e3 * (clock() - start))
         return taken, losses
 
 
-def measured(name: str, threads: int, options: argparse.Namespace) -> list[str]:
-    """A row."""
+def measured(name: str, threads: int, options: argparse.Namespace) -> list[list[str]]:
+    """A row for each type."""
     torch.manual_seed(0)
     kind, configure, make, batch_of = MODELS[name]
     model, batch = kind(without_chance(configure())).train(), batch_of()
     ways = ["eager", *(["torch.compile"] if options.compile else []), "ingot"]
-    contestants = {way: Contestant(way, model, make, threads) for way in ways}
+    contestants = {
+        (dtype, way): Contestant(way, TYPES[dtype], model, make, threads) for dtype in options.types for way in ways
+    }
     first, losses = {}, {}
-    for way, contestant in contestants.items():
-        first[way] = contestant.times(batch, 0)[0][0]
-        losses[way] = [contestant.times(batch, 0)[1][0] for _ in range(COMPARED)]
-    seen: dict[str, list[float]] = {way: [] for way in ways}
+    for key, contestant in contestants.items():
+        steps = [contestant.times(batch, 0) for _ in range(COMPARED)]
+        first[key], losses[key] = steps[0][0][0], [step[1][0] for step in steps]
+    seen: dict[tuple[str, str], list[float]] = {key: [] for key in contestants}
     for _ in range(options.rounds):
-        for way, contestant in contestants.items():
-            seen[way].append(statistics.median(contestant.times(batch, options.seconds)[0]))
-    ms = {way: statistics.median(times) for way, times in seen.items()}
-    apart = max(abs(a - b) / abs(a) for a, b in zip(losses["eager"], losses["ingot"], strict=True))
+        for key, contestant in contestants.items():
+            seen[key].append(statistics.median(contestant.times(batch, options.seconds)[0]))
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    peer = min(time for way, time in ms.items() if way != "ingot")
-    return [
-        *(name, f"{parameters / 1e6:.1f} M", str(threads), f"{ms['eager']:.0f}"),
-        *(f"{ms['torch.compile']:.0f}" if options.compile else "", f"{ms['ingot']:.0f}", f"{peer / ms['ingot']:.2f}x"),
-        *(f"{(first['ingot'] - ms['ingot']) / 1e3:.0f}", f"{contestants['ingot'].step.memory_bytes / 1e6:.0f}"),
-        f"{apart:.0e}",
-    ]
+    rows = []
+    for dtype in options.types:
+        ms = {way: statistics.median(seen[dtype, way]) for way in ways}
+        pairs = zip(losses[dtype, "eager"], losses[dtype, "ingot"], strict=True)
+        peer = min(time for way, time in ms.items() if way != "ingot")
+        rows.append(
+            [
+                *(name, f"{parameters / 1e6:.1f} M", dtype, str(threads), f"{ms['eager']:.0f}"),
+                *(f"{ms['torch.compile']:.0f}" if options.compile else "", f"{ms['ingot']:.0f}"),
+                *(f"{peer / ms['ingot']:.2f}x", f"{(first[dtype, 'ingot'] - ms['ingot']) / 1e3:.0f}"),
+                f"{contestants[dtype, 'ingot'].step.memory_bytes / 1e6:.0f}",
+                *(f"{max(abs(a - b) / abs(a) for a, b in pairs):.0e}", f"{time.strftime('%-d %B %Y')}"),
+            ]
+        )
+    return rows
 
 
 def main() -> None:
-    """Measures, and writes the table after each row."""
+    """Measures, and writes the table after each model."""
     warnings.filterwarnings("ignore")
     hf.logging.set_verbosity_error()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL", default=[*MODELS], help=f"of {'; '.join(MODELS)}")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads; 1 2 by default")
+    parser.add_argument(
+        "--types", choices=[*TYPES], nargs="+", default=["f32"], help="types of numbers; f32 by default"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="how often each contestant has its turn; 3 by default")
     parser.add_argument("--seconds", type=float, default=2, help="how long a turn lasts at least; 2 by default")
     parser.add_argument("--compile", action="store_true", help="with torch.compile")
@@ -238,20 +270,22 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.models:
         for threads in options.threads:
-            write(options.output, row := measured(name, threads, options))
-            print(*row, sep=" | ", flush=True)
+            rows = measured(name, threads, options)
+            write(options.output, rows)
+            for row in rows:
+                print(*row, sep=" | ", flush=True)
 
 
-def write(table: Path, row: Sequence[str]) -> None:
-    """Puts a row into the table, in the order of MODELS."""
+def write(table: Path, new: Sequence[Sequence[str]]) -> None:
+    """Puts rows into the table, in the order of MODELS."""
     old = table.read_text().splitlines() if table.exists() else []
     found = [line.strip("| ").split(" | ") for line in old if line.startswith("| ")][2:]
-    rows = {(cells[0], cells[2]): cells for cells in [*found, [*row]]}
-    names = [*MODELS]
-    ordered = sorted(rows.values(), key=lambda cells: (names.index(cells[0]), cells[2]))
+    rows = {tuple(cells[i] for i in (0, 2, 3)): [*cells] for cells in [*found, *new]}
+    names, types = [*MODELS], [*TYPES]
+    ordered = sorted(rows.values(), key=lambda cells: (names.index(cells[0]), types.index(cells[2]), cells[3]))
     lines = [f"| {' | '.join(cells)} |" for cells in (COLUMNS, ["---"] * len(COLUMNS), *ordered)]
     where = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, PyTorch {torch.__version__}"
-    table.write_text(HEAD + "\n".join(lines) + f"\n\nLast measured on {where}, {time.strftime('%B %Y')}.\n")
+    table.write_text(HEAD + "\n".join(lines) + f"\n\nLast measured on {where}.\n")
 
 
 if __name__ == "__main__":
