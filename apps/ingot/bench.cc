@@ -21,7 +21,8 @@
 namespace ingot {
 namespace {
 
-constexpr int kWatchedRuns = 11;
+constexpr int kFewestRuns = 3, kRuns = 10, kWatchedRuns = 11;
+constexpr double kLongSeconds = 5;       // in which the fewest runs are enough
 constexpr uint32_t kRooflineSteps = 20;  // that are shown, unless --steps says how many
 
 struct BenchOptions {
@@ -36,16 +37,26 @@ struct BenchOptions {
   std::string roofline_svg, trace;
 };
 
-// Milliseconds of runs, ascending: at least ten, and for at least `seconds`.
-std::vector<double> measure_ms(Device& device, uint32_t entry, double seconds) {
+double run_ms(Device& device, uint32_t entry) {
   using Clock = std::chrono::steady_clock;
-  for (int i = 0; i < 3; ++i) device.run(entry);
+  const auto start = Clock::now();
+  device.run(entry);
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// How often a step that takes so long is run, at most `runs` times.
+int runs_of(double step_ms, int runs) {
+  return std::clamp(static_cast<int>(1e3 * kLongSeconds / step_ms), kFewestRuns, runs);
+}
+
+// Milliseconds of runs, ascending, for at least `seconds`; those that warm up are left out.
+std::vector<double> measure_ms(Device& device, uint32_t entry, double seconds) {
+  double warm_ms = run_ms(device, entry);
+  for (int i = 0; i < 2 && warm_ms < 1e3; ++i) warm_ms = std::min(warm_ms, run_ms(device, entry));
+  const size_t runs = static_cast<size_t>(runs_of(warm_ms, kRuns));
   std::vector<double> times_ms;
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  while (times_ms.size() < 10 || Clock::now() < end) {
-    const auto start = Clock::now();
-    device.run(entry);
-    times_ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  for (double all_ms = 0; times_ms.size() < runs || all_ms < 1e3 * seconds; all_ms += times_ms.back()) {
+    times_ms.push_back(run_ms(device, entry));
   }
   std::sort(times_ms.begin(), times_ms.end());
   return times_ms;
@@ -72,12 +83,13 @@ void print_steps(std::span<const StepTime> times, const BenchOptions& options) {
   }
 }
 
-void show_roofline(Device& device, uint32_t entry, const bundle::BundleSpec& spec, const BenchOptions& options) {
+void show_roofline(Device& device, uint32_t entry, const bundle::BundleSpec& spec, const BenchOptions& options,
+                   int runs) {
   const std::string name = device.bundle().info().target;
   const auto target = std::ranges::find(spec.targets, name, &bundle::Target::name);
   const MachinePeaks peaks = measure_peaks(options.threads);
   const std::vector<CallTime> calls =
-      call_times(target->plans[entry], *target, measure_steps(device, entry, kWatchedRuns), peaks);
+      call_times(target->plans[entry], *target, measure_steps(device, entry, runs), peaks);
   if (!options.roofline_svg.empty()) {
     const std::string title = fmt::format("{} of {} on {}, {} thread{}: {:.4g} ms", spec.entries[entry].name, spec.name,
                                           name, options.threads, options.threads > 1 ? "s" : "", sum_of(calls).ms);
@@ -134,9 +146,10 @@ void bench(const BenchOptions& options) {
   } else {
     for (const auto& [name, value] : figures) fmt::print("{:18} {}\n", name, to_string(value));
   }
-  if (options.roofline || !options.roofline_svg.empty()) show_roofline(device, entry, spec, options);
+  const int watched_runs = runs_of(median_ms, kWatchedRuns);
+  if (options.roofline || !options.roofline_svg.empty()) show_roofline(device, entry, spec, options, watched_runs);
   if (!options.trace.empty()) write_file(options.trace, trace_events(device, entry));
-  if (options.steps && !options.roofline) print_steps(measure_steps(device, entry, kWatchedRuns), options);
+  if (options.steps && !options.roofline) print_steps(measure_steps(device, entry, watched_runs), options);
 }
 
 }  // namespace
