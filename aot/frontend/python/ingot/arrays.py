@@ -94,6 +94,8 @@ class NumPy:
         array: Any = value if type(value) is np.ndarray else np.asarray(value)
         if array.dtype != port.dtype or array.shape != port.shape:
             port.check(str(array.dtype), array.shape)
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{port.name!r} was given a masked array, whose mask would be lost; fill it: x.filled(0)")
         if not array.flags.c_contiguous:
             array = np.ascontiguousarray(array)
         if port.element_name in BEYOND_NUMPY:
@@ -115,10 +117,19 @@ class Torch:
 
     def memory(self, value: Any, port: Port) -> Buffer:
         """The memory of a tensor."""
+        try:
+            return self._memory(value, port)
+        except RuntimeError as error:
+            what = f"{port.name!r} is {port}, but was given a tensor whose memory cannot be read: {error}"
+            raise TypeError(f"{what}; give a dense tensor of the processor") from None
+
+    def _memory(self, value: Any, port: Port) -> Buffer:
         if value.dtype is not getattr(self._torch, port.element_name) or value.shape != port.shape:
             port.check(str(value.dtype).removeprefix("torch."), tuple(value.shape))
         if value.requires_grad:
             value = value.detach()
+        if value.is_neg() or value.is_conj():
+            value = value.resolve_neg().resolve_conj()
         if not value.is_contiguous():
             value = value.contiguous()
         if port.element_name in BEYOND_NUMPY:

@@ -14,6 +14,7 @@ from ingot.sized import Size, Sized, program_and_sizes
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+MAX_THREADS = 1024
 LOAD_PARTIAL, LOAD_IGNORE_UNKNOWN, LOAD_OR_PREVIOUS = 1, 2, 4
 
 
@@ -50,6 +51,8 @@ class Session:
     def __init__(
         self, bundle: Bundle | str | os.PathLike[str], threads: int = 1, *, memory: Buffer | None = None
     ) -> None:
+        if not 0 <= threads <= MAX_THREADS:
+            raise ValueError(f"a session has 0 to {MAX_THREADS} threads, and was to have {threads}")
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
         self._memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
         self._native = _engine.Session(self.bundle.native, self._memory, threads)
@@ -76,6 +79,8 @@ class Session:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Saves the state as a safetensors file: whole, or not at all; the file before stays as ``path.previous``."""
+        if not os.fspath(path):
+            raise ValueError("the file to save the state in has no name")
         self._native.save(path)
 
     def load(

@@ -141,3 +141,48 @@ def test_refusals_are_ingots() -> None:
     compiled = ingot.torch.partial(torch.matrix_exp)
     with pytest.raises(ingot.torch.TraceError, match=r"linalg_matrix_exp\.default is not supported"):
         compiled(torch.eye(3))
+
+
+def of_sign(x: torch.Tensor) -> torch.Tensor:
+    return x if x.sum() > 0 else -x
+
+
+def printed(x: torch.Tensor) -> torch.Tensor:
+    print(x)
+    return x
+
+
+def of_other_shapes(x: torch.Tensor) -> torch.Tensor:
+    return x @ x
+
+
+@pytest.mark.parametrize("function", [of_sign, printed, of_other_shapes])
+def test_what_cannot_be_followed_is_refused_with_the_line(function: Any) -> None:
+    line = function.__code__.co_firstlineno + 1
+    with pytest.raises(
+        ingot.torch.TraceError, match=f"test_partial.py:{line}: {function.__name__} cannot be compiled: "
+    ):
+        ingot.torch.partial(function)(XS[0])
+
+
+@pytest.mark.parametrize("kind", ["register_full_backward_hook", "register_full_backward_pre_hook"])
+def test_hooks_on_gradients_of_modules_are_refused(kind: str) -> None:
+    model = network()
+    compiled = ingot.torch.partial(model)
+    compiled(XS[0])
+    hook = getattr(model[0], kind)(lambda *_: None)
+    with pytest.raises(ingot.torch.TraceError, match=r"test_partial.py:\d+: .*Module-level backwards hooks"):
+        compiled(XS[0])
+    hook.remove()
+    torch.testing.assert_close(compiled(XS[0]), model(XS[0]))
+
+
+@pytest.mark.parametrize(
+    "function", [torch.linalg.solve, lambda a, b: torch.linalg.cholesky(a @ a.T) + torch.linalg.inv(b)]
+)
+def test_checks_that_matrices_have_factors_are_taken_to_pass(function: Any) -> None:
+    a, b = (torch.eye(3) * 2 + torch.rand(3, 3, generator=torch.Generator().manual_seed(i)) / 3 for i in (1, 2))
+    a.requires_grad_()
+    mine, reference = ingot.torch.partial(function)(a, b), function(a, b)
+    torch.testing.assert_close(mine, reference)
+    torch.testing.assert_close(*(torch.autograd.grad(result.sum(), a) for result in (mine, reference)))

@@ -298,3 +298,40 @@ def test_jax(net: ingot.Session, bundles: dict[str, Path]) -> None:
     x = jnp.arange(5, dtype=jnp.bfloat16)
     outputs = ingot.Session(bundles["narrow"]).entries["twice"](x, jnp.empty((0, 2)))
     assert (outputs["y"] == 2 * x).all() and outputs["y"].dtype == jnp.bfloat16
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
+def test_tensors_without_memory_of_their_own_are_copied_or_refused(net: ingot.Session) -> None:
+    import torch
+
+    x = torch.from_numpy(X)
+    net.entries["turn"](torch.complex(torch.zeros(4, 3), -x).conj().imag)  # lies as its negative
+    np.testing.assert_array_equal(net.state["fc.weight"], X[::-1])
+    for odd in (x.to_sparse(), x.to_sparse_csr(), torch.nested.nested_tensor([*x]), x.to("meta"), x.to_mkldnn()):
+        with pytest.raises(TypeError):
+            net.entries["turn"](odd)
+    with pytest.raises(TypeError, match=r"'x' is float32 .* whose memory cannot be read"):
+        net.entries["turn"](x.to_sparse())
+
+
+def test_masks_are_not_lost_in_silence(net: ingot.Session) -> None:
+    for masked in (np.ma.masked_array(X, X > 3), np.ma.masked_array(X)):
+        with pytest.raises(TypeError, match="whose mask would be lost"):
+            net.entries["turn"](masked)
+        with pytest.raises(TypeError, match="whose mask would be lost"):
+            net.state["fc.weight"] = masked
+
+
+@pytest.mark.parametrize("threads", [-1, 1025, 2**32, 2**40])
+def test_there_is_an_end_of_threads(bundles: dict[str, Path], threads: int) -> None:
+    with pytest.raises(ValueError, match="a session has 0 to 1024 threads"):
+        ingot.Session(bundles["net"], threads)
+
+
+def test_a_file_without_a_name_leaves_nothing_behind(
+    net: ingot.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="has no name"):
+        net.save("")
+    assert not [*tmp_path.iterdir()]

@@ -27,6 +27,7 @@ from ingot.torch.program import ROUNDS
 from ingot.torch.state import stored
 
 MEMORY_LIMIT = "memory_limit"
+NO_TOKEN = torch.empty(0)  # PyTorch traces effects with such a tensor, and gives None in its place
 
 
 @register_backend(name="ingot")  # type: ignore[untyped-decorator]
@@ -77,6 +78,7 @@ class Graphs:
 
         if not all(isinstance(value, torch.Tensor) for value in inputs):
             raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
+        _take_checks_to_pass(graph.graph)
         results = _keep_tensors(graph.graph)
         checked = with_checks(graph)
         made = [result for result in results if result]
@@ -91,10 +93,11 @@ class Graphs:
         self._texts[name] = text
         complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
-        def run(*arguments: torch.Tensor) -> list[torch.Tensor | None]:
-            outputs = self._entry(name)(*map(stored, arguments))
+        def run(*arguments: torch.Tensor | None) -> list[torch.Tensor | None]:
+            given = [NO_TOKEN if argument is None else argument for argument in arguments]
+            outputs = self._entry(name)(*map(stored, given))
             if not outputs.pop(INDICES_WITHIN, True):  # PyTorch raises an error
-                outputs = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*arguments)), strict=True))
+                outputs = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))
             tensors: dict[str, torch.Tensor] = {key: torch.as_tensor(value) for key, value in outputs.items()}
             for key in complex_results:
                 tensors[key] = torch.view_as_complex(tensors[key])
@@ -111,6 +114,23 @@ class Graphs:
 
     def _compiled(self, texts: Mapping[str, str]) -> Bundle:
         return cache.compiled(texts, skip=ROUNDS, memory_limit=self._memory_limit)
+
+
+def _take_checks_to_pass(graph: torch.fx.Graph) -> None:
+    """Leaves out what raises an error for a matrix that has no inverse or no factors, as in whole steps.
+
+    Raises TraceError for other effects of a graph, which PyTorch keeps in order by tokens.
+    """
+    for node in graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects):
+        token, op = node.args[:2]
+        if op is not torch.ops.aten._linalg_check_errors.default:
+            raise TraceError(
+                f"the graph calls {op}, which does more than compute", fix="call it outside of the function"
+            )
+        for taken in list(node.users):
+            taken.replace_all_uses_with(token)
+            graph.erase_node(taken)
+        graph.erase_node(node)
 
 
 def _returned(graph: torch.fx.Graph) -> list[torch.fx.Node]:

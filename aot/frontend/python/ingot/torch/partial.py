@@ -8,11 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._dynamo.exc import BackendCompilerFailed
+from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError, Unsupported
 from torch.utils import _pytree as pytree
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
+from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.places import short, user_place
+from ingot.torch.reach import is_users
 from ingot.torch.torch_internals import is_transformed
 
 Function = Callable[..., Any]
@@ -51,8 +54,20 @@ class Partial:
             if isinstance(error.inner_exception, TraceError):
                 raise error.inner_exception from None
             raise
+        except (Unsupported, TorchRuntimeError) as error:
+            raise self._refusal(error) from None
         self._key = key
         return result
+
+    def _refusal(self, error: Any) -> TraceError:
+        """What Dynamo cannot follow, with the user's last line on the way there."""
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reasons = [line for line in lines if line.startswith("Explanation: ") and line != "Explanation:"]
+        what = " ".join([lines[0], *(reason.removeprefix("Explanation: ") for reason in reasons[:1])])
+        frames = [frame for frame in error.real_stack if is_users(frame.filename)]
+        place = Place(short(frames[-1].filename), frames[-1].lineno) if frames else user_place()
+        fix = "leave it out of the part that is compiled, or call PyTorch for all of it"
+        return TraceError(f"{self._name} cannot be compiled: {what}", place, fix)
 
     def _say(self, why: Any, what: str, fix: str = "") -> None:
         """Warns once that a call is PyTorch's."""
@@ -66,7 +81,8 @@ def partial(function: Function) -> Partial:
 
     Parameters stay PyTorch's and get their gradients; what forward saves for backward is chosen by a minimum cut, and
     each call has its own. Tensors of other shapes or types than those of the first call are PyTorch's to compute with,
-    which a warning says, as are calls within ``torch.func``. There is no gradient of gradients.
+    which a warning says, as are calls within ``torch.func``. There is no gradient of gradients. What Dynamo cannot
+    follow (branches on values, prints, hooks on modules' gradients) is a TraceError with the line.
     """
     return Partial(function)
 
