@@ -134,7 +134,6 @@ ARGUMENTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "memory at any place": lambda x: torch.cat([torch.zeros(1), x.flatten()])[1:].view(6, 3),
     "a read-only array": lambda x: torch.from_numpy(np.broadcast_to(x.numpy(), (2, 6, 3)))[0],
     "gradients": lambda x: x.clone().requires_grad_(),
-    "a tensor that is computed": lambda x: x.clone().requires_grad_() * 1,
     "negated": lambda x: torch._neg_view(-x),
     "an imaginary part": lambda x: torch.complex(x, -x).conj().imag,
     "the state": lambda x: nn.Parameter(x),

@@ -126,7 +126,7 @@ class Calls:
         self.outputs: Any = None
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
-        self.of_arguments: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
+        self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
         self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
         self._choices = choices
@@ -204,7 +204,9 @@ class Calls:
                         self.outputs = outputs
                         self.repetition.unset += left
                         self.gradients = left_gradients(state, stand_ins)
-                        self.of_arguments = [i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None]
+                        self.argument_gradients = [
+                            i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
+                        ]
                         self.shared = shared_by(outputs, stand_ins, inputs)
                         refuse_shared_memory({name: found[name] for name in state.tensors})
                         _leave_gradients(stand_ins, found)

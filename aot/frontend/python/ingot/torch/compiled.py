@@ -272,8 +272,8 @@ class Run:
 
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
-        for i in self._program.of_arguments[ENTRY]:
-            mark_argument(arguments[i])
+        for i in self._program.argument_gradients[ENTRY]:
+            mark_argument(arguments[i], self._program.inputs[ENTRY][i]["name"])
         self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()

@@ -85,7 +85,7 @@ class Kept:
             raise Undescribed("numbers that may not be as in Python")
         if program.absent[self._entry]:
             raise Undescribed("attributes of arguments")
-        if program.of_arguments[self._entry]:
+        if program.argument_gradients[self._entry]:
             raise Undescribed("gradients of arguments")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")

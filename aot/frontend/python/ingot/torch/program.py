@@ -119,7 +119,7 @@ class Program(EntryPoints):
             str, list[str]
         ] = {}  # texts that give whether the indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
-        self.of_arguments: dict[
+        self.argument_gradients: dict[
             str, list[int]
         ] = {}  # which tensors of arguments are left gradients, which are not kept
         self.constants: dict[str, list[torch.Tensor]] = {}
@@ -199,7 +199,7 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
-        self.of_arguments[name] = [*dict.fromkeys(i for way in ways for i in way.of_arguments)]
+        self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
         self.returned[name] = pytree.tree_map_only(
@@ -272,7 +272,7 @@ class Program(EntryPoints):
         self.checks[name] = checks
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
-        self.gradients[name], self.of_arguments[name] = gradients, []
+        self.gradients[name], self.argument_gradients[name] = gradients, []
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

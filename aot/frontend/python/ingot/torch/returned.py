@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
+from ingot.torch.torch_internals import is_open
 
 Whole: TypeAlias = Literal["state", "argument", "output"]  # what may be shared
 SharedMemory: TypeAlias = tuple[Whole, str, torch.Tensor]  # whose, and what it was when the function was traced
@@ -60,7 +61,7 @@ def shared_by(
         wholes.setdefault(_memory(argument), ("argument", str(i), argument))
     for name, tensor in state.items():
         wholes[_memory(tensor)] = ("state", name, tensor)
-    leaves = [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
+    leaves = [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor) and not is_open(leaf)]
     found = {id(leaf): wholes[_memory(leaf)] for leaf in leaves if _memory(leaf) in wholes}
     own = {_memory(leaf): leaf for leaf in reversed(leaves) if id(leaf) not in found and _is_all(leaf)}
     for leaf in leaves:

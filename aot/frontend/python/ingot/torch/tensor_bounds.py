@@ -118,10 +118,11 @@ def _place(node: torch.fx.Node, known: Known) -> Bounds | None:
 def _counted(node: torch.fx.Node, known: Known) -> Bounds | None:
     """Of what counts from a start to an end, by steps."""
     numbers = [operand for operand in node.args if isinstance(operand, int)]
-    if len(numbers) != len(node.args) or not node.meta["val"].numel():
+    if len(numbers) != len(node.args):
         return None
-    start, step = (numbers[0] if len(numbers) > 1 else 0), (numbers[2] if len(numbers) > 2 else 1)
-    last = start + step * (node.meta["val"].numel() - 1)
+    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    count = max(0, -((start - end) // step))
+    last = start + step * max(0, count - 1)
     return min(start, last), max(start, last)
 
 

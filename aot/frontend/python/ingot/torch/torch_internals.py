@@ -173,3 +173,8 @@ def put_functional(tensor: torch.Tensor, value: torch.Tensor) -> None:
     torch._functionalize_replace(tensor, value)
     torch._functionalize_commit_update(tensor)
     torch._functionalize_sync(tensor)
+
+
+def is_open(tensor: torch.Tensor) -> bool:
+    """Whether sizes of a tensor are not known while a function is traced."""
+    return any(isinstance(size, torch.SymInt) for size in tensor.shape)

@@ -96,12 +96,12 @@ class UnkeptGradients:
                 parameter.grad = gradient
 
 
-def mark_argument(argument: torch.Tensor) -> None:
+def mark_argument(argument: torch.Tensor, name: str) -> None:
     """Leaves an argument the gradient that a step computes of it.
 
     Raises TraceError where the step's caller made the argument of others, which would get gradients as well.
     """
     if not argument.is_leaf:
-        what = "the gradient of an argument goes on to what made it outside of the function, and a compiled step's ends"
+        what = f"the gradient of {name!r} goes on to what made it outside of the function, and a compiled step's ends"
         raise TraceError(what, user_place(), "make it in the function, or give argument.detach()")
-    argument.grad = Unkept("an argument", argument, OF_ARGUMENT)
+    argument.grad = Unkept(name, argument, OF_ARGUMENT)
