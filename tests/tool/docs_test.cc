@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 const fs::path kRoot = INGOT_SOURCE_DIR;
 
 std::vector<fs::path> documents() {
-  std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CHANGELOG.md", kRoot / "ARCHITECTURE.md", kRoot / "CONTRIBUTING.md",
+  std::vector<fs::path> paths = {kRoot / "README.md",        kRoot / "CHANGELOG.md",
+                                 kRoot / "ARCHITECTURE.md",  kRoot / "CONTRIBUTING.md",
                                  kRoot / "engine/README.md", kRoot / "aot/frontend/python/README.md"};
   for (const auto& file : fs::directory_iterator(kRoot / "docs")) {
     if (file.path().extension() == ".md") paths.push_back(file.path());
