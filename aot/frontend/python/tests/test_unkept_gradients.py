@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 import ingot.torch
 from ingot.torch import TraceError
@@ -153,3 +154,43 @@ def test_gradients_that_are_kept_are_those_of_pytorch() -> None:
         F.cross_entropy(other(X), Y).backward()
         optimizer.step()
         torch.testing.assert_close(model.weight.grad, other.weight.grad)
+
+
+def test_gradients_from_before_a_call_are_refused_where_it_would_use_them() -> None:
+    def made() -> tuple[nn.Module, torch.optim.Optimizer]:
+        torch.manual_seed(0)
+        net = nn.Linear(3, 2)
+        return net, torch.optim.SGD(net.parameters(), 0.1)
+
+    def clearing_last(net: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
+        def step(x: torch.Tensor) -> torch.Tensor:
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            return loss.detach()
+
+        return step
+
+    (mine, optimizer), (theirs, other), x = made(), made(), torch.ones(4, 3)
+    step, expected = ingot.torch.compile(clearing_last(mine, optimizer), mine, optimizer), clearing_last(theirs, other)
+    torch.testing.assert_close(step(x), expected(x))
+    mine(x).sum().backward()
+    with pytest.raises(ingot.torch.TraceError, match=r"'weight' that is there before the call.*keep_gradients=True"):
+        step(x)
+    optimizer.zero_grad(set_to_none=False)
+    torch.testing.assert_close(step(x), expected(x))
+    kept = ingot.torch.compile(clearing_last(mine, optimizer), mine, optimizer, keep_gradients=True)
+    for net in (mine, theirs):
+        net(x).sum().backward()
+    torch.testing.assert_close(kept(x), expected(x))
+    torch.testing.assert_close(mine.weight, theirs.weight)
+
+
+def test_a_function_that_only_steps_is_told_that_it_has_no_gradients() -> None:
+    net = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    step = ingot.torch.compile(lambda: optimizer.step(), net, optimizer)
+    net(torch.ones(4, 3)).sum().backward()
+    with pytest.raises(ingot.torch.TraceError, match="there before the call, or reads it"):
+        step()

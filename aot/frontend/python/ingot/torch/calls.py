@@ -126,6 +126,7 @@ class Calls:
         self.outputs: Any = None
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
+        self.used_gradients: list[str] = []  # which of them it adds to or reads before it clears them
         self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
         self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
@@ -173,7 +174,7 @@ class Calls:
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
-            read_gradients = running.enter_context(gradients(state, stand_ins))
+            read_gradients, used_gradients = running.enter_context(gradients(state, stand_ins))
             names = {id(tensor): name for name, tensor in stand_ins.items()}
             for number in state.numbers.values():
                 running.callback(number.set, number.get())
@@ -203,7 +204,7 @@ class Calls:
                     if call == 0:
                         self.outputs = outputs
                         self.repetition.unset += left
-                        self.gradients = left_gradients(state, stand_ins)
+                        self.gradients, self.used_gradients = left_gradients(state, stand_ins), used_gradients()
                         self.argument_gradients = [
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
                         ]

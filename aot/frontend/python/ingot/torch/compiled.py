@@ -36,7 +36,7 @@ from ingot.torch.returned import Output, Shared, ended
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
-from ingot.torch.unkept import UnkeptGradients, mark_argument
+from ingot.torch.unkept import UnkeptGradients, mark_argument, refuse_gradients
 
 LOG = logging.getLogger(__name__)
 ENTRY = "step"
@@ -246,6 +246,7 @@ class Run:
         examples = _tensors(self._subject.example_args)
         self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
         self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
+        self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)
         self._absent = program.absent[ENTRY]
@@ -272,6 +273,7 @@ class Run:
 
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
+        refuse_gradients(self._used_gradients)
         for i in self._program.argument_gradients[ENTRY]:
             mark_argument(arguments[i], self._program.inputs[ENTRY][i]["name"])
         self._take_numbers()
@@ -334,6 +336,7 @@ class Run:
 
     def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
         """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
+        refuse_gradients(self._used_gradients)
         self._take_numbers()
         how["steps"] = self._computed.calls(self._values(), how["steps"])
         session = Session(self._bundle)

@@ -16,13 +16,16 @@ from ingot.torch.places import user_place
 from ingot.torch.state import State, gradient_name, parameters_of
 from ingot.torch.torch_internals import without_functions
 
+Read = Callable[[], dict[str, torch.Tensor]]
+Names = Callable[[], list[str]]
 Note = Callable[[torch.Tensor], None]
 
 
 @contextmanager
-def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[Callable[[], dict[str, torch.Tensor]]]:
+def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[tuple[Read, Names]]:
     """Gives stand-ins for parameters their gradients: those of the state, or none; and a function that reads them.
 
+    And one that names parameters whose gradients were added to or read before they were cleared, if they are not kept.
     Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all.
     """
     parameters = {name: stand_ins[name] for name in state.trained}
@@ -31,15 +34,19 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[C
     if not state.keep_gradients:
         stepped = {id(parameter) for optimizer in state.optimizers.values() for parameter in parameters_of(optimizer)}
         read = {name: parameter for name, parameter in parameters.items() if id(parameter) in stepped or not stepped}
-        with not_carried(read):
-            yield dict
+        with not_carried(read) as used:
+            yield dict, used
         return
     for name, parameter in parameters.items():
         parameter.grad = stand_ins[gradient_name(name)]
-    yield lambda: {
-        gradient_name(name): torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-        for name, parameter in parameters.items()
-    }
+
+    def kept() -> dict[str, torch.Tensor]:
+        return {
+            gradient_name(name): torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            for name, parameter in parameters.items()
+        }
+
+    yield kept, list
 
 
 def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[str]:
@@ -51,8 +58,10 @@ def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[
 
 
 @contextmanager
-def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
+def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[Names]:
     """Raises TraceError, at the end, for a gradient that was added to or read before it was cleared, and left there.
+
+    Gives a function that names those that were so far, left there or not.
 
     Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
@@ -90,7 +99,7 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[None]:
         for owner in (torch.optim.Optimizer, torch.nn.Module):
             undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
         undo.enter_context(_UsedByHand(clear, replace, use))
-        yield
+        yield lambda: [name for name, parameter in parameters.items() if id(parameter) in used_first]
     for name, parameter in parameters.items():
         if id(parameter) in left.intersection(used_first) and parameter.grad is not None:
             raise TraceError(

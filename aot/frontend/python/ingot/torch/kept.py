@@ -102,6 +102,7 @@ class Kept:
             "ranges": dict(program.computed[self._entry].ranges),
             "unset": program.unset[self._entry],
             "gradients": program.gradients[self._entry],
+            "used_gradients": program.used_gradients[self._entry],
             "numbers": {name.removeprefix(PREFIX): number.kind.__name__ for name, number in numbers.items()},
             "draws": draws and draws.parts,
         }
@@ -135,6 +136,7 @@ class Kept:
             constants=[leaves[path].read() for path in found["constants"]],
             unset=found["unset"],
             gradients=found["gradients"],
+            used_gradients=found["used_gradients"],
             ranges=found["ranges"],
             kinds={path: KINDS[kind] for path, kind in found["numbers"].items()},
             draws=FoundDraws(*found["draws"]) if found["draws"] else FoundDraws(),

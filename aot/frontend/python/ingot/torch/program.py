@@ -115,13 +115,10 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
-        self.checks: dict[
-            str, list[str]
-        ] = {}  # texts that give whether the indices in arguments are within, if guarded
+        self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
-        self.argument_gradients: dict[
-            str, list[int]
-        ] = {}  # which tensors of arguments are left gradients, which are not kept
+        self.argument_gradients: dict[str, list[int]] = {}  # of which tensors in arguments they leave them
+        self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
@@ -199,6 +196,7 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
+        self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
@@ -261,6 +259,7 @@ class Program(EntryPoints):
         constants: list[torch.Tensor],
         unset: list[str],
         gradients: list[str],
+        used_gradients: list[str],
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
@@ -272,7 +271,7 @@ class Program(EntryPoints):
         self.checks[name] = checks
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
-        self.gradients[name], self.argument_gradients[name] = gradients, []
+        self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

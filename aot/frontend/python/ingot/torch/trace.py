@@ -83,6 +83,7 @@ class Trace:
     unset: list[str]
     absent: set[str]
     gradients: list[str]  # parameters that are left with gradients, which a program does not keep
+    used_gradients: list[str]  # those that are added to or read as they were before
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
     shared: Mapping[int, SharedMemory]  # by identities of outputs
@@ -205,7 +206,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    ends = computed, left, unset, calls.asked.absent, calls.gradients, calls.argument_gradients
+    ends = computed, left, unset, calls.asked.absent, calls.gradients, calls.used_gradients, calls.argument_gradients
     return Trace(
         pure, calls.outputs, constants, made, calls.is_guarded, asked, *ends, calls.computes_gradients, calls.shared
     )

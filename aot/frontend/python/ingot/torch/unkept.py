@@ -105,3 +105,20 @@ def mark_argument(argument: torch.Tensor, name: str) -> None:
         what = f"the gradient of {name!r} goes on to what made it outside of the function, and a compiled step's ends"
         raise TraceError(what, user_place(), "make it in the function, or give argument.detach()")
     argument.grad = Unkept(name, argument, OF_ARGUMENT)
+
+
+def refuse_gradients(used: Mapping[str, torch.Tensor]) -> None:
+    """Raises TraceError where parameters have gradients that a function would use: a program has none to start with.
+
+    Those that were set to zero are none.
+    """
+    for name, parameter in used.items():
+        gradient = parameter.grad
+        if gradient is None or (isinstance(gradient, Unkept) and gradient.values is not None):
+            continue
+        if isinstance(gradient, Unkept):
+            raise gradient.refusal()
+        if gradient.any():
+            what = f"the function adds to the gradient of {name!r} that is there before the call, or reads it"
+            fix = "call zero_grad() before, or keep gradients: ingot.torch.compile(..., keep_gradients=True)"
+            raise TraceError(what, user_place(), fix)
