@@ -87,6 +87,7 @@ def test_gradients_of_what_is_returned_end_there() -> None:
     with torch.no_grad():
         assert not loss_of(XS[0]).requires_grad
     assert not ingot.torch.compile(lambda x: mine(x).mean().detach(), mine)(XS[0]).requires_grad
+    assert ingot.torch.compile(lambda x: (mine(x), mine[0].weight), mine)(XS[0])[1] is mine[0].weight
 
 
 def test_gradients_of_arguments_are_asked_for_in_vain() -> None:

@@ -364,7 +364,9 @@ class Run:
             value = torch.view_as_complex(value) if output.is_complex else value
             if output.shared:
                 value = self._shared(output.shared, outputs, arguments, value)
-            return ended(value) if output.ends_gradients and value.is_leaf and torch.is_grad_enabled() else value
+            return (
+                ended(value) if output.ends_gradients and not value.requires_grad and torch.is_grad_enabled() else value
+            )
 
         tree = self._program.returned[ENTRY]
         return tensor(tree) if isinstance(tree, Output) else pytree.tree_map_only(Output, tensor, tree)
