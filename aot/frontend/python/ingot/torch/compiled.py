@@ -36,7 +36,7 @@ from ingot.torch.returned import Output, Shared, ended
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
 from ingot.torch.state import counter_name, gradient_name, stored
-from ingot.torch.unkept import UnkeptGradients, mark_argument, refuse_gradients
+from ingot.torch.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
 
 LOG = logging.getLogger(__name__)
 ENTRY = "step"
@@ -81,6 +81,7 @@ class CompiledStep(Substituted):
         self._signature = inspect.signature(called)
         self._by_position = by_position(function, self._signature)
         self._has_keywords = self._by_position is not function
+        self._positions = inspect.signature(self._by_position) if self._has_keywords else self._signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
@@ -105,7 +106,7 @@ class CompiledStep(Substituted):
         args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         given, unpadded = _tensors(args), args
         if self._options.buckets:
-            args = self._options.buckets.padded(inspect.signature(self._by_position), args)
+            args = self._options.buckets.padded(self._positions, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         while True:
@@ -246,6 +247,7 @@ class Run:
         examples = _tensors(self._subject.example_args)
         self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
         self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
+        self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)
@@ -274,8 +276,8 @@ class Run:
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
         refuse_gradients(self._used_gradients)
-        for i in self._program.argument_gradients[ENTRY]:
-            mark_argument(arguments[i], self._program.inputs[ENTRY][i]["name"])
+        marked = {self._program.inputs[ENTRY][i]["name"]: arguments[i] for i in self._argument_gradients}
+        refuse_made(marked)
         self._take_numbers()
         if self._subject.state.keep_gradients:
             self._take_gradients()
@@ -290,6 +292,7 @@ class Run:
         for number, tensor in self._carried:
             number.set(tensor.item())
         self._unkept.stand()
+        mark_arguments(marked)
         return self._returned(outputs, arguments)
 
     def _take_numbers(self) -> None:

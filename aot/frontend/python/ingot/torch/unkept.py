@@ -96,15 +96,20 @@ class UnkeptGradients:
                 parameter.grad = gradient
 
 
-def mark_argument(argument: torch.Tensor, name: str) -> None:
-    """Leaves an argument the gradient that a step computes of it.
+def refuse_made(arguments: Mapping[str, torch.Tensor]) -> None:
+    """Raises TraceError for an argument that was made of others, which its gradient would reach in PyTorch."""
+    for name, argument in arguments.items():
+        if not argument.is_leaf:
+            what = (
+                f"the gradient of {name!r} goes on to what made it outside of the function, and a compiled step's ends"
+            )
+            raise TraceError(what, user_place(), "make it in the function, or give argument.detach()")
 
-    Raises TraceError where the step's caller made the argument of others, which would get gradients as well.
-    """
-    if not argument.is_leaf:
-        what = f"the gradient of {name!r} goes on to what made it outside of the function, and a compiled step's ends"
-        raise TraceError(what, user_place(), "make it in the function, or give argument.detach()")
-    argument.grad = Unkept(name, argument, OF_ARGUMENT)
+
+def mark_arguments(arguments: Mapping[str, torch.Tensor]) -> None:
+    """Leaves arguments the gradients that a step computes of them."""
+    for name, argument in arguments.items():
+        argument.grad = Unkept(name, argument, OF_ARGUMENT)
 
 
 def refuse_gradients(used: Mapping[str, torch.Tensor]) -> None:
