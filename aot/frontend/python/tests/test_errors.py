@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import distributed, nn
-from torch._higher_order_ops import while_loop
+from torch._higher_order_ops import scan
 
 import ingot.torch
 
@@ -73,7 +73,7 @@ def multiplies_other_shapes(x: torch.Tensor) -> torch.Tensor:
 
 
 def loops(x: torch.Tensor) -> torch.Tensor:
-    return while_loop(lambda y: y.norm() > 1, lambda y: (y / 2,), (x,))[0]
+    return scan(lambda total, y: (total + y, total * 1), torch.tensor(0.0), x)[0]
 
 
 def seeds(x: torch.Tensor) -> torch.Tensor:
@@ -99,7 +99,7 @@ CASES: list[tuple[Callable[[torch.Tensor], Any], str]] = [
     (writes_a_number, r"test_errors.py:\d+.*no value that could be printed"),
     (raises, r"test_errors.py:\d+.*KeyError: 'scale'"),
     (multiplies_other_shapes, r"test_errors.py:\d+.*RuntimeError"),
-    (loops, r"test_errors.py:\d+.*torch.while_loop.*unrolled"),
+    (loops, r"test_errors.py:\d+.*scan.*torch.while_loop.*unrolled"),
     (seeds, r"test_errors.py:\d+.*draw the same numbers.*Program\(..., seed="),
     (narrows, r"test_errors.py:\d+.*torch.float8_e4m3fn is not supported"),
 ]
@@ -111,6 +111,13 @@ def test_message(function: Callable[[torch.Tensor], Any], message: str) -> None:
     with pytest.raises(ingot.torch.TraceError) as caught:
         program.add("f", function, (torch.randn(3),))
     assert re.search(message, str(caught.value)), caught.value
+
+
+def test_pytorch_scans_after_a_refusal() -> None:
+    """PyTorch compiles its own control flow: a refused trace leaves nothing behind in its caches."""
+    with pytest.raises(ingot.torch.TraceError):
+        ingot.torch.Program(nn.Identity()).add("f", loops, (torch.randn(3),))
+    torch.testing.assert_close(loops(torch.ones(3)), torch.tensor(3.0))
 
 
 def test_the_module_is_named() -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.functional import one_hot
 
 import ingot.torch
 
@@ -20,7 +21,7 @@ USES: dict[str, Use] = {
     "embedding_bag": lambda w, i: F.embedding_bag(i.reshape(-1), w, torch.tensor([0, 2])).sin().sum(),
     "cross_entropy": lambda w, i: F.cross_entropy(w[: i.numel()], i.reshape(-1)),
     "nll_loss": lambda w, i: F.nll_loss(w[: i.numel()].log_softmax(1), i.reshape(-1)),
-    "one_hot": lambda w, i: (F.one_hot(i.reshape(-1), CLASSES) * w[: i.numel()]).sin().sum(),
+    "one_hot": lambda w, i: (one_hot(i.reshape(-1), CLASSES) * w[: i.numel()]).sin().sum(),
     "gather": lambda w, i: w.sin().gather(1, i).sum(),
     "take_along_dim": lambda w, i: w.sin()[:, :2].take_along_dim(i, 0).sum(),
     "index_select": lambda w, i: w.sin().index_select(-1, i.reshape(-1)).sum(),

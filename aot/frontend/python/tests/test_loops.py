@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import nn, while_loop
 from trainings import Training, agrees, linear, usual_step
 
 import ingot.torch
@@ -61,13 +61,22 @@ def in_a_loop(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def swaps(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    a, b, _ = torch.while_loop(
+    a, b, _ = while_loop(
         lambda a, b, k: k < 3, lambda a, b, k: (b * 2, a * 0.5, k + 1), (x[0].clone(), x[1].clone(), torch.tensor(0))
     )
     return (a - b).sum()
 
 
-TAKEN = [halves, makes_no_trip, in_a_loop, swaps]
+def carries_a_tree(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    def body(tree: dict[str, Any], k: torch.Tensor) -> tuple[dict[str, Any], torch.Tensor]:
+        a, b = tree["pair"]
+        return {"pair": (b + 1, a * torch.tensor(0.5))}, k + 1
+
+    tree, _ = while_loop(lambda tree, k: k < 3, body, ({"pair": (x[0].clone(), x[1].clone())}, torch.tensor(0)))
+    return (tree["pair"][0] * tree["pair"][1]).sum()
+
+
+TAKEN = [halves, makes_no_trip, in_a_loop, swaps, carries_a_tree]
 
 
 @pytest.mark.parametrize("function", TAKEN)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.fx import Node
+from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.places import draw_of, place_of, user_place
 
-Tensors = tuple[torch.Tensor, ...]
+Tensors: TypeAlias = Sequence[torch.Tensor]
 
 
 @torch.library.custom_op("ingot::loop_begin", mutates_args=())  # type: ignore[untyped-decorator]
@@ -46,18 +47,23 @@ def _of_end(carried: Sequence[torch.Tensor], goes_on: Any, results: Sequence[tor
 BEGIN, END = torch.ops.ingot.loop_begin.default, torch.ops.ingot.loop_end.default
 
 
-def while_loop(go_on: Callable[..., Any], body: Callable[..., Any], carried: Sequence[Any]) -> tuple[Any, ...]:
-    """``torch.while_loop``; where it has a gradient, Python's own, whose trips are traced one after the other."""
+def while_loop(
+    go_on: Callable[..., Any], body: Callable[..., Any], carried: Sequence[Any], _: Sequence[Any] = ()
+) -> Any:
+    """``torch.while_loop`` of tensors in a row, whose results are in the tree that `body` gives.
+
+    Where it has a gradient it is Python's own loop, whose trips are traced one after the other.
+    """
     starts = tuple(carried)
     if all(isinstance(start, torch.Tensor) for start in starts):
         stand_ins = tuple(loop_begin([start.detach() for start in starts]))
-        goes_on, results = go_on(*stand_ins), tuple(body(*stand_ins))
+        goes_on, (results, tree) = go_on(*stand_ins), pytree.tree_flatten(body(*stand_ins))
         if isinstance(goes_on, torch.Tensor) and not any(x.requires_grad for x in (*starts, *results)):
             _refuse_other_types(starts, results)
-            return tuple(loop_end(stand_ins, goes_on.reshape(()).bool(), results))
-    values = starts
-    while go_on(*values):
-        values = tuple(body(*values))
+            return pytree.tree_unflatten(loop_end(stand_ins, goes_on.reshape(()).bool(), results), tree)
+    values: Any = starts
+    while go_on(*pytree.tree_leaves(values)):
+        values = body(*pytree.tree_leaves(values))
     return values
 
 

@@ -18,7 +18,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from ingot.torch.checks import passing_checks
 from ingot.torch.state import Optimizers, State
 from ingot.torch.streams import counted_streams
-from ingot.torch.substitutes import SUBSTITUTES
+from ingot.torch.substitutes import substitutes
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
 # every device.
@@ -36,7 +36,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
 
     Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
     and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; anomalies are not looked for; and
-    optimizers find OPTIMIZER_NAMES, all of torch SUBSTITUTES.
+    optimizers find OPTIMIZER_NAMES, all of torch what substitutes its functions.
     """
     with ExitStack() as undo:
         undo.enter_context(fx_traceback.preserve_node_meta())
@@ -54,8 +54,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         SHAPES_LOG.setLevel(logging.ERROR)
         undo.callback(torch.set_anomaly_enabled, torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
         torch.set_anomaly_enabled(False)
-        for (where, name), substitute in SUBSTITUTES.items():
-            undo.enter_context(patch.object(where, name, substitute))
+        undo.enter_context(substitutes())
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():

@@ -6,17 +6,22 @@ Functions whose gradient is one op without a row are made of ops that have rows;
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import Any, TypeAlias
+from unittest.mock import patch
 
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.loops import while_loop
 
+Function: TypeAlias = Callable[..., Any]
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
 NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
@@ -81,13 +86,10 @@ def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: flo
     return weight.index_copy_(0, numbers, fitting)
 
 
-look_up_one_hot = torch.nn.functional.one_hot
-
-
-def one_hot(labels: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+def one_hot(labels: torch.Tensor, num_classes: int = -1) -> Any:
     """``functional.one_hot``, by a table of the classes, so that it is looked at that labels are within."""
     if num_classes < 0:
-        return look_up_one_hot(labels, num_classes)
+        return NotImplemented
     classes = torch.arange(num_classes, device=labels.device)
     found = classes.index_select(0, labels.reshape(-1)).reshape(labels.shape)
     return (found.unsqueeze(-1) == classes).long()
@@ -98,14 +100,14 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
-def cond(
-    predicate: torch.Tensor | bool,
-    if_true: Callable[..., Any],
-    if_false: Callable[..., Any],
-    operands: Sequence[Any] = (),
-) -> Any:
+def cond(predicate: torch.Tensor, if_true: Function, if_false: Function, operands: Sequence[Any]) -> Any:
     """One function or the other: both are traced, as of Python's ``if``."""
     return if_true(*operands) if predicate else if_false(*operands)
+
+
+def run_at_once(function: Function, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+    """Calls an operator of control flow, which Dynamo would else compile by itself first."""
+    return function(*args, **(kwargs or {}))
 
 
 def moved(
@@ -126,14 +128,11 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     """Anomaly detection raises for a gradient that is not a number: while a function is traced there are no values."""
 
 
-make_tensor = torch.tensor
-
-
-def tensor(data: Any, *, dtype: torch.dtype | None = None, requires_grad: bool = False, **where: Any) -> torch.Tensor:
+def tensor(data: Any, *, dtype: torch.dtype | None = None, requires_grad: bool = False, **_: Any) -> Any:
     """``torch.tensor(data)``, where some of its numbers are computed by the program, or are tensors without values."""
     leaves = pytree.tree_leaves(data) if isinstance(data, list | tuple) else [data]
     if not any(isinstance(leaf, FakeTensor | torch.SymFloat | torch.SymInt) for leaf in leaves):
-        return make_tensor(data, dtype=dtype, requires_grad=requires_grad, **where)
+        return NotImplemented
     together = dtype or functools.reduce(torch.promote_types, map(_type_of, leaves))
 
     def put(value: Any) -> torch.Tensor:
@@ -149,7 +148,7 @@ def _type_of(number: Any) -> torch.dtype:
     if isinstance(number, torch.Tensor):
         return number.dtype
     like = 1.0 if isinstance(number, torch.SymFloat) else 1 if isinstance(number, torch.SymInt) else number
-    return make_tensor(like).dtype
+    return torch.as_tensor(like).dtype
 
 
 run_script = torch.jit.ScriptFunction.__call__
@@ -161,17 +160,60 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
     return source(*args, **kwargs) if source else run_script(script, *args, **kwargs)
 
 
-# Where torch's own modules look functions up, and what they find.
-SUBSTITUTES: dict[tuple[Any, str], Callable[..., Any]] = {
-    (torch, "cond"): cond,
-    (torch, "set_anomaly_enabled"): set_anomaly_enabled,
-    (torch, "tensor"): tensor,
-    (torch, "while_loop"): while_loop,
+COND, LOOP, CONTROL_FLOW = (
+    import_module(f"torch._higher_order_ops.{name}") for name in ("cond", "while_loop", "utils")
+)
+
+# Where torch's own modules look functions up, and what they find. A substitute that gives NotImplemented leaves its
+# arguments to the function in whose place it is.
+SUBSTITUTES: dict[tuple[Any, str], Function] = {
+    (COND, "cond_op"): cond,
+    (CONTROL_FLOW, "_hop_compile_and_call"): run_at_once,
+    (LOOP, "while_loop_op"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "embedding_renorm_"): embedding_renorm_,
     (torch, "grid_sampler"): grid_sampler,
+    (torch, "set_anomaly_enabled"): set_anomaly_enabled,
+    (torch, "tensor"): tensor,
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }
+
+
+@contextmanager
+def substitutes() -> Iterator[None]:
+    """SUBSTITUTES stand for functions of torch, whoever calls them."""
+    with ExitStack() as undo:
+        by_original: dict[Any, Function] = {}
+        for (where, name), substitute in SUBSTITUTES.items():
+            original = getattr(where, name)
+            stands = _standing_for(original, substitute)
+            undo.enter_context(patch.object(where, name, stands))
+            if isinstance(original, Hashable):
+                by_original[original] = stands
+        undo.enter_context(_Substituting(by_original))
+        yield
+
+
+class _Substituting(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Finds functions that are called by other names than those that torch's modules have for them."""
+
+    def __init__(self, by_original: dict[Any, Function]):
+        super().__init__()
+        self._by_original = by_original
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self._by_original.get(func, func)(*args, **(kwargs or {}))
+
+
+def _standing_for(original: Function, substitute: Function) -> Function:
+    """The substitute, or the original where that gives NotImplemented."""
+
+    @functools.wraps(original)
+    def substituted(*args: Any, **kwargs: Any) -> Any:
+        made = substitute(*args, **kwargs)
+        return original(*args, **kwargs) if made is NotImplemented else made
+
+    return substituted

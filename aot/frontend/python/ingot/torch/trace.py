@@ -249,7 +249,7 @@ def explained(places: Places) -> Iterator[None]:
     except NotImplementedError as error:
         if "HigherOrderOperator" not in str(error):
             raise
-        what = "control flow that torch itself traces (map, scan, while_loop) is not supported by this name"
+        what = "control flow that torch itself traces (map, scan) is not supported"
         fix = "torch.while_loop, torch.cond; or a loop of Python's, which is unrolled"
         raise TraceError(what, user_line(error), fix) from error
     except DynamicOutputShapeException as error:
