@@ -6,6 +6,7 @@ steps in f32, and again with every f32 value moved by about one unit in the last
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,8 @@ def judge(
     """
     loss_noise = max(furthest(run[0], reference[0]) for run in runs)
     noise = {name: max(distance(run[1][name], value) for run in runs) for name, value in reference[1].items()}
+    if unknown := [name for name, far in {"loss": loss_noise, **noise}.items() if not math.isfinite(far)]:
+        raise Undecided(f"the reference has no finite numbers: {_first(unknown)}")
     chaos = {name: far for name, far in {"loss": loss_noise, **noise}.items() if far > MOST_NOISE}
     if not every and "loss" not in chaos:
         noise = {name: far for name, far in noise.items() if name not in chaos}

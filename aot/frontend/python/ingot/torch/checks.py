@@ -11,6 +11,7 @@ import dis
 import os
 import sys
 from contextlib import AbstractContextManager
+from importlib import import_module
 from types import FrameType
 from typing import Any
 from unittest.mock import patch
@@ -22,6 +23,8 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 aten = torch.ops.aten
 OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
+# Frames in these files ask what was asked of them.
+PASSING_FILES = (OWN_FILES, import_module("torch._higher_order_ops.cond").__file__ or "")
 UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 
@@ -42,9 +45,9 @@ def _truth(tensor: torch.Tensor) -> bool:
 
 
 def asking_frame() -> FrameType:
-    """The innermost frame that is not of this package."""
+    """The innermost frame that neither this package nor ``torch.cond`` is."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(OWN_FILES) and frame.f_back:
+    while frame.f_code.co_filename.startswith(PASSING_FILES) and frame.f_back:
         frame = frame.f_back
     return frame
 

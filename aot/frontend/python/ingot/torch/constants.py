@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
 from ingot.torch.places import place_of
 from ingot.torch.state import State
+from ingot.torch.torch_internals import without_functions
 
 
 def attributes(state: State) -> set[int]:
@@ -34,6 +36,35 @@ def caches_of(reached: Iterable[Any], constants: Iterable[torch.Tensor]) -> Call
     caches = [holder for holder in reached if isinstance(holder, functools._lru_cache_wrapper)]
     held = [(cache, mine) for cache in caches if (mine := cached([cache]) & known)]
     return lambda: all(mine <= cached([cache]) for cache, mine in held)
+
+
+def written_among(constants: Iterable[torch.Tensor]) -> Callable[[], torch.Tensor | None]:
+    """A function that gives a constant whose values are not what they were, whoever wrote its memory.
+
+    Versions do not tell: numpy, ``.data`` and other processes write without one. It reads them all at memory speed.
+    """
+    with without_functions():
+        held = [(x, _where(x), view := _bytes_of(x), view.clone()) for x in constants if not isinstance(x, FakeTensor)]
+
+    def written() -> torch.Tensor | None:
+        with without_functions():
+            for tensor, where, view, before in held:
+                now = view if view.data_ptr() == where[0] else _bytes_of(tensor)
+                if _where(tensor) != where or not torch.equal(now, before):
+                    return tensor
+        return None
+
+    return written
+
+
+def _where(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """Its memory, and how that is read."""
+    return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+
+
+def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes of its values in order: a view where they lie in memory so."""
+    return tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
 def _cached_by(holder: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ingot.torch.calls import Subject
-from ingot.torch.constants import caches_of
+from ingot.torch.constants import caches_of, written_among
 from ingot.torch.held import Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.reach import codes, edges, is_users
@@ -68,7 +68,7 @@ class Guard:
         self._numbers = [*subject.state.numbers.values()]
         # Optimizers leave out what these would do where they are 0: also what becomes of their slots.
         self._not_zero = [number for number in subject.changeable if number.key != "lr"]
-        self._versions = self._versions_now()
+        self._written = written_among(constants)
         self._caches_hold = caches_of(self._snapshot.reached(), constants)
 
     def holds(self) -> bool:
@@ -83,7 +83,7 @@ class Guard:
             for hyperparameter in self._not_zero:
                 if not hyperparameter.held(hyperparameter.optimizer.param_groups):
                     return False
-            return not self._constants or (self._versions == self._versions_now() and self._caches_hold())
+            return not self._constants or (self._written() is None and self._caches_hold())
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
@@ -97,6 +97,9 @@ class Guard:
                     return f"`{number.name}` is 0, and was {number.default}"
             if not self._caches_hold():
                 return "a function's cache, of which tensors are constants, was cleared"
+            if (written := self._written()) is not None:
+                path = self._snapshot.computed.get(id(written), ("a tensor", None))[0]
+                return f"`{path}` has other values than it had"
             return "a setting of a tensor or an optimizer"
         return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._snapshot.at(paths[0]).text}"
 
@@ -162,11 +165,6 @@ class Guard:
         """Tensors' own settings."""
         with without_functions():
             return [*map(FLAGS, self._tensors)]
-
-    def _versions_now(self) -> list[int]:
-        """How often constants were written."""
-        with without_functions():
-            return [tensor._version for tensor in self._constants]
 
 
 def _are_alike(container: Any, other: Any) -> bool:

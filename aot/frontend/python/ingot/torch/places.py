@@ -51,15 +51,18 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
     of ops within a composite, its name and which of them it is.
     """
 
-    def __init__(self, capture: bool, constants: Container[int], run: Run = _run) -> None:
-        """`run` calls an op."""
+    def __init__(self, capture: bool, constants: Container[int], is_guarded: bool = False, run: Run = _run) -> None:
+        """`run` calls an op.
+
+        Where a program is guarded, tensors at `paths` may be constants, as their values are compared before each call.
+        """
         super().__init__()
         self._run = run
         self.modules: list[str] = []
         self.last: Place | None = None
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
         self.drawn: list[list[tuple[int, Place | None]]] = []  # by each call: where generators were
-        self._capture = capture
+        self._capture, self._is_guarded = capture, is_guarded
         self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
@@ -110,13 +113,11 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             what = f"{func.name()} reads {called}, whose layout is {layout}, and a program's is strided"
             raise TraceError(what, place, "compute with its to_dense(); sparse gradients of embeddings are taken")
         is_known = self._capture or func.name() == "aten::lift_fresh" or isinstance(operand, FakeTensor)
-        if not is_known and id(operand) not in self._constants:
-            raise TraceError(
-                f"{func.name()} reads {self._called(operand)}, which is neither an argument nor state",
-                place,
-                "pass it as an argument, register it as a buffer, or add(..., capture=True) to keep its value as a"
-                " constant",
-            )
+        is_compared = self._is_guarded and id(operand) in self.paths and not operand.requires_grad
+        if not is_known and not is_compared and id(operand) not in self._constants:
+            what = f"{func.name()} reads {self._called(operand)}, which is neither an argument nor state"
+            keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
+            raise TraceError(what, place, f"pass it as an argument, or register it as a buffer of a model{keep}")
 
     def _called(self, tensor: torch.Tensor) -> str:
         """What the user's code calls a tensor, and its type."""

@@ -151,13 +151,10 @@ def _type_of(number: Any) -> torch.dtype:
     return torch.as_tensor(like).dtype
 
 
-run_script = torch.jit.ScriptFunction.__call__
-
-
 def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> Any:
     """The Python function that TorchScript compiled, whose ops are seen."""
     source = getattr(script, "_torchdynamo_inline", None)
-    return source(*args, **kwargs) if source else run_script(script, *args, **kwargs)
+    return source(*args, **kwargs) if source else NotImplemented
 
 
 COND, LOOP, CONTROL_FLOW = (

@@ -171,7 +171,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     answers = choices.answers
     run = {"run": functools.partial(run_answered, answers)} if answers else {}
     reached = subject.reached()
-    places = Places(capture, attributes(subject.state) | cached(reached), **run)
+    places = Places(capture, attributes(subject.state) | cached(reached), subject.is_guarded, **run)
     calls = Calls(subject, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
     modules = subject.modules()

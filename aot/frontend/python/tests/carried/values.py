@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 import torch
-from torch import nn
+from torch import cond, nn
 from torch.nn import functional as F
 from trainings import Training, linear, usual_step
 
@@ -123,7 +123,7 @@ def chooses_a_loss_by_cond() -> Training:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad()
-        loss = torch.cond(x.sum() > 0, lambda: model(x).square().mean(), lambda: model(x).abs().mean())
+        loss = cond(x.sum() > 0, lambda: model(x).square().mean(), lambda: model(x).abs().mean())
         loss.backward()
         optimizer.step()
         return loss
