@@ -121,7 +121,7 @@ class CompiledStep(Substituted):
                     if not error.is_of_first or self._has_begun or self._options.on_change == "error":
                         raise
                     self._has_begun = True  # from what it changed on, calls may be alike
-                    warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=2)
+                    warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
                     return self._by_position(*unpadded)
             try:
                 return self._ran(run, args, given)
@@ -166,7 +166,7 @@ class CompiledStep(Substituted):
             program.add(ENTRY, self._by_position, args, training=self._options.training, guards=True)
         if program.asked and not self._has_said:
             self._has_said = True
-            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=4)
+            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=5)
         run = self._run(program, key)
         run.keep = functools.partial(kept.keep, program, outside) if kept else None
         return run
@@ -174,7 +174,7 @@ class CompiledStep(Substituted):
     def _run(self, program: Program, key: Any) -> Run:
         if (unset := program.unset[ENTRY]) and not self._has_said_unset:
             self._has_said_unset = True
-            warnings.warn(_left_as_it_is(self._name, unset), stacklevel=5)
+            warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
@@ -216,7 +216,7 @@ class CompiledStep(Substituted):
         if len(self._runs) >= MOST_PROGRAMS:
             raise TraceError(f"{what}, and {MOST_PROGRAMS} were traced", fix="pass what changes as a tensor")
         if len(self._runs) == 1:
-            warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=4)
+            warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=5)
 
 
 class Departed(Exception):

@@ -18,7 +18,6 @@ import torch
 
 from ingot.torch.places import FRAMEWORK_FILES
 
-FRAMEWORKS = tuple(file for file in FRAMEWORK_FILES if file != "<")  # which is of code that a user types, too
 LOAD, CALLED = "LOAD_GLOBAL", 1  # an instruction, and the bit of its operand which says that what it loads is called
 FEW = 128  # names, the numbers of which fit into the operand
 
@@ -53,7 +52,8 @@ def computed_conversions(reached: Iterable[Any]) -> Iterator[None]:
     """Functions among what is reached, but PyTorch's, convert numbers of the program's."""
     with ExitStack() as undo:
         for function in reached:
-            if isinstance(function, types.FunctionType) and not function.__code__.co_filename.startswith(FRAMEWORKS):
+            is_own = isinstance(function, types.FunctionType)
+            if is_own and not function.__code__.co_filename.startswith(FRAMEWORK_FILES):
                 names = {name for name in CONVERSIONS if name not in function.__globals__}
                 code = _converting(function.__code__, names)
                 if code is not function.__code__:

@@ -138,7 +138,7 @@ class Description:
             _refuse(tensor)
         plain = torch.view_as_real(tensor.detach().resolve_conj()) if tensor.is_complex() else tensor.detach()
         memory = plain.resolve_neg().contiguous().view(-1).view(torch.uint8) if plain.numel() else plain
-        return f"{kind} {hashlib.sha256(memory.numpy()).hexdigest()}"
+        return f"{kind} {hashlib.sha256(memory.clone().numpy()).hexdigest()}"
 
     def _type_of(self, tensor: torch.Tensor) -> str:
         """All of a tensor but its values."""

@@ -163,7 +163,8 @@ class Emitter:
 
     def _captured(self, tensor: torch.Tensor) -> Value:
         constant = getattr(tensor, "constant", None)
-        real = (constant if constant is not None else tensor).detach().contiguous().cpu()
+        held = constant if constant is not None else tensor
+        real = held.detach().clone(memory_format=torch.contiguous_format)  # NumPy would keep its own from growing
         if real.dtype is torch.bfloat16:
             return self.lowering.convert(self.lowering.dense(real.float().numpy(), "f32"), "bf16")
         return self.lowering.dense(real.numpy(), dtype_name(real.dtype))

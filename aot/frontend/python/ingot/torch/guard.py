@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 import types
@@ -9,21 +10,23 @@ from typing import Any
 
 import torch
 
+from ingot.torch.ambient import told_by
 from ingot.torch.calls import Subject
 from ingot.torch.constants import caches_of, written_among
-from ingot.torch.held import Written
+from ingot.torch.held import Entry, Held, Written
 from ingot.torch.hyperparameters import Hyperparameter
-from ingot.torch.reach import codes, edges, is_users
-from ingot.torch.snapshot import STATEFUL, STATES, Snapshot
+from ingot.torch.named import PLAIN_BASES, names_in
+from ingot.torch.reach import edges, is_users_class
+from ingot.torch.snapshot import STATEFUL, STATES, Follows, Snapshot
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.watched import Read, Watched, all_same
 
 SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
+BY_KEY = {"__getattr__", "__getitem__"}
 TRAINED = "requires_grad"
 FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
-COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
 
 
 class Guard:
@@ -39,15 +42,17 @@ class Guard:
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        reached = [value for value in self._snapshot.reached() if id(value) not in apart]
-        self._named = _names_in(self._snapshot.reached())
+        self._named = names_in(subject.function, self._snapshot.reached())
+        read = self._taken(self._is_read)
+        reached = [value for value in read.reached() if id(value) not in apart]
         objects = [value for value in reached if _is_object(value)]
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
         held += [attributes for tensor in self._tensors if (attributes := vars(tensor))]
         copies = [container.copy() for container in held]
         carried = self._carried_entries(held, copies)
-        reads = [read for value in reached for read in self._reads(value)]
+        reads = [read for value in reached for read in self._reads(value)] + told_by(self._named)
+        reads += [functools.partial(_form, tensor) for _, tensor in read.computed.values()]
         flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
         others_are_equal = all_same([*reads, self._flags])
 
@@ -115,22 +120,38 @@ class Guard:
             return False
         return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
 
-    def _taken(self) -> Snapshot:
-        return Snapshot(self._subject.roots(), {id(t): name for name, t in self._subject.state.tensors.items()})
+    def _taken(self, follows: Follows | None = None) -> Snapshot:
+        names = {id(t): name for name, t in self._subject.state.tensors.items()}
+        return Snapshot(self._subject.roots(), names, follows=follows)
+
+    def _is_read(self, holder: Any, held: Held) -> bool:
+        """Whether code can read what an object of the user's holds."""
+        read = held.read
+        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or _is_read_whole(type(holder)):
+            return True
+        return read.container is not vars(holder) or read.key in self._named
 
     def _reads(self, value: Any) -> list[Read]:
-        """How the values of an object are read one by one, where no container holds them."""
+        """How the values of an object are read one by one, where no container or named attribute holds them."""
         for type_, read in STATES[len(SHARED) :]:
             if isinstance(value, type_):
                 return [functools.partial(read, value)]
-        if _is_object(value) or _containers(value) or isinstance(value, (*IMMUTABLE, *SHARED)):
+        if isinstance(value, (*IMMUTABLE, *SHARED, set)):
             return []
-        return [held.read for held in edges(value, "", {}) if not self._is_carried(held.read)]
+        if isinstance(value, collections.deque):
+            return [functools.partial(tuple, value)]
+        compared = {*map(id, _containers(value)), *([id(vars(value))] if _is_object(value) else [])}
+        held = [held.read for held in edges(value, "", {})]
+        ordered = (
+            [functools.partial(tuple, value)] if isinstance(value, collections.OrderedDict) and len(value) > 1 else []
+        )
+        return ordered + [read for read in held if not self._is_carried(read) and _holder(read) not in compared]
 
     def _named_in(self, value: Any) -> Read:
         """Reads what the user's code can read of an object."""
         carried = {key for container, key in self._carried if container == id(vars(value))}
-        return functools.partial(_attributes, vars(value), self._named, carried)
+        named = None if _is_read_whole(type(value)) else self._named
+        return functools.partial(_attributes, vars(value), named, carried)
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
@@ -178,21 +199,36 @@ def _containers(value: Any) -> list[Any]:
         return [vars(value), value._parameters, value._buffers, value._modules]
     if isinstance(value, torch.optim.Optimizer):
         return [vars(value)]
+    if isinstance(value, collections.UserDict):
+        return [value.data]
     return [value] if isinstance(value, CONTAINERS) else []
+
+
+def _holder(read: Any) -> int:
+    """The container of an entry that is read, by identity."""
+    return id(read.container) if isinstance(read, Entry) else 0
 
 
 def _is_object(value: Any) -> bool:
     """Whether it is an object with attributes that is not compared in another way."""
-    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType)
+    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
     return not isinstance(value, others) and isinstance(getattr(value, "__dict__", None), dict)
 
 
-def _names_in(reached: list[Any]) -> set[str] | None:
-    """The names in the user's code among what is reached; None where it reads attributes by names that it computes."""
-    functions = [value.__code__ for value in reached if isinstance(value, types.FunctionType)]
-    own = [inner for code in functions if is_users(code.co_filename) for inner in codes(code)]
-    named = {name for code in own for name in code.co_names}
-    return None if named & COMPUTED_NAMES else named
+def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """What Python sees of a tensor without its values."""
+    with without_functions():
+        return tuple(tensor.shape), tensor.dtype, tensor.stride()
+
+
+def _is_read_whole(class_: type) -> bool:
+    """Whether a library's code reads its objects' attributes for the user's, which does not name them."""
+    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base) and not _is_own(base)]
+    return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
+
+
+def _is_own(class_: type) -> bool:
+    return str(class_.__module__).startswith("ingot.")
 
 
 def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:

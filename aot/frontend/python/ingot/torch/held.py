@@ -134,7 +134,10 @@ class Context(Entry):
 
     def __call__(self) -> Any:
         """The value that it has now."""
-        return self.container.get(ABSENT)
+        try:
+            return self.container.get()
+        except LookupError:  # it has none yet
+            return ABSENT
 
     def write(self, value: Any) -> None:
         """Gives it a value."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from ingot._engine import digest
 from ingot.torch.described import PURE, Undescribed
-from ingot.torch.reach import is_users
+from ingot.torch.reach import is_users_module
 
 ALWAYS = frozenset({"torch", "numpy", "ingot"})
 # What of a module's functions, and of what stands for them, says what they do; of classes, it is what they hold.
@@ -101,8 +101,8 @@ def _modules(packages: set[str]) -> Iterator[tuple[str, types.ModuleType]]:
 
 
 def _is_users_package(name: str) -> bool:
-    file = getattr(sys.modules.get(name), "__file__", None)
-    return name == "__main__" or (file is not None and is_users(file))
+    module = sys.modules.get(name)
+    return module is not None and is_users_module(module)
 
 
 def _module_of(value: Any) -> str:

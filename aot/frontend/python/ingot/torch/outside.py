@@ -23,7 +23,7 @@ from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.held import Variable
 from ingot.torch.noted import note
-from ingot.torch.places import STANDARD_LIBRARY, place_in, short
+from ingot.torch.places import GENERATED, STANDARD_LIBRARY, place_in, short
 from ingot.torch.reach import codes, global_names, imported_names, is_users
 
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
@@ -116,7 +116,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _asking(frame: FrameType | None) -> FrameType | None:
     """The frame of the user's that asks, where nothing but Python's own library is between."""
-    while frame and (file := frame.f_code.co_filename).startswith((STANDARD_LIBRARY, "<")):
+    while frame and (file := frame.f_code.co_filename).startswith((STANDARD_LIBRARY, *GENERATED)):
         if file.startswith(IMPORTING) or file.endswith(("linecache.py", "traceback.py", "inspect.py")):
             return None
         if "-packages" in file:

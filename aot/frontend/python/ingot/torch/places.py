@@ -17,7 +17,8 @@ import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import traceback as fx_traceback
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
@@ -25,17 +26,26 @@ from ingot.torch.mixed import refuse_mixed_types
 from ingot.torch.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
+# What begins the file names of code that Python and libraries make; other code without a file is typed by the user.
+GENERATED = (
+    *("<frozen ", "<eval_with_key>", "<__array_function__", "<attrs generated", "<@beartype", "<decorator-gen"),
+    *("<lambdifygenerated", "<makefun-gen", "<stringsource>"),
+)
+OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
 FRAMEWORK_FILES = (
     os.path.dirname(torch.__file__) + os.sep,
     *(os.path.dirname(package.__file__) + os.sep for package in (sympy, mpmath)),  # numbers that are not known
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
-    "<",
+    *GENERATED,
 )
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 LAYOUT = torch._C.TensorBase.layout
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
 STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
+
+# By these Python reads the values of a tensor itself, without an op.
+READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 
 Run = Callable[[Any, Any, Any], Any]  # an op, its arguments, and those with names
 
@@ -63,6 +73,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
         self.drawn: list[list[tuple[int, Place | None]]] = []  # by each call: where generators were
         self._capture, self._is_guarded = capture, is_guarded
+        self.read: dict[int, torch.Tensor] = {}  # by identity: tensors with values
         self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
@@ -102,22 +113,29 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             kwargs = {name: value for name, value in kwargs.items() if name != "generator"}
         for value in torch.utils._pytree.arg_tree_leaves(*args, **kwargs):
             if isinstance(value, torch.Tensor):
-                self._refuse(value, func, place)
+                self._refuse_layout(value, func, place)
+                if func.name() != "aten::lift_fresh":
+                    self.note_read(value, func.name(), place)
         refuse_mixed_types(func, args, kwargs, place)
         return self._run(func, args, kwargs)
 
-    def _refuse(self, operand: torch.Tensor, func: Any, place: Place | None) -> None:
-        """Raises TraceError for an operand that no program has."""
+    def _refuse_layout(self, operand: torch.Tensor, func: Any, place: Place | None) -> None:
+        """Raises TraceError for an operand whose layout no program has."""
         if (layout := LAYOUT.__get__(operand)) is not torch.strided and _gives_tensors(func):
             called = self._called(operand)
             what = f"{func.name()} reads {called}, whose layout is {layout}, and a program's is strided"
             raise TraceError(what, place, "compute with its to_dense(); sparse gradients of embeddings are taken")
-        is_known = self._capture or func.name() == "aten::lift_fresh" or isinstance(operand, FakeTensor)
+
+    def note_read(self, operand: torch.Tensor, reader: str, place: Place | None) -> None:
+        """Notes an operand with values; raises TraceError for one that no program has."""
+        if isinstance(operand, FakeTensor):
+            return
         is_compared = self._is_guarded and id(operand) in self.paths and not operand.requires_grad
-        if not is_known and not is_compared and id(operand) not in self._constants:
-            what = f"{func.name()} reads {self._called(operand)}, which is neither an argument nor state"
+        if not self._capture and not is_compared and id(operand) not in self._constants:
+            what = f"{reader} reads {self._called(operand)}, which is neither an argument nor state"
             keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
             raise TraceError(what, place, f"pass it as an argument, or register it as a buffer of a model{keep}")
+        self.read[id(operand)] = operand
 
     def _called(self, tensor: torch.Tensor) -> str:
         """What the user's code calls a tensor, and its type."""
@@ -157,6 +175,21 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         return place
 
 
+class Reading(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+    """Notes tensors whose values Python reads without an op."""
+
+    def __init__(self, places: Places) -> None:
+        super().__init__()
+        self._places = places
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func not in READERS or isinstance(args[0], FakeTensor):
+            return func(*args, **(kwargs or {}))
+        self._places.note_read(args[0], f"{func.__name__}()", user_place())
+        with _disable_current_modes():
+            return func(*args, **(kwargs or {}))
+
+
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's code."""
     while frame and not is_users_code(frame):
@@ -167,6 +200,10 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def is_users_code(frame: FrameType) -> bool:
     """Whether a frame's code belongs neither to PyTorch, nor to Python, nor to this package."""
     file = frame.f_code.co_filename
+    if file.startswith("<"):
+        if file.startswith(GENERATED) or frame.f_code.co_qualname.startswith(OF_DATACLASSES):
+            return False
+        file = frame.f_globals.get("__file__") or file
     return not file.startswith(FRAMEWORK_FILES) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file)
 
 

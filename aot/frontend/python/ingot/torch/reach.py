@@ -36,6 +36,7 @@ Edges = Iterator[Held]
 
 OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
+INSTALLED = f"-packages{os.sep}"  # wherever else libraries are
 # Of this package: programs, what runs in the place of functions, and bundles.
 OWN_MODULES = ("ingot.torch.program", "ingot.torch.compiled", "ingot.jax", "ingot.session", "ingot._engine")
 # Objects that belong to Python, or to PyTorch while it traces.
@@ -51,6 +52,7 @@ OPAQUE = (
 )
 # By these names code reads and writes variables that it does not name itself.
 BY_TEXT = {"globals", "f_globals", "eval", "exec", "vars", "modules", "import_module", "__import__"}
+ON_HEAP = 1 << 9  # a flag of classes that a program defines
 ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
 ABC: Any = sys.modules["_abc"]  # shows it
 VALUES = (bool, int, float, complex, str, dict, list, set, collections.deque, collections.UserDict, os._Environ)
@@ -90,8 +92,8 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file belongs neither to Python nor to a library that is installed."""
-    return not file.startswith(LIBRARY_FILES)
+    """Whether code of a file belongs neither to Python nor to a library that is installed: also what is typed."""
+    return not file.startswith(LIBRARY_FILES) and INSTALLED not in file
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -124,8 +126,9 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         yield from itertools.chain.from_iterable(_one(text, Entry(variables, text)) for text in texts)
         for path in (variables.get("__name__"), *texts):
             yield from _of_imported(str(path), code.co_names)
-        for path in texts:
-            if path in sys.modules:
+        for path in {*texts} & {*sys.modules}:
+            yield Held(f"sys.modules[{path!r}]", sys.modules[path], Entry(sys.modules, path))
+            if isinstance(sys.modules[path], types.ModuleType):
                 yield from _values_of(sys.modules[path], path)
 
 
@@ -162,7 +165,7 @@ def _of_imported(path: str, names: Sequence[str]) -> Edges:
 
 def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edges:
     """The attributes of a module, and of modules in it, that are named; of a library's those that are plain values."""
-    is_library = not is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0])
+    is_library = not is_users_module(module)
     for name in names:
         value, others = vars(module).get(name, ABSENT), [other for other in names if other != name]
         if isinstance(value, types.ModuleType):
@@ -175,7 +178,7 @@ def _of_module(module: types.ModuleType, path: str, names: Sequence[str]) -> Edg
 
 def _values_of(module: types.ModuleType, path: str) -> Edges:
     """The plain values in a module of the user's, whoever reads them."""
-    if is_users(getattr(module, "__file__", None) or LIBRARY_FILES[0]):
+    if is_users_module(module):
         for name, value in list(vars(module).items()):
             if isinstance(value, VALUES) and not name.startswith("__"):
                 yield from _one(f"{path}.{name}", Entry(vars(module), name))
@@ -256,6 +259,8 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
         yield from _items(value, path, names)
     elif isinstance(value, list | collections.deque):
         yield from _sequence(value, path, names)
+    if isinstance(value, collections.defaultdict):
+        yield from _one(f"{path}.default_factory", Attribute(value, "default_factory"))
     held = getattr(value, "__dict__", None)
     if isinstance(held, dict) and not isinstance(value, collections.UserDict):
         yield from _attributes(held, f"{path}.")
@@ -304,8 +309,21 @@ def registered_with(class_: type) -> tuple[type, ...]:
 
 
 def is_users_class(class_: type) -> bool:
-    """Whether a class is of a file that belongs neither to Python nor to a library that is installed."""
-    return is_users(str(getattr(sys.modules.get(class_.__module__), "__file__", None) or LIBRARY_FILES[0]))
+    """Whether a class is of a module that belongs neither to Python nor to a library that is installed."""
+    name = str(class_.__module__)
+    module = sys.modules.get(name) or sys.modules.get(name.partition(".")[0])
+    if name == "builtins" or not module:  # also of a text that was run without the name of a module
+        return bool(class_.__flags__ & ON_HEAP)
+    return is_users_module(module)
+
+
+def is_users_module(module: types.ModuleType) -> bool:
+    """Whether a module belongs neither to Python nor to a library: also one without a file, as a notebook has."""
+    if file := getattr(module, "__file__", None):
+        return is_users(file)
+    outermost = sys.modules.get(getattr(module, "__name__", "").partition(".")[0], module)
+    is_typed = getattr(module, "__spec__", None) is None
+    return is_typed if outermost is module else is_users_module(outermost)
 
 
 def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: Names) -> Edges:
@@ -363,7 +381,8 @@ def _weak(reference: weakref.ref[Any], path: str, names: Names) -> Edges:
 
 
 def _context(variable: contextvars.ContextVar[Any], path: str, names: Names) -> Edges:
-    yield from _one(f"{path}.get()", Context(variable, ""))
+    read = Context(variable, "")
+    yield Held(f"{path}.get()", read(), read)
 
 
 Follow = Callable[[Any, str, Names], Edges]

@@ -14,6 +14,7 @@ import functools
 import hashlib
 import io
 import itertools
+import logging
 import mmap
 import pathlib
 import pickle
@@ -37,12 +38,14 @@ from ingot.torch.reach import Edges, Names, edges
 from ingot.torch.torch_internals import without_functions
 
 PLAIN = (
-    *(type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, enum.Enum, itertools.count, Absent),
+    *(type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, enum.Enum, Absent),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
 MAPPINGS = (dict, collections.UserDict)
 SIZED = (dict, list, set, collections.deque, collections.UserDict)
+Follows = Callable[[Any, Held], bool]  # of a holder, and what it holds
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+MOST_READ_BYTES = 1 << 20  # of a file that is mapped
 MOST_ELEMENTS = 1000  # of plain values; longer sequences of them are compared as one
 
 
@@ -95,7 +98,10 @@ class Snapshot:
     them is read is seen in the program itself.
     """
 
-    def __init__(self, roots: Iterable[Held], names: Names, carried: Container[Any] = ()):
+    def __init__(
+        self, roots: Iterable[Held], names: Names, carried: Container[Any] = (), follows: Follows | None = None
+    ) -> None:
+        """What a holder holds is left out where it does not `follow`."""
         self.leaves: dict[str, Leaf] = {}
         self.computed: dict[int, tuple[str, Any]] = {}
         self.symbols: list[tuple[Callable[[], Any], Any]] = []  # numbers that a program computes, and how they are read
@@ -110,6 +116,8 @@ class Snapshot:
                 held = next(followed, None)
                 if held is None:
                     stack.pop()
+                elif follows and self._holder and not follows(self._holder.value, held):
+                    continue
                 elif (inner := self._enter(held)) is not None:
                     stack.append((inner, Holder(held.value, held.read, self._holder)))
 
@@ -232,7 +240,7 @@ def _unseen(what: str) -> Callable[[Any], Any]:
     return refuse
 
 
-# How the state of what draws random numbers, of locks, arrays and files is read; an array that is a file's is not.
+# How the state of what draws random numbers, of locks, arrays and files is read; a large array that is a file's is not.
 STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (random.SystemRandom, lambda r: None),  # what it draws is refused
     (random.Random, lambda r: r.getstate()),
@@ -248,9 +256,12 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (type(csv.reader(())), lambda r: r.line_num),
     (np.nditer, lambda i: i.finished or i.iterindex),
     (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
+    ((io.BytesIO, io.StringIO), lambda f: f.closed or (f.tell(), f.getvalue())),
     (io.IOBase, lambda f: place_in_file(f)),
+    (itertools.count, repr),
+    (logging.Logger, lambda log: (log.level, log.getEffectiveLevel(), log.disabled, logging.root.manager.disable)),
     (SCANNER, _unseen("the function reads on with a scanner of `re`")),
-    (np.memmap, lambda a: a.shape),
+    (np.memmap, lambda a: (a.shape, zlib.crc32(a.tobytes()) if a.nbytes <= MOST_READ_BYTES else 0)),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )
 TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (

@@ -31,7 +31,7 @@ from ingot.torch.errors import SelectionRefused, SlotsMade, TraceError, ValueAsk
 from ingot.torch.functional import functional
 from ingot.torch.identity import asked_identity
 from ingot.torch.outside import watched_outside
-from ingot.torch.places import Places, module_paths, place_of, user_line
+from ingot.torch.places import Places, Reading, module_paths, place_of, user_line
 from ingot.torch.recorder import recorded
 from ingot.torch.refusals import refused
 from ingot.torch.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
@@ -66,10 +66,10 @@ class Trace:
 
     Its placeholders are the state in order, the changeable numbers, then the tensors of the example arguments; its
     results are the outputs' tensors, then the state afterwards, then what each of its choices was made by, and, where
-    it is guarded, whether what it was traced for holds. Its constants are tensors that the function reads and that are
-    neither; where Python holds numbers that it computed, is said by kind, and what else Python holds afterwards; and
-    where Python holds what it computed that is no state, which a program does not set; and what it asked arguments
-    for, by names of attributes, that they did not have.
+    it is guarded, whether what it was traced for holds. Its constants are tensors that the function, or Python for it,
+    reads and that are neither; where Python holds numbers that it computed, is said by kind, and what else Python
+    holds afterwards; and where Python holds what it computed that is no state, which a program does not set; and what
+    it asked arguments for, by names of attributes, that they did not have.
     """
 
     graph: torch.fx.GraphModule
@@ -191,6 +191,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         explained(places),
         not_swallowed(places),
         choices.asked(),
+        Reading(places),
         Selecting(answers),
     ):
         graph = recorded(calls, arguments, first_decompositions(), keep_types=False)
@@ -207,8 +208,17 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
     ends = computed, left, unset, calls.asked.absent, calls.gradients, calls.used_gradients, calls.argument_gradients
+    read = [tensor for key, tensor in places.read.items() if key not in map(id, constants)]
     return Trace(
-        pure, calls.outputs, constants, made, calls.is_guarded, asked, *ends, calls.computes_gradients, calls.shared
+        pure,
+        calls.outputs,
+        [*constants, *read],
+        made,
+        calls.is_guarded,
+        asked,
+        *ends,
+        calls.computes_gradients,
+        calls.shared,
     )
 
 

@@ -1,0 +1,49 @@
+"""The names in the user's code that a call can come to: what it can read of objects, which may hold more.
+
+Methods of the user's classes that nothing calls by their names, such as the loop around the calls, are left out.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from ingot.torch.reach import codes, is_users, is_users_class
+
+COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
+CALLED = {"forward", "step"}  # methods that libraries call
+MAKING = {"__init__", "__new__", "__post_init__"}
+PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' classes that call no others
+
+
+def names_in(function: Any, reached: Iterable[Any]) -> set[str] | None:
+    """The names in code that a function can come to, among what is reached; None where it computes names."""
+    functions = [value for value in reached if isinstance(value, types.FunctionType)]
+    own = {id(value): value for value in functions if is_users(value.__code__.co_filename)}
+    classes = [value for value in reached if isinstance(value, type)]
+    waiting = {id(method): called for class_ in classes for called, method in _methods(class_)}
+    waiting.pop(id(getattr(function, "__func__", function)), None)
+    names: set[str] = set()
+    while True:
+        ready = [key for key in own if key not in waiting or waiting[key] & (names | CALLED)]
+        if not ready:
+            return None if names & COMPUTED_NAMES else names
+        for key in ready:
+            names.update(name for code in codes(own.pop(key).__code__) for name in code.co_names)
+
+
+def _methods(class_: type) -> Iterable[tuple[set[str], Any]]:
+    """The methods of a class that is the user's alone, each with names by one of which it is called.
+
+    Those that Python may call at any time are left out. Objects are made by the name of their class.
+    """
+    if not is_users_class(class_) or any(not is_users_class(b) and b not in PLAIN_BASES for b in class_.__mro__):
+        return
+    for name, value in vars(class_).items():
+        if name in MAKING:
+            yield {class_.__name__, "__class__", "type", "cls"}, value
+        elif not (name.startswith("__") and name.endswith("__")):
+            yield {name}, getattr(value, "__func__", getattr(value, "fget", value))
