@@ -191,9 +191,10 @@ std::vector<int64_t> depth_dims(const Shape& depth, int64_t first) {
 Value* product_with(GraphBuilder& b, const WeightedProduct& product, const StoredWeights& weights) {
   const bool scales_sums = weights.bits == 8 && weights.has_one_scale() && weights.zeros.empty();
   Value* const w = scales_sums ? ops::convert(b, bytes_of(b, weights), DType::kF32) : widened(b, weights);
-  const Shape depth(w->type.shape.begin() + 1, w->type.shape.end());
+  const bool is_depth_first = weights.bits == 4;
+  const Shape depth = is_depth_first ? Shape{weights.depth} : Shape(w->type.shape.begin() + 1, w->type.shape.end());
   Value* const x = other_factor(b, product, depth);
-  const std::vector<int64_t> of_weights = depth_dims(depth, 1),
+  const std::vector<int64_t> of_weights = depth_dims(depth, is_depth_first ? 0 : 1),
                              of_other = depth_dims(depth, std::ssize(product.other_free));
   const bool is_right = product.operand == 1;
   Term sums(b, is_right ? ops::dot_general(b, x, w, {{}, {}, of_other, of_weights})

@@ -1,17 +1,14 @@
 #include "aot/passes/stored_weights.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "aot/base/divide.h"
 #include "aot/ops/support/algebra.h"
 #include "aot/ops/support/nibbles.h"
 
 namespace ingot {
 namespace {
-
-constexpr int64_t kLanes[] = {16, 8, 4};
-constexpr int64_t kBeside = 4;  // channels whose words lie side by side: as many as are multiplied at once
 
 template <typename T>
 Value* constant_of_values(GraphBuilder& b, DType dtype, const Shape& shape, const std::vector<T>& values) {
@@ -33,33 +30,40 @@ Value* of_bytes(GraphBuilder& b, const StoredWeights& w) {
   return wide * spread(b, constant_of_values(b, DType::kF32, blocks, w.scales), shape);
 }
 
-// As many words in line as vectors have lanes, where blocks and the depth allow it; 0: they allow none.
-int64_t lanes_of(int64_t depth, int64_t block) {
-  const auto fits = [&](int64_t lanes) { return depth % (ops::kNibbles * lanes) == 0 && block % lanes == 0; };
-  const auto lanes = std::ranges::find_if(kLanes, fits);
-  return lanes == std::end(kLanes) ? 0 : *lanes;
+// Those of [channels][blocks] in panels.
+template <typename T>
+std::vector<T> in_panels(const StoredWeights& w, const ops::NibbleShape& shape, const std::vector<T>& of_blocks) {
+  std::vector<T> values(shape.panels * shape.blocks * ops::kNibbleColumns);
+  for (int64_t at = 0; at < std::ssize(of_blocks); ++at)
+    values[shape.scale(at / shape.blocks, at % shape.blocks * w.block)] = of_blocks[at];
+  return values;
 }
 
 Value* of_nibbles(GraphBuilder& b, const StoredWeights& w) {
-  const int64_t lanes = lanes_of(w.depth, w.block), group_elements = ops::kNibbles * lanes;
-  const int64_t beside = w.channels % kBeside == 0 ? kBeside : 1;
-  const Shape shape{w.channels / beside, w.depth / group_elements, beside, lanes};
-  std::vector<uint32_t> words(w.integers.size() / ops::kNibbles);
+  const int64_t panels = divide_up(w.channels, ops::kNibbleColumns);
+  const Shape of_words{panels, w.depth / ops::kNibbles, ops::kNibbleColumns};
+  const Shape of_blocks{panels, w.blocks(), ops::kNibbleColumns};
+  const ops::NibbleShape shape(of_words, of_blocks);
+  std::vector<uint32_t> words(element_count(of_words));
   for (int64_t at = 0; at < std::ssize(w.integers); ++at) {
-    const int64_t row = at / w.depth, k = at % w.depth, nibble = k % group_elements / lanes;
-    words[ops::WordShape(shape).first(row, k / group_elements) + k % lanes] |=
-        static_cast<uint32_t>(w.integers[at] + ops::kNibbleOffset) << (4 * nibble);
+    const int64_t k = at % w.depth;
+    words[shape.word(at / w.depth, k)] |= static_cast<uint32_t>(w.integers[at] + ops::kNibbleOffset)
+                                          << (4 * (k % ops::kNibbles));
   }
-  const Shape blocks{w.channels, w.blocks()};
-  Values operands{constant_of_values(b, DType::kI32, shape, words),
-                  constant_of_values(b, DType::kF32, blocks, w.scales)};
-  if (!w.zeros.empty()) operands.push_back(constant_of_values(b, DType::kI8, blocks, w.zeros));
-  return b.make(kUnpackNibbles, operands);
+  Values operands{constant_of_values(b, DType::kI32, of_words, words),
+                  constant_of_values(b, DType::kF32, of_blocks, in_panels(w, shape, w.scales))};
+  if (!w.zeros.empty()) operands.push_back(constant_of_values(b, DType::kI8, of_blocks, in_panels(w, shape, w.zeros)));
+  return b.make(kUnpackNibbles, operands, {{"columns", IntAttr{w.channels}}});
 }
 
 }  // namespace
 
-bool fits_nibbles(int64_t depth, int64_t block) { return lanes_of(depth, block) > 0; }
+int64_t StoredWeights::bytes() const {
+  const int64_t columns = bits == 4 ? round_up(channels, ops::kNibbleColumns) : channels;
+  return columns * (depth * bits / 8 + blocks() * (zeros.empty() ? 4 : 5));
+}
+
+bool fits_nibbles(int64_t depth, int64_t block) { return depth % block == 0 && block % ops::kNibbles == 0; }
 
 Value* bytes_of(GraphBuilder& b, const StoredWeights& weights) {
   return constant_of_values(b, DType::kI8, {weights.channels, weights.depth}, weights.integers);

@@ -19,7 +19,7 @@ struct StoredWeights {
 
   int64_t blocks() const { return depth / block; }
   bool has_one_scale() const { return block == depth; }
-  int64_t bytes() const { return std::ssize(integers) * bits / 8 + std::ssize(scales) * 4 + std::ssize(zeros); }
+  int64_t bytes() const;  // as they lie in a bundle
 };
 
 // Whether a depth in such blocks can be kept in 4 bits.
@@ -29,7 +29,7 @@ bool fits_nibbles(int64_t depth, int64_t block);
 Value* bytes_of(GraphBuilder& b, const StoredWeights& weights);
 Value* scales_of(GraphBuilder& b, const StoredWeights& weights);
 
-// Any weights in f32, [channels][depth] or [channels][blocks][block], as ops make them of constants.
+// Any weights in f32, as ops make them of constants: [channels][blocks][block], or [depth][channels] of 4 bits.
 Value* widened(GraphBuilder& b, const StoredWeights& weights);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "aot/base/divide.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "tests/support/contraction_problem.h"
@@ -96,24 +97,27 @@ TEST(Contraction, ColumnsThatAreWidenedWhereTheyAreMultiplied) {
   }
 }
 
-// Words as they come: rows of 4, 8 and 16, blocks of a few parts up to several groups, with and without zeros.
+// One row and several, panels that are filled and such that are not, blocks of a word up to the whole depth, with and without
+// zeros, weights on either side.
 TEST(Contraction, ColumnsOfNibbles) {
   struct Words {
-    int64_t rows, columns, beside, groups, lanes, blocks;
-    bool has_zeros;
+    int64_t rows, columns, words, blocks;
+    bool has_zeros, are_left;
   };
   for (const Words& w :
-       {Words{1, 9, 1, 3, 16, 12, false}, Words{1, 8, 4, 3, 16, 8, true}, Words{1, 6, 2, 4, 16, 2, true},
-        Words{1, 6, 3, 3, 4, 3, true}, Words{5, 7, 1, 3, 8, 3, true}, Words{20, 8, 4, 2, 16, 8, false}}) {
-    SCOPED_TRACE(testing::Message() << w.rows << " x " << w.columns << " x " << w.groups << " x " << w.lanes);
-    std::vector<TensorType> types{f32_of({w.rows, 8 * w.groups * w.lanes}),
-                                  {DType::kI32, {w.columns / w.beside, w.groups, w.beside, w.lanes}},
-                                  f32_of({w.columns, w.blocks})};
+       {Words{1, 16, 48, 12, false, false}, Words{1, 35, 24, 6, true, false}, Words{5, 1, 6, 6, true, false},
+        Words{3, 48, 18, 9, false, true}, Words{1, 20, 36, 1, true, true}, Words{20, 33, 16, 8, false, false}}) {
+    SCOPED_TRACE(testing::Message() << w.rows << " x " << w.columns << " x " << w.words << " x " << w.blocks);
+    const int64_t panels = divide_up(w.columns, 16);
+    std::vector<TensorType> types{
+        f32_of({w.rows, 8 * w.words}), {DType::kI32, {panels, w.words, 16}}, f32_of({panels, w.blocks, 16})};
     if (w.has_zeros) types.push_back({DType::kI8, types[2].shape});
     check_kernel(kernel_function(types,
                                  [&](GraphBuilder& b, const Values& x) {
-                                   Value* const weights = b.make(kUnpackNibbles, {x.begin() + 1, x.end()});
-                                   return Values{ops::dot_general(b, x[0], weights, {{}, {}, {1}, {1}})};
+                                   Value* const weights = b.make(kUnpackNibbles, {x.begin() + 1, x.end()},
+                                                                 {{"columns", IntAttr{w.columns}}});
+                                   return Values{w.are_left ? ops::dot_general(b, weights, x[0], {{}, {}, {0}, {1}})
+                                                            : ops::dot_general(b, x[0], weights, {{}, {}, {1}, {0}})};
                                  }),
                  {.relative = 2e-5, .integer_low = -(int64_t{1} << 31), .integer_high = (int64_t{1} << 31) - 1});
   }

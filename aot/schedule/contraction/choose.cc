@@ -191,7 +191,7 @@ class Search {
     // Beside the sums, registers hold the columns of a step and an element of the rows.
     const int sums = std::min(tile.rows * tile.columns / target_.lanes(p_.accumulator), free_registers() - vectors);
     const int64_t column_vectors = divide_up(p_.extent(way.columns.dims), way.lanes);
-    if (way.columns.made && vectors > way.columns.made->columns_max) return;
+    if (way.columns.made && vectors > kMadeColumnsMax) return;
     if (vectors > sums || (vectors > column_vectors && vectors != 1)) return;
     const int64_t rows = p_.extent(way.rows.dims);
     const int most = static_cast<int>(std::min<int64_t>(sums / vectors, rows));

@@ -6,6 +6,7 @@
 #include "aot/ops/ops.h"
 #include "aot/schedule/contraction/choose.h"
 #include "aot/schedule/contraction/nest.h"
+#include "aot/schedule/contraction/nibble_product.h"
 #include "aot/schedule/contraction/packing.h"
 #include "aot/schedule/partial_results.h"
 #include "aot/schedule/sweep.h"
@@ -121,6 +122,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   const DType held = loops::register_dtype(space.accumulate);
   if (std::ranges::any_of(space.dims, [](const loops::ContractionDim& dim) { return dim.extent == 0; }))
     return add_parts(draft, {result->type.shape}, makes, roots, held);
+  if (const auto product = nibble_product(draft, root)) return lower_nibble_product(draft, *product);
   // What is read where it lies has to lie somewhere.
   if (root.is(kConvolution) && skips_gaps(root) && !draft.kept(root.operand(0)))
     lower_elementwise(draft, {root.operand(0)});

@@ -386,8 +386,7 @@ class Model {
   bool has_short_streams() const {
     if (c_.pack_columns == Packing::kBlock) return false;
     const bool are_lines = way_.lanes * p_.accumulator_bytes() == m_.line_bytes;
-    const int64_t made_as_one = way_.columns.made ? way_.columns.made->columns_as_one : 1;
-    const int64_t as_one = is_along_depth() ? made_as_one : are_lines ? 1 : c_.tile_vectors;
+    const int64_t as_one = is_along_depth() || are_lines ? 1 : c_.tile_vectors;
     const double stream_bytes = is_along_depth()
                                     ? static_cast<double>(p_.operand_bytes(way_.columns)) / column_count() / batch_
                                     : static_cast<double>(depth_.width() * m_.line_bytes);

@@ -8,8 +8,6 @@
 namespace ingot::schedule {
 namespace {
 
-constexpr int64_t kNibbleOps = 2;   // to make an element of 4 bits
-constexpr int kNibbleColumns = 4;   // whose words, sums and blocks are in registers at once
 constexpr int64_t kSmallerMin = 2;  // times as many bytes as what the operand is made of
 
 class SourceWalk {
@@ -28,7 +26,6 @@ class SourceWalk {
     }
     const Op& op = *value->op;
     if (op.is(kConstant)) return true;  // a splat: others are in buffers
-    if (op.is(kUnpackNibbles)) return add_nibbles(side);
     if (op.def->is_elementwise) {
       ++made_.element_ops;
       return std::ranges::all_of(op.operands, [&](const Value* operand) { return add({operand, side.accesses}); });
@@ -42,17 +39,6 @@ class SourceWalk {
   }
 
  private:
-  // Words lie as their elements do, in a way that only a tile of their own reads.
-  bool add_nibbles(const ContractionSide& side) {
-    const Op& op = *side.value->op;
-    made_.element_ops += kNibbleOps;
-    made_.columns_max = kNibbleColumns;
-    made_.columns_as_one = kNibbleColumns;
-    for (const Value* operand : op.operands) made_.source_bytes += operand->type.bytes();
-    const bool are_kept = std::ranges::all_of(op.operands, [&](const Value* v) { return draft_.kept(v) != nullptr; });
-    return are_kept && made_.element_ops == kNibbleOps && side.is_affine() && side.stride(innermost_) == 1;
-  }
-
   const Draft& draft_;
   int innermost_;
   MadeColumns made_;

@@ -9,12 +9,12 @@
 
 namespace ingot::schedule {
 
+inline constexpr int kMadeColumnsMax = 8;  // at once: others would not stay in registers
+
 // What making all elements of an operand takes.
 struct MadeColumns {
-  int64_t source_bytes = 0;    // that are read
-  int64_t element_ops = 0;     // for each element
-  int columns_max = 8;         // at once: others would not stay in registers
-  int64_t columns_as_one = 1;  // that are read in the time of one
+  int64_t source_bytes = 0;  // that are read
+  int64_t element_ops = 0;   // for each element
 };
 
 // Of an operand whose elements are made one by one of what lies in line along iteration dimension `innermost`, or does not

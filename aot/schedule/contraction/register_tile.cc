@@ -6,7 +6,6 @@
 
 #include "aot/base/divide.h"
 #include "aot/schedule/contraction/depth_tile.h"
-#include "aot/schedule/contraction/nibble_tile.h"
 
 namespace ingot::schedule {
 
@@ -203,7 +202,6 @@ Expr Tile::mask(ContractionPoint& point, const Index& v) const {
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
                                  const ColumnsPanel& columns, const NeededDepth& depth) {
-  if (has_nibbles(point.plan())) return emit_nibble_tile(point, tile, rows[0], columns);
   if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
   return RegisterTile(point, tile, columns, depth).emit(rows);
 }

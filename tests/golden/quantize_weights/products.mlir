@@ -31,11 +31,11 @@ module {
     %3 = stablehlo.constant dense<[2.500000e-01, 5.000000e-01, 1.000000e+00]> : tensor<3xf32>
     %4 = stablehlo.broadcast_in_dim %3, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
     %5 = stablehlo.multiply %2, %4 : tensor<2x3xf32>
-    %6 = stablehlo.constant dense<[[[[935315520, 648993105, 362670690, 76348275]]]]> : tensor<1x1x1x4xi32>
-    %7 = stablehlo.constant dense<[[5.000000e-01, 2.000000e+00]]> : tensor<1x2xf32>
-    %8 = stablehlo.constant dense<[[0, -5]]> : tensor<1x2xi8>
-    %9 = ingot.unpack_nibbles %6, %7, %8 : (tensor<1x1x1x4xi32>, tensor<1x2xf32>, tensor<1x2xi8>) -> tensor<1x32xf32>
-    %10 = stablehlo.dot_general %y, %9, contracting_dims = [1] x [1] : (tensor<2x32xf32>, tensor<1x32xf32>) -> tensor<2x1xf32>
+    %6 = stablehlo.constant dense<[[[1985229328, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [-19088744, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [-1985229329, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [19088743, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]]> : tensor<1x4x16xi32>
+    %7 = stablehlo.constant dense<[[[5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00], [2.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00]]]> : tensor<1x2x16xf32>
+    %8 = stablehlo.constant dense<[[[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [-5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]]> : tensor<1x2x16xi8>
+    %9 = ingot.unpack_nibbles %6, %7, %8, columns = 1 : (tensor<1x4x16xi32>, tensor<1x2x16xf32>, tensor<1x2x16xi8>) -> tensor<32x1xf32>
+    %10 = stablehlo.dot_general %y, %9, contracting_dims = [1] x [0] : (tensor<2x32xf32>, tensor<32x1xf32>) -> tensor<2x1xf32>
     return %5, %10 : tensor<2x3xf32>, tensor<2x1xf32>
   }
 }
