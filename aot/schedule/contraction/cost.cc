@@ -315,7 +315,9 @@ class Model {
   double pack_columns_ns() const {
     if (c_.pack_columns == Packing::kNone) return 0;
     const double elements = column_count() * depth();
-    const double read_share = c_.keeps_columns ? kAskedShare : 1;
+    // Where no other row reads them, packing is as fast as memory is.
+    const double few_share = rows_ <= c_.tile_rows && way_.columns.lie == Lie::kInLine ? pieces_share() : 1;
+    const double read_share = c_.keeps_columns ? kAskedShare : few_share;
     const Move move = way_.columns.lie != Lie::kAcross ? Move::kVectors
                       : columns_.cuts_last_axis()      ? Move::kSquares
                                                        : Move::kElements;
