@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kShortest = 16;  // of a block
 
 bool is_of_integers(const Value* value) {
+  while (value->op && value->op->def->only_moves() && value->op->operands.size() == 1) value = value->op->operand(0);
   return value->op && value->op->is(kConvert) && is_integer(value->op->operand(0)->type.dtype);
 }
 

@@ -1,6 +1,6 @@
 // run: quantize_weights
 // Integers times scales, through a transpose: one scale for each channel, of which sums are scaled; and one for each block
-// of 16, less a zero point.
+// of 16, less a zero point, of integers that are reshaped as floats.
 func.func @main(%x: tensor<2x16xf32>, %y: tensor<2x32xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>) {
   %w = stablehlo.constant dense<[[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7], [90, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7], [1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -100]]> : tensor<3x16xi8>
   %0 = stablehlo.convert %w : (tensor<3x16xi8>) -> tensor<3x16xf32>
@@ -14,7 +14,9 @@ func.func @main(%x: tensor<2x16xf32>, %y: tensor<2x32xf32>) -> (tensor<2x3xf32>,
   %z = stablehlo.constant dense<[[8, 3]]> : tensor<1x2xi32>
   %6 = stablehlo.broadcast_in_dim %z, dims = [0, 1] : (tensor<1x2xi32>) -> tensor<1x2x16xi32>
   %7 = stablehlo.subtract %5, %6 : tensor<1x2x16xi32>
-  %8 = stablehlo.convert %7 : (tensor<1x2x16xi32>) -> tensor<1x2x16xf32>
+  %wide = stablehlo.convert %7 : (tensor<1x2x16xi32>) -> tensor<1x2x16xf32>
+  %flat = stablehlo.reshape %wide : (tensor<1x2x16xf32>) -> tensor<1x32xf32>
+  %8 = stablehlo.reshape %flat : (tensor<1x32xf32>) -> tensor<1x2x16xf32>
   %t = stablehlo.constant dense<[[0.5, 2.0]]> : tensor<1x2xf32>
   %9 = stablehlo.broadcast_in_dim %t, dims = [0, 1] : (tensor<1x2xf32>) -> tensor<1x2x16xf32>
   %10 = stablehlo.multiply %8, %9 : tensor<1x2x16xf32>
