@@ -122,7 +122,7 @@ class Compilation {
     for (const size_t k : group) {
       loops::Kernel kernel = kernels_[k];
       loops::expand_math(kernel);
-      emit_llvm(module, kernel, target_, entry_symbol(kernels_, k));
+      emit_llvm(module, kernel, machine, target_, entry_symbol(kernels_, k));
     }
     if (options_.dump) dump("llvm", text_of(module));
     check_module(module);
@@ -130,7 +130,7 @@ class Compilation {
     if (!target_.has_width_conversions) expand_width_conversions(module);
     if (!target_.has_float_functions) expand_float_functions(module);
     machine.optimize(module);
-    test_next_values(module);
+    simplify_loop_tests(module);
     fence_logic(module);
     share_far_pointers(module, target_);
     if (options_.dump) {

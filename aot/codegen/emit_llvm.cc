@@ -88,9 +88,10 @@ bool holds_loop(const std::vector<Stmt>& block) {
 // The body of a kernel: its statements, with the operands' starts and the task as parameters.
 class BodyEmitter {
  public:
-  BodyEmitter(Function& function, const Kernel& kernel, const loops::Target& target)
+  BodyEmitter(Function& function, const Kernel& kernel, const loops::Target& target, bool takes_index)
       : kernel_(kernel),
         target_(target),
+        takes_index_(takes_index),
         function_(function),
         entry_(BasicBlock::Create(function.getContext(), "entry", &function)),
         b_(BasicBlock::Create(function.getContext(), "body", &function)),
@@ -227,22 +228,34 @@ class BodyEmitter {
     BasicBlock* const before = b_.GetInsertBlock();
     BasicBlock* const body = block("loop");
     BasicBlock* const after = block("end");
+    llvm::IntegerType* const type = counter_type(stmt);
+    Value* const start = b_.CreateTrunc(lower, type);
+    Value* const stop = b_.CreateTrunc(upper, type);
     b_.CreateBr(body);
     b_.SetInsertPoint(body);
-    llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2, kernel_.vars[stmt.var].name);
-    vars_[stmt.var] = i;
+    llvm::PHINode* const i = b_.CreatePHI(type, 2, kernel_.vars[stmt.var].name);
+    vars_[stmt.var] = b_.CreateSExt(i, b_.getInt64Ty());
     emit_loop_body(stmt, lower, before, body);
-    Value* const next = b_.CreateNSWAdd(i, b_.getInt64(stmt.step));
-    i->addIncoming(lower, before);
+    Value* const next = b_.CreateNSWAdd(i, llvm::ConstantInt::getSigned(type, stmt.step));
+    i->addIncoming(start, before);
     i->addIncoming(next, b_.GetInsertBlock());
-    llvm::BranchInst* const branch = b_.CreateCondBr(b_.CreateICmpSLT(next, upper), body, after);
+    llvm::BranchInst* const branch = b_.CreateCondBr(b_.CreateICmpSLT(next, stop), body, after);
     branch->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata());
     b_.SetInsertPoint(after);
   }
 
+  // A counter of as many bits as addresses have, where those hold the variable's values and the one after the last: of 64
+  // bits it takes two registers on a processor of 32, and LLVM makes no pointers of it.
+  llvm::IntegerType* counter_type(const Stmt& stmt) {
+    const loops::Var& var = kernel_.vars[stmt.var];
+    const unsigned bits = function_.getParent()->getDataLayout().getPointerSizeInBits();
+    const bool holds_all = llvm::isIntN(bits, var.low) && llvm::isIntN(bits, var.high + stmt.step);
+    return holds_all ? b_.getIntNTy(bits) : b_.getInt64Ty();
+  }
+
   void emit_loop_body(const Stmt& stmt, Value* lower, BasicBlock* before, BasicBlock* body) {
     if (holds_loop(stmt.body)) return emit(stmt.body);
-    InnermostLoop loop(at_, stmt.var, lower, before, body);
+    InnermostLoop loop(at_, stmt.var, lower, before, body, takes_index_);
     at_.loop = &loop;
     emit(stmt.body);
     at_.loop = nullptr;
@@ -341,6 +354,7 @@ class BodyEmitter {
 
   const Kernel& kernel_;
   const loops::Target& target_;
+  bool takes_index_;  // loads and stores add one to a pointer
   Function& function_;
   BasicBlock* entry_;
   Builder b_;
@@ -416,9 +430,10 @@ void emit_entry(llvm::Module& module, const Kernel& kernel, const loops::Target&
 
 }  // namespace
 
-void emit_llvm(llvm::Module& module, const Kernel& kernel, const loops::Target& target, const std::string& symbol) {
+void emit_llvm(llvm::Module& module, const Kernel& kernel, const Machine& machine, const loops::Target& target,
+               const std::string& symbol) {
   Function* const body = declare_body(module, kernel, target, symbol);
-  BodyEmitter(*body, kernel, target).run();
+  BodyEmitter(*body, kernel, target, machine.takes_index(*body)).run();
   emit_entry(module, kernel, target, symbol, body);
 }
 

@@ -11,13 +11,14 @@
 
 #include <string>
 
+#include "aot/codegen/machine.h"
 #include "aot/loops/loop.h"
 #include "aot/loops/target.h"
 
 namespace ingot::codegen {
 
 // Emits `kernel` into `module`. Only primitive operations (expand_math has run).
-void emit_llvm(llvm::Module& module, const loops::Kernel& kernel, const loops::Target& target,
+void emit_llvm(llvm::Module& module, const loops::Kernel& kernel, const Machine& machine, const loops::Target& target,
                const std::string& symbol);
 
 // The body's symbol.

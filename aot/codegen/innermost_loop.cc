@@ -10,7 +10,7 @@ namespace {
 using llvm::Value;
 using loops::Index;
 
-// Where more pointers would walk by the same steps, they share one counted offset.
+// Where more pointers would walk by the same steps, they share one counted offset, if loads and stores take one.
 constexpr int kMostPointers = 4;
 
 bool is_scale(int64_t factor) { return factor == 1 || factor == 2 || factor == 4 || factor == 8; }
@@ -18,13 +18,14 @@ bool is_scale(int64_t factor) { return factor == 1 || factor == 2 || factor == 4
 }  // namespace
 
 InnermostLoop::InnermostLoop(const Indexing& at, loops::VarId var, Value* lower, llvm::BasicBlock* before,
-                             llvm::BasicBlock* body)
+                             llvm::BasicBlock* body, bool takes_index)
     : kernel_(at.kernel),
       before_(before->getTerminator()),
       outside_{before_, at.kernel, at.vars, at.buffers, at.scopes},
       var_(var),
       lower_(lower),
-      body_(body) {}
+      body_(body),
+      takes_index_(takes_index) {}
 
 llvm::PHINode* InnermostLoop::add_phi(llvm::Type* type, Value* first) {
   Builder start(body_, body_->begin());
@@ -42,7 +43,7 @@ Value* InnermostLoop::multiple(loops::VarId var, int64_t factor) {
 
 Value* InnermostLoop::address(loops::BufferId buffer, const Index& index) {
   const int64_t factor = index.coefficient(var_) * info(kernel_.buffers[buffer].dtype).bytes;
-  if (factor == 0 || is_scale(factor)) return nullptr;
+  if (factor == 0 || (takes_index_ && is_scale(factor))) return nullptr;
   if (std::ranges::any_of(index.terms, [&](const Index::Term& term) { return defined_.contains(term.var); })) {
     return nullptr;
   }
@@ -72,7 +73,7 @@ void InnermostLoop::close(Builder& b, int64_t step) {
   std::map<int64_t, int> count;
   for (const Pointer& pointer : pointers_) ++count[pointer.factor];
   for (const auto& [factor, pointers] : count) {
-    if (pointers > kMostPointers) use_multiples(factor);
+    if (takes_index_ && pointers > kMostPointers) use_multiples(factor);
   }
   llvm::BasicBlock* const end = b.GetInsertBlock();
   for (const auto& [factor, phi] : multiples_) phi->addIncoming(b.CreateNSWAdd(phi, b.getInt64(factor * step)), end);

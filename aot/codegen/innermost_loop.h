@@ -13,9 +13,9 @@ namespace ingot::codegen {
 
 class InnermostLoop {
  public:
-  // `before` ends with the jump to `body`, where the variable is first `lower`.
+  // `before` ends with the jump to `body`, where the variable is first `lower`. `takes_index`: loads and stores add one.
   InnermostLoop(const Indexing& at, loops::VarId var, llvm::Value* lower, llvm::BasicBlock* before,
-                llvm::BasicBlock* body);
+                llvm::BasicBlock* body, bool takes_index);
 
   // The body gives this variable a value.
   void defines(loops::VarId var) { defined_.insert(var); }
@@ -47,6 +47,7 @@ class InnermostLoop {
   loops::VarId var_;
   llvm::Value* lower_;
   llvm::BasicBlock* body_;
+  bool takes_index_;
   std::set<loops::VarId> defined_;
   std::map<int64_t, llvm::PHINode*> multiples_;  // by factor
   std::vector<Pointer> pointers_;

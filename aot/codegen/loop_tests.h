@@ -5,8 +5,9 @@
 
 namespace ingot::codegen {
 
-// instcombine makes i < 20 of i + 4 < 24, so that both values of the counter live through the jump, and one more
-// instruction moves the next into the place of the other. Here the test looks at the next value again.
-void test_next_values(llvm::Module& module);
+// Tests the next value of a counter: instcombine makes i < 20 of i + 4 < 24, so that both values live through the jump,
+// and one more instruction moves the next into the place of the other. A counter that only its test asks for counts
+// the turns down to zero, with which subtracting compares it.
+void simplify_loop_tests(llvm::Module& module);
 
 }  // namespace ingot::codegen

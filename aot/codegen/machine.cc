@@ -1,6 +1,7 @@
 #include "aot/codegen/machine.h"
 
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Pass.h>
 #include <llvm/Support/TargetSelect.h>
@@ -45,12 +46,13 @@ class ExpandDivision : public llvm::ModulePass {
 };
 
 // LLVM's passes from IR to machine code. Loop strength reduction takes a third of their time; where an access adds a base,
-// an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop. It divides, by loops' steps.
-// Sinking is left out for these two, and for some functions of the others (SinkingGate).
+// an index and a displacement by itself, it finds nothing beside the pointers of InnermostLoop, and in Thumb it makes sums
+// of these again. It divides, by loops' steps. Sinking is left out for x86 and aarch64, and for some functions of the
+// others (SinkingGate).
 class CodePasses : public llvm::legacy::PassManager {
  public:
   CodePasses(const llvm::Triple& triple, bool has_i64_division)
-      : reduces_strength_(!triple.isX86()),
+      : reduces_strength_(!triple.isX86() && !triple.isThumb()),
         sinks_(!triple.isX86() && !triple.isAArch64()),
         has_i64_division_(has_i64_division) {}
 
@@ -89,6 +91,13 @@ void Machine::prepare(llvm::Module& module) const {
   set_triple(module, machine_->getTargetTriple().str());
   module.setDataLayout(machine_->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+bool Machine::takes_index(const llvm::Function& function) const {
+  constexpr int64_t kElementBytes = 4;
+  return machine_->getTargetTransformInfo(function).isLegalAddressingMode(llvm::Type::getFloatTy(function.getContext()),
+                                                                          /*BaseGV=*/nullptr, /*BaseOffset=*/0,
+                                                                          /*HasBaseReg=*/true, kElementBytes);
 }
 
 void Machine::optimize(llvm::Module& module) const {

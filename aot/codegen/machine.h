@@ -19,6 +19,8 @@ class Machine {
   explicit Machine(const loops::Target& target);
 
   void prepare(llvm::Module& module) const;  // sets triple and data layout
+  // Whether loads and stores of f32 find their address by a pointer and an index of elements.
+  bool takes_index(const llvm::Function& function) const;
   // Scalar clean-up only: no vectoriser, no unroller, no library call recognition.
   void optimize(llvm::Module& module) const;
   std::string object_file(llvm::Module& module) const;

@@ -136,15 +136,39 @@ TEST(Codegen, InnermostLoopsWalk) {
   expect_same(kernels);
 }
 
-// Two accesses, their pointers' steps and the counter's, a test and a jump.
+// Two accesses and a sum, of which x86's takes one from memory, their pointers' steps, the counter's, and a jump.
 TEST(Codegen, InnermostLoopsDoNothingElse) {
-  for (const char* const name : {"x86-64-v3", "x86-64-v4"}) {
+  for (const auto& [name, instructions] : {std::pair("x86-64-v3", 6), {"x86-64-v4", 6}, {"cortex-m7", 7}}) {
     const Kernel kernel = strided_kernel(1, 50, false, 1);
     const Target& target = find_target(name);
     const CodeImage image = compile(std::span(&kernel, 1), target);
     const HotLoop loop = find_hot_loop(image, target, entry_symbol(std::span(&kernel, 1), 0));
-    EXPECT_EQ(loop.instructions, 7) << name << "\n" << loop.text;
+    EXPECT_EQ(loop.instructions, instructions) << name << "\n" << loop.text;
   }
+}
+
+// A counter whose values are read, or that only counts the turns.
+Kernel counting_kernel(int64_t start, int64_t end, int64_t step, bool is_read) {
+  KernelBuilder b("counting", 1);
+  const int64_t places = end - start;
+  const BufferId x = b.input("x", DType::kI32, 5 * places), y = b.output("y", DType::kI32, 3 * places);
+  b.loop("i", start, end, step, [&](Index i) {
+    const Expr value = b.load(x, (i - start) * 5);
+    b.store(y, (i - start) * 3, is_read ? b.apply(ScalarOp::kAdd, {value, b.index_value(i, DType::kI32)}) : value);
+  });
+  return b.finish();
+}
+
+TEST(Codegen, LoopsCount) {
+  std::vector<Kernel> kernels;
+  for (const int64_t start : {-5, 0, 3}) {
+    for (const int64_t step : {1, 3, 4}) {
+      for (const int64_t end : {start + 1, start + 5, start + 12, start + 40}) {
+        for (const bool is_read : {false, true}) kernels.push_back(counting_kernel(start, end, step, is_read));
+      }
+    }
+  }
+  expect_same(kernels);
 }
 
 constexpr int64_t kElements = 64;
