@@ -55,7 +55,8 @@ constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
                                     .multiply_adds_per_ns = 4.4,
                                     .multiply_add_latency_ns = 1.8,
                                     .l2_bytes_per_ns = 80,
-                                    .l3_bytes_per_ns = 16};
+                                    .l3_bytes_per_ns = 16,
+                                    .in_place_row_share = 0.002};
 
 // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
 constexpr Target kAvx512 = {.name = "x86-64-v4",

@@ -27,6 +27,8 @@ constexpr double kStoreElementNs = 0.7;   // ... element by element
 constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
 constexpr double kLostRowsShare = 0.15;   // ... where such lines do not stay in the first-level cache
 constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
+constexpr double kInLineFarShare = 0.05;  // ... of which a block has all, so that memory is read in line
+constexpr double kPrefetching = 0.03;     // ... and as much for each step of these
 constexpr double kForeseenShare = 0.2;    // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
 constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
@@ -201,10 +203,13 @@ class Model {
       const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
       const double far = far_share(way_.columns);
       const double lost = column_lines_are_lost(lines) ? m_.lost_columns_share * far : 0;
+      const double apart = (std::max(kFarColumnsShare, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
       if (columns_are_foreseen()) {
         share += kForeseenShare * lost;
+      } else if (lost == 0 && columns_are_in_line()) {
+        share += std::min(apart, kPrefetching + kInLineFarShare * far);
       } else {
-        share += (std::max(kFarColumnsShare, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+        share += apart;
       }
     }
     return share;
@@ -215,6 +220,11 @@ class Model {
     if (!it.depth_stride || depth() <= 32) return 0;
     const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
     return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+  }
+
+  // Columns that are read where they lie, of which a block has all that is between a step of the depth and the next.
+  bool columns_are_in_line() const {
+    return way_.columns.depth_stride && std::abs(*way_.columns.depth_stride) <= columns_.width();
   }
 
   bool columns_are_read_once() const { return c_.pack_columns == Packing::kNone && rows_ <= c_.tile_rows; }
