@@ -23,7 +23,7 @@ constexpr int64_t kSpilledColumns = 2;  // of windows at once, beside those in r
 constexpr int64_t kWindowPlaces = 32;   // at most, where tiles have several lines
 constexpr int kWindowLines[] = {1, 2, 3, 4, 7};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
-constexpr size_t kSerialCandidates = 6;  // that are tried with every split into tasks
+constexpr size_t kSerialCandidates = 10;  // that are tried with every split into tasks
 
 // What counts: the time on one, two and four cores, weighted.
 double weighted_ns(const ContractionCost& cost, const TaskShares& shares) {
