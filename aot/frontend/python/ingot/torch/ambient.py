@@ -6,11 +6,14 @@ import decimal
 import gc
 import os
 import sys
-from collections.abc import Callable, Container
+import types
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import torch
+
+from ingot.torch.reach import codes, is_users
 
 
 def _precision() -> tuple[Any, ...]:
@@ -22,6 +25,7 @@ def _precision() -> tuple[Any, ...]:
 AMBIENT: dict[str, Callable[[], Any]] = {
     "Decimal": _precision,
     "decimal": _precision,
+    "get_default_device": lambda: str(torch.get_default_device()),
     **{
         function.__name__: function
         for function in (
@@ -34,7 +38,6 @@ AMBIENT: dict[str, Callable[[], Any]] = {
             sys.getrecursionlimit,
             sys.getswitchinterval,
             torch.are_deterministic_algorithms_enabled,
-            torch.get_default_device,
             torch.get_float32_matmul_precision,
             torch.get_num_interop_threads,
             torch.get_num_threads,
@@ -47,6 +50,9 @@ AMBIENT: dict[str, Callable[[], Any]] = {
 }
 
 
-def told_by(names: Container[str] | None) -> list[Callable[[], Any]]:
-    """What is read for some names in the user's code; for all, where those are not known."""
-    return [read for name, read in AMBIENT.items() if names is None or name in names]
+def told_by(reached: Iterable[Any]) -> list[Callable[[], Any]]:
+    """What is read for the names in functions among what is reached."""
+    functions = [value for value in reached if isinstance(value, types.FunctionType)]
+    own = [inner for f in functions if is_users(f.__code__.co_filename) for inner in codes(f.__code__)]
+    named = {name for code in own for name in code.co_names}
+    return [read for name, read in AMBIENT.items() if name in named]

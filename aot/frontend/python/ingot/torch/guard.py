@@ -51,7 +51,7 @@ class Guard:
         held += [attributes for tensor in self._tensors if (attributes := vars(tensor))]
         copies = [container.copy() for container in held]
         carried = self._carried_entries(held, copies)
-        reads = [read for value in reached for read in self._reads(value)] + told_by(self._named)
+        reads = [read for value in reached for read in self._reads(value)] + told_by(reached)
         reads += [functools.partial(_form, tensor) for _, tensor in read.computed.values()]
         flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
         others_are_equal = all_same([*reads, self._flags])

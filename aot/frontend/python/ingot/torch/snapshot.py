@@ -265,6 +265,7 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )
 TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (itertools.count, repr),
     (np.ndarray, np.array_repr),
     (io.IOBase, lambda f: f"a file at {place_in_file(f)}"),
     ((*BYTES[:2], *C_VALUES), repr),
