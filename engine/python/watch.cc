@@ -17,6 +17,14 @@ struct Container {
   IsSame is_same;
 };
 
+// A place in an object, what it held, and how that is read.
+struct Place {
+  PyObject* object;
+  PyObject* key;
+  PyObject* was;
+  bool (*is_same)(const Place& place);
+};
+
 // What it is told to watch, which keeps all objects alive, and the same as the loops read it.
 struct Watch {
   PyObject_HEAD PyObject* containers;  // dicts, lists and sets
@@ -25,6 +33,8 @@ struct Watch {
   PyObject* attributes;                // (object, name, value)
   Container* rows;
   PyObject** objects;
+  Place* places;  // of entries and attributes
+  Py_ssize_t place_count;
 };
 
 Watch* of(PyObject* self) { return reinterpret_cast<Watch*>(self); }
@@ -65,18 +75,20 @@ IsSame comparison_of(PyObject* container) {
   return PyList_Check(container) ? is_same_list : is_unknown;
 }
 
-// Whether each of some triples (object, key, value) still has its value, by a function that gets it.
-bool are_same(PyObject* triples, PyObject* (*get)(PyObject*, PyObject*)) {
-  for (Py_ssize_t i = 0; i < PyTuple_Size(triples); ++i) {
-    PyObject* triple = PyTuple_GetItem(triples, i);
-    PyObject* now = get(PyTuple_GetItem(triple, 0), PyTuple_GetItem(triple, 1));
-    if (now != PyTuple_GetItem(triple, 2)) {
-      Py_XDECREF(now);
-      return false;
-    }
-    Py_DECREF(now);  // the triple has it too
-  }
-  return true;
+bool is_same_entry_of_dict(const Place& place) { return PyDict_GetItemWithError(place.object, place.key) == place.was; }
+
+bool is_same_value(PyObject* now, PyObject* was) {
+  Py_XDECREF(now);  // the place has it too, if it is the same
+  return now == was;
+}
+
+bool is_same_entry(const Place& place) { return is_same_value(PyObject_GetItem(place.object, place.key), place.was); }
+
+// Without asking the object, which may have attributes of its own making.
+bool is_same_class(const Place& place) { return reinterpret_cast<PyObject*>(Py_TYPE(place.object)) == place.was; }
+
+bool is_same_attribute(const Place& place) {
+  return is_same_value(PyObject_GetAttr(place.object, place.key), place.was);
 }
 
 PyObject* holds(PyObject* self, PyObject*) {
@@ -87,7 +99,10 @@ PyObject* holds(PyObject* self, PyObject*) {
     const Container& row = of(self)->rows[i];
     same = row.is_same(row.object, row.was, row.size);
   }
-  same = same && are_same(of(self)->entries, PyObject_GetItem) && are_same(of(self)->attributes, PyObject_GetAttr);
+  for (Py_ssize_t i = 0; same && i < of(self)->place_count; ++i) {
+    const Place& place = of(self)->places[i];
+    same = place.is_same(place);
+  }
   PyErr_Clear();  // what is not found is not the same
   return PyBool_FromLong(same);
 }
@@ -100,14 +115,38 @@ bool are_tuples(PyObject* tuples, Py_ssize_t size) {
   return true;
 }
 
-// Lays out what the containers held.
+auto* comparison_of_entry(PyObject* object) {
+  return PyDict_CheckExact(object) ? is_same_entry_of_dict : is_same_entry;
+}
+
+auto* comparison_of_attribute(PyObject* name) {
+  const bool is_class = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__class__") == 0;
+  return is_class ? is_same_class : is_same_attribute;
+}
+
+// Lays out places that are read in one way, the first of them at `next`, and gives where the next ones are.
+Place* lay_out_places(PyObject* triples, bool are_entries, Place* next) {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(triples); ++i) {
+    PyObject* triple = PyTuple_GetItem(triples, i);
+    PyObject* object = PyTuple_GetItem(triple, 0);
+    PyObject* key = PyTuple_GetItem(triple, 1);
+    auto* is_same = are_entries ? comparison_of_entry(object) : comparison_of_attribute(key);
+    *next++ = {object, key, PyTuple_GetItem(triple, 2), is_same};
+  }
+  return next;
+}
+
+// Lays out what was held.
 bool lay_out(Watch* self) {
   const Py_ssize_t count = PyTuple_Size(self->containers);
   Py_ssize_t total = 0;
   for (Py_ssize_t i = 0; i < count; ++i) total += PyTuple_Size(PyTuple_GetItem(self->contents, i));
   self->rows = new (std::nothrow) Container[static_cast<size_t>(count)];
   self->objects = new (std::nothrow) PyObject*[static_cast<size_t>(total)];
-  if (!self->rows || !self->objects) return PyErr_NoMemory() != nullptr;
+  self->place_count = PyTuple_Size(self->entries) + PyTuple_Size(self->attributes);
+  self->places = new (std::nothrow) Place[static_cast<size_t>(self->place_count)];
+  if (!self->rows || !self->objects || !self->places) return PyErr_NoMemory() != nullptr;
+  lay_out_places(self->attributes, false, lay_out_places(self->entries, true, self->places));
   PyObject** next = self->objects;
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* was = PyTuple_GetItem(self->contents, i);
@@ -163,6 +202,7 @@ void destroy(PyObject* self) {
   clear(self);
   delete[] of(self)->rows;
   delete[] of(self)->objects;
+  delete[] of(self)->places;
   free_object(self);
 }
 

@@ -177,7 +177,7 @@ class CompiledStep(Substituted):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
-        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY])
+        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         return run
 
     def _kept(self, program: Program, args: tuple[Any, ...]) -> Kept | None:
@@ -347,7 +347,8 @@ class Run:
             session.state[state] = stored(self._tensors[state].detach())
         names = [row["name"] for row in self._program.inputs[ENTRY]]
         batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
-        agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
+        with self.guard.functions.seen():
+            agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
         if agreement.by_rounding:
             LOG.info("%s %s", name, agreement)
         if not agreement.holds:

@@ -14,9 +14,9 @@ from unittest.mock import patch
 
 import torch
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from ingot.torch.choices import Choices
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.state import Optimizers
 from ingot.torch.updates import Updates
 from ingot.torch.zeros import right_at_zero
@@ -42,7 +42,7 @@ OPTIMIZERS = "torch.optim."  # what begins the names of composites that are upda
 @contextmanager
 def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator[None]:
     """Marks FUNCTIONS, whoever calls them, and each parameter's update."""
-    functions = [getattr(functional, name) for name in FUNCTIONS]
+    functions = [function for name in FUNCTIONS if _is_torchs(function := getattr(functional, name), name)]
     marked = {f: _marked(f, f"torch.nn.functional.{f.__name__}", mark) for f in functions}
     stepping = ""
     traced: dict[Any, Any] = {}
@@ -78,15 +78,20 @@ def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator
         yield
 
 
-class _Marking(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class _Marking(FunctionMode):
     """Marks functions that are called by other names than those that torch.nn.functional has for them."""
 
     def __init__(self, marked: dict[Function, Function]):
         super().__init__()
         self._marked = marked
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._marked.get(func, func)(*args, **(kwargs or {}))
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self._marked.get(func, func)(*args, **kwargs)
+
+
+def _is_torchs(function: Any, name: str) -> bool:
+    """Whether it is PyTorch's, and none that the user has put in its place."""
+    return getattr(function, "__name__", "") == name and str(function.__module__).startswith("torch.")
 
 
 def _marked(function: Function, name: str, mark: Mark) -> Function:

@@ -8,10 +8,10 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.places import user_place
 from ingot.torch.state import State, gradient_name, parameters_of
 from ingot.torch.torch_internals import without_functions
@@ -109,7 +109,7 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[Names]:
             )
 
 
-class _UsedByHand(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class _UsedByHand(FunctionMode):
     """Notes ``parameter.grad = ...``, which replaces what was there, and where ``parameter.grad`` is read."""
 
     SET, GET = torch.Tensor.grad.__set__, torch.Tensor.grad.__get__
@@ -118,9 +118,9 @@ class _UsedByHand(TorchFunctionMode):  # type: ignore[misc]  # torch is not chec
         super().__init__()
         self._clear, self._replace, self._use = clear, replace, use
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func == self.SET:
             (self._clear if args[1] is None else self._replace)(args[0])
         elif func == self.GET:
             self._use(args[0])
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)

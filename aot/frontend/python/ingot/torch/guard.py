@@ -17,6 +17,7 @@ from ingot.torch.held import Entry, Held, Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.named import PLAIN_BASES, names_in
 from ingot.torch.reach import edges, is_users_class
+from ingot.torch.replaced import Functions
 from ingot.torch.snapshot import STATEFUL, STATES, Follows, Snapshot
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.watched import Read, Watched, all_same
@@ -35,7 +36,8 @@ class Guard:
     What it takes as inputs may change: numbers of its optimizers, and all tensors of its state.
     """
 
-    def __init__(self, subject: Subject, constants: list[torch.Tensor]) -> None:
+    def __init__(self, subject: Subject, constants: list[torch.Tensor], are_seen: bool) -> None:
+        """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
         self._subject, self._constants = subject, constants
         self._carried = {number.place for number in subject.state.numbers.values()}
         self._snapshot = self._taken()
@@ -75,6 +77,7 @@ class Guard:
         self._not_zero = [number for number in subject.changeable if number.key != "lr"]
         self._written = written_among(constants)
         self._caches_hold = caches_of(self._snapshot.reached(), constants)
+        self.functions = Functions(self._snapshot.reached(), are_seen)
 
     def holds(self) -> bool:
         """Whether all is as it was."""
@@ -88,7 +91,9 @@ class Guard:
             for hyperparameter in self._not_zero:
                 if not hyperparameter.held(hyperparameter.optimizer.param_groups):
                     return False
-            return not self._constants or (self._written() is None and self._caches_hold())
+            if self._constants and not (self._written() is None and self._caches_hold()):
+                return False
+            return self.functions.hold()
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
@@ -105,6 +110,8 @@ class Guard:
             if (written := self._written()) is not None:
                 path = self._snapshot.computed.get(id(written), ("a tensor", None))[0]
                 return f"`{path}` has other values than it had"
+            if replaced := self.functions.change():
+                return replaced
             return "a setting of a tensor or an optimizer"
         return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._snapshot.at(paths[0]).text}"
 

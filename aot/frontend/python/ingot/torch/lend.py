@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import SlotsMade, TraceError
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.repetition import Carried
 from ingot.torch.snapshot import Leaf
@@ -135,7 +135,7 @@ def _refill(record: dict[str, Any], was: dict[str, Any]) -> None:
     record.update(was)
 
 
-class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class Exchange(FunctionMode):
     """Stand-ins for state that a function has by other ways than a model or an optimizer: closures, lists, keys.
 
     And ``tensor.data = other``, which PyTorch does past what is traced.
@@ -145,7 +145,7 @@ class Exchange(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
         super().__init__()
         self._stand_ins = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         args = tuple(map(self._exchanged, args))
         if func == SET_DATA:
             return set_data(*args)

@@ -17,11 +17,11 @@ import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import traceback as fx_traceback
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.mixed import refuse_mixed_types
 from ingot.torch.streams import next_stream
 
@@ -175,19 +175,19 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         return place
 
 
-class Reading(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class Reading(FunctionMode):
     """Notes tensors whose values Python reads without an op."""
 
     def __init__(self, places: Places) -> None:
         super().__init__()
         self._places = places
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func not in READERS or isinstance(args[0], FakeTensor):
-            return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs)
         self._places.note_read(args[0], f"{func.__name__}()", user_place())
         with _disable_current_modes():
-            return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs)
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

@@ -111,7 +111,7 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         value = variables.get(name, ABSENT)
         if isinstance(value, types.ModuleType):
             yield from _of_module(value, name, code.co_names)
-            if name in _passed_on(code):
+            if name in passed_on(code):
                 yield from _values_of(value, name)
         elif value is not ABSENT:
             yield Held(name, value, Entry(variables, name))
@@ -140,7 +140,7 @@ def global_names(code: types.CodeType) -> list[str]:
 
 
 @functools.cache
-def _passed_on(code: types.CodeType) -> set[str]:
+def passed_on(code: types.CodeType) -> set[str]:
     """The globals that code takes as they are, not to read or write an attribute at once."""
     ops = [op for op in dis.get_instructions(code) if op.opname != "CACHE"]
     pairs = zip(ops, [*ops[1:], ops[-1]], strict=True)

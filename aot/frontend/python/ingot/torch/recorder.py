@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import _symbolic_trace
 from torch.fx import traceback as fx_traceback
 from torch.fx._lazy_graph_module import _use_lazy_graph_module
 from torch.fx.experimental import proxy_tensor
@@ -40,7 +41,13 @@ def recorded(
 ) -> torch.fx.GraphModule:
     """The graph of a function of tensors without values; with `keep_types` its nodes have them."""
     recorder = Keeping if keep_types else Recorder
-    with _use_lazy_graph_module(True), patch.object(proxy_tensor, "ProxyTorchDispatchMode", recorder):
+    module = torch.nn.Module  # whose methods the tracer calls as they were when PyTorch was imported
+    with (
+        _use_lazy_graph_module(True),
+        patch.object(proxy_tensor, "ProxyTorchDispatchMode", recorder),
+        patch.object(_symbolic_trace, "_orig_module_call", module.__call__),
+        patch.object(_symbolic_trace, "_orig_module_getattr", module.__getattr__),
+    ):
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)
         graph: torch.fx.GraphModule = make(*arguments)
     return graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -54,6 +55,12 @@ REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
         "Program(model, optimizer, scheduler, total_steps=...)",
     ),
 }
+# What operators of tensors do, which what takes ops apart uses as well.
+OPERATORS = {
+    name: inspect.getattr_static(torch.Tensor, name)
+    for name, value in vars(operator).items()
+    if name.startswith("__") and callable(value) and hasattr(torch.Tensor, name)
+}
 # Methods of tensors that tell where they lie.
 PLACES = ("data_ptr", "storage", "storage_offset", "untyped_storage", "_is_view")
 
@@ -61,6 +68,10 @@ PLACES = ("data_ptr", "storage", "storage_offset", "untyped_storage", "_is_view"
 @contextmanager
 def refused() -> Iterator[None]:
     """Makes what cannot be traced raise TraceError."""
+    for name, method in OPERATORS.items():
+        if inspect.getattr_static(torch.Tensor, name) is not method:
+            what = f"torch.Tensor.{name} is not PyTorch's own, and PyTorch takes ops apart by it"
+            raise TraceError(what, fix="call a function of your own instead of the operator")
     with ExitStack() as undo:
         for (base, name), (what, fix) in REFUSED.items():
             for owner in _with_subclasses(base):

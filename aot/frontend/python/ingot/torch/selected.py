@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ingot.torch.answers import Answers
 from ingot.torch.errors import SelectionRefused
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.places import user_place
 
 Rule: TypeAlias = Callable[..., Any]
@@ -384,19 +384,19 @@ for _name in (
 NOTHING = object()  # is selected
 
 
-class Selecting(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class Selecting(FunctionMode):
     """Makes `Selected` of what masks select by value, but where `answers` say how many rows there are."""
 
     def __init__(self, answers: Answers | None = None) -> None:
         super().__init__()
         self._answers = answers
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         select = SELECTING.get(func)
-        made = select(*args, **kwargs or {}) if select and Selected not in types else NOTHING
+        made = select(*args, **kwargs) if select and Selected not in types else NOTHING
         selected = made[0] if isinstance(made, tuple) else made
         is_known = isinstance(selected, Selected) and self._answers and self._answers.is_fixed(selected.source[0])
-        return func(*args, **(kwargs or {})) if made is NOTHING or is_known else made
+        return func(*args, **kwargs) if made is NOTHING or is_known else made
 
 
 def _is_mask(x: torch.Tensor, index: Any) -> bool:

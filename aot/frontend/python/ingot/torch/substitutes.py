@@ -15,10 +15,10 @@ from unittest.mock import patch
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
+from ingot.torch.function_modes import FunctionMode
 from ingot.torch.loops import while_loop
 
 Function: TypeAlias = Callable[..., Any]
@@ -194,15 +194,15 @@ def substitutes() -> Iterator[None]:
         yield
 
 
-class _Substituting(TorchFunctionMode):  # type: ignore[misc]  # torch is not checked
+class _Substituting(FunctionMode):
     """Finds functions that are called by other names than those that torch's modules have for them."""
 
     def __init__(self, by_original: dict[Any, Function]):
         super().__init__()
         self._by_original = by_original
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._by_original.get(func, func)(*args, **(kwargs or {}))
+    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self._by_original.get(func, func)(*args, **kwargs)
 
 
 def _standing_for(original: Function, substitute: Function) -> Function:
