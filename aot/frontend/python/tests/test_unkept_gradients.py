@@ -96,6 +96,59 @@ def test_gradients_that_are_cleared_are_none() -> None:
         assert model.weight.grad is None
 
 
+@pytest.mark.filterwarnings("ignore:.*it is traced again")
+def test_models_become_of_another_type_and_of_the_first_again() -> None:
+    model, _, step = compiled(verify=False)
+    step(X, Y)
+    model.bfloat16()
+    step(X.bfloat16(), Y)
+    model.float()
+    step(X, Y)
+    assert gradient(model).dtype == torch.float32
+    assert step.programs == 2
+
+
+def test_memory_that_is_shared_between_calls_is_trained_on() -> None:
+    model, _, step = compiled(verify=False)
+    other, optimizer = made()
+    for _ in range(3):
+        step(X, Y)
+        model.share_memory()
+        optimizer.zero_grad()
+        F.cross_entropy(other(X), Y).backward()
+        optimizer.step()
+        torch.testing.assert_close(model.state_dict(), other.state_dict())
+
+
+@pytest.mark.filterwarnings("ignore:.*it is traced again")
+def test_arguments_that_come_to_require_gradients_have_them() -> None:
+    _, _, step = compiled(verify=False)
+    step(X, Y)
+    x = X.clone().requires_grad_()
+    step(x, Y)
+    assert x.grad is not None
+    with pytest.raises(TraceError, match="the gradient of 'x' goes on to what made it"):
+        step(x * 2, Y)
+
+
+@pytest.mark.filterwarnings("ignore:.*it is traced again")
+def test_another_type_of_autocast_is_another_program() -> None:
+    model, _ = made()
+
+    def predict(x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu"):
+            return model(x)
+
+    step = ingot.torch.compile(predict, model, training=False, verify=False)
+    before = torch.get_autocast_dtype("cpu")
+    try:
+        for dtype in (torch.bfloat16, torch.float16):
+            torch.set_autocast_dtype("cpu", dtype)
+            assert step(X).dtype == dtype
+    finally:
+        torch.set_autocast_dtype("cpu", before)
+
+
 def test_what_does_not_ask_for_values_goes_on() -> None:
     model, optimizer, step = compiled()
     for _ in range(2):

@@ -441,7 +441,7 @@ def step(
 def _kind(leaf: Any) -> Any:
     """What of an argument is fixed in a program."""
     if isinstance(leaf, torch.Tensor):
-        return leaf.shape, leaf.dtype, *sorted(vars(leaf))
+        return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
     raise TypeError(
@@ -474,7 +474,8 @@ def _shapes(tensors: Sequence[torch.Tensor]) -> Shapes:
 
 def _settings() -> tuple[Any, ...]:
     """What PyTorch is set to that is fixed in a program."""
-    return torch.is_grad_enabled(), torch.get_default_dtype(), torch.is_autocast_enabled("cpu")
+    autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
 
 
 def _say_stepped(program: Program) -> None:

@@ -15,6 +15,7 @@ class Live:
 
     def __init__(self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor]) -> None:
         self.session = Session(bundle, threads)
+        self._names = [*bundle.states]
         self.names = set(bundle.states)  # of the state that lies in the session's memory
         self._views = [self.session.state.torch(name) for name in bundle.states]
         self._tensors = [tensors[name] for name in bundle.states]
@@ -25,8 +26,11 @@ class Live:
         if [*map(torch.Tensor.data_ptr, self._tensors)] == self._pointers:
             return
         with torch.no_grad():
-            for tensor, view in zip(self._tensors, self._views, strict=True):
-                if tensor.data_ptr() != view.data_ptr():
+            for i, (name, tensor, pointer) in enumerate(zip(self._names, self._tensors, self._pointers, strict=True)):
+                if tensor.data_ptr() != pointer:
+                    if self._views[i].data_ptr() != pointer:  # its memory became another, as by share_memory()
+                        self._views[i] = self.session.state.torch(name)
+                    view = self._views[i]
                     view.copy_(stored(tensor.detach()))
                     tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
 

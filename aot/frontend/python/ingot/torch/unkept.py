@@ -86,14 +86,20 @@ class UnkeptGradients:
     """Those that a step leaves, of parameters by name."""
 
     def __init__(self, names: Sequence[str], tensors: Mapping[str, torch.Tensor]) -> None:
-        self._all = [(tensors[name], Unkept(name, tensors[name], OF_PARAMETER)) for name in names]
+        self._all = [(tensors[name], self._of(name, tensors[name])) for name in names]
+
+    @staticmethod
+    def _of(name: str, parameter: torch.Tensor) -> Unkept:
+        return Unkept(name, parameter, OF_PARAMETER)
 
     def stand(self) -> None:
         """Puts them in their places, where a call has made others."""
-        for parameter, gradient in self._all:
+        for i, (parameter, gradient) in enumerate(self._all):
             gradient.values = None
             if parameter.grad is not gradient:
-                parameter.grad = gradient
+                if gradient.dtype != parameter.dtype:  # as `model.half()` has made it
+                    self._all[i] = parameter, self._of(gradient.parameter, parameter)
+                parameter.grad = self._all[i][1]
 
 
 def refuse_made(arguments: Mapping[str, torch.Tensor]) -> None:
