@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "aot/base/contains.h"
+#include "aot/graph/access_map.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "aot/passes/simplify/simplify_rules.h"
 
@@ -71,7 +72,30 @@ Value* transposed_dot(GraphBuilder& b, const Op& op) {
                   {dims.rhs_batch, dims.lhs_batch, dims.rhs_contract, dims.lhs_contract});
 }
 
+// A convert of bf16 to f32, or views of one.
+bool is_widened(const Value* value) {
+  if (const Op* convert = made_by(value, kConvert)) {
+    return convert->operand(0)->type.dtype == DType::kBF16 && value->type.dtype == DType::kF32;
+  }
+  return value->op && value->op->operands.size() == 1 && access_map(*value->op).is_view() &&
+         is_widened(value->op->operand(0));
+}
+
+// The same elements before they were widened.
+Value* narrowed(GraphBuilder& b, const Value* wide) {
+  const Op& op = *wide->op;
+  if (op.is(kConvert)) return op.operand(0);
+  return b.make(*op.def, {narrowed(b, op.operand(0))}, op.attr_map, {{DType::kBF16, wide->type.shape}});
+}
+
+Value* dot_of_widened(GraphBuilder& b, const Op& op) {
+  if (op.result()->type.dtype != DType::kF32 || !std::ranges::all_of(op.operands, is_widened)) return nullptr;
+  Value* const lhs = narrowed(b, op.operand(0));
+  return make_dot(b, op, lhs, narrowed(b, op.operand(1)), ops::read_dot_dims(op.attrs()));
+}
+
 constexpr SimplifyRule kDotRules[] = {
+    {&kDotGeneral, "dot(convert x, convert y) == dot(x, y), summed in f32, for x and y in bf16", dot_of_widened},
     {&kDotGeneral, "dot(transpose x, y) == dot(x, y) with renumbered dimensions", dot_of_transposed},
     {&kTranspose, "transpose(dot(x, y)) == dot(y, x), when it swaps their free dimensions", transposed_dot},
 };

@@ -7,6 +7,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/graph/builder.h"
 #include "aot/ops/ops.h"
+#include "aot/ops/support/contraction.h"
 
 namespace ingot::schedule {
 namespace {
@@ -17,16 +18,31 @@ bool multiplies_bf16(const Op& op) {
   return is_bf16(0) && is_bf16(1) && pair_depth(op);
 }
 
+// Of the result: those along the depth, which is another, are left out.
+std::vector<int64_t> kept_triangles(const Op& op) {
+  std::vector<int64_t> kept;
+  for (const auto& [ahead, behind, offset] : ops::triangles(op)) {
+    if (std::max(ahead, behind) < op.result()->type.rank()) kept.insert(kept.end(), {ahead, behind, offset});
+  }
+  return kept;
+}
+
 void multiply_in_pairs(GraphBuilder& b, Op& op) {
   const WordDepth depth = *pair_depth(op);
   b.before(op);
   b.location = op.location;
-  Value* const lhs = b.make(kPackWords, {op.operand(0)}, {{"dimension", IntAttr{depth.lhs}}});
-  Value* const rhs = b.make(kPackWords, {op.operand(1)}, {{"dimension", IntAttr{depth.rhs}}});
+  Values operands = op.operands;
+  operands[0] = b.make(kPackWords, {op.operand(0)}, {{"dimension", IntAttr{depth.lhs}}});
+  operands[1] = b.make(kPackWords, {op.operand(1)}, {{"dimension", IntAttr{depth.rhs}}});
   AttrMap attrs = op.attr_map;
   attrs[attributes::kPairs] = UnitAttr{};
-  attrs.erase(attributes::kTriangles);  // the depth is another
-  replace_op(&op, {b.make(*op.def, {lhs, rhs}, attrs, {op.result()->type})});
+  attrs.erase(attributes::kTriangles);
+  if (const std::vector<int64_t> kept = kept_triangles(op); !kept.empty()) {
+    attrs.insert_or_assign(attributes::kTriangles, Attr(kept));
+  } else {
+    operands.resize(2);  // without where triangles start
+  }
+  replace_op(&op, {b.make(*op.def, operands, attrs, {op.result()->type})});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ from unittest.mock import patch
 import torch
 from torch.nn import functional
 
+from ingot.torch.attention import attention_of_pytorch, scaled_dot_product_attention
 from ingot.torch.choices import Choices
 from ingot.torch.function_modes import FunctionMode
 from ingot.torch.state import Optimizers
@@ -34,6 +35,8 @@ FUNCTIONS = (
     "rms_norm",
     "scaled_dot_product_attention",
 )
+# What is traced in the place of a function's own ops.
+MADE_OF: dict[Function, Function] = {attention_of_pytorch: scaled_dot_product_attention}
 # What begins the names of the functions in torch.optim that update lists of parameters.
 UPDATE = "_single_tensor_"
 OPTIMIZERS = "torch.optim."  # what begins the names of composites that are updates
@@ -95,9 +98,11 @@ def _is_torchs(function: Any, name: str) -> bool:
 
 
 def _marked(function: Function, name: str, mark: Mark) -> Function:
+    made_of = MADE_OF.get(function, function)
+
     @functools.wraps(function)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with mark(name):
-            return function(*args, **kwargs)
+            return made_of(*args, **kwargs)
 
     return whole
