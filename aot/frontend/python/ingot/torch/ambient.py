@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ingot.torch.reach import codes, is_users
+from ingot.torch.files import is_users
+from ingot.torch.reach import codes
 
 
 def _precision() -> tuple[Any, ...]:

@@ -11,8 +11,9 @@ from unittest.mock import patch
 import torch
 
 from ingot.torch.errors import TraceError
+from ingot.torch.files import is_users
 from ingot.torch.places import user_place
-from ingot.torch.reach import is_users, is_users_class
+from ingot.torch.reach import is_users_class
 from ingot.torch.snapshot import PLAIN
 
 Tensors = Mapping[str, torch.Tensor]

@@ -21,13 +21,13 @@ from ingot.torch.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
+from ingot.torch.files import is_users
 from ingot.torch.gradients import gradients, left_gradients
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.keys import one_key
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
-from ingot.torch.reach import is_users
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.returned import SharedMemory, shared_by
 from ingot.torch.schedules import Schedule

@@ -8,7 +8,6 @@ which models ask whose layers drop out with probability 0.
 from __future__ import annotations
 
 import dis
-import os
 import sys
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -21,8 +20,9 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ingot.torch.files import OWN_FILES
+
 aten = torch.ops.aten
-OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # Frames in these files ask what was asked of them.
 PASSING_FILES = (OWN_FILES, import_module("torch._higher_order_ops.cond").__file__ or "")
 UNIFORM = (aten.rand.default, aten.rand_like.default)

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.places import FRAMEWORK_FILES
+from ingot.torch.files import FRAMEWORK_FILES
 
 LOAD, CALLED = "LOAD_GLOBAL", 1  # an instruction, and the bit of its operand which says that what it loads is called
 FEW = 128  # names, the numbers of which fit into the operand

@@ -33,8 +33,9 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.aliases import refuse_arrays
 from ingot.torch.calls import Subject
+from ingot.torch.files import is_users
 from ingot.torch.held import ABSENT, Absent
-from ingot.torch.reach import ABC_DATA, codes, global_names, imported_names, is_users, is_users_class
+from ingot.torch.reach import ABC_DATA, codes, global_names, imported_names, is_users_class
 from ingot.torch.snapshot import PLAIN, SIZED, Leaf, Snapshot
 from ingot.torch.torch_internals import running_modes, without_functions
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from types import FunctionType
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-NOT_USERS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep, "<")
+from ingot.torch.files import GENERATED, OWN_FILES, TORCH
+
+NOT_USERS = (TORCH, OWN_FILES, *GENERATED)
 ASKING = torch.overrides.handle_torch_function.__code__  # asks modes, for what calls it
 
 

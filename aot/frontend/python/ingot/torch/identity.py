@@ -18,8 +18,9 @@ import torch
 
 from ingot.torch.arithmetic import PYTHONS
 from ingot.torch.errors import TraceError
+from ingot.torch.files import is_users
 from ingot.torch.places import user_place
-from ingot.torch.reach import codes, is_users
+from ingot.torch.reach import codes
 
 IS = "IS_OP"
 SYMBOLIC = torch.SymInt | torch.SymFloat | torch.SymBool

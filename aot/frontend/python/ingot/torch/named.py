@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from ingot.torch.reach import codes, is_users, is_users_class
+from ingot.torch.files import is_users
+from ingot.torch.reach import codes, is_users_class
 
 COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
 CALLED = {"forward", "step"}  # methods that libraries call

@@ -21,10 +21,11 @@ from unittest.mock import patch
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.held import Variable
 from ingot.torch.noted import note
-from ingot.torch.places import GENERATED, STANDARD_LIBRARY, place_in, short
-from ingot.torch.reach import codes, global_names, imported_names, is_users
+from ingot.torch.places import place_in, short
+from ingot.torch.reach import codes, global_names, imported_names
 
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
 DATES = (datetime, datetime.datetime, datetime.date)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-import mpmath
-import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import traceback as fx_traceback
@@ -21,29 +18,16 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
+from ingot.torch.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY
 from ingot.torch.function_modes import FunctionMode
 from ingot.torch.mixed import refuse_mixed_types
 from ingot.torch.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
-# What begins the file names of code that Python and libraries make; other code without a file is typed by the user.
-GENERATED = (
-    *("<frozen ", "<eval_with_key>", "<__array_function__", "<attrs generated", "<@beartype", "<decorator-gen"),
-    *("<lambdifygenerated", "<makefun-gen", "<stringsource>"),
-)
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
-FRAMEWORK_FILES = (
-    os.path.dirname(torch.__file__) + os.sep,
-    *(os.path.dirname(package.__file__) + os.sep for package in (sympy, mpmath)),  # numbers that are not known
-    os.path.dirname(os.path.dirname(__file__)) + os.sep,
-    *GENERATED,
-)
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 LAYOUT = torch._C.TensorBase.layout
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
-STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
-
-
 # By these Python reads the values of a tensor itself, without an op.
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 

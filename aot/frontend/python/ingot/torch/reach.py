@@ -18,7 +18,6 @@ import itertools
 import logging
 import os
 import sys
-import sysconfig
 import threading
 import types
 import warnings
@@ -28,15 +27,12 @@ from typing import Any
 
 import torch
 
+from ingot.torch.files import OWN_FILES, is_users
 from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Context, Defaulted, Element, Entry, Held, Variable
-from ingot.torch.places import FRAMEWORK_FILES
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
 Edges = Iterator[Held]
 
-OWN_FILES = os.path.dirname(os.path.dirname(__file__)) + os.sep
-LIBRARY_FILES = (*FRAMEWORK_FILES, *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "purelib", "platlib")))
-INSTALLED = f"-packages{os.sep}"  # wherever else libraries are
 # Of this package: programs, what runs in the place of functions, and bundles.
 OWN_MODULES = ("ingot.torch.program", "ingot.torch.compiled", "ingot.jax", "ingot.session", "ingot._engine")
 # Objects that belong to Python, or to PyTorch while it traces.
@@ -89,11 +85,6 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
     if is_users(code.co_filename):
         for inner in codes(code):
             yield from _globals(function, inner)
-
-
-def is_users(file: str) -> bool:
-    """Whether code of a file belongs neither to Python nor to a library that is installed: also what is typed."""
-    return not file.startswith(LIBRARY_FILES) and INSTALLED not in file
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:

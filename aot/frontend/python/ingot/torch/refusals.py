@@ -17,8 +17,8 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.errors import TraceError
+from ingot.torch.files import is_users
 from ingot.torch.places import is_users_code, place_in, user_place
-from ingot.torch.reach import is_users
 
 BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
 FRAME = sys._getframe

@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 import torch
 
 from ingot._engine import ANYTHING, Watch
+from ingot.torch.files import GENERATED, OWN_FILES, STANDARD_LIBRARY, TORCH, is_users
 from ingot.torch.held import ABSENT
 from ingot.torch.named import COMPUTED_NAMES
-from ingot.torch.places import STANDARD_LIBRARY
-from ingot.torch.reach import ON_HEAP, OWN_FILES, codes, imported_names, is_users, is_users_class, passed_on
+from ingot.torch.reach import ON_HEAP, codes, imported_names, is_users_class, passed_on
 
-TORCH = os.path.dirname(torch.__file__) + os.sep
 TORCHS_TOOLS = (
     "compiler",
     "distributed",
@@ -252,7 +251,7 @@ def _plain(code: types.CodeType, variables: dict[str, Any]) -> dict[str, Any]:
 def _is_looked_at(code: types.CodeType) -> bool:
     """Whether code is a library's, and neither Python's nor this package's nor what PyTorch keeps for itself."""
     file = code.co_filename
-    if is_users(file) or file.startswith((OWN_FILES, "<")):
+    if is_users(file) or file.startswith((OWN_FILES, *GENERATED)):
         return False
     if file.startswith(TORCH):
         inner = file.removeprefix(TORCH)

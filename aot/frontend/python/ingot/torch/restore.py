@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from ingot.torch.files import is_users
 from ingot.torch.held import ABSENT, Element, Written
-from ingot.torch.reach import ABC, codes, is_users, reduced, registered_with
+from ingot.torch.reach import ABC, codes, reduced, registered_with
 from ingot.torch.snapshot import BYTES, C_VALUES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
