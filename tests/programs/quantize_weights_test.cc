@@ -82,8 +82,9 @@ TEST_P(QuantizeWeights, AreWithinAStepAndComputedAsTheyStand) {
     EXPECT_EQ(notes[0].why_float, "");
     EXPECT_EQ(notes[0].bits, bits);
     EXPECT_EQ(notes[0].elements, problem.depth * problem.channels);
-    EXPECT_EQ(notes[0].bytes,
-              notes[0].elements * bits / 8 + 4 * (bits == 8 ? problem.channels : notes[0].elements / 32));
+    const int64_t columns = bits == 8 ? problem.channels : (problem.channels + 15) / 16 * 16;  // of whole panels
+    const int64_t scales = bits == 8 ? columns : columns * problem.depth / 32;
+    EXPECT_EQ(notes[0].bytes, columns * problem.depth * bits / 8 + 4 * scales);
     const std::vector<RefTensor> kept = evaluate(*module->functions[0], {x});
     expect_equal(kept, expected, {.absolute = largest_error(problem, bits)});
     NamedTensors state;

@@ -6,6 +6,7 @@ and both computed the same from the state, then so will every call that follows.
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from itertools import zip_longest
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.fx.graph import CodeGen
 from torch.utils import _pytree as pytree
@@ -28,6 +30,7 @@ BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in
 CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
+DRAWING = (random.Random, np.random.Generator, np.random.RandomState, torch.Generator)
 MADE_ANEW = "the object that holds it is made anew in each call: change it in one that stays"
 COMPUTE = (
     "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, float(n) for each of map(float, ...), `if` "
@@ -174,7 +177,9 @@ def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED
     leaf = later.leaves.get(path) or between.leaves[path]
     before, after = between.at(path).text, later.at(path).text
     if before == after:
-        raise Carried(f"each call draws other random numbers of `{path}`", path, leaf, DRAW, {})
+        draws = isinstance(leaf.read(), DRAWING)
+        what = f"each call draws other random numbers of `{path}`" if draws else f"each call finds another `{path}`"
+        raise Carried(what, path, leaf, DRAW if draws else CARRY, {})
     what = change.format(path=path, before=before, after=after)
     if leaf.holder and _is_elsewhere(between.leaves.get(path), later.leaves.get(path)):
         raise Carried(what, "what holds it", Leaf.of(leaf.holder.read, {}), MADE_ANEW, {})
