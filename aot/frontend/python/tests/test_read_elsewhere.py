@@ -144,10 +144,61 @@ def number_of_elements(_: Path) -> Made:
     return lambda: float(held.numel()), lambda i: held.resize_(i)
 
 
+def read_number(held: Any) -> Any:
+    return held.number
+
+
+class Settings:
+    """What a step is told."""
+
+    def __init__(self) -> None:
+        self.number = 1.0
+
+
+class Readers:
+    """Methods that are called by other names than theirs."""
+
+    helper = staticmethod(read_number)
+
+    def __init__(self) -> None:
+        self.bound = self._bound
+
+    def _bound(self, held: Any) -> Any:
+        return held.number
+
+    def first(self, held: Any) -> Any:
+        return held.number
+
+    second = first
+
+    def listed(self, held: Any) -> Any:
+        return held.number
+
+
+READ, LISTED = read_number, [Readers.listed]
+
+
+def by_another_name(call: Callable[[Readers, Any], Any]) -> Callable[[Path], Made]:
+    def make(_: Path) -> Made:
+        readers, held = Readers(), Settings()
+        return lambda: call(readers, held), lambda i: setattr(held, "number", float(i))
+
+    return make
+
+
+OTHER_NAMES: dict[str, Callable[[Readers, Any], Any]] = {
+    "a bound method": lambda readers, held: readers.bound(held),
+    "either of two names": lambda readers, held: readers.first(held),
+    "a global too": lambda readers, held: READ(held),
+    "in a list": lambda readers, held: LISTED[0](readers, held),
+}
+
+
 MADE = [
     *(context_variable, keywords_of_a_partial, counter, decimals, order_of_keys, what_makes_defaults, user_dict),
     *(text_in_memory, bytes_in_memory, level_of_a_parent, event, length_of_a_queue, named_in_a_text, mapped_file),
     *(distribution, item, list_of_a_tensor, array_of_a_tensor, number_of_times, number_of_elements),
+    *(pytest.param(by_another_name(call), id=name) for name, call in OTHER_NAMES.items()),
 ]
 
 

@@ -44,7 +44,7 @@ class Guard:
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        self._named = names_in(subject.function, self._snapshot.reached())
+        self._named = names_in(self._snapshot)
         read = self._taken(self._is_read)
         reached = [value for value in read.reached() if id(value) not in apart]
         objects = [value for value in reached if _is_object(value)]

@@ -12,21 +12,28 @@ from typing import Any
 import torch
 
 from ingot.torch.files import is_users
+from ingot.torch.held import ClassAttribute
 from ingot.torch.reach import codes, is_users_class
+from ingot.torch.snapshot import Snapshot
 
-COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter"}
+COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "methodcaller"}
 CALLED = {"forward", "step"}  # methods that libraries call
 MAKING = {"__init__", "__new__", "__post_init__"}
 PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' classes that call no others
 
 
-def names_in(function: Any, reached: Iterable[Any]) -> set[str] | None:
-    """The names in code that a function can come to, among what is reached; None where it computes names."""
+def names_in(snapshot: Snapshot) -> set[str] | None:
+    """The names in code that a call can come to, among what a snapshot reached; None where it computes names."""
+    reached = snapshot.reached()
     functions = [value for value in reached if isinstance(value, types.FunctionType)]
     own = {id(value): value for value in functions if is_users(value.__code__.co_filename)}
-    classes = [value for value in reached if isinstance(value, type)]
-    waiting = {id(method): called for class_ in classes for called, method in _methods(class_)}
-    waiting.pop(id(getattr(function, "__func__", function)), None)
+    waiting: dict[int, set[str]] = {}
+    for class_ in (value for value in reached if isinstance(value, type)):
+        for called, method in _methods(class_):
+            waiting.setdefault(id(method), set()).update(called)
+    reads = [leaf.read for leaf in snapshot.leaves.values()]
+    for held_elsewhere in (read() for read in reads if not isinstance(read, ClassAttribute)):
+        waiting.pop(id(held_elsewhere), None)  # it may be called by any name
     names: set[str] = set()
     while True:
         ready = [key for key in own if key not in waiting or waiting[key] & (names | CALLED)]
