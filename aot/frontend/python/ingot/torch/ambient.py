@@ -6,15 +6,13 @@ import decimal
 import gc
 import os
 import sys
-import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import torch
 
-from ingot.torch.files import is_users
-from ingot.torch.reach import codes
+from ingot.torch.reach import codes, users_functions
 
 
 def _precision() -> tuple[Any, ...]:
@@ -53,7 +51,5 @@ AMBIENT: dict[str, Callable[[], Any]] = {
 
 def told_by(reached: Iterable[Any]) -> list[Callable[[], Any]]:
     """What is read for the names in functions among what is reached."""
-    functions = [value for value in reached if isinstance(value, types.FunctionType)]
-    own = [inner for f in functions if is_users(f.__code__.co_filename) for inner in codes(f.__code__)]
-    named = {name for code in own for name in code.co_names}
+    named = {name for f in users_functions(reached) for code in codes(f.__code__) for name in code.co_names}
     return [read for name, read in AMBIENT.items() if name in named]

@@ -21,13 +21,13 @@ from ingot.torch.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
-from ingot.torch.files import is_users
 from ingot.torch.gradients import gradients, left_gradients
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.keys import one_key
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
+from ingot.torch.reach import users_functions
 from ingot.torch.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.returned import SharedMemory, shared_by
 from ingot.torch.schedules import Schedule
@@ -66,9 +66,7 @@ class Subject:
 
     def modules(self) -> list[dict[str, Any]]:
         """The global variables of the user's functions that it can reach, of each module once."""
-        functions = [f for f in self.reached() if isinstance(f, types.FunctionType)]
-        found = {id(f.__globals__): f.__globals__ for f in functions if is_users(f.__code__.co_filename)}
-        return [*found.values()]
+        return [*{id(f.__globals__): f.__globals__ for f in users_functions(self.reached())}.values()]
 
     def places(self) -> Snapshot:
         """Everything in Python by its path, from models and optimizers where they hold it."""

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from ingot.torch.attention import attention_of_pytorch, scaled_dot_product_attention
 from ingot.torch.choices import Choices
-from ingot.torch.function_modes import FunctionMode
+from ingot.torch.function_modes import Replacing
 from ingot.torch.state import Optimizers
 from ingot.torch.updates import Updates
 from ingot.torch.zeros import right_at_zero
@@ -70,7 +70,7 @@ def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator
         return updates
 
     with ExitStack() as undo:
-        undo.enter_context(_Marking(marked))
+        undo.enter_context(Replacing(marked))
         for function, whole in marked.items():
             undo.enter_context(patch.object(functional, function.__name__, whole))
         for optimizer in optimizers.values():
@@ -79,17 +79,6 @@ def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator
             for name in [name for name in vars(source) if name.startswith(UPDATE)]:
                 undo.enter_context(patch.object(source, name, one_by_one(getattr(source, name))))
         yield
-
-
-class _Marking(FunctionMode):
-    """Marks functions that are called by other names than those that torch.nn.functional has for them."""
-
-    def __init__(self, marked: dict[Function, Function]):
-        super().__init__()
-        self._marked = marked
-
-    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self._marked.get(func, func)(*args, **kwargs)
 
 
 def _is_torchs(function: Any, name: str) -> bool:

@@ -5,15 +5,13 @@ Methods of the user's classes that nothing calls by their names, such as the loo
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from ingot.torch.files import is_users
 from ingot.torch.held import ClassAttribute
-from ingot.torch.reach import codes, is_users_class
+from ingot.torch.reach import codes, is_users_class, users_functions
 from ingot.torch.snapshot import Snapshot
 
 COMPUTED_NAMES = {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "methodcaller"}
@@ -25,8 +23,7 @@ PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' cla
 def names_in(snapshot: Snapshot) -> set[str] | None:
     """The names in code that a call can come to, among what a snapshot reached; None where it computes names."""
     reached = snapshot.reached()
-    functions = [value for value in reached if isinstance(value, types.FunctionType)]
-    own = {id(value): value for value in functions if is_users(value.__code__.co_filename)}
+    own = {id(function): function for function in users_functions(reached)}
     waiting: dict[int, set[str]] = {}
     for class_ in (value for value in reached if isinstance(value, type)):
         for called, method in _methods(class_):

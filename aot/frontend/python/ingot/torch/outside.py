@@ -25,7 +25,7 @@ from ingot.torch.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.held import Variable
 from ingot.torch.noted import note
 from ingot.torch.places import place_in, short
-from ingot.torch.reach import codes, global_names, imported_names
+from ingot.torch.reach import codes, global_names, imported_names, users_functions
 
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
 DATES = (datetime, datetime.datetime, datetime.date)
@@ -45,9 +45,8 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
     `modules` are the user's global variables, `reached` what the function can reach.
     """
     _audited()
-    for function in reached:
-        if isinstance(function, FunctionType) and is_users(function.__code__.co_filename):
-            _say_dates(function, said)
+    for function in users_functions(reached):
+        _say_dates(function, said)
     substitutes = {
         getattr(time, name): functools.partial(_read_clock, getattr(time, name), said)
         for clock in CLOCKS

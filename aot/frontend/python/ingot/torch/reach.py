@@ -22,7 +22,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -85,6 +85,12 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
     if is_users(code.co_filename):
         for inner in codes(code):
             yield from _globals(function, inner)
+
+
+def users_functions(reached: Iterable[Any]) -> list[types.FunctionType]:
+    """The user's functions among what is reached."""
+    functions = [value for value in reached if isinstance(value, types.FunctionType)]
+    return [function for function in functions if is_users(function.__code__.co_filename)]
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:

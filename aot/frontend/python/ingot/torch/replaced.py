@@ -22,7 +22,7 @@ from ingot._engine import ANYTHING, Watch
 from ingot.torch.files import GENERATED, OWN_FILES, STANDARD_LIBRARY, TORCH, is_users
 from ingot.torch.held import ABSENT
 from ingot.torch.named import COMPUTED_NAMES
-from ingot.torch.reach import ON_HEAP, codes, imported_names, is_users_class, passed_on
+from ingot.torch.reach import ON_HEAP, codes, imported_names, is_users_class, passed_on, users_functions
 
 TORCHS_TOOLS = (
     "compiler",
@@ -62,7 +62,7 @@ class Functions:
         self._found: dict[tuple[int, str], Found] = {}
         self._classes: dict[type, dict[str, Any]] = {}
         functions = [value for value in reached if isinstance(value, types.FunctionType)]
-        own = [function for function in functions if is_users(function.__code__.co_filename)]
+        own = users_functions(functions)
         _note_writes()
         self._parts = [(function, name, getattr(function, name)) for function in own for name in PARTS]
         self._types = [(value, "__class__", type(value)) for value in reached if _is_of_class(value)]

@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
-from ingot.torch.function_modes import FunctionMode
+from ingot.torch.function_modes import Replacing
 from ingot.torch.loops import while_loop
 
 Function: TypeAlias = Callable[..., Any]
@@ -190,19 +190,8 @@ def substitutes() -> Iterator[None]:
             undo.enter_context(patch.object(where, name, stands))
             if isinstance(original, Hashable):
                 by_original[original] = stands
-        undo.enter_context(_Substituting(by_original))
+        undo.enter_context(Replacing(by_original))
         yield
-
-
-class _Substituting(FunctionMode):
-    """Finds functions that are called by other names than those that torch's modules have for them."""
-
-    def __init__(self, by_original: dict[Any, Function]):
-        super().__init__()
-        self._by_original = by_original
-
-    def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self._by_original.get(func, func)(*args, **kwargs)
 
 
 def _standing_for(original: Function, substitute: Function) -> Function:
