@@ -123,7 +123,7 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         yield from itertools.chain.from_iterable(_one(text, Entry(variables, text)) for text in texts)
         for path in (variables.get("__name__"), *texts):
             yield from _of_imported(str(path), code.co_names)
-        for path in {*texts} & {*sys.modules}:
+        for path in dict.fromkeys(text for text in texts if text in sys.modules):
             yield Held(f"sys.modules[{path!r}]", sys.modules[path], Entry(sys.modules, path))
             if isinstance(sys.modules[path], types.ModuleType):
                 yield from _values_of(sys.modules[path], path)
