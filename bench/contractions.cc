@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "apps/ingot/roofline.h"
+#include "apps/ingot/measurements/roofline.h"
 #include "bench/contraction_runner.h"
 #include "bench/measure.h"
 

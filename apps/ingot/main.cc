@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "aot/codegen/without_memory.h"
-#include "apps/ingot/command_line.h"
+#include "apps/ingot/command_line/command_line.h"
 
 namespace {
 

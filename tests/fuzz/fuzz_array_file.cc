@@ -8,7 +8,7 @@
 
 #include "aot/base/error.h"
 #include "aot/base/safetensors.h"
-#include "apps/ingot/npy.h"
+#include "apps/ingot/files/npy.h"
 
 namespace ingot {
 namespace {

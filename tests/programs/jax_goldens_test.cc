@@ -1,7 +1,7 @@
 // Whole training steps as JAX prints them: compiled, run by the engine, compared with what JAX computes.
 #include "aot/pipeline/compile.h"
 #include "aot/plan/parse_plan.h"
-#include "apps/ingot/sources.h"
+#include "apps/ingot/files/sources.h"
 #include "tests/support/device_run.h"
 #include "tests/support/error_of.h"
 #include "tests/support/jax_reference.h"

@@ -9,9 +9,9 @@
 
 #include "aot/base/file.h"
 #include "aot/pipeline/compile.h"
-#include "apps/ingot/device.h"
-#include "apps/ingot/sources.h"
-#include "apps/ingot/tensor_files.h"
+#include "apps/ingot/device/device.h"
+#include "apps/ingot/device/tensor_files.h"
+#include "apps/ingot/files/sources.h"
 #include "tests/support/device_run.h"
 #include "tests/support/error_of.h"
 #include "tests/support/jax_reference.h"

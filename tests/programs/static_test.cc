@@ -3,8 +3,8 @@
 
 #include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
-#include "apps/ingot/sources.h"
-#include "apps/ingot/static_sources.h"
+#include "apps/ingot/c_sources/static_sources.h"
+#include "apps/ingot/files/sources.h"
 #include "tests/support/compiled_program.h"
 #include "tests/support/error_of.h"
 #include "tests/support/jax_reference.h"

@@ -4,8 +4,8 @@
 
 #include "aot/base/file.h"
 #include "aot/pipeline/initial_state.h"
-#include "apps/ingot/batches.h"
-#include "apps/ingot/device.h"
+#include "apps/ingot/device/batches.h"
+#include "apps/ingot/device/device.h"
 
 namespace ingot {
 

@@ -7,8 +7,8 @@
 
 #include "aot/base/file.h"
 #include "aot/graph/graph.h"
-#include "apps/ingot/static_names.h"
-#include "apps/ingot/static_sources.h"
+#include "apps/ingot/c_sources/static_names.h"
+#include "apps/ingot/c_sources/static_sources.h"
 #include "tests/support/file_text.h"
 
 namespace ingot {

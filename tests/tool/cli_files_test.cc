@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "aot/base/error.h"
-#include "apps/ingot/npy.h"
+#include "apps/ingot/files/npy.h"
 #include "tests/support/error_of.h"
 #include "tests/tool/cli_fixture.h"
 

@@ -8,7 +8,7 @@
 
 #include "aot/base/file.h"
 #include "aot/base/safetensors.h"
-#include "apps/ingot/command_line.h"
+#include "apps/ingot/command_line/command_line.h"
 #include "gtest/gtest.h"
 #include "tests/support/temporary_folder.h"
 

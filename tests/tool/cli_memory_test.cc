@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apps/ingot/byte_count.h"
+#include "apps/ingot/terminal/byte_count.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {

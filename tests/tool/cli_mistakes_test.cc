@@ -7,7 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/graph/text/parse.h"
 #include "aot/ops/support/build.h"
-#include "apps/ingot/reproducer.h"
+#include "apps/ingot/command_line/reproducer.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {

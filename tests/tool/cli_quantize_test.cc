@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "apps/ingot/seen_values.h"
+#include "apps/ingot/device/seen_values.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/tool/cli_fixture.h"
 

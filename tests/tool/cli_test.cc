@@ -8,8 +8,8 @@
 
 #include "aot/base/version.h"
 #include "aot/loops/target.h"
-#include "apps/ingot/chart.h"
-#include "apps/ingot/sources.h"
+#include "apps/ingot/files/sources.h"
+#include "apps/ingot/terminal/chart.h"
 #include "tests/tool/cli_fixture.h"
 
 namespace ingot {

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "apps/ingot/command_line.h"
-#include "apps/ingot/manual.h"
+#include "apps/ingot/command_line/command_line.h"
+#include "apps/ingot/command_line/manual.h"
 #include "tests/support/file_text.h"
 
 namespace ingot {

@@ -1,5 +1,5 @@
 // The model behind `ingot bench --roofline`, on plans and machines that are made up.
-#include "apps/ingot/roofline.h"
+#include "apps/ingot/measurements/roofline.h"
 
 #include <gtest/gtest.h>
 
