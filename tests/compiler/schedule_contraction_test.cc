@@ -8,6 +8,7 @@
 #include <set>
 
 #include "aot/base/divide.h"
+#include "aot/graph/attributes.h"
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "tests/support/contraction_problem.h"
@@ -84,6 +85,29 @@ TEST(Contraction, FewColumnsOfWhichOneStepPacksAll) {
                    {.relative = 1e-5});
     }
   }
+}
+
+// Columns that are packed once: the next block of them is fetched beside each tile, unless rows are few or very many.
+TEST(Contraction, PreparedColumnsAreFetchedAhead) {
+  const auto product = [](int64_t rows) {
+    KernelFunction f = dot({rows, 96}, {96, 200}, {{}, {}, {1}, {0}});
+    const_cast<Op*>(f.kernel)->attr_map[attributes::kInvariantOperands] = Attr(std::vector<int64_t>{1});
+    return f;
+  };
+  std::set<std::string_view> targets;
+  for (const int64_t rows : {1, 16, 4000}) {
+    const KernelFunction problem = product(rows);
+    for (const loops::Target& target : loops::all_targets()) {
+      const Lowering lowering = lower(*problem.kernel, target);
+      const bool is_prepared = lowering.choices.at(0).find("packed once") != std::string::npos;
+      const loops::Kernel& kernel = lowering.steps.back().kernel;
+      const bool fetches = loops::print(kernel).find("prefetch partial[") != std::string::npos;
+      EXPECT_EQ(fetches, is_prepared && kernel.lanes() > 1 && rows == 16) << rows << " rows for " << target.name;
+      if (fetches) targets.insert(target.name);
+    }
+  }
+  EXPECT_GT(targets.size(), 3);
+  check_kernel(product(16), {.relative = 1e-5});
 }
 
 TEST(Contraction, LongDepthAndManyRows) {

@@ -73,7 +73,7 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
     return a;
   };
   const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
-    const ColumnsPanel b = panels_.columns_panel(columns, tile.column, depth);
+    const ColumnsPanel b = panels_.columns_panel_of(tile.rows.row - first_row_, columns, tile.column, depth);
     prefetch_epilogue(tile, columns);
     const loops::TileId sums = plan_.has_windows_in_place()
                                    ? emit_window_tile(point_, tile, b, columns, depth)

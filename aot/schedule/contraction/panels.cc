@@ -143,6 +143,20 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   return columns_in_place(columns, column, depth);
 }
 
+ColumnsPanel Panels::columns_panel_of(const Index& row, const BlockAt& columns, const Index& column,
+                                      const BlockAt& depth) const {
+  ColumnsPanel panel = columns_panel(columns, column, depth);
+  const int64_t rows = plan_.rows_per_task, tile_elements = plan_.tile_rows * plan_.tile_columns();
+  // So many rows that to wait for columns is little beside multiplying by them.
+  const bool has_many_rows = rows > tile_elements;
+  if (!is_prepared_ || plan_.lanes == 1 || rows <= plan_.tile_rows || has_many_rows) return panel;
+  const int64_t block = block_elements(plan_), column_elements = divide_up(block, padded_width(plan_));
+  panel.next_step = divide_up(tile_elements, rows);
+  panel.next =
+      columns_start_ + block + column * column_elements + row * divide_up(plan_.tile_columns() * column_elements, rows);
+  return panel;
+}
+
 ColumnsPanel Panels::columns_in_place(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
   const ContractionSide& side = plan_.columns_side;
   const int64_t depth_step = *side.linear(plan_.depth_dims, plan_.space.dims);

@@ -41,6 +41,9 @@ struct ColumnsPanel {
   int64_t depth_step = 0;
   int64_t column_step = 1;
   int64_t vector_step = 0;
+  // Elements of the next block that a tile fetches at each step of the depth, from `next` on.
+  int64_t next_step = 0;
+  loops::Index next = 0;
 };
 
 class Panels {
@@ -68,6 +71,10 @@ class Panels {
   RowsPanel rows_panel(const DepthSegment& segment, const RowTile& tile, const loops::Index& packed_first,
                        const BlockAt& depth) const;
   ColumnsPanel columns_panel(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
+  // ... of a tile whose first row is the task's `row`. Beside each tile the next block of prepared columns is fetched, a
+  // share by each: blocks are longer than what processors foresee, and the first rows would wait for all of one.
+  ColumnsPanel columns_panel_of(const loops::Index& row, const BlockAt& columns, const loops::Index& column,
+                                const BlockAt& depth) const;
   // The same where the operand lies, packed or not.
   ColumnsPanel columns_in_place(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
 

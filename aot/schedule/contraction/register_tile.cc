@@ -74,7 +74,10 @@ class RegisterTile {
     const bool is_small = tile_.rows.count * vectors_ < kManySums;
     const int64_t unroll = is_whole || is_small ? kDepthUnroll : kDepthUnrollAtEdges;
     const bool apart = rows_meet(rows);
-    const auto steps = [&](const Index& k) { b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }, apart); };
+    const auto steps = [&](const Index& k) {
+      prefetch_next_columns(position + k, unroll);
+      b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }, apart);
+    };
     const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows() && !depth_.is_part();
     const int64_t rest = (to - from) % unroll;
     const int64_t ahead = prefetches ? (to - from) / kDepthAhead * kDepthAhead : 0;
@@ -111,6 +114,11 @@ class RegisterTile {
       const Index at = start + v * columns_.vector_step;
       b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
     });
+  }
+
+  void prefetch_next_columns(const Index& k, int64_t steps) {
+    for (int64_t i = 0; i < steps * columns_.next_step; i += line())
+      b_.prefetch(columns_.buffer, columns_.next + k * columns_.next_step + i);
   }
 
   // What the columns of vector `v` are multiplied by.
