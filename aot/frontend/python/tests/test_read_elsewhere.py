@@ -12,6 +12,7 @@ import functools
 import io
 import itertools
 import logging
+import operator
 import queue
 import sys
 import threading
@@ -154,6 +155,9 @@ class Settings:
     def __init__(self) -> None:
         self.number = 1.0
 
+    def read(self, of: float) -> float:
+        return self.number * of
+
 
 class Readers:
     """Methods that are called by other names than theirs."""
@@ -194,11 +198,46 @@ OTHER_NAMES: dict[str, Callable[[Readers, Any], Any]] = {
 }
 
 
+def by_a_computed_name(call: Callable[[Any, Any], Any], found: Any = None) -> Callable[[Path], Made]:
+    def make(_: Path) -> Made:
+        held = Settings()
+
+        def change(i: int) -> None:
+            held.number = float(i)
+            setattr(held, f"number_{i}", held.number)
+
+        return lambda: float(call(found, held)), change
+
+    return make
+
+
+def by_its_own_method(_: Path) -> Made:
+    held = Settings()
+    get = held.__getattribute__
+    return lambda: get("number"), lambda i: setattr(held, "number", float(i))
+
+
+TEXTS = ["{0.number}"]
+COMPUTED_NAMES: dict[str, Callable[[Path], Made]] = {
+    "an alias": by_a_computed_name(lambda get, held: get(held, "number"), getattr),
+    "a method of object": by_a_computed_name(lambda get, held: get(held, "number"), object.__getattribute__),
+    "its own method": by_its_own_method,
+    "a getter": by_a_computed_name(lambda get, held: get(held), operator.attrgetter("number")),
+    "a caller": by_a_computed_name(lambda get, held: get(held), operator.methodcaller("read", of=2.0)),
+    "whether there is one": by_a_computed_name(lambda _, held: 1.0 + sum(hasattr(held, n) for n in ("b", "number_2"))),
+    "all names": by_a_computed_name(lambda _, held: 1.0 + ("number_2" in dir(held))),
+    "a state": by_a_computed_name(lambda _, held: held.__reduce_ex__(2)[2]["number"]),
+    "a text": by_a_computed_name(lambda _, held: "{.number}".format(held)),  # noqa: UP032
+    "a text that is held": by_a_computed_name(lambda _, held: TEXTS[0].format(held)),
+}
+
+
 MADE = [
     *(context_variable, keywords_of_a_partial, counter, decimals, order_of_keys, what_makes_defaults, user_dict),
     *(text_in_memory, bytes_in_memory, level_of_a_parent, event, length_of_a_queue, named_in_a_text, mapped_file),
     *(distribution, item, list_of_a_tensor, array_of_a_tensor, number_of_times, number_of_elements),
     *(pytest.param(by_another_name(call), id=name) for name, call in OTHER_NAMES.items()),
+    *(pytest.param(make, id=name) for name, make in COMPUTED_NAMES.items()),
 ]
 
 
@@ -237,6 +276,8 @@ class Trainer:
         self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
         self.losses: list[float] = []
         self.waiting: queue.Queue[torch.Tensor] = queue.Queue()
+        self.callbacks = [lambda trainer: trainer.seen.append(trainer.losses[-1])]
+        self.seen: list[float] = []
         self.run = ingot.torch.compile(self.step, self.model, self.optimizer)
 
     def step(self, x: torch.Tensor) -> torch.Tensor:
@@ -251,6 +292,8 @@ class Trainer:
             self.waiting.put(torch.randn(5, 4))
         while not self.waiting.empty():
             self.losses.append(float(self.run(self.waiting.get())))
+            for callback in self.callbacks:
+                callback(self)
 
 
 def test_accounts_of_the_loop_around_are_not_the_functions() -> None:

@@ -45,7 +45,7 @@ class Guard:
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
         self._named = names_in(self._snapshot)
-        read = self._taken(self._is_read)
+        self._read = read = self._narrowed()
         reached = [value for value in read.reached() if id(value) not in apart]
         objects = [value for value in reached if _is_object(value)]
         held = [part for value in reached for part in _containers(value)]
@@ -99,8 +99,8 @@ class Guard:
 
     def change(self) -> str:
         """What is not as it was, with both values; what is no value of its own has no name."""
-        now = self._taken()
-        paths = [path for path in self._snapshot.differences(now) if self._matters(path, now)]
+        now = self._taken(self._is_read)
+        paths = [path for path in self._read.differences(now) if self._matters(path, now)]
         if not paths:
             for number in self._not_zero:
                 if not number.held(number.optimizer.param_groups):
@@ -113,16 +113,16 @@ class Guard:
             if replaced := self.functions.change():
                 return replaced
             return "a setting of a tensor or an optimizer"
-        return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._snapshot.at(paths[0]).text}"
+        return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._read.at(paths[0]).text}"
 
     def _matters(self, path: str, now: Snapshot) -> bool:
         """Whether a value is fixed in the program; of tensors that it does not read only the identity is."""
-        before, after = self._snapshot.at(path).compared, now.at(path).compared
+        before, after = self._read.at(path).compared, now.at(path).compared
         if isinstance(before, tuple) and isinstance(after, tuple) and before[0] == after[0]:
             is_tensor = isinstance(before[0], int)
             if is_tensor and before[0] not in map(id, self._constants):
                 return False
-        leaf = self._snapshot.leaves.get(path)
+        leaf = self._read.leaves.get(path)
         if leaf and self._is_carried(leaf.read):
             return False
         return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
@@ -130,6 +130,14 @@ class Guard:
     def _taken(self, follows: Follows | None = None) -> Snapshot:
         names = {id(t): name for name, t in self._subject.state.tensors.items()}
         return Snapshot(self._subject.roots(), names, follows=follows)
+
+    def _narrowed(self) -> Snapshot:
+        """What code can read, without what only functions name that are held where no code reads: callbacks."""
+        while True:
+            read = self._taken(self._is_read)
+            if (named := names_in(read)) == self._named:
+                return read
+            self._named = named
 
     def _is_read(self, holder: Any, held: Held) -> bool:
         """Whether code can read what an object of the user's holds."""
