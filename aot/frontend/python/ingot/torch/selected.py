@@ -151,7 +151,7 @@ def _rows(tree: Any) -> Any:
 
 def _each(func: Any, *args: Any, **kwargs: Any) -> Any:
     """A function of each element, or of each row, by itself."""
-    return _together(func.__name__, args, kwargs).with_rows(func(*_rows(args), **_rows(kwargs)))
+    return _with_each(_together(func.__name__, args, kwargs), func(*_rows(args), **_rows(kwargs)))
 
 
 def _first_alone(func: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -180,6 +180,11 @@ def _normalised(func: Any, x: Selected, shape: Sequence[int], *args: Any, **kwar
     return _first_alone(func, x, shape, *args, **kwargs)
 
 
+def _with_each(x: Selected, made: Any) -> Any:
+    """What a function made of the rows: of one that gives values and indices each by its name."""
+    return pytree.tree_map_only(torch.Tensor, x.with_rows, made)
+
+
 def _reduction(fill: float) -> Rule:
     """A reduction, which a value in the rows that are not selected leaves as it is."""
 
@@ -187,7 +192,7 @@ def _reduction(fill: float) -> Rule:
         if dim is None:
             return func(x.filled(fill), *args, **kwargs)
         if 0 not in _dims(x, dim):
-            return x.with_rows(func(x.rows, dim, *args, **kwargs))
+            return _with_each(x, func(x.rows, dim, *args, **kwargs))
         if func.__name__ in ("max", "min"):  # positions among what is selected
             raise refusal(f"{func.__name__} along rows")
         return func(x.filled(fill), dim, *args, **kwargs)
@@ -333,7 +338,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("prod", "all"), _reduction(1)),
     **dict.fromkeys(("max", "amax", "logsumexp"), _reduction(-math.inf)),
     **dict.fromkeys(("min", "amin"), _reduction(math.inf)),
-    **dict.fromkeys(("softmax", "log_softmax", "squeeze", "normalize"), _along),
+    **dict.fromkeys(("softmax", "log_softmax", "squeeze", "normalize", "argmax", "argmin"), _along),
     **dict.fromkeys(("linear", "embedding"), _first_alone),
     **dict.fromkeys(("view", "reshape", "expand"), _reshaped),
     **{loss.__name__: _loss for loss in LOSSES},
