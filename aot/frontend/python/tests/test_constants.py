@@ -131,6 +131,24 @@ def test_tensors_of_the_caller_are_constants() -> None:
         torch.testing.assert_close(run(True), run(False))
 
 
+def test_a_teacher_may_have_parameters_that_could_be_trained() -> None:
+    """As nothing has gradients of them."""
+
+    def run(compiled: bool) -> list[torch.Tensor]:
+        torch.manual_seed(1)
+        teacher = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+        def taught(y: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                target = teacher(y)
+            return y - target
+
+        return losses(Reads(taught), lambda _, i: teacher[0].weight.data.mul_(i), compiled)
+
+    with pytest.warns(UserWarning, match=r"`teacher\[0\].weight` has other values than it had"):
+        torch.testing.assert_close(run(True), run(False))
+
+
 def taught() -> Callable[[torch.Tensor], torch.Tensor]:
     teacher = nn.Linear(3, 3)
     return lambda y: y - teacher(y)

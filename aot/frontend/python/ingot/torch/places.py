@@ -114,7 +114,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         """Notes an operand with values; raises TraceError for one that no program has."""
         if isinstance(operand, FakeTensor):
             return
-        is_compared = self._is_guarded and id(operand) in self.paths and not operand.requires_grad
+        is_trained = operand.requires_grad and torch.is_grad_enabled()
+        is_compared = self._is_guarded and id(operand) in self.paths and not is_trained
         if not self._capture and not is_compared and id(operand) not in self._constants:
             what = f"{reader} reads {self._called(operand)}, which is neither an argument nor state"
             keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
