@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import ingot.torch
-from ingot.torch.compiled import Run
+from ingot.torch.compiled import MOST_PROGRAMS, Run
 from ingot.torch.watched import Watched
 
 XS = torch.randn(8, 6, 3, generator=torch.Generator().manual_seed(0))
@@ -326,3 +326,30 @@ def test_attributes_of_arguments_that_stand_ins_have_too() -> None:
     marked.constant = 2.0
     with pytest.raises(ingot.torch.TraceError, match="an argument with the attribute `constant`"):
         step_on(lambda x: x * x.constant)(marked)
+
+
+def test_calls_of_more_kinds_than_programs_are_pytorchs() -> None:
+    scale = [1.0]
+
+    def losses(compiled: bool) -> list[Any]:
+        torch.manual_seed(0)
+        model = nn.Linear(3, 2)
+        optimizer = torch.optim.Adam(model.parameters(), 0.1)
+
+        def function(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = (model(x) * scale[0]).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step: Any = ingot.torch.compile(function, model, optimizer) if compiled else function
+        found = []
+        for scale[0] in (*range(MOST_PROGRAMS + 2), 0, 3, MOST_PROGRAMS, 1):
+            found.append(step(XS[0]).item())
+        assert not compiled or step.programs == MOST_PROGRAMS
+        return [*found, *model.parameters()]
+
+    with pytest.warns(UserWarning) as said:
+        torch.testing.assert_close(losses(True), losses(False))
+    assert sum("8 were traced: calls that are none of theirs are PyTorch's" in str(w.message) for w in said) == 1

@@ -53,6 +53,18 @@ def lazy() -> Training:
     return Training(model, optimizer, lambda x: usual_step(model, optimizer, x))
 
 
+def counting() -> Training:
+    """As an optimizer that keeps its steps in its groups."""
+    model, optimizer = linear()
+    group = optimizer.param_groups[0]
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        group["step"] = group.get("step", 0) + 1
+        return usual_step(model, optimizer, x * 0.9 ** group["step"])
+
+    return Training(model, optimizer, step)
+
+
 def of_a_property() -> Training:
     tables = Tables()
     return scaled_by(lambda: tables.table)
@@ -63,6 +75,7 @@ TRAININGS: dict[str, Callable[[], Training]] = {
     "a function that caches some": lambda: scaled_by(functools.lru_cache(maxsize=4)(made_table)),
     "a cached property": of_a_property,
     "a module": lazy,
+    "a counter that it makes": counting,
 }
 
 
@@ -73,12 +86,19 @@ def test_first_call_is_pytorchs(name: str) -> None:
     torch.manual_seed(0)
     model, optimizer, function = TRAININGS[name]()
     step = ingot.torch.compile(function, model, optimizer)
-    with pytest.warns(UserWarning, match="this call is PyTorch's: .* which the call before left"):
+    with pytest.warns(UserWarning, match="this call is PyTorch's: .* (which the call before left|from 1 to 2)"):
         assert step(XS[0]).item() == eager(XS[0]).item()
     assert step.programs == 0
     for x in XS[1:]:
         assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-5)
     assert step.programs == 1
+
+
+def test_a_file_is_told_what_the_first_call_makes() -> None:
+    model, optimizer, function = counting()
+    program = ingot.torch.Program(model, optimizer)
+    with pytest.raises(ingot.torch.TraceError, match=r"'step'.* from 1 to 2.* the first makes it: let it be a number"):
+        program.add("train_step", function, (XS[0],))
 
 
 @pytest.mark.filterwarnings("ignore:.*this call is PyTorch's")

@@ -75,7 +75,7 @@ class CompiledStep(Substituted):
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
-        self._has_said = self._has_said_unset = self._has_begun = False
+        self._has_said = self._has_said_unset = self._has_said_full = self._has_begun = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._signature = inspect.signature(called)
@@ -113,6 +113,8 @@ class CompiledStep(Substituted):
             run = next((r for r in self._runs if r not in departed and r.key == key and r.guard.holds()), None)
             is_new = run is None
             if run is None:
+                if self._is_full(key):
+                    return self._by_position(*unpadded)
                 try:
                     run = self._trace(args, key)
                 except FirstStepDiffers:  # from the state that it makes on, steps are alike
@@ -207,16 +209,29 @@ class CompiledStep(Substituted):
         return run
 
     def _report(self, key: Any) -> None:
-        """Says once that a program is not enough, and why; refuses one after the other."""
-        alike = [run for run in self._runs if run.key == key]
-        why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
-        what = f"{self._name}: {why}; a program has that fixed"
+        """Says once that a program is not enough, and why; refuses it where that was asked for."""
+        what = self._what_changed(key)
         if self._options.on_change == "error":
             raise TraceError(what, fix="keep it as it is, pass it as a tensor, or allow on_change='retrace'")
-        if len(self._runs) >= MOST_PROGRAMS:
-            raise TraceError(f"{what}, and {MOST_PROGRAMS} were traced", fix="pass what changes as a tensor")
         if len(self._runs) == 1:
             warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=5)
+
+    def _is_full(self, key: Any) -> bool:
+        """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
+        if len(self._runs) < MOST_PROGRAMS or self._options.on_change == "error":
+            return False
+        if not self._has_said_full:
+            self._has_said_full = True
+            what = f"{self._what_changed(key)}, and {MOST_PROGRAMS} were traced"
+            warnings.warn(
+                f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
+            )
+        return True
+
+    def _what_changed(self, key: Any) -> str:
+        alike = [run for run in self._runs if run.key == key]
+        why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
+        return f"{self._name}: {why}; a program has that fixed"
 
 
 class Departed(Exception):

@@ -36,6 +36,7 @@ COMPUTE = (
     "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, float(n) for each of map(float, ...), `if` "
     "for what is found by a number; or pass it as an argument"
 )
+GIVE = "the first makes it: let it be a number before"
 CHANGED = "the second call changes `{path}` from {before} to {after}, and a program repeats the first"
 CHOSEN = "`{path}` is {before} or {after} after a call, as Python chooses by numbers that the program computes"
 Kinds = dict[tuple[int, Any], type]  # whether what is at a place is an int or a float
@@ -52,6 +53,12 @@ class Carried(TraceError):
     def __init__(self, what: str, path: str, leaf: Leaf | None, fix: str, kinds: Kinds, place: Place | None = None):
         super().__init__(what, place, fix)
         self.path, self.leaf, self.kinds = path, leaf, kinds
+
+    def at(self, place: Place | None) -> Carried:
+        """The same error with a place, where it has none."""
+        error = Carried(self.what, self.path, self.leaf, self.fix, self.kinds, self.place or place)
+        error.is_of_first = self.is_of_first
+        return error
 
 
 class Repetition:
@@ -95,14 +102,19 @@ class Repetition:
 
     def check(self, graph: torch.fx.Graph) -> None:
         """Raises TraceError where a third call would not do what the first does."""
-        _, between, after = self.snapshots
-        refuse_differences(between, after)
+        before, between, after = self.snapshots
+        try:
+            refuse_differences(between, after)
+        except Carried as error:
+            error.is_of_first = bool(error.path) and error.path not in before.leaves
+            error.fix = GIVE if error.is_of_first and error.kinds else error.fix
+            raise
         first, second = ([n for n in graph.nodes if n.meta.get(CALL) == call] for call in (FIRST, SECOND))
         pairs = self._pairs()
-        before = {*self._values[0].values()}
+        known = {*self._values[0].values()}
         for node in second:
             for read in node.all_input_nodes:
-                if read not in pairs and (read.meta[CALL] == FIRST or read in before):
+                if read not in pairs and (read.meta[CALL] == FIRST or read in known):
                     raise self._left_before(read, node)
         for mine, other in zip_longest(first, second):
             if mine is None or other is None or not _same_node(mine, other, pairs):
