@@ -247,3 +247,73 @@ def test_a_function_that_only_steps_is_told_that_it_has_no_gradients() -> None:
     net(torch.ones(4, 3)).sum().backward()
     with pytest.raises(ingot.torch.TraceError, match="there before the call, or reads it"):
         step()
+
+
+class Heads(nn.Module):
+    """Three layers, of which one is never used, and one where it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used, self.unused, self.late = nn.Linear(3, 2), nn.Linear(3, 2), nn.Linear(3, 2)
+
+    def forward(self, x: torch.Tensor, is_late: bool) -> torch.Tensor:
+        y: torch.Tensor = self.used(x) + (self.late(x) if is_late else 0)
+        return y
+
+
+def accumulating(compiled: bool, are_both: bool) -> Heads:
+    """Steps every second call, and at times without a gradient."""
+    torch.manual_seed(0)
+    model = Heads()
+    optimizer = torch.optim.AdamW(model.parameters(), 0.1, weight_decay=0.5)
+
+    def add(x: torch.Tensor, is_late: bool) -> torch.Tensor:
+        loss = model(x, is_late).square().mean()
+        loss.backward()
+        return loss
+
+    def update() -> None:
+        optimizer.step()
+        optimizer.zero_grad()
+
+    if compiled:
+        add = ingot.torch.compile(add, model, optimizer, keep_gradients=True)
+        update = ingot.torch.compile(update, model, optimizer, keep_gradients=True) if are_both else update
+    update()
+    for i in range(6):
+        add((i + 1) * X, i >= 3)
+        if i % 2:
+            update()
+    update()
+    assert model.used.weight.grad is None
+    return model
+
+
+@pytest.mark.filterwarnings("ignore:.*traced again")
+@pytest.mark.parametrize("are_both", [True, False])
+def test_gradients_that_are_kept_are_none_where_pytorchs_are(are_both: bool) -> None:
+    mine, theirs = accumulating(True, are_both), accumulating(False, are_both)
+    torch.testing.assert_close(mine.state_dict(), theirs.state_dict())
+
+
+def test_parameters_without_gradients_are_left_out() -> None:
+    def trained(compiled: bool) -> dict[str, torch.Tensor]:
+        torch.manual_seed(0)
+        model = Heads()
+        optimizer = torch.optim.AdamW(model.parameters(), 0.1, weight_decay=0.5)
+        calls = 0
+
+        def step(x: torch.Tensor) -> None:
+            nonlocal calls
+            calls += 1
+            model(x, False).square().mean().backward()
+            if calls % 2 == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+        run = ingot.torch.compile(step, model, optimizer, keep_gradients=True) if compiled else step
+        for i in range(5):
+            run((i + 1) * X)
+        return model.state_dict()
+
+    torch.testing.assert_close(trained(True), trained(False))

@@ -21,9 +21,10 @@ from ingot.torch.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.carried import Lent
 from ingot.torch.choices import Choices
 from ingot.torch.errors import TraceError
-from ingot.torch.gradients import gradients, left_gradients
+from ingot.torch.gradients import gradients, left_gradients, start_with
 from ingot.torch.held import Entry, Held
 from ingot.torch.hyperparameters import Hyperparameter
+from ingot.torch.kept_gradients import KeptGradients
 from ingot.torch.keys import one_key
 from ingot.torch.lend import Exchange, lent
 from ingot.torch.places import Places
@@ -33,8 +34,8 @@ from ingot.torch.returned import SharedMemory, shared_by
 from ingot.torch.schedules import Schedule
 from ingot.torch.selected import Selected, refusal
 from ingot.torch.snapshot import Snapshot
-from ingot.torch.state import State, counter_name, gradient_name
-from ingot.torch.torch_internals import hooks_of, hooks_of_all, without_functions
+from ingot.torch.state import State, counter_name
+from ingot.torch.torch_internals import hooks_of, hooks_of_all
 
 RUN_BACKWARD = "_engine_run_backward"  # what all ways to compute gradients come to
 run_backward = getattr(torch.autograd, RUN_BACKWARD)
@@ -54,6 +55,7 @@ class Subject:
     schedules: Mapping[str, Schedule]
     is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
     said: set[str] = field(default_factory=set)  # warnings, each of which is given once
+    missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
 
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
@@ -125,6 +127,7 @@ class Calls:
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
         self.used_gradients: list[str] = []  # which of them it adds to or reads before it clears them
+        self.kept_gradients = KeptGradients()
         self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
         self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
@@ -172,7 +175,7 @@ class Calls:
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
-            read_gradients, used_gradients = running.enter_context(gradients(state, stand_ins))
+            given_gradients = running.enter_context(gradients(state, stand_ins, subject.missing))
             names = {id(tensor): name for name, tensor in stand_ins.items()}
             for number in state.numbers.values():
                 running.callback(number.set, number.get())
@@ -190,7 +193,7 @@ class Calls:
                     self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
                     left = [*attributes.left(), *(f"an argument's {name}" for name in self.asked.left)]
-                    found = read() | read_gradients() | self._counters() | numbers_lent.read()
+                    found = read() | given_gradients.read() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
                     results += [found[name].detach() for name in state.tensors]
                     results += self._choices.predicates
@@ -202,13 +205,14 @@ class Calls:
                     if call == 0:
                         self.outputs = outputs
                         self.repetition.unset += left
-                        self.gradients, self.used_gradients = left_gradients(state, stand_ins), used_gradients()
+                        self.gradients, self.used_gradients = left_gradients(state, stand_ins), given_gradients.used()
+                        self.kept_gradients = given_gradients.kept()
                         self.argument_gradients = [
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
                         ]
                         self.shared = shared_by(outputs, stand_ins, inputs)
                         refuse_shared_memory({name: found[name] for name in state.tensors})
-                        _leave_gradients(stand_ins, found)
+                        start_with(stand_ins, found, subject.missing)
         self._places.refuse_repeated_draws()
         return results
 
@@ -251,13 +255,6 @@ def refuse_parameters(arguments: Sequence[Any], state: Named) -> None:
     names = {id(tensor): name for name, tensor in state.items() if tensor.requires_grad}
     if found := [names[id(argument)] for argument in arguments if id(argument) in names]:
         raise TraceError(f"an argument is the parameter {found[0]!r}", fix="read the parameter in the function")
-
-
-def _leave_gradients(stand_ins: Named, after: Named) -> None:
-    """Leaves a call's gradients to the next as a program does: those of the state, or none."""
-    with without_functions():
-        for name, stand_in in stand_ins.items():
-            stand_in.grad = after.get(gradient_name(name))
 
 
 def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:

@@ -27,6 +27,7 @@ from ingot.torch.feed import Feed, IndicesOutside
 from ingot.torch.guard import Guard
 from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.kept import Kept
+from ingot.torch.kept_gradients import LiveGradients
 from ingot.torch.keywords import by_position
 from ingot.torch.live import Live
 from ingot.torch.noted import noted
@@ -35,7 +36,7 @@ from ingot.torch.repetition import Carried
 from ingot.torch.returned import Output, Shared, ended
 from ingot.torch.schedules import advance, counter
 from ingot.torch.snapshot import PLAIN
-from ingot.torch.state import counter_name, gradient_name, stored
+from ingot.torch.state import counter_name, stored
 from ingot.torch.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
 
 LOG = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class CompiledStep(Substituted):
 
     def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         latest, departed = self._latest, []
-        if latest and not kwargs and not self._has_keywords and latest.takes(args) and latest.guard.holds():
+        if latest and not kwargs and not self._has_keywords and latest.takes(args) and latest.holds():
             try:
                 return latest(args, are_taken=True)
             except Departed:
@@ -110,7 +111,7 @@ class CompiledStep(Substituted):
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, _settings(), tuple(map(_kind, leaves)))
         while True:
-            run = next((r for r in self._runs if r not in departed and r.key == key and r.guard.holds()), None)
+            run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
             is_new = run is None
             if run is None:
                 if self._is_full(key):
@@ -199,6 +200,8 @@ class CompiledStep(Substituted):
             kept.note_libraries()
             return None
         run, tensors = self._run(program, key), _tensors(args)
+        if not run.gradients.hold():
+            return None
         try:
             run.compare(self._name, tensors, tensors, **FOUND)
         except (DisagreementError, Undecided):
@@ -264,6 +267,7 @@ class Run:
         self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
         self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
+        self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
         self._is_flat = len(examples) == len(self._subject.example_args)
         self._shapes = _shapes(examples)
         self._absent = program.absent[ENTRY]
@@ -273,6 +277,10 @@ class Run:
         ]
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
+
+    def holds(self) -> bool:
+        """Whether all that is fixed in it is as it was."""
+        return self.guard.holds() and self.gradients.hold()
 
     @property
     def memory_bytes(self) -> int:
@@ -294,8 +302,7 @@ class Run:
         marked = {self._program.inputs[ENTRY][i]["name"]: arguments[i] for i in self._argument_gradients}
         refuse_made(marked)
         self._take_numbers()
-        if self._subject.state.keep_gradients:
-            self._take_gradients()
+        missing = self.gradients.take()
         self._live.take_in()
         outputs = self._feed(arguments, are_taken)
         self._live.written()
@@ -306,6 +313,7 @@ class Run:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
             number.set(tensor.item())
+        self.gradients.leave(missing)
         self._unkept.stand()
         mark_arguments(marked)
         return self._returned(outputs, arguments)
@@ -335,7 +343,8 @@ class Run:
 
     def change(self) -> str:
         """Why it is not enough."""
-        return "Python would be given other values of tensors" if self.has_departed else self.guard.change()
+        asked = "Python would be given other values of tensors" if self.has_departed else ""
+        return self.gradients.change() or asked or self.guard.change()
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
@@ -356,7 +365,8 @@ class Run:
         """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
         refuse_gradients(self._used_gradients)
         self._take_numbers()
-        how["steps"] = self._computed.calls(self._values(), how["steps"])
+        self.gradients.take()
+        how["steps"] = self.gradients.steps(self._computed.calls(self._values(), how["steps"]))
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
@@ -368,14 +378,6 @@ class Run:
             LOG.info("%s %s", name, agreement)
         if not agreement.holds:
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
-
-    def _take_gradients(self) -> None:
-        """Starts from the gradients as they are: None, after ``zero_grad()``, is zeros."""
-        for name, parameter in self._subject.state.trained.items():
-            kept = self._tensors[gradient_name(name)]
-            if parameter.grad is not kept:
-                kept.copy_(torch.zeros_like(kept) if parameter.grad is None else parameter.grad)
-                parameter.grad = kept
 
     def _returned(self, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
         def tensor(output: Output) -> torch.Tensor:
@@ -459,9 +461,10 @@ def _kind(leaf: Any) -> Any:
         return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
-    raise TypeError(
-        f"an argument is a {type(leaf).__name__}; give tensors, numbers, strings, and lists or dicts of them"
+    fix = (
+        "give tensors, numbers, strings, and lists or dicts of them, and others before: functools.partial(step, model)"
     )
+    raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")
 
 
 def _taken_as_it_is(name: str, places: Sequence[str]) -> str:

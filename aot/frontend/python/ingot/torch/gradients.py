@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import torch
@@ -12,6 +12,7 @@ import torch
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
 from ingot.torch.function_modes import FunctionMode
+from ingot.torch.kept_gradients import KeptGradients
 from ingot.torch.places import user_place
 from ingot.torch.state import State, gradient_name, parameters_of
 from ingot.torch.torch_internals import without_functions
@@ -21,11 +22,82 @@ Names = Callable[[], list[str]]
 Note = Callable[[torch.Tensor], None]
 
 
-@contextmanager
-def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[tuple[Read, Names]]:
-    """Gives stand-ins for parameters their gradients: those of the state, or none; and a function that reads them.
+class Uses:
+    """What a function does with gradients, in which order: of parameters, by identity."""
 
-    And one that names parameters whose gradients were added to or read before they were cleared, if they are not kept.
+    def __init__(self) -> None:
+        self.cleared: set[int] = set()
+        self.used_first: dict[int, Place | None] = {}
+        self.asked_first: set[int] = set()
+        self.added: set[int] = set()
+        self.left: set[int] = set()
+        self._is_clearing = False
+
+    def add(self, parameter: torch.Tensor) -> None:
+        """A backward pass adds to it."""
+        self.left.add(id(parameter))
+        self._use(parameter)
+        self.added.add(id(parameter))
+
+    def ask(self, parameter: torch.Tensor) -> None:
+        """It is read."""
+        if not self._is_clearing:
+            self._use(parameter)
+            if not {id(parameter)} & (self.cleared | self.added):
+                self.asked_first.add(id(parameter))
+
+    def _use(self, parameter: torch.Tensor) -> None:
+        if id(parameter) not in self.cleared:
+            self.used_first.setdefault(id(parameter), user_place())
+
+    def clear(self, parameter: torch.Tensor) -> None:
+        """There is none, or zeros, from now on."""
+        self.cleared.add(id(parameter))
+        self.left.discard(id(parameter))
+
+    def replace(self, parameter: torch.Tensor) -> None:
+        """It is another."""
+        self.cleared.add(id(parameter))
+        self.left.add(id(parameter))
+
+    @contextmanager
+    def noted(self, parameters: Mapping[str, torch.Tensor], *, are_kept: bool) -> Iterator[None]:
+        """Notes what is done; zeros that stand in the place of gradients clear no gradient that is kept."""
+
+        def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
+            def zero_and_clear(owner: Any, set_to_none: bool = True) -> None:
+                every = parameters_of(owner) if isinstance(owner, torch.optim.Optimizer) else owner.parameters()
+                for parameter in every if set_to_none or not are_kept else ():
+                    self.clear(parameter)
+                self._is_clearing = True
+                try:
+                    zero_grad(owner, set_to_none)
+                finally:
+                    self._is_clearing = False
+
+            return zero_and_clear
+
+        with ExitStack() as undo:
+            for parameter in parameters.values():
+                undo.callback(parameter.register_post_accumulate_grad_hook(self.add).remove)
+            for owner in (torch.optim.Optimizer, torch.nn.Module):
+                undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
+            undo.enter_context(_UsedByHand(self.clear, self.replace, self.ask))
+            yield
+
+
+class Given(NamedTuple):
+    """The gradients that a function finds, and functions that tell what becomes of them."""
+
+    read: Read
+    used: Names = list  # parameters whose gradients, which are not kept, were used as they were
+    kept: Callable[[], KeptGradients] = KeptGradients
+
+
+@contextmanager
+def gradients(state: State, stand_ins: Mapping[str, torch.Tensor], missing: Container[str]) -> Iterator[Given]:
+    """Gives stand-ins for parameters their gradients: those of the state but the `missing` ones, or none.
+
     Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all.
     """
     parameters = {name: stand_ins[name] for name in state.trained}
@@ -35,18 +107,38 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> Iterator[t
         stepped = {id(parameter) for optimizer in state.optimizers.values() for parameter in parameters_of(optimizer)}
         read = {name: parameter for name, parameter in parameters.items() if id(parameter) in stepped or not stepped}
         with not_carried(read) as used:
-            yield dict, used
+            yield Given(dict, used)
         return
-    for name, parameter in parameters.items():
-        parameter.grad = stand_ins[gradient_name(name)]
+    start_with(parameters, stand_ins, missing)
+    uses = Uses()
 
-    def kept() -> dict[str, torch.Tensor]:
+    def values() -> dict[str, torch.Tensor]:
         return {
             gradient_name(name): torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
             for name, parameter in parameters.items()
         }
 
-    yield kept, list
+    def kept() -> KeptGradients:
+        with without_functions():
+            found = {name: parameter.grad for name, parameter in parameters.items()}
+        asked = [name for name, parameter in parameters.items() if id(parameter) in uses.asked_first]
+        without = [name for name in asked if name in missing]
+        same = [n for n, p in parameters.items() if found[n] is stand_ins[gradient_name(n)] and id(p) not in uses.added]
+        same += [name for name in without if found[name] is None]
+        cleared = [name for name in parameters if found[name] is None and name not in same]
+        return KeptGradients(asked, without, cleared, same)
+
+    with uses.noted(parameters, are_kept=True):
+        yield Given(values, kept=kept)
+
+
+def start_with(
+    stand_ins: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor], missing: Container[str]
+) -> None:
+    """Gives parameters the gradients of the state, but for those that are missing."""
+    with without_functions():
+        for name, parameter in stand_ins.items():
+            parameter.grad = None if name in missing else state.get(gradient_name(name))
 
 
 def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[str]:
@@ -65,46 +157,14 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[Names]:
 
     Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
-    cleared: set[int] = set()
-    used_first: dict[int, Place | None] = {}
-    left: set[int] = set()
-
-    def note(parameter: torch.Tensor) -> None:
-        left.add(id(parameter))
-        use(parameter)
-
-    def use(parameter: torch.Tensor) -> None:
-        if id(parameter) not in cleared:
-            used_first.setdefault(id(parameter), user_place())
-
-    def clear(parameter: torch.Tensor) -> None:
-        cleared.add(id(parameter))
-        left.discard(id(parameter))
-
-    def replace(parameter: torch.Tensor) -> None:
-        cleared.add(id(parameter))
-        left.add(id(parameter))
-
-    def noting(zero_grad: Callable[..., None]) -> Callable[..., None]:
-        def zero_and_clear(self: Any, *args: Any, **kwargs: Any) -> None:
-            for parameter in parameters_of(self) if isinstance(self, torch.optim.Optimizer) else self.parameters():
-                clear(parameter)
-            zero_grad(self, *args, **kwargs)
-
-        return zero_and_clear
-
-    with ExitStack() as undo:
-        for parameter in parameters.values():
-            undo.callback(parameter.register_post_accumulate_grad_hook(note).remove)
-        for owner in (torch.optim.Optimizer, torch.nn.Module):
-            undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
-        undo.enter_context(_UsedByHand(clear, replace, use))
-        yield lambda: [name for name, parameter in parameters.items() if id(parameter) in used_first]
+    uses = Uses()
+    with uses.noted(parameters, are_kept=False):
+        yield lambda: [name for name, parameter in parameters.items() if id(parameter) in uses.used_first]
     for name, parameter in parameters.items():
-        if id(parameter) in left.intersection(used_first) and parameter.grad is not None:
+        if id(parameter) in uses.left.intersection(uses.used_first) and parameter.grad is not None:
             raise TraceError(
                 f"the gradient of {name!r} lives on after the function, for the next call to use it",
-                used_first[id(parameter)],
+                uses.used_first[id(parameter)],
                 "call zero_grad() before backward(), or keep gradients as state: Program(..., keep_gradients=True)",
             )
 

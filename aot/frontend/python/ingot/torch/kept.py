@@ -18,6 +18,7 @@ from ingot import cache
 from ingot.torch import libraries
 from ingot.torch.carried import DTYPES, PREFIX
 from ingot.torch.described import Description, Undescribed
+from ingot.torch.kept_gradients import KeptGradients
 from ingot.torch.noted import Noted
 from ingot.torch.observe import FoundDraws
 from ingot.torch.program import FIXED, Added, Program
@@ -103,6 +104,7 @@ class Kept:
             "unset": program.unset[self._entry],
             "gradients": program.gradients[self._entry],
             "used_gradients": program.used_gradients[self._entry],
+            "kept_gradients": program.kept_gradients[self._entry],
             "numbers": {name.removeprefix(PREFIX): number.kind.__name__ for name, number in numbers.items()},
             "draws": draws and draws.parts,
         }
@@ -137,6 +139,7 @@ class Kept:
             unset=found["unset"],
             gradients=found["gradients"],
             used_gradients=found["used_gradients"],
+            kept_gradients=KeptGradients(*found["kept_gradients"]),
             ranges=found["ranges"],
             kinds={path: KINDS[kind] for path, kind in found["numbers"].items()},
             draws=FoundDraws(*found["draws"]) if found["draws"] else FoundDraws(),

@@ -28,6 +28,7 @@ from ingot.torch.emit import SEED, STEP, Way, emit
 from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.hyperparameters import hyperparameters
 from ingot.torch.index_checks import INDICES_WITHIN
+from ingot.torch.kept_gradients import KeptGradients
 from ingot.torch.observe import Draws, FoundDraws, Graph
 from ingot.torch.places import only_trace_errors
 from ingot.torch.repetition import Carried, Kinds
@@ -83,7 +84,7 @@ class Program(EntryPoints):
     which ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
 
     A function that adds to the gradients of the call before is refused, unless `keep_gradients` makes them state,
-    ``grad.<parameter>``; then gradients that PyTorch has as None are zeros.
+    ``grad.<parameter>``; then gradients that PyTorch has as None are zeros in a file.
 
     Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
@@ -102,6 +103,7 @@ class Program(EntryPoints):
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
+        self._missing: frozenset[str] = frozenset()
         self._said: set[str] = set()
         state = self.state
         self.settings = keep_gradients, total_steps, seed
@@ -119,6 +121,7 @@ class Program(EntryPoints):
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
         self.argument_gradients: dict[str, list[int]] = {}  # of which tensors in arguments they leave them
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
+        self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
@@ -197,6 +200,7 @@ class Program(EntryPoints):
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
+        self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
@@ -216,9 +220,12 @@ class Program(EntryPoints):
             subject = self.subjects[name] = self.subject_of(added)
             try:
                 ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
-                if not self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
-                    refuse_other_ends(ways)
-                    return ways
+                if self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
+                    continue
+                if added.guards and self._lacks(subject, [name for way in ways for name in way.kept_gradients.asked]):
+                    continue
+                refuse_other_ends(ways)
+                return ways
             except (Carried, SlotsMade, ValueAsked) as error:
                 is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
                 if is_cold and is_of_slots and lack_state(subject):
@@ -235,6 +242,12 @@ class Program(EntryPoints):
                 if refusal and not isinstance(error, TraceError):
                     raise located(*refusal, training=added.training, capture=added.capture) from error
                 raise
+
+    def _lacks(self, subject: Subject, asked: Sequence[str]) -> bool:
+        """Notes parameters that have no gradient now, of those about which a function asks; tells of new ones."""
+        before = self._missing
+        self._missing |= {name for name in asked if subject.state.trained[name].grad is None}
+        return self._missing != before
 
     @property
     def numbers(self) -> Mapping[str, Number]:
@@ -260,6 +273,7 @@ class Program(EntryPoints):
         unset: list[str],
         gradients: list[str],
         used_gradients: list[str],
+        kept_gradients: KeptGradients,
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
@@ -272,6 +286,7 @@ class Program(EntryPoints):
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
+        self.kept_gradients[name] = kept_gradients
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:
@@ -281,9 +296,8 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        return Subject(
-            added.function, added.example_args, self.state, changeable, self._schedules, added.guards, self._said
-        )
+        how = added.guards, self._said, self._missing
+        return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
         """Makes numbers state, if there are any at those places that are none yet."""

@@ -30,6 +30,7 @@ from ingot.torch.decompositions import first_decompositions
 from ingot.torch.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.functional import functional
 from ingot.torch.identity import asked_identity
+from ingot.torch.kept_gradients import KeptGradients
 from ingot.torch.outside import watched_outside
 from ingot.torch.places import Places, Reading, module_paths, place_of, user_line
 from ingot.torch.recorder import recorded
@@ -84,6 +85,7 @@ class Trace:
     absent: set[str]
     gradients: list[str]  # parameters that are left with gradients, which a program does not keep
     used_gradients: list[str]  # those that are added to or read as they were before
+    kept_gradients: KeptGradients
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
     shared: Mapping[int, SharedMemory]  # by identities of outputs
@@ -207,7 +209,8 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    ends = computed, left, unset, calls.asked.absent, calls.gradients, calls.used_gradients, calls.argument_gradients
+    gradients = calls.gradients, calls.used_gradients, calls.kept_gradients, calls.argument_gradients
+    ends = computed, left, unset, calls.asked.absent, *gradients
     read = [tensor for key, tensor in places.read.items() if key not in map(id, constants)]
     return Trace(
         pure,
