@@ -268,6 +268,21 @@ def test_numbers_are_those_of_the_call(make: Callable[[Path], Made], tmp_path: P
     torch.testing.assert_close(losses(True), losses(False))
 
 
+@pytest.mark.filterwarnings("ignore:.*traced again")
+@pytest.mark.parametrize("is_method", [True, False])
+def test_functions_of_keywords_are_watched(is_method: bool) -> None:
+    """What they reach is behind an object that calls them."""
+
+    class Step(Settings):
+        def __call__(self, x: torch.Tensor, *, factor: torch.Tensor) -> torch.Tensor:
+            return (x * factor * self.number).sum()
+
+    step, model = Step(), nn.Linear(1, 1)
+    run: Any = ingot.torch.compile(step.__call__ if is_method else lambda **given: step(**given), model)
+    for step.number in (1.0, 2.0):
+        assert float(run(x=torch.ones(3), factor=torch.tensor(5.0))) == 15 * step.number
+
+
 class Trainer:
     """A step, and the loop around it, which keeps accounts."""
 

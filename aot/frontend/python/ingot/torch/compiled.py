@@ -461,9 +461,7 @@ def _kind(leaf: Any) -> Any:
         return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
-    fix = (
-        "give tensors, numbers, strings, and lists or dicts of them, and others before: functools.partial(step, model)"
-    )
+    fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
     raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")
 
 

@@ -237,13 +237,9 @@ def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _is_read_whole(class_: type) -> bool:
-    """Whether a library's code reads its objects' attributes for the user's, which does not name them."""
-    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base) and not _is_own(base)]
+    """Whether a library's code, or this package's, reads its objects' attributes, which the user's does not name."""
+    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base)]
     return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
-
-
-def _is_own(class_: type) -> bool:
-    return str(class_.__module__).startswith("ingot.")
 
 
 def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
