@@ -30,6 +30,7 @@ class Uses:
         self.used_first: dict[int, Place | None] = {}
         self.asked_first: set[int] = set()
         self.added: set[int] = set()
+        self.made: set[int] = set()
         self.left: set[int] = set()
         self._is_clearing = False
 
@@ -38,6 +39,7 @@ class Uses:
         self.left.add(id(parameter))
         self._use(parameter)
         self.added.add(id(parameter))
+        self.made.add(id(parameter))
 
     def ask(self, parameter: torch.Tensor) -> None:
         """It is read."""
@@ -59,6 +61,7 @@ class Uses:
         """It is another."""
         self.cleared.add(id(parameter))
         self.left.add(id(parameter))
+        self.made.add(id(parameter))
 
     @contextmanager
     def noted(self, parameters: Mapping[str, torch.Tensor], *, are_kept: bool) -> Iterator[None]:
@@ -126,7 +129,8 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor], missing: Cont
         same = [n for n, p in parameters.items() if found[n] is stand_ins[gradient_name(n)] and id(p) not in uses.added]
         same += [name for name in without if found[name] is None]
         cleared = [name for name in parameters if found[name] is None and name not in same]
-        return KeptGradients(asked, without, cleared, same)
+        made = [name for name, parameter in parameters.items() if id(parameter) in uses.made]
+        return KeptGradients(asked, without, made, cleared, same)
 
     with uses.noted(parameters, are_kept=True):
         yield Given(values, kept=kept)

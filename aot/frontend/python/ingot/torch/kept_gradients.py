@@ -19,6 +19,7 @@ class KeptGradients(NamedTuple):
 
     asked: Sequence[str] = ()  # before a backward pass added to theirs
     missing: Sequence[str] = ()  # those of them that the function was traced without
+    made: Sequence[str] = ()  # by a backward pass, or the function itself
     cleared: Sequence[str] = ()  # have none after the call
     as_before: Sequence[str] = ()  # what there was before is there after
     chosen: Sequence[str] = ()  # one or the other, as the function chooses by numbers
@@ -28,11 +29,12 @@ class KeptGradients(NamedTuple):
         """Those of all ways of a function."""
         every = [*ways]
         asked = dict.fromkeys(name for way in every for name in way.asked)
+        made = dict.fromkeys(name for way in every for name in way.made)
         ends = {name: {(name in way.cleared, name in way.as_before) for way in every} for name in trained}
         cleared = [name for name, end in ends.items() if end == {(True, False)}]
         as_before = [name for name, end in ends.items() if end == {(False, True)}]
         chosen = [name for name, end in ends.items() if len(end) > 1]
-        return cls([*asked], every[0].missing, cleared, as_before, chosen)
+        return cls([*asked], every[0].missing, [*made], cleared, as_before, chosen)
 
     @property
     def is_repeated(self) -> bool:

@@ -84,7 +84,8 @@ class Program(EntryPoints):
     which ``scheduler.step()`` in a traced function counts up. After `total_steps` they stay as they are.
 
     A function that adds to the gradients of the call before is refused, unless `keep_gradients` makes them state,
-    ``grad.<parameter>``; then gradients that PyTorch has as None are zeros in a file.
+    ``grad.<parameter>``; then those that are None are zeros in a file, but of parameters for which no entry point
+    makes any.
 
     Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
@@ -158,15 +159,15 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        carried = self._carried
+        fixed = carried, missing = self._carried, self._missing
         try:
             with only_trace_errors(), without_collection():
                 self._add(name, added := Added(function, example_args, training, capture, guards))
-                if self._carried != carried:  # what is state now was fixed in other entry points
+                if (self._carried, self._missing) != fixed:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
                         self._add(other, self._added[other])
         except TraceError:
-            self._carried = carried
+            self._carried, self._missing = carried, missing
             raise
         self._added[name] = added
         limit = limit_of(self._parts[0])
@@ -222,7 +223,7 @@ class Program(EntryPoints):
                 ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
                 if self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
                     continue
-                if added.guards and self._lacks(subject, [name for way in ways for name in way.kept_gradients.asked]):
+                if self._misses_others(subject, [way.kept_gradients for way in ways], added.guards):
                     continue
                 refuse_other_ends(ways)
                 return ways
@@ -243,10 +244,15 @@ class Program(EntryPoints):
                     raise located(*refusal, training=added.training, capture=added.capture) from error
                 raise
 
-    def _lacks(self, subject: Subject, asked: Sequence[str]) -> bool:
-        """Notes parameters that have no gradient now, of those about which a function asks; tells of new ones."""
-        before = self._missing
-        self._missing |= {name for name in asked if subject.state.trained[name].grad is None}
+    def _misses_others(self, subject: Subject, found: Sequence[KeptGradients], are_seen: bool) -> bool:
+        """Notes parameters whose gradients are None, of those that a function asks for; tells of changes.
+
+        They are so as long as no entry point makes them, or, where each call is `seen` to begin, for this program.
+        """
+        before, every = self._missing, [*found, *(() if are_seen else self.kept_gradients.values())]
+        asked = {name for kept in found for name in kept.asked if subject.state.trained[name].grad is None}
+        made = {name for kept in every for name in kept.made}
+        self._missing = self._missing | asked if are_seen else (self._missing | asked) - made
         return self._missing != before
 
     @property

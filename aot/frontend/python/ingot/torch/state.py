@@ -119,7 +119,9 @@ class State:
                 stored(mine).copy_(values[name])
         if self.keep_gradients:
             for name, parameter in self.trained.items():
-                parameter.grad = self.tensors[gradient_name(name)]
+                gradient = self.tensors[gradient_name(name)]
+                if parameter.grad is not None or gradient.any():  # zeros are None to a program
+                    parameter.grad = gradient
         for name, scheduler in self.schedulers.items():
             advance(scheduler, int(values[counter_name(name)]))
         for name, number in self.numbers.items():
