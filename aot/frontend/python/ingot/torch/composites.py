@@ -19,6 +19,7 @@ from ingot.torch.attention import attention_of_pytorch, scaled_dot_product_atten
 from ingot.torch.choices import Choices
 from ingot.torch.function_modes import Replacing
 from ingot.torch.state import Optimizers
+from ingot.torch.torch_internals import has_hooks
 from ingot.torch.updates import Updates
 from ingot.torch.zeros import right_at_zero
 
@@ -73,7 +74,7 @@ def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator
         undo.enter_context(Replacing(marked))
         for function, whole in marked.items():
             undo.enter_context(patch.object(functional, function.__name__, whole))
-        for optimizer in optimizers.values():
+        for optimizer in filter(has_hooks, optimizers.values()):
             undo.callback(optimizer.register_step_pre_hook(note).remove)
         for source in {sys.modules[type(optimizer).step.__module__] for optimizer in optimizers.values()}:
             for name in [name for name in vars(source) if name.startswith(UPDATE)]:

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ingot.torch.errors import TraceError
-from ingot.torch.places import place_of
+from ingot.torch.places import place_of, to_be_state
 from ingot.torch.state import State
 from ingot.torch.torch_internals import without_functions
 
@@ -86,7 +86,7 @@ def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, A
             if root.op == "get_attr":
                 path, _ = paths.get(id(getattr(graph, str(root.target))), ("a tensor", None))
                 what = f"writes `{path}`, which is neither an argument nor state"
-                raise TraceError(what, place_of(node), "register it as a buffer of the model")
+                raise TraceError(what, place_of(node), to_be_state(path))
             if root in given:
                 what = "writes one of its arguments, which the caller would see in PyTorch and not of a program"
                 raise TraceError(what, place_of(node), "write a copy: x = x.clone(), or make a new tensor of it")

@@ -66,16 +66,18 @@ class Hyperparameter:
 def hyperparameters(optimizers: Mapping[str, torch.optim.Optimizer]) -> list[Hyperparameter]:
     """What can be changed or moved, named ``lr``; where several groups or optimizers are, ``adam.group1.lr``."""
     found = []
+    met: set[int] = set()  # a wrapper has the groups of the optimizer in it
     for optimizer_name, optimizer in optimizers.items():
         for i, group in enumerate(optimizer.param_groups):
             prefix = f"{optimizer_name}." if len(optimizers) > 1 else ""
             prefix += f"group{i}." if len(optimizer.param_groups) > 1 else ""
             for key, names in CHANGEABLE.items():
-                if key not in group:
+                if key not in group or id(group) in met:
                     continue
                 held = group[key]
                 values = held if isinstance(held, (tuple, list)) else (held,)
                 for index, (name, value) in enumerate(zip(names, values, strict=False)):
                     at = index if isinstance(held, (tuple, list)) else None
                     found.append(Hyperparameter(prefix + name, float(value), optimizer, i, key, at))
+            met.add(id(group))
     return found

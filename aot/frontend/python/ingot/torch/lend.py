@@ -69,8 +69,11 @@ def lent(
     by_id = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
     with ExitStack() as undo:
         readers = _lend_modules(state, by_id, undo)
+        groups = {id(group): group for o in state.optimizers.values() for group in o.param_groups}  # which some share
         for optimizer in state.optimizers.values():
             readers = _lend_optimizer(state, optimizer, by_id, undo) | readers
+        for group in groups.values():
+            group["params"] = [by_id[id(p)] for p in group["params"]]
         known = {optimizer: _held(optimizer) for optimizer in state.optimizers.values()}
         for name, tensor in state.tensors.items():
             copy_hooks(tensor, stand_ins[name])
@@ -118,7 +121,7 @@ def _lend_optimizer(
     _say_stepped(optimizer, True)
     for group in optimizer.param_groups:
         undo.callback(_refill, group, dict(group))
-        group.update(_settings(optimizer, group), params=[by_id[id(p)] for p in group["params"]])
+        group.update(_settings(optimizer, group))
     return readers
 
 

@@ -119,7 +119,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         if not self._capture and not is_compared and id(operand) not in self._constants:
             what = f"{reader} reads {self._called(operand)}, which is neither an argument nor state"
             keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
-            raise TraceError(what, place, f"pass it as an argument, or register it as a buffer of a model{keep}")
+            path, _ = self.paths.get(id(operand), ("", None))
+            raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path)}{keep}")
         self.read[id(operand)] = operand
 
     def _called(self, tensor: torch.Tensor) -> str:
@@ -201,6 +202,13 @@ def user_place(module: str = "") -> Place | None:
 def place_in(frame: FrameType, module: str = "") -> Place:
     """The line at which a frame is."""
     return Place(short(frame.f_code.co_filename), frame.f_lineno, module)
+
+
+def to_be_state(path: str) -> str:
+    """What makes a tensor at a path part of the state."""
+    if ".state[" in path:
+        return "give the optimizer that it is of, too: {'outer': ..., 'inner': ...}"
+    return "register it as a buffer of the model"
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ingot.torch.checks import passing_checks
 from ingot.torch.state import Optimizers, State
 from ingot.torch.streams import counted_streams
 from ingot.torch.substitutes import substitutes
+from ingot.torch.torch_internals import has_hooks
 
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
 # every device.
@@ -101,7 +102,7 @@ def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(say(torch.compiler._is_compiling_flag))
         say(True)()
-        for optimizer in optimizers.values():
+        for optimizer in filter(has_hooks, optimizers.values()):
             undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
             undo.callback(optimizer.register_step_post_hook(say(True)).remove)
         yield

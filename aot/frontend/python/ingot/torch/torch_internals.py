@@ -70,6 +70,11 @@ def hooks_of(tensor: torch.Tensor) -> list[Any]:
         return [*(tensor._backward_hooks or {}).values(), *(tensor._post_accumulate_grad_hooks or {}).values()]
 
 
+def has_hooks(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether its steps call hooks: not where its class leaves out ``super().__init__()``, as wrappers do."""
+    return hasattr(optimizer, "_optimizer_step_pre_hooks")
+
+
 def hooks_of_all() -> dict[str, Any]:
     """The hooks on every module, and on every optimizer, by what they are called where they are kept."""
     modules = (sys.modules["torch.nn.modules.module"], sys.modules["torch.optim.optimizer"])

@@ -128,6 +128,47 @@ def looks_ahead() -> Training:
     return trained_by(Lookahead, count=0)
 
 
+class Around(torch.optim.Optimizer):
+    """Has another's groups, and takes weights back every third time; it leaves out what its class would make."""
+
+    def __init__(self, inner: torch.optim.Optimizer) -> None:
+        self.inner, self.param_groups = inner, inner.param_groups
+        self.state = {p: {"slow": p.detach().clone()} for group in self.param_groups for p in group["params"]}
+        self.param_groups[0]["count"] = 0
+
+    def step(self, closure: Any = None) -> None:
+        self.inner.step(closure)
+        group = self.param_groups[0]
+        group["count"] += 1
+        for p in group["params"] if group["count"] % 3 == 0 else ():
+            p.data.copy_(self.state[p]["slow"].lerp_(p.data, 0.5))
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.inner.zero_grad(set_to_none)
+
+
+def wrapped(are_both: bool) -> Training:
+    model = nn.Linear(3, 2)
+    inner = torch.optim.Adam(model.parameters(), 0.1)
+    outer = Around(inner)
+    step = functools.partial(usual_step, model, outer)
+    return Training(model, {"outer": outer, "inner": inner} if are_both else outer, step)
+
+
+@case()
+def wraps_another_optimizer() -> Training:
+    return wrapped(are_both=True)
+
+
+@case(r"reads .*inner\.state\[.* give the optimizer that it is of, too")
+def wraps_an_optimizer_that_is_not_given() -> Training:
+    training = wrapped(are_both=False)
+    model, optimizer = training.model, training.optimizer
+    assert isinstance(model, nn.Module) and isinstance(optimizer, Around)
+    usual_step(model, optimizer, torch.ones(6, 3))
+    return training
+
+
 @case()
 def lowers_its_rate() -> Training:
     class Decaying(Prepared):
