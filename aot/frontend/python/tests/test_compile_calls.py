@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import types
 import warnings
 import weakref
 from collections.abc import Callable
@@ -353,3 +354,23 @@ def test_calls_of_more_kinds_than_programs_are_pytorchs() -> None:
     with pytest.warns(UserWarning) as said:
         torch.testing.assert_close(losses(True), losses(False))
     assert sum("8 were traced: calls that are none of theirs are PyTorch's" in str(w.message) for w in said) == 1
+
+
+class Doubled:
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class Tripled(Doubled):
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    def step_of_parent(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        return super().step
+
+
+def test_methods_that_objects_do_not_have_by_their_names() -> None:
+    nameless = types.MethodType(lambda self, x: self.step(x) + 1, Tripled())
+    model = nn.Linear(1, 1)
+    for method, expected in ((Tripled().step_of_parent(), XS[0] * 2), (nameless, XS[0] * 3 + 1)):
+        torch.testing.assert_close(ingot.torch.compile(method, model)(XS[0]), expected)

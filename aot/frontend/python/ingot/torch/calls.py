@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.optim.lr_scheduler import LRScheduler
 from torch.utils import _pytree as pytree
 
 from ingot.torch.aliases import refuse_arrays
@@ -262,5 +263,6 @@ def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:
 
 
 def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method as its object has it when it is called: a scheduler's `step` is another while it is traced."""
-    return getattr(function.__self__, function.__name__) if inspect.ismethod(function) else function
+    """A scheduler's method as it has it when it is called: its `step` is another while it is traced."""
+    owner = function.__self__ if inspect.ismethod(function) else None
+    return getattr(owner, function.__name__) if isinstance(owner, LRScheduler) else function
