@@ -94,7 +94,7 @@ def first_call(name: str) -> dict[str, float]:
 
     import ingot.torch
     from ingot import cache
-    from ingot.torch.compiled import Run
+    from ingot.torch.run import Run
     from ingot.torch.kept import Kept
     from ingot.torch.program import Program
 

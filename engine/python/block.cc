@@ -6,8 +6,6 @@
 namespace ingot::python {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-
 struct Block {
   PyObject_HEAD void* memory;
   Py_ssize_t byte_count;

@@ -25,18 +25,23 @@ bool fill(PyObject* module) {
   const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
   types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
   types.anything = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
-  PyObject* session = nullptr;
+  types.nonzero = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  PyObject* call = nullptr;
   PyObject* watch = nullptr;
   return types.error && PyModule_AddStringConstant(module, "__version__", INGOT_VERSION) == 0 &&
          PyModule_AddObjectRef(module, "EngineError", types.error) == 0 && types.anything &&
-         PyModule_AddObjectRef(module, "ANYTHING", types.anything) == 0 &&
+         PyModule_AddObjectRef(module, "ANYTHING", types.anything) == 0 && types.nonzero &&
+         PyModule_AddObjectRef(module, "NONZERO", types.nonzero) == 0 &&
          add_type(module, "Block", &block_spec, &types.block) &&
          add_type(module, "Bundle", &bundle_spec, &types.bundle) &&
-         add_type(module, "Session", &session_spec, &session) && add_type(module, "Watch", &watch_spec, &watch);
+         add_type(module, "Session", &session_spec, &types.session) && add_type(module, "Call", &call_spec, &call) &&
+         add_type(module, "Watch", &watch_spec, &watch);
 }
 
 PyMethodDef functions[] = {
     {"digest", digest, METH_VARARGS, "What a module holds, as a text that is another where it holds other things."},
+    {"addresses", addresses, METH_O, "addresses(tensors): where each of a tuple of tensors lies, as bytes for are_at."},
+    {"are_at", are_at, METH_VARARGS, "are_at(tensors, addresses): whether each of a tuple of tensors lies there."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -9,22 +9,29 @@
 
 namespace ingot::python {
 
-// The types and the exception of the module, and what stands for values of which any will do.
+// The types and the exception of the module, and what stands for values of which any will do, or any that is not 0.
 struct Types {
   PyObject* block;
   PyObject* bundle;
   PyObject* error;
+  PyObject* session;
   PyObject* anything;
+  PyObject* nonzero;
 };
 extern Types types;
 
 extern PyType_Spec block_spec;
 extern PyType_Spec bundle_spec;
+extern PyType_Spec call_spec;
 extern PyType_Spec session_spec;
 extern PyType_Spec watch_spec;
 
 // digest(held, module, has_values, parts): what a module holds, as a text that is another where it holds other things.
 PyObject* digest(PyObject* self, PyObject* args);
+
+// addresses(tensors): where they lie, as bytes; are_at(tensors, addresses): whether they lie there.
+PyObject* addresses(PyObject* self, PyObject* tensors);
+PyObject* are_at(PyObject* self, PyObject* args);
 
 // The memory of another framework's tensor that lies row by row; false, with an exception, for others.
 bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
@@ -38,6 +45,9 @@ struct Bundle {
   void* memory;
   ingot_requirements needs;
 };
+
+// What the engine wants the addresses of inputs, outputs and state to be multiples of.
+inline constexpr uint64_t kAlignment = 64;
 
 // Memory at a multiple of `alignment`, or null with MemoryError raised. free() ends it.
 void* allocate(uint64_t byte_count, uint64_t alignment);

@@ -1,41 +1,13 @@
 // Session: a running instance of a bundle. Its state lies in memory that it is given.
-#include <cstdlib>
-#include <cstring>
-#include <new>
+#include "engine/python/session.h"
 
-#include "engine/python/objects.h"
+#include <cstdlib>
+#include <new>
 
 namespace ingot::python {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-
-struct Session {
-  PyObject_HEAD ingot_session* session;
-  Bundle* bundle;
-  Buffer state;
-  PyThread_type_lock lock;
-  void* blocks[3];  // session, arena, scratch
-};
-
 Session* of(PyObject* self) { return reinterpret_cast<Session*>(self); }
-
-// One thread at a time uses a session; the others wait, and let Python run.
-class Turn {
- public:
-  explicit Turn(Session* session) : lock_(session->lock) {
-    if (PyThread_acquire_lock(lock_, NOWAIT_LOCK)) return;
-    Py_BEGIN_ALLOW_THREADS;
-    PyThread_acquire_lock(lock_, WAIT_LOCK);
-    Py_END_ALLOW_THREADS;
-  }
-  ~Turn() { PyThread_release_lock(lock_); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  PyThread_type_lock lock_;
-};
 
 // Calls the engine while Python runs on in other threads; None, or null with an exception.
 template <typename Call>
@@ -90,79 +62,33 @@ void destroy(PyObject* self) {
   free_object(self);
 }
 
-// An input or output for the time of a run: the caller's memory, or a copy of it where the engine wants another address,
-// and where an input is state, which the run changes.
-class Port {
- public:
-  Port() = default;
-  ~Port() { std::free(copy_); }
-  Port(const Port&) = delete;
-  Port& operator=(const Port&) = delete;
-
-  bool bind_input(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
-    if (object == Py_None) return bind_default(self, entry, index);
-    if (!take(object, false)) return false;
-    if (byte_count_ == 0) return true;  // needs no binding
-    if (reinterpret_cast<uintptr_t>(data_) % kAlignment != 0 || is_state(self, data_)) {
-      copy_ = allocate(byte_count_, kAlignment);
-      if (!copy_) return false;
-      data_ = std::memcpy(copy_, data_, byte_count_);
-    }
-    ingot_error error = {};
-    return ingot_bind_input(self->session, entry, index, data_, byte_count_, &error) == INGOT_OK ||
-           raise(error) != nullptr;
-  }
-
-  bool bind_output(Session* self, uint32_t entry, uint32_t index, PyObject* object) {
-    if (!take(object, true)) return false;
-    if (byte_count_ == 0) return true;  // needs no binding
-    ingot_error error = {};
-    return ingot_bind_output(self->session, entry, index, data_, byte_count_, &error) == INGOT_OK ||
-           raise(error) != nullptr;
-  }
-
- private:
-  // The memory of an object that has a buffer, or is a tensor.
-  bool take(PyObject* object, bool is_written) {
-    if (!PyObject_CheckBuffer(object)) return read_tensor(object, &data_, &byte_count_);
-    if (!buffer_.take(object, is_written)) return false;
-    data_ = buffer_.data();
-    byte_count_ = buffer_.size();
+bool bind_default(Session* self, uint32_t entry, uint32_t index) {
+  const void* value = nullptr;
+  ingot_tensor_info tensor = {};
+  ingot_error error = {};
+  if (ingot_get_input_info(self->bundle->bundle, entry, index, &tensor, &error) == INGOT_OK &&
+      ingot_get_input_default(self->bundle->bundle, entry, index, &value, &error) == INGOT_OK &&
+      ingot_bind_input(self->session, entry, index, value, tensor.bytes, &error) == INGOT_OK) {
     return true;
   }
-
-  static bool is_state(const Session* self, const void* data) {
-    const auto address = reinterpret_cast<uintptr_t>(data);
-    const auto begin = reinterpret_cast<uintptr_t>(self->state.data());
-    return address >= begin && address < begin + self->state.size();
-  }
-
-  static bool bind_default(Session* self, uint32_t entry, uint32_t index) {
-    const void* value = nullptr;
-    ingot_tensor_info tensor = {};
-    ingot_error error = {};
-    if (ingot_get_input_info(self->bundle->bundle, entry, index, &tensor, &error) == INGOT_OK &&
-        ingot_get_input_default(self->bundle->bundle, entry, index, &value, &error) == INGOT_OK &&
-        ingot_bind_input(self->session, entry, index, value, tensor.bytes, &error) == INGOT_OK) {
-      return true;
-    }
-    return raise(error) != nullptr;
-  }
-
-  Buffer buffer_;
-  void* data_ = nullptr;
-  uint64_t byte_count_ = 0;
-  void* copy_ = nullptr;
-};
+  return raise(error) != nullptr;
+}
 
 bool bind_all(Session* self, uint32_t entry, PyObject* inputs, PyObject* outputs, Port* ports) {
   const Py_ssize_t input_count = PyTuple_Size(inputs);
   for (Py_ssize_t i = 0; i < input_count; ++i) {
-    if (!ports[i].bind_input(self, entry, static_cast<uint32_t>(i), PyTuple_GetItem(inputs, i))) return false;
+    PyObject* object = PyTuple_GetItem(inputs, i);
+    const auto index = static_cast<uint32_t>(i);
+    if (object == Py_None) {
+      if (!bind_default(self, entry, index)) return false;
+    } else if (!ports[i].take_input(self, object) || !ports[i].bind_input(self, entry, index)) {
+      return false;
+    }
   }
   for (Py_ssize_t i = 0; i < PyTuple_Size(outputs); ++i) {
     Port& port = ports[input_count + i];
-    if (!port.bind_output(self, entry, static_cast<uint32_t>(i), PyTuple_GetItem(outputs, i))) return false;
+    if (!port.take_output(PyTuple_GetItem(outputs, i))) return false;
+    if (!port.bind_output(self, entry, static_cast<uint32_t>(i))) return false;
   }
   return true;
 }

@@ -39,13 +39,18 @@ struct Watch {
 
 Watch* of(PyObject* self) { return reinterpret_cast<Watch*>(self); }
 
+// Whether a value may be another than it was.
+bool is_free(PyObject* was, PyObject* value) {
+  return was == types.anything || (was == types.nonzero && PyObject_IsTrue(value) == 1);
+}
+
 bool is_same_dict(PyObject* dict, PyObject** was, Py_ssize_t size) {
   if (PyDict_Size(dict) * 2 != size) return false;
   Py_ssize_t position = 0;
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   for (; size > 0 && PyDict_Next(dict, &position, &key, &value); was += 2) {
-    if (was[0] != key || (was[1] != value && was[1] != types.anything)) return false;
+    if (was[0] != key || (was[1] != value && !is_free(was[1], value))) return false;
   }
   return true;
 }

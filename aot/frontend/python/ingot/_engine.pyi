@@ -1,4 +1,5 @@
 from os import PathLike
+from typing import Any
 
 from typing_extensions import Buffer
 
@@ -7,8 +8,11 @@ Tensor = tuple[str, str, tuple[int, ...], int, str, int]
 __version__: str
 
 ANYTHING: object
+NONZERO: object
 
 def digest(held: dict[str, object], module: str, has_values: bool, parts: dict[type, tuple[str, ...]]) -> str: ...
+def addresses(tensors: tuple[object, ...], /) -> bytes: ...
+def are_at(tensors: tuple[object, ...], addresses: bytes, /) -> bool: ...
 
 class EngineError(RuntimeError):
     status: int
@@ -32,6 +36,16 @@ class Session:
     def write_state(self, index: int, data: Buffer) -> None: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def load(self, path: str | PathLike[str], flags: int = 0) -> None: ...
+
+class Call:
+    def __init__(
+        self,
+        session: Session,
+        entry: int,
+        sources: tuple[int | tuple[dict[str, Any], str, int | None], ...],
+        checks: tuple[int, ...],
+    ) -> None: ...
+    def run(self, arguments: tuple[object, ...], outputs: tuple[object, ...]) -> bool: ...
 
 class Watch:
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ingot import _engine
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MAX_THREADS = 1024
+Source = int | tuple[dict[str, Any], str, int | None]  # of an input
 LOAD_PARTIAL, LOAD_IGNORE_UNKNOWN, LOAD_OR_PREVIOUS = 1, 2, 4
 
 
@@ -76,6 +77,15 @@ class Session:
     def run(self, entry: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Runs an entry point, by its number, on memory: objects that give it, and PyTorch's tensors row by row."""
         self._native.run(entry, inputs, outputs)
+
+    def call(self, entry: str, sources: Sequence[Source], checks: Sequence[str] = ()) -> _engine.Call:
+        """An entry point as ``run(arguments, outputs)``, which tells whether its `checks` held, and else does not run.
+
+        A source is the place of an input among the arguments, or a dict, a key and maybe an index, where a number is
+        read in each call. Checks are entry points of the same inputs with one output, a bool.
+        """
+        others = tuple(self.entries[check].index for check in checks)
+        return _engine.Call(self._native, self.entries[entry].index, tuple(sources), others)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Saves the state as a safetensors file: whole, or not at all; the file before stays as ``path.previous``."""

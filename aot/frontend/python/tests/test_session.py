@@ -335,3 +335,47 @@ def test_a_file_without_a_name_leaves_nothing_behind(
     with pytest.raises(ValueError, match="has no name"):
         net.save("")
     assert not [*tmp_path.iterdir()]
+
+
+def test_calls_read_arguments_and_numbers_where_python_keeps_them(bundles: dict[str, Path]) -> None:
+    session = ingot.Session(bundles["net"])
+    session.entries["init"](seed=1)
+    group: dict[str, object] = {"lr": 0.5, "betas": (0.25, True)}
+    x = np.ones((4, 3), np.float32)
+    loss = np.frombuffer(ingot._engine.Block(4), np.float32)
+    for source, lr in ((("lr", None), 0.5), (("betas", 0), 0.25), (("betas", 1), 1.0)):
+        before = session.state["fc.weight"].sum()
+        call = session.call("train_step", [1, (group, *source)])
+        assert call.run((None, x), (loss,))
+        assert loss == pytest.approx(before + 12 * lr)
+    group["betas"] = (2, np.float64(3.0))
+    assert call.run((None, x), (loss,))
+    assert loss == pytest.approx(before + 12 + 36)
+    for wrong in ((group, "lr"), ([], "lr", None), (group, "lr", -1), -1, "x"):
+        with pytest.raises((ValueError, OverflowError)):
+            session.call("train_step", [1, wrong])  # type: ignore[list-item]
+    with pytest.raises(IndexError):
+        call.run((x,), (loss,))
+    group["betas"] = (1, "none")
+    with pytest.raises(TypeError):
+        call.run((None, x), (loss,))
+    del group["betas"]
+    with pytest.raises(KeyError):
+        call.run((None, x), (loss,))
+
+
+def test_addresses_tell_where_tensors_lie() -> None:
+    torch = pytest.importorskip("torch")
+    tensors = (torch.zeros(3), torch.nn.Parameter(torch.zeros(2, 2)), torch.zeros(4)[1:], torch.zeros(0))
+    found = ingot._engine.addresses(tensors)
+    assert [int.from_bytes(found[i : i + 8], "little") for i in range(0, 24, 8)] == [t.data_ptr() for t in tensors[:3]]
+    assert ingot._engine.are_at(tensors, found)
+    before = tensors[1].data
+    tensors[1].data = torch.zeros(2, 2)
+    assert not ingot._engine.are_at(tensors, found)
+    tensors[1].data = before
+    assert ingot._engine.are_at(tensors, found)
+    for wrong in (found[:-1], b""):
+        with pytest.raises(ValueError):
+            ingot._engine.are_at(tensors, wrong)
+    assert not ingot._engine.are_at((torch.zeros(1).to_sparse(),), bytes(8))

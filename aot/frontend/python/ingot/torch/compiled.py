@@ -8,63 +8,32 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch.utils import _pytree as pytree
 
-from ingot import cache
 from ingot.compiler import Math
 from ingot.judge import Undecided
-from ingot.session import Session
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.buckets import Buckets
 from ingot.torch.described import Undescribed
-from ingot.torch.emit import HELD, SEED, STEP
+from ingot.torch.emit import SEED, STEP
 from ingot.torch.errors import FirstStepDiffers, TraceError
-from ingot.torch.feed import Feed, IndicesOutside
+from ingot.torch.feed import IndicesOutside
 from ingot.torch.guard import Guard
-from ingot.torch.index_checks import INDICES_WITHIN
 from ingot.torch.kept import Kept
-from ingot.torch.kept_gradients import LiveGradients
-from ingot.torch.keywords import by_position
-from ingot.torch.live import Live
+from ingot.torch.keywords import Positions
 from ingot.torch.noted import noted
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.repetition import Carried
-from ingot.torch.returned import Output, Shared, ended
-from ingot.torch.schedules import advance, counter
+from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.snapshot import PLAIN
-from ingot.torch.state import counter_name, stored
-from ingot.torch.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
 
 LOG = logging.getLogger(__name__)
-ENTRY = "step"
-VERIFIED_STEPS = 3
 FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
 MOST_PROGRAMS = 8
 Step = Callable[..., Any]
-Shapes = list[torch.Size]
-
-
-class DisagreementError(RuntimeError):
-    """The compiled steps give other numbers than PyTorch."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How functions are compiled, and what is done when they change."""
-
-    threads: int = 1
-    training: bool = True
-    verify: bool = True
-    on_change: Literal["retrace", "error"] = "retrace"
-    target: str = "host"
-    buckets: Buckets | None = None
-    memory_limit: int | str | None = None
-    micro_batches: int | str | None = None
-    math: Math = "standard"
 
 
 class CompiledStep(Substituted):
@@ -79,10 +48,8 @@ class CompiledStep(Substituted):
         self._has_said = self._has_said_unset = self._has_said_full = self._has_begun = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
-        self._signature = inspect.signature(called)
-        self._by_position = by_position(function, self._signature)
-        self._has_keywords = self._by_position is not function
-        self._positions = inspect.signature(self._by_position) if self._has_keywords else self._signature
+        self._positions = Positions(function, inspect.signature(called))
+        self._by_position = self._positions.function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
@@ -90,26 +57,26 @@ class CompiledStep(Substituted):
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
         indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
+        latest, departed = self._latest, []
+        given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
         try:
-            return self._compiled(args, kwargs)
+            if latest and (tensors := latest.taken(given)) is not None and latest.holds():
+                try:
+                    return latest(tensors, are_taken=True)
+                except Departed:
+                    departed.append(latest)
+            return self._compiled(given, departed)
         except IndicesOutside:
             return self.function(*args, **kwargs)
 
-    def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        latest, departed = self._latest, []
-        if latest and not kwargs and not self._has_keywords and latest.takes(args) and latest.holds():
-            try:
-                return latest(args, are_taken=True)
-            except Departed:
-                departed.append(latest)
-        if kwargs or self._has_keywords:
-            args = self._positional(args, kwargs)
+    def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
+        """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
         args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
-        given, unpadded = _tensors(args), args
+        given, unpadded = tensors_of(args), args
         if self._options.buckets:
-            args = self._options.buckets.padded(self._positions, args)
+            args = self._options.buckets.padded(self._positions.signature, args)
         leaves, spec = pytree.tree_flatten(args)
-        key = (spec, _settings(), tuple(map(_kind, leaves)))
+        key = (spec, settings(), tuple(map(_kind, leaves)))
         while True:
             run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
             is_new = run is None
@@ -135,13 +102,13 @@ class CompiledStep(Substituted):
 
     def _ran(self, run: Run, args: tuple[Any, ...], given: tuple[torch.Tensor, ...]) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
-        if self._options.verify and (shapes := _shapes(given)) not in run.verified:
-            run.verify(self._name, _tensors(args), given)
+        if self._options.verify and (shapes := shapes_of(given)) not in run.verified:
+            run.verify(self._name, tensors_of(args), given)
             run.verified.append(shapes)
         if all(run is not known for known in self._runs):
             self._runs.append(run)
         self._latest = run
-        return run(_tensors(args))
+        return run(tensors_of(args))
 
     @property
     def programs(self) -> int:
@@ -152,10 +119,6 @@ class CompiledStep(Substituted):
     def memory_bytes(self) -> int:
         """What its last program holds: state, and the arena of a call; 0 before the first call."""
         return self._latest.memory_bytes if self._latest else 0
-
-    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        bound = self._signature.bind(*args, **kwargs)
-        return (bound.kwargs, *bound.args) if self._has_keywords else bound.args
 
     def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
         if self._runs:
@@ -199,7 +162,7 @@ class CompiledStep(Substituted):
         if not kept.find(program):
             kept.note_libraries()
             return None
-        run, tensors = self._run(program, key), _tensors(args)
+        run, tensors = self._run(program, key), tensors_of(args)
         if not run.gradients.hold():
             return None
         try:
@@ -208,7 +171,7 @@ class CompiledStep(Substituted):
             kept.forget()
             kept.note_libraries()
             return None
-        run.verified.append(_shapes(tensors))
+        run.verified.append(shapes_of(tensors))
         return run
 
     def _report(self, key: Any) -> None:
@@ -235,173 +198,6 @@ class CompiledStep(Substituted):
         alike = [run for run in self._runs if run.key == key]
         why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
         return f"{self._name}: {why}; a program has that fixed"
-
-
-class Departed(Exception):
-    """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
-
-
-class Run:
-    """One program of a function: what it was traced with, and its bundle over the live state."""
-
-    guard: Guard
-    keep: Callable[[], None] | None = None  # what keeps its trace for other processes
-
-    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
-        self.key = key
-        self.has_departed = False  # in its last run
-        self.verified: list[Shapes] = []  # shapes of arguments as they were given
-        self._is_padded = options.buckets is not None
-        self._computed = program.computed[ENTRY]
-        self._program, self._subject = program, program.subjects[ENTRY]
-        wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
-        memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
-        checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
-        self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
-        self._tensors = self._subject.state.tensors | random
-        self._live = Live(self._bundle, options.threads, self._tensors)
-        numbers = {number.name: number for number in self._subject.changeable}
-        given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
-        examples = _tensors(self._subject.example_args)
-        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
-        self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
-        self._argument_gradients = program.argument_gradients[ENTRY]
-        self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
-        self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
-        self._is_flat = len(examples) == len(self._subject.example_args)
-        self._shapes = _shapes(examples)
-        self._absent = program.absent[ENTRY]
-        self._schedulers = [
-            (schedule.scheduler, self._tensors[counter_name(name)])
-            for name, schedule in self._subject.schedules.items()
-        ]
-        numbers_carried = self._subject.state.numbers
-        self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
-
-    def holds(self) -> bool:
-        """Whether all that is fixed in it is as it was."""
-        return self.guard.holds() and self.gradients.hold()
-
-    @property
-    def memory_bytes(self) -> int:
-        """State, and the arena of a call."""
-        return self._bundle.state_bytes + self._bundle.arena_bytes
-
-    def takes(self, args: tuple[Any, ...]) -> bool:
-        """Whether a call's arguments are seen at once to be of its program: tensors alone, of the same types.
-
-        With buckets a batch that fills one is compared first, as others are.
-        """
-        is_compared = not self._is_padded or self._shapes in self.verified
-        are_taken = self._is_flat and is_compared and self._feed.takes(args) and _settings() == self.key[1]
-        return are_taken and not (self._absent and any(self._absent & {*vars(x)} for x in args))
-
-    def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
-        """Runs on the live state; `are_taken` says that these are tensors that it takes."""
-        refuse_gradients(self._used_gradients)
-        marked = {self._program.inputs[ENTRY][i]["name"]: arguments[i] for i in self._argument_gradients}
-        refuse_made(marked)
-        self._take_numbers()
-        missing = self.gradients.take()
-        self._live.take_in()
-        outputs = self._feed(arguments, are_taken)
-        self._live.written()
-        self.has_departed = not outputs.pop(HELD, True)
-        if self.has_departed:
-            raise Departed
-        for scheduler, count in self._schedulers:
-            advance(scheduler, int(count))
-        for number, tensor in self._carried:
-            number.set(tensor.item())
-        self.gradients.leave(missing)
-        self._unkept.stand()
-        mark_arguments(marked)
-        return self._returned(outputs, arguments)
-
-    def _take_numbers(self) -> None:
-        """What Python counts and carries becomes state."""
-        if self._carried:
-            values = self._values()
-            if not self._computed.hold(values):
-                raise Departed
-            for number, tensor in self._carried:
-                tensor.fill_(values[number.name])
-        for scheduler, count in self._schedulers:
-            count.fill_(counter(scheduler))
-
-    def _values(self) -> dict[str, Any]:
-        """What Python carries, as it is now."""
-        return {name: number.get() for name, number in self._subject.state.numbers.items()}
-
-    def rounded(self) -> TraceError:
-        """The error where values are others in the program as soon as it was traced."""
-        if limited := self._computed.limited:
-            what = f"Python computes integers of what a tensor gives at {limited[0]}, which is too large for 64 bits"
-            return TraceError(what, fix="compute with floats, or keep it small: n % 1_000_003")
-        what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
-        return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
-
-    def change(self) -> str:
-        """Why it is not enough."""
-        asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self.gradients.change() or asked or self.guard.change()
-
-    def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
-        """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
-
-        Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
-        """
-        try:
-            self.compare(name, arguments, given, steps=VERIFIED_STEPS)
-        except Undecided as error:
-            if self._is_padded:
-                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
-            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
-            return
-        if self.keep:
-            self.keep()
-
-    def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
-        """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
-        refuse_gradients(self._used_gradients)
-        self._take_numbers()
-        self.gradients.take()
-        how["steps"] = self.gradients.steps(self._computed.calls(self._values(), how["steps"]))
-        session = Session(self._bundle)
-        for state in session.state:
-            session.state[state] = stored(self._tensors[state].detach())
-        names = [row["name"] for row in self._program.inputs[ENTRY]]
-        batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
-        with self.guard.functions.seen():
-            agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
-        if agreement.by_rounding:
-            LOG.info("%s %s", name, agreement)
-        if not agreement.holds:
-            raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
-
-    def _returned(self, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
-        def tensor(output: Output) -> torch.Tensor:
-            value = outputs[output.name]
-            value = torch.view_as_complex(value) if output.is_complex else value
-            if output.shared:
-                value = self._shared(output.shared, outputs, arguments, value)
-            return (
-                ended(value) if output.ends_gradients and not value.requires_grad and torch.is_grad_enabled() else value
-            )
-
-        tree = self._program.returned[ENTRY]
-        return tensor(tree) if isinstance(tree, Output) else pytree.tree_map_only(Output, tensor, tree)
-
-    def _shared(
-        self, shared: Shared, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor], copy: torch.Tensor
-    ) -> torch.Tensor:
-        """An output in the memory that it shares; a copy of it where that lies otherwise, or is a padded argument's."""
-        if shared.whole == "argument":
-            whole = None if self._is_padded else arguments[int(shared.name)]
-        else:
-            whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
-        found = None if whole is None else shared.of(whole)
-        return copy if found is None else found
 
 
 def compile(
@@ -474,24 +270,6 @@ def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
 def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
     where = f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
     return f"{name}: compiled calls do not set {where}, which the function leaves in Python: return it instead"
-
-
-def _tensors(tree: Any) -> tuple[torch.Tensor, ...]:
-    return tuple(leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor))
-
-
-def _repeated(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().expand(VERIFIED_STEPS, *tensor.shape)
-
-
-def _shapes(tensors: Sequence[torch.Tensor]) -> Shapes:
-    return [tensor.shape for tensor in tensors]
-
-
-def _settings() -> tuple[Any, ...]:
-    """What PyTorch is set to that is fixed in a program."""
-    autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
 
 
 def _say_stepped(program: Program) -> None:

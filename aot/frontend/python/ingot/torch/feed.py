@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from ingot.session import Session
@@ -14,7 +13,6 @@ from ingot.torch.state import stored
 from ingot.torch.torch_internals import likeness
 
 Tensors = tuple[torch.Tensor, ...]
-Source = Callable[[Tensors], Any]  # an input, of a call's tensors
 
 
 class IndicesOutside(Exception):
@@ -27,7 +25,7 @@ class Feed:
     def __init__(
         self,
         session: Session,
-        entry: str,
+        name: str,
         names: Sequence[str],
         tensors: Sequence[torch.Tensor],
         numbers: Mapping[str, Hyperparameter],
@@ -37,18 +35,16 @@ class Feed:
 
         Entry points that are `checks` of the same inputs give whether their indices are within what they index.
         """
-        self._session, self._entry = session, session.entries[entry]
-        self._checks = [(session.entries[check].index, torch.empty((), dtype=torch.bool)) for check in checks]
+        entry = session.entries[name]
         self._count, self._are_alike = len(tensors), likeness(tensors)
         self._are_plain = all(_plain(tensor) is tensor for tensor in tensors)
-        self._sources = [
-            _number(numbers[port.name]) if port.name in numbers else _tensor(names.index(port.name))
-            for port in self._entry.inputs
+        sources = [
+            _place(numbers[port.name]) if port.name in numbers else names.index(port.name) for port in entry.inputs
         ]
+        self._call = session.call(name, sources, checks)
         # Made like these, which is faster than of what they are; nobody writes to them, so that they take no memory.
         self._outputs = [
-            (port.name, torch.empty(port.shape, dtype=getattr(torch, port.element_name)))
-            for port in self._entry.outputs
+            (port.name, torch.empty(port.shape, dtype=getattr(torch, port.element_name))) for port in entry.outputs
         ]
 
     def takes(self, tensors: tuple[Any, ...]) -> bool:
@@ -63,12 +59,8 @@ class Feed:
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
         outputs = {name: torch.empty_like(like) for name, like in self._outputs}
-        inputs = tuple([source(tensors) for source in self._sources])
-        for check, are_within in self._checks:
-            self._session.run(check, inputs, (are_within,))
-            if not are_within.item():
-                raise IndicesOutside
-        self._session.run(self._entry.index, inputs, tuple(outputs.values()))
+        if not self._call.run(tensors, tuple(outputs.values())):
+            raise IndicesOutside
         return outputs
 
 
@@ -78,18 +70,6 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return stored(tensor.detach()) if tensor.is_complex() else tensor
 
 
-def _tensor(place: int) -> Source:
-    return lambda tensors: tensors[place]
-
-
-def _number(number: Hyperparameter) -> Source:
-    """Reads a number in the group that it was traced with, which the guard sees to."""
-    memory = np.empty((), np.float64)
-    group, key, index = number.optimizer.param_groups[number.group], number.key, number.index
-
-    def source(_: Tensors) -> Any:
-        held = group[key]
-        memory[()] = float(held if index is None else held[index])
-        return memory
-
-    return source
+def _place(number: Hyperparameter) -> tuple[dict[str, Any], str, int | None]:
+    """Where a number is, in the group that it was traced with, which the guard sees to."""
+    return number.optimizer.param_groups[number.group], number.key, number.index

@@ -13,12 +13,12 @@ import torch
 from ingot.torch.ambient import told_by
 from ingot.torch.calls import Subject
 from ingot.torch.constants import caches_of, written_among
-from ingot.torch.held import Entry, Held, Written
+from ingot.torch.held import Entry, Held, Itself, Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.named import PLAIN_BASES, names_in
 from ingot.torch.reach import edges, is_users_class
 from ingot.torch.replaced import Functions
-from ingot.torch.snapshot import STATEFUL, STATES, Follows, Snapshot
+from ingot.torch.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.watched import Read, Watched, all_same
 
@@ -64,17 +64,25 @@ class Guard:
             return all(map(_are_alike, held, copies)) and others_are_equal()
 
         parts = [part for group in settings for part in (group, group["params"])]
-        inputs = {number.place for number in self._movable() if number.index is None}
+        movable = {number.place for number in self._movable() if number.index is None}
+        # Optimizers leave out what these would do where they are 0: also what becomes of their slots.
+        self._not_zero = [number for number in subject.changeable if number.key != "lr"]
+        self._in_lists = [number for number in self._not_zero if not _is_immutable(number)]
+        nonzero = {number.place for number in self._not_zero} & movable
+        fixed = all_same(map(self._fixed, settings))
         self._watched = [
             Watched(are_equal, held, reads, flags, free=self._carried),
-            Watched(all_same(map(self._fixed, settings)), parts, free=self._carried | inputs),
+            Watched(
+                lambda: fixed() and all(map(_value, self._not_zero)),
+                parts,
+                free=self._carried | movable,
+                nonzero=nonzero,
+            ),
         ]
         if objects:
             named = all_same(map(self._named_in, objects))
             self._watched.append(Watched(named, map(vars, objects), free=self._carried))
         self._numbers = [*subject.state.numbers.values()]
-        # Optimizers leave out what these would do where they are 0: also what becomes of their slots.
-        self._not_zero = [number for number in subject.changeable if number.key != "lr"]
         self._written = written_among(constants)
         self._caches_hold = caches_of(self._snapshot.reached(), constants)
         self.functions = Functions(self._snapshot.reached(), are_seen)
@@ -88,8 +96,8 @@ class Guard:
             for watched in self._watched:
                 if not watched.holds():
                     return False
-            for hyperparameter in self._not_zero:
-                if not hyperparameter.held(hyperparameter.optimizer.param_groups):
+            for listed in self._in_lists:
+                if not _value(listed):
                     return False
             if self._constants and not (self._written() is None and self._caches_hold()):
                 return False
@@ -103,7 +111,7 @@ class Guard:
         paths = [path for path in self._read.differences(now) if self._matters(path, now)]
         if not paths:
             for number in self._not_zero:
-                if not number.held(number.optimizer.param_groups):
+                if not _value(number):
                     return f"`{number.name}` is 0, and was {number.default}"
             if not self._caches_hold():
                 return "a function's cache, of which tensors are constants, was cleared"
@@ -156,7 +164,7 @@ class Guard:
         if isinstance(value, collections.deque):
             return [functools.partial(tuple, value)]
         compared = {*map(id, _containers(value)), *([id(vars(value))] if _is_object(value) else [])}
-        held = [held.read for held in edges(value, "", {})]
+        held = [held.read for held in edges(value, "", {}) if not isinstance(held.read, Itself)]
         ordered = (
             [functools.partial(tuple, value)] if isinstance(value, collections.OrderedDict) and len(value) > 1 else []
         )
@@ -201,6 +209,16 @@ class Guard:
         """Tensors' own settings."""
         with without_functions():
             return [*map(FLAGS, self._tensors)]
+
+
+def _value(number: Hyperparameter) -> Any:
+    return number.held(number.optimizer.param_groups)
+
+
+def _is_immutable(number: Hyperparameter) -> bool:
+    """Whether it is replaced in its group wherever it changes."""
+    group = number.optimizer.param_groups[number.group]
+    return number.index is None or (type(group[number.key]) is tuple and isinstance(_value(number), PLAIN))
 
 
 def _are_alike(container: Any, other: Any) -> bool:

@@ -36,6 +36,17 @@ class Holder(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Itself:
+    """A value that is held for as long as what holds it lives."""
+
+    value: Any
+
+    def __call__(self) -> Any:
+        """The value."""
+        return self.value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Entry:
     """An entry of a mapping."""
 

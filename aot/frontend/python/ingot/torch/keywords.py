@@ -1,4 +1,4 @@
-"""Functions with arguments that are given by keyword alone, as functions of positions."""
+"""The arguments of a function by position, however its calls give them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,36 @@ class Keyworded:
         return self.function(*args, **keywords)
 
 
-def by_position(function: Callable[..., Any], signature: inspect.Signature) -> Callable[..., Any]:
-    """A function of positions: itself, where all its arguments have one."""
-    is_keyworded = any(parameter.kind in BY_KEYWORD for parameter in signature.parameters.values())
-    return Keyworded(function, signature) if is_keyworded else function
+class Positions:
+    """A function of positions alone: itself, where all its arguments have one; and calls' arguments for it."""
+
+    def __init__(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
+        self._bind, self._parameters = signature.bind, signature.parameters
+        self.has_keywords = any(parameter.kind in BY_KEYWORD for parameter in signature.parameters.values())
+        self.function: Callable[..., Any] = Keyworded(function, signature) if self.has_keywords else function
+        self.signature = inspect.signature(self.function) if self.has_keywords else signature
+        self._forms: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
+
+    def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a call.
+
+        Raises TypeError for those that the function does not take.
+        """
+        form = len(args), *kwargs
+        if form not in self._forms:
+            return self._bound(form, args, kwargs)
+        by_position, by_keyword = self._forms[form]
+        placed = *args, *map(kwargs.__getitem__, by_position)
+        return ({name: kwargs[name] for name in by_keyword}, *placed) if self.has_keywords else placed
+
+    def _bound(self, form: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The same as Python finds it; notes how, where no argument is left out before one that is given."""
+        bound = self._bind(*args, **kwargs)
+        if bound.kwargs and not self.has_keywords:
+            last = max(i for i, name in enumerate(self._parameters) if name in bound.arguments)
+            for name, parameter in [*self._parameters.items()][:last]:
+                bound.arguments.setdefault(name, parameter.default)
+        else:
+            names = [*self._parameters][len(args) : len(bound.args)]
+            self._forms[form] = names, [*bound.kwargs]
+        return (bound.kwargs, *bound.args) if self.has_keywords else bound.args

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import torch
 
+from ingot._engine import addresses, are_at
 from ingot.session import Bundle, Session
 from ingot.torch.state import stored
 
@@ -18,12 +19,13 @@ class Live:
         self._names = [*bundle.states]
         self.names = set(bundle.states)  # of the state that lies in the session's memory
         self._views = [self.session.state.torch(name) for name in bundle.states]
-        self._tensors = [tensors[name] for name in bundle.states]
+        self._tensors = tuple([tensors[name] for name in bundle.states])
         self._pointers = [view.data_ptr() for view in self._views]
+        self._addresses = addresses(tuple(self._views))
 
     def take_in(self) -> None:
         """Copies the tensors that do not lie in the session's memory into it; from then on they do."""
-        if [*map(torch.Tensor.data_ptr, self._tensors)] == self._pointers:
+        if are_at(self._tensors, self._addresses):
             return
         with torch.no_grad():
             for i, (name, tensor, pointer) in enumerate(zip(self._names, self._tensors, self._pointers, strict=True)):

@@ -28,13 +28,27 @@ from typing import Any
 import torch
 
 from ingot.torch.files import OWN_FILES, is_users
-from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Context, Defaulted, Element, Entry, Held, Variable
+from ingot.torch.held import (
+    ABSENT,
+    Attribute,
+    ClassAttribute,
+    Context,
+    Defaulted,
+    Element,
+    Entry,
+    Held,
+    Itself,
+    Variable,
+)
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
 Edges = Iterator[Held]
 
 # Of this package: programs, what runs in the place of functions, and bundles.
-OWN_MODULES = ("ingot.torch.program", "ingot.torch.compiled", "ingot.jax", "ingot.session", "ingot._engine")
+OWN_MODULES = (
+    *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.run"),
+    *("ingot.jax", "ingot.session", "ingot._engine"),
+)
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
@@ -80,7 +94,7 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
     defaults = function.__defaults__ or ()
     parameters = code.co_varnames[: code.co_argcount][code.co_argcount - len(defaults) :]
     for name, value in (*zip(parameters, defaults, strict=True), *(function.__kwdefaults__ or {}).items()):
-        yield Held(name, value, lambda value=value: value)  # type: ignore[misc]
+        yield Held(name, value, Itself(value))
     yield from _attributes(vars(function), f"{path or function.__name__}.")
     if is_users(code.co_filename):
         for inner in codes(code):
@@ -194,8 +208,8 @@ def _one(path: str, read: Callable[[], Any]) -> Edges:
 
 
 def _method(method: types.MethodType, path: str, names: Names) -> Edges:
-    yield Held(path or "self", method.__self__, lambda: method.__self__)
-    yield Held(path, method.__func__, lambda: method.__func__)
+    yield Held(path or "self", method.__self__, Itself(method.__self__))
+    yield Held(path, method.__func__, Itself(method.__func__))
 
 
 def _partial(partial: functools.partial[Any], path: str, names: Names) -> Edges:
@@ -203,7 +217,7 @@ def _partial(partial: functools.partial[Any], path: str, names: Names) -> Edges:
     parameters = code.co_varnames if code else ()
     for i, value in enumerate(partial.args):
         name = parameters[i] if i < len(parameters) else f"{path}.args[{i}]"
-        yield Held(name, value, lambda value=value: value)  # type: ignore[misc]
+        yield Held(name, value, Itself(value))
     yield from _attributes(partial.keywords, "")
     yield Held(path, partial.func, lambda: partial.func)
 
@@ -212,7 +226,7 @@ def _items(mapping: Any, path: str, names: Names) -> Edges:
     for i, (key, value) in enumerate(list(mapping.items())):
         yield Held(f"{path}[{_key(key, names)}]", value, Entry(mapping, key))
         if not isinstance(key, (str, int, float, torch.Tensor)):
-            yield Held(f"{path}'s key {i}", key, lambda key=key: key)  # type: ignore[misc]
+            yield Held(f"{path}'s key {i}", key, Itself(key))
 
 
 def _attributes(held: dict[str, Any], before: str) -> Edges:
@@ -233,7 +247,7 @@ def _sequence(sequence: Any, path: str, names: Names) -> Edges:
 
 def _set(elements: Any, path: str, names: Names) -> Edges:
     for i, value in enumerate(sorted(elements, key=repr)):
-        yield Held(f"{path}'s element {i}", value, lambda value=value: value)  # type: ignore[misc]
+        yield Held(f"{path}'s element {i}", value, Itself(value))
 
 
 def _module(module: torch.nn.Module, path: str, names: Names) -> Edges:
@@ -282,7 +296,7 @@ def _defaults(value: Any, path: str) -> Edges:
 def _class_of(value: Any) -> Edges:
     for base in type(value).__mro__:
         if base.__module__ != "builtins" and is_users_class(base):
-            yield Held(base.__name__, base, lambda base=base: base)  # type: ignore[misc]
+            yield Held(base.__name__, base, Itself(base))
 
 
 def _class(class_: type, path: str, names: Names) -> Edges:
@@ -333,7 +347,7 @@ def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: 
     for name in variables():
         yield from _one(f"{path}: {name}", functools.partial(lambda name: variables().get(name, ABSENT), name))
     for i, inner in enumerate(filter(is_own_iterator, gc.get_referents(generator))):
-        yield Held(f"{path}: its loop {i}", inner, lambda inner=inner: inner)  # type: ignore[misc]
+        yield Held(f"{path}: its loop {i}", inner, Itself(inner))
 
 
 def is_own_iterator(value: Any) -> bool:
@@ -370,7 +384,7 @@ def _iterator(iterator: Any, path: str, names: Names) -> Edges:
 def _of_builtin(method: Any, path: str, names: Names) -> Edges:
     """The object whose method is held by itself: ``append = losses.append``."""
     if not isinstance(method.__self__, types.ModuleType):
-        yield Held(f"{path}.__self__", method.__self__, lambda: method.__self__)
+        yield Held(f"{path}.__self__", method.__self__, Itself(method.__self__))
 
 
 def _weak(reference: weakref.ref[Any], path: str, names: Names) -> Edges:

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from torch._C._dynamo.guards import TensorGuards
+from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -54,6 +54,11 @@ def likeness(examples: Sequence[torch.Tensor]) -> Callable[..., bool]:
     sizes: list[Any] = [[*tensor.shape] for tensor in examples]
     strides: list[Any] = [[*tensor.stride()] for tensor in examples]
     return TensorGuards(*examples, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
+
+
+def same_settings() -> Callable[[], bool]:
+    """A function that tells whether PyTorch computes as it does now: gradients, autocast, types, threads and more."""
+    return GlobalStateGuard().check
 
 
 def copy_hooks(tensor: torch.Tensor, stand_in: torch.Tensor) -> None:

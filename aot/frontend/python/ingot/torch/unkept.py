@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from ingot._engine import Watch
 from ingot.torch.errors import TraceError
 from ingot.torch.places import user_place
 
@@ -87,18 +88,28 @@ class UnkeptGradients:
 
     def __init__(self, names: Sequence[str], tensors: Mapping[str, torch.Tensor]) -> None:
         self._all = [(tensors[name], self._of(name, tensors[name])) for name in names]
+        self._watch = self._watched()
 
     @staticmethod
     def _of(name: str, parameter: torch.Tensor) -> Unkept:
         return Unkept(name, parameter, OF_PARAMETER)
 
+    def _watched(self) -> Watch:
+        """Sees at once that they stand."""
+        grads = [(parameter, "grad", gradient) for parameter, gradient in self._all]
+        values = [(vars(gradient), "values", None) for _, gradient in self._all]
+        return Watch((), (), tuple(values), tuple(grads))
+
     def stand(self) -> None:
         """Puts them in their places, where a call has made others."""
+        if self._watch.holds():
+            return
         for i, (parameter, gradient) in enumerate(self._all):
             gradient.values = None
             if parameter.grad is not gradient:
                 if gradient.dtype != parameter.dtype:  # as `model.half()` has made it
                     self._all[i] = parameter, self._of(gradient.parameter, parameter)
+                    self._watch = self._watched()
                 parameter.grad = self._all[i][1]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any
 
-from ingot._engine import ANYTHING, Watch
+from ingot._engine import ANYTHING, NONZERO, Watch
 from ingot.torch.held import ABSENT, Attribute, ClassAttribute, Entry, Variable
 from ingot.torch.snapshot import PLAIN
 
@@ -19,7 +19,8 @@ BY_VALUE = (dict, list, set, tuple, *PLAIN)
 class Watched:
     """Containers, places and attributes of objects; `are_equal` compares what they hold, where it is not the same.
 
-    What is read in other ways is compared each time; what dicts hold in `free` entries may be anything.
+    What is read in other ways is compared each time; what dicts hold in `free` entries may be anything, in `nonzero`
+    ones anything that is not 0.
     """
 
     def __init__(
@@ -29,9 +30,11 @@ class Watched:
         reads: Sequence[Read] = (),
         attributes: Sequence[Place] = (),
         free: AbstractSet[tuple[int, Any]] = frozenset(),
+        nonzero: AbstractSet[tuple[int, Any]] = frozenset(),
     ) -> None:
-        """`free` has the identity of a dict, and a key."""
-        self._are_equal, self._containers, self._free = are_equal, tuple(containers), free
+        """`free` and `nonzero` have the identity of a dict, and a key."""
+        self._are_equal, self._containers = are_equal, tuple(containers)
+        self._free = dict.fromkeys(free, ANYTHING) | dict.fromkeys(nonzero, NONZERO)
         self._entries = [place for read in reads if (place := _entry(read))]
         self._attributes = [*attributes, *(place for read in reads if (place := _attribute(read)))]
         others = [read for read in reads if not _entry(read) and not _attribute(read)]
@@ -60,7 +63,7 @@ class Watched:
         if not isinstance(container, dict):
             return tuple(container)
         here = id(container)
-        pairs = [(key, ANYTHING if (here, key) in self._free else value) for key, value in dict.items(container)]
+        pairs = [(key, self._free.get((here, key), value)) for key, value in dict.items(container)]
         return tuple(chain.from_iterable(pairs))
 
     def _arm(self, now: tuple[tuple[Any, ...], ...]) -> None:

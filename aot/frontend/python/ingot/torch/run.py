@@ -1,0 +1,283 @@
+"""A program of a compiled function, run over the live model and optimizer."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ingot import cache
+from ingot.compiler import Math
+from ingot.judge import Undecided
+from ingot.session import Session
+from ingot.torch.apart import Apart
+from ingot.torch.buckets import Buckets
+from ingot.torch.emit import HELD
+from ingot.torch.errors import TraceError
+from ingot.torch.feed import Feed
+from ingot.torch.guard import Guard
+from ingot.torch.index_checks import INDICES_WITHIN
+from ingot.torch.kept_gradients import LiveGradients
+from ingot.torch.live import Live
+from ingot.torch.program import Program
+from ingot.torch.returned import Output, Shared, ended
+from ingot.torch.schedules import advance, counter
+from ingot.torch.state import counter_name, stored
+from ingot.torch.torch_internals import same_settings
+from ingot.torch.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
+
+LOG = logging.getLogger(__name__)
+ENTRY = "step"
+VERIFIED_STEPS = 3
+Shapes = list[torch.Size]
+
+
+class DisagreementError(RuntimeError):
+    """The compiled steps give other numbers than PyTorch."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How functions are compiled, and what is done when they change."""
+
+    threads: int = 1
+    training: bool = True
+    verify: bool = True
+    on_change: Literal["retrace", "error"] = "retrace"
+    target: str = "host"
+    buckets: Buckets | None = None
+    memory_limit: int | str | None = None
+    micro_batches: int | str | None = None
+    math: Math = "standard"
+
+
+class Departed(Exception):
+    """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
+
+
+class Run:
+    """One program of a function: what it was traced with, and its bundle over the live state."""
+
+    guard: Guard
+    keep: Callable[[], None] | None = None  # what keeps its trace for other processes
+
+    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
+        self.key = key
+        self.has_departed = False  # in its last run
+        self.verified: list[Shapes] = []  # shapes of arguments as they were given
+        self._is_padded = options.buckets is not None
+        self._computed = program.computed[ENTRY]
+        self._program, self._subject = program, program.subjects[ENTRY]
+        wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
+        memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
+        checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
+        self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
+        self._tensors = self._subject.state.tensors | random
+        self._live = Live(self._bundle, options.threads, self._tensors)
+        numbers = {number.name: number for number in self._subject.changeable}
+        given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
+        examples = tensors_of(self._subject.example_args)
+        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
+        self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
+        self._argument_gradients = program.argument_gradients[ENTRY]
+        self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
+        self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
+        self._apart = Apart(self._subject.example_args)
+        self._shapes = shapes_of(examples)
+        self._absent = program.absent[ENTRY]
+        self._leaves, self._spec = pytree.tree_flatten(program.returned[ENTRY])
+        self._is_one_returned = isinstance(program.returned[ENTRY], Output)
+        self._schedulers = [
+            (schedule.scheduler, self._tensors[counter_name(name)])
+            for name, schedule in self._subject.schedules.items()
+        ]
+        numbers_carried = self._subject.state.numbers
+        self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
+        self._is_more = bool(
+            self._used_gradients
+            or self._argument_gradients
+            or self._carried
+            or self._schedulers
+            or self._subject.state.keep_gradients
+            or any(port.name == HELD for port in self._live.session.entries[ENTRY].outputs)
+        )
+        self._settings_stay: Callable[[], bool] = lambda: False
+
+    def holds(self) -> bool:
+        """Whether all that is fixed in it is as it was."""
+        return self.guard.holds() and (not self._is_more or self.gradients.hold())
+
+    @property
+    def memory_bytes(self) -> int:
+        """State, and the arena of a call."""
+        return self._bundle.state_bytes + self._bundle.arena_bytes
+
+    def taken(self, args: tuple[Any, ...]) -> tuple[torch.Tensor, ...] | None:
+        """The tensors of a call's arguments, where these are seen at once to be of its program.
+
+        With buckets a batch that fills one is compared first, as others are.
+        """
+        tensors = self._apart(args)
+        are_taken = (
+            tensors is not None
+            and self._feed.takes(tensors)
+            and (not self._is_padded or self._shapes in self.verified)
+            and (self._settings_stay() or self._is_set_alike())
+            and not (self._absent and any(self._absent & {*vars(x)} for x in tensors))
+        )
+        return tensors if are_taken else None
+
+    def _is_set_alike(self) -> bool:
+        """Whether PyTorch is set as it was, in all that is fixed in a program."""
+        if settings() != self.key[1]:
+            return False
+        self._settings_stay = same_settings()
+        return True
+
+    def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
+        """Runs on the live state; `are_taken` says that these are tensors that it takes."""
+        marked, missing = self._begin(arguments) if self._is_more else ({}, ())
+        self._live.take_in()
+        outputs = self._feed(arguments, are_taken)
+        self._live.written()
+        if self._is_more:
+            self._end(outputs, missing)
+        self._unkept.stand()
+        if marked:
+            mark_arguments(marked)
+        return self._returned(outputs, arguments)
+
+    def _begin(self, arguments: tuple[torch.Tensor, ...]) -> tuple[dict[str, torch.Tensor], Container[str]]:
+        """Takes in what Python holds beside tensors of the state.
+
+        Gives the arguments that get gradients, by name, and the names of parameters whose kept gradients are None.
+        """
+        refuse_gradients(self._used_gradients)
+        marked = {self._program.inputs[ENTRY][i]["name"]: arguments[i] for i in self._argument_gradients}
+        refuse_made(marked)
+        self._take_numbers()
+        return marked, self.gradients.take()
+
+    def _end(self, outputs: dict[str, torch.Tensor], missing: Container[str]) -> None:
+        """Leaves in Python what a step has changed there; raises Departed where it changed nothing."""
+        self.has_departed = not outputs.pop(HELD, True)
+        if self.has_departed:
+            raise Departed
+        for scheduler, count in self._schedulers:
+            advance(scheduler, int(count))
+        for number, tensor in self._carried:
+            number.set(tensor.item())
+        self.gradients.leave(missing)
+
+    def _take_numbers(self) -> None:
+        """What Python counts and carries becomes state."""
+        if self._carried:
+            values = self._values()
+            if not self._computed.hold(values):
+                raise Departed
+            for number, tensor in self._carried:
+                tensor.fill_(values[number.name])
+        for scheduler, count in self._schedulers:
+            count.fill_(counter(scheduler))
+
+    def _values(self) -> dict[str, Any]:
+        """What Python carries, as it is now."""
+        return {name: number.get() for name, number in self._subject.state.numbers.items()}
+
+    def rounded(self) -> TraceError:
+        """The error where values are others in the program as soon as it was traced."""
+        if limited := self._computed.limited:
+            what = f"Python computes integers of what a tensor gives at {limited[0]}, which is too large for 64 bits"
+            return TraceError(what, fix="compute with floats, or keep it small: n % 1_000_003")
+        what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
+        return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
+
+    def change(self) -> str:
+        """Why it is not enough."""
+        asked = "Python would be given other values of tensors" if self.has_departed else ""
+        return self.gradients.change() or asked or self.guard.change()
+
+    def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
+        """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
+
+        Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
+        """
+        try:
+            self.compare(name, arguments, given, steps=VERIFIED_STEPS)
+        except Undecided as error:
+            if self._is_padded:
+                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
+            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
+            return
+        if self.keep:
+            self.keep()
+
+    def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
+        """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
+        refuse_gradients(self._used_gradients)
+        self._take_numbers()
+        self.gradients.take()
+        how["steps"] = self.gradients.steps(self._computed.calls(self._values(), how["steps"]))
+        session = Session(self._bundle)
+        for state in session.state:
+            session.state[state] = stored(self._tensors[state].detach())
+        names = [row["name"] for row in self._program.inputs[ENTRY]]
+        batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
+        with self.guard.functions.seen():
+            agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
+        if agreement.by_rounding:
+            LOG.info("%s %s", name, agreement)
+        if not agreement.holds:
+            raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
+
+    def _returned(self, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
+        if self._is_one_returned:
+            return self._tensor(self._leaves[0], outputs, arguments)
+        leaves = [self._tensor(x, outputs, arguments) if isinstance(x, Output) else x for x in self._leaves]
+        return pytree.tree_unflatten(leaves, self._spec)
+
+    def _tensor(
+        self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]
+    ) -> torch.Tensor:
+        value = outputs[output.name]
+        value = torch.view_as_complex(value) if output.is_complex else value
+        if output.shared:
+            value = self._shared(output.shared, outputs, arguments, value)
+        is_ended = output.ends_gradients and not value.requires_grad and torch.is_grad_enabled()
+        return ended(value) if is_ended else value
+
+    def _shared(
+        self, shared: Shared, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor], copy: torch.Tensor
+    ) -> torch.Tensor:
+        """An output in the memory that it shares; a copy of it where that lies otherwise, or is a padded argument's."""
+        if shared.whole == "argument":
+            whole = None if self._is_padded else arguments[int(shared.name)]
+        else:
+            whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
+        found = None if whole is None else shared.of(whole)
+        return copy if found is None else found
+
+
+def tensors_of(tree: Any) -> tuple[torch.Tensor, ...]:
+    """The tensors in a tree."""
+    return tuple(leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor))
+
+
+def _repeated(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().expand(VERIFIED_STEPS, *tensor.shape)
+
+
+def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
+    """Their shapes."""
+    return [tensor.shape for tensor in tensors]
+
+
+def settings() -> tuple[Any, ...]:
+    """What PyTorch is set to that is fixed in a program."""
+    autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
