@@ -110,6 +110,18 @@ TEST(Contraction, PreparedColumnsAreFetchedAhead) {
   check_kernel(product(16), {.relative = 1e-5});
 }
 
+// The same of batches whose columns are read where they lie, one behind the other, if they are more than a cache holds.
+TEST(Contraction, NextBatchIsFetchedAhead) {
+  const auto fetches = [](int64_t batches) {  // a batch has 12288 columns
+    const KernelFunction problem = dot({batches, 40, 96}, {batches, 96, 128}, {{0}, {0}, {2}, {1}});
+    const Lowering lowering = lower(*problem.kernel, loops::find_target("x86-64-v4"));
+    const std::string text = loops::print(lowering.steps.back().kernel);
+    return std::regex_search(text, std::regex("prefetch a1\\[[^\n]*\\+ 12288\\]"));
+  };
+  EXPECT_TRUE(fetches(64));
+  EXPECT_FALSE(fetches(4));
+}
+
 TEST(Contraction, LongDepthAndManyRows) {
   check_kernel(dot({100, 1100}, {1100, 37}, {{}, {}, {1}, {0}}), {.relative = 1e-5});
   check_kernel(dot({9000, 5}, {9000, 9}, {{}, {}, {0}, {0}}), {.relative = 2e-5});

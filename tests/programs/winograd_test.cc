@@ -7,6 +7,7 @@
 #include "aot/graph/text/parse.h"
 #include "aot/graph/text/print.h"
 #include "aot/ops/ops.h"
+#include "aot/ops/support/build.h"
 #include "aot/passes/pass.h"
 #include "aot/pipeline/passes.h"
 #include "tests/support/compiled_program.h"
@@ -124,6 +125,22 @@ TEST(Winograd, MeansTheSame) {
   for (const Case& c : {kDeepCases[1]}) {
     expect_same_meaning(*compared(c), Math::kStandard, 1);
     expect_same_meaning(*gradients(c), Math::kStandard, 2);
+  }
+}
+
+TEST(Winograd, ConstantWeightsAreTransformedByTheCompiler) {
+  for (const Case& c : {kCases[2], kTransposedKernel}) {
+    const std::unique_ptr<Module> module = forward(c);
+    Function& function = *module->functions[0];
+    const std::vector<RefTensor> arguments = random_arguments(function, /*seed=*/3);
+    GraphBuilder b;
+    b.before(*function.body.ops.front());
+    replace_all_uses(function.body.argument(1), ops::constant(b, to_literal(arguments[1])));
+    const RefTensor expected = evaluate(function, arguments)[0];
+    const std::string text = transformed_text(*module, Math::kStandard);
+    EXPECT_EQ(count(text, "winograd_4x4_f32"), 1) << text;
+    EXPECT_EQ(count(text, "weights_") + count(text, "points_"), 0) << text;
+    EXPECT_LE(largest_difference(evaluate(function, arguments)[0], expected), 1e-5 * largest(expected));
   }
 }
 

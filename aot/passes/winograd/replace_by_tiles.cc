@@ -5,6 +5,7 @@
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/index.h"
 #include "aot/ops/support/tiles.h"
+#include "aot/passes/winograd/constant_weights.h"
 #include "aot/passes/winograd/tiled_convolution.h"
 
 namespace ingot::winograd {
@@ -99,7 +100,7 @@ Value* straight_weights(const TiledConvolution& tiled, const ops::Convolution& c
   if (!reversed.empty()) w = ops::reverse(b, w, reversed);
   const ops::ConvDims& d = conv.dims;
   w = ops::transpose(b, w, {d.kernel_spatial[0], d.kernel_spatial[1], d.kernel_input_feature, d.kernel_output_feature});
-  return maker.finish(name_of(tiled, "weights_"), {w}, is_invariant)->result();
+  return folded(maker.finish(name_of(tiled, "weights_"), {w}, is_invariant)->result());
 }
 
 // Their values at points: [points, points, 1, 1, input features, output features].
@@ -109,7 +110,7 @@ Value* weights_at_points(const TiledConvolution& tiled, const ops::Convolution& 
   GraphBuilder& b = maker.b();
   Value* w = ops::split_tiles(b, maker.argument(straight), 0, "kernel", tiled.outputs);
   w = ops::split_tiles(b, w, 2, "kernel", tiled.outputs);
-  return maker.finish(name_of(tiled, "points_"), {w}, is_invariant)->result();
+  return folded(maker.finish(name_of(tiled, "points_"), {w}, is_invariant)->result());
 }
 
 // A tensor of images as whole tiles: zeros before and behind it.

@@ -4,12 +4,12 @@
 #include <array>
 
 #include "aot/analysis/decisions.h"
-#include "aot/analysis/flops.h"
 #include "aot/base/divide.h"
 #include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/dimension_numbers.h"
 #include "aot/ops/support/tiles.h"
+#include "aot/passes/winograd/constant_weights.h"
 
 namespace ingot::winograd {
 namespace {
@@ -81,16 +81,23 @@ class Costs {
     flops_per_ns_ = 2 * target.lanes(DType::kF32) * machine_.multiply_adds_per_ns;
   }
 
-  double direct() const { return static_cast<double>(count_flops(op_)) / (kDirectShare * flops_per_ns_); }
+  // Where windows are read of boxes, padding is multiplied as well.
+  double direct(const TiledConvolution& it, int64_t places) const {
+    const auto taps = static_cast<double>(ops::kTileTaps * ops::kTileTaps * it.channels * it.features);
+    return 2 * taps * static_cast<double>(it.batch * places) / (kDirectShare * flops_per_ns_);
+  }
 
   double tiled(const TiledConvolution& it) const {
     const auto values = static_cast<double>(it.points() * it.batch * it.tiles_of_image() * (it.channels + it.features));
     const auto weights = static_cast<double>(it.points() * it.channels * it.features);
     const double products = weights * static_cast<double>(it.batch * it.tiles_of_image());
     const double multiply_ns = 2 * products / (kProductShare * flops_per_ns_);
-    const double transform_ns = (values + weights) * kTransformedElement / flops_per_ns_;
+    const double made = it.has_constant_weights ? values : values + weights;
+    const double transform_ns = made * kTransformedElement / flops_per_ns_;
     // What each block reads or writes of weights, or what is handed on where there are no blocks.
-    const double moved = it.images == 0 ? 2 * values : weights * static_cast<double>(it.batch / it.images);
+    double moved = it.images == 0 ? 2 * values : weights * static_cast<double>(it.batch / it.images);
+    // Constants come from memory, and there are more of them than the convolution has.
+    if (it.has_constant_weights) moved += weights - static_cast<double>(op_.operand(1)->type.elements());
     return multiply_ns + transform_ns + kElementBytes * moved / machine_.l3_bytes_per_ns;
   }
 
@@ -140,10 +147,11 @@ std::optional<TiledConvolution> tiled_convolution(const Op& kernel, const loops:
   const Op* convolution = only_convolution(kernel);
   std::optional<TiledConvolution> tiled = convolution ? untiled(kernel, *convolution) : std::nullopt;
   if (!tiled || target.vector_registers < kRegistersMin) return std::nullopt;
+  tiled->has_constant_weights = is_constant(kernel, convolution->operand(1));
   const Costs costs(*convolution, target);
   const Shape all = positions(*tiled);
   std::optional<TiledConvolution> best;
-  double best_ns = costs.direct();
+  double best_ns = costs.direct(*tiled, element_count(all));
   for (const int64_t outputs : {2, 4}) {
     tiled->outputs = outputs;
     tiled->tiles = {divide_up(all[0], outputs), divide_up(all[1], outputs)};

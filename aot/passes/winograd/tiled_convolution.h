@@ -22,6 +22,7 @@ struct TiledConvolution {
   std::array<int64_t, 2> tiles;       // along each dimension
   int64_t batch, channels, features;  // channels are the input's, features the result's
   int64_t images = 0;                 // of the batch, that are made at a time; 0: all, step by step
+  bool has_constant_weights = false;
 
   int64_t points() const { return (outputs + 2) * (outputs + 2); }
   int64_t tiles_of_image() const { return tiles[0] * tiles[1]; }

@@ -143,17 +143,38 @@ ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, 
   return columns_in_place(columns, column, depth);
 }
 
+// Nullopt where the next block lies anywhere.
+std::optional<Panels::Stretch> Panels::next_block(const BlockAt& columns, const BlockAt& depth) const {
+  if (is_prepared_) {
+    // What is packed anew at every run has just been written.
+    if (!plan_.columns_are_hoisted || plan_.columns.count() * plan_.depth.count() == 1) return std::nullopt;
+    const int64_t packed = block_elements(plan_);
+    return Stretch{columns_start_ + packed, packed};
+  }
+  if (plan_.pack_columns != Packing::kNone || plan_.batch.empty() || plan_.has_own_rows || plan_.columns_are_made)
+    return std::nullopt;
+  const ContractionSide& side = plan_.columns_side;
+  const int64_t width = plan_.columns.total(), elements = width * plan_.depth.width();
+  const int64_t all_bytes = plan_.batch_count() * width * plan_.depth.total() * info(point_.dtype()).bytes;
+  if (all_bytes <= point_.step().draft().target().machine.l2_bytes) return std::nullopt;  // they stay there
+  const bool is_in_line = plan_.columns.count() == 1 && side.linear(plan_.depth_dims, plan_.space.dims) == width &&
+                          side.stride(plan_.batch.back()) == width * plan_.depth.total();
+  if (!is_in_line) return std::nullopt;
+  return Stretch{columns_in_place(columns, 0, depth).start + elements, elements};
+}
+
 ColumnsPanel Panels::columns_panel_of(const Index& row, const BlockAt& columns, const Index& column,
                                       const BlockAt& depth) const {
   ColumnsPanel panel = columns_panel(columns, column, depth);
   const int64_t rows = plan_.rows_per_task, tile_elements = plan_.tile_rows * plan_.tile_columns();
   // So many rows that to wait for columns is little beside multiplying by them.
   const bool has_many_rows = rows > tile_elements;
-  if (!is_prepared_ || plan_.lanes == 1 || rows <= plan_.tile_rows || has_many_rows) return panel;
-  const int64_t block = block_elements(plan_), column_elements = divide_up(block, padded_width(plan_));
+  if (plan_.lanes == 1 || rows <= plan_.tile_rows || has_many_rows) return panel;
+  const std::optional<Stretch> next = next_block(columns, depth);
+  if (!next) return panel;
+  const int64_t column_elements = divide_up(next->elements, plan_.columns.width());
   panel.next_step = divide_up(tile_elements, rows);
-  panel.next =
-      columns_start_ + block + column * column_elements + row * divide_up(plan_.tile_columns() * column_elements, rows);
+  panel.next = next->start + column * column_elements + row * divide_up(plan_.tile_columns() * column_elements, rows);
   return panel;
 }
 

@@ -79,6 +79,11 @@ class Panels {
   ColumnsPanel columns_in_place(const BlockAt& columns, const loops::Index& column, const BlockAt& depth) const;
 
  private:
+  struct Stretch {
+    loops::Index start;
+    int64_t elements;
+  };
+  std::optional<Stretch> next_block(const BlockAt& columns, const BlockAt& depth) const;
   RowsPanel runs_panel(const RowTile& tile, const BlockAt& depth) const;
   // What the batch's dimensions add, with these strides of the iteration dimensions.
   loops::Index batch_start(const std::function<int64_t(int dim)>& stride) const;
