@@ -74,10 +74,11 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   };
   const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
     const ColumnsPanel b = panels_.columns_panel_of(tile.rows.row - first_row_, columns, tile.column, depth);
-    prefetch_epilogue(tile, columns);
-    const loops::TileId sums = plan_.has_windows_in_place()
-                                   ? emit_window_tile(point_, tile, b, columns, depth)
-                                   : emit_register_tile(point_, tile, a, b, needed_depth(point_, tile, columns, depth));
+    const NeededDepth needed = needed_depth(point_, tile, columns, depth);
+    RowsBeside beside;
+    if (prefetches_epilogue(tile)) beside = rows_beside(tile, columns, needed);
+    const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
+                                                            : emit_register_tile(point_, tile, a, b, needed, beside);
     emit_sums(tile, sums, columns, finish);
   };
   if (plan_.keeps_columns) {
@@ -201,20 +202,35 @@ void ContractionNest::clear_sums() {
   });
 }
 
-void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns) {
+bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
   const TensorType& result = plan_.op->result()->type;
   const loops::Machine& machine = point_.step().draft().target().machine;
-  const int64_t line = machine.line_bytes / info(result.dtype).bytes;
   const int64_t bytes = result.elements() * info(result.dtype).bytes;
-  if (sums_up() || !plan_.result_is_linear || bytes < machine.l2_bytes || tile.columns < line) return;
+  return !epilogue_.reads.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes &&
+         tile.columns >= machine.line_bytes / info(result.dtype).bytes;
+}
+
+RowsBeside ContractionNest::rows_beside(const Tile& tile, const BlockAt& columns, const NeededDepth& depth) {
+  if (const int64_t steps = steps_beside_row(plan_, tile, depth); steps > 0) {
+    return {steps, [&](const Index& r) {
+              Pull::Scope scope(point_.step().pull());
+              enter_row_of(point_, tile.rows, 0, r);
+              prefetch_epilogue(tile, columns);
+            }};
+  }
   Pull::Scope scope(point_.step().pull());
-  for_each_row_of(point_, tile.rows, true, [&](const Index&, const Index&) {
-    for (int64_t i = 0; i < tile.columns; i += line) {
-      enter_columns(columns, tile.column + i);
-      const Index at = loops::flatten(point_.result_index(), result.shape);
-      for (const BufferId buffer : epilogue_.reads) b_.prefetch(buffer, at);
-    }
-  });
+  for_each_row_of(point_, tile.rows, true, [&](const Index&, const Index&) { prefetch_epilogue(tile, columns); });
+  return {};
+}
+
+void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns) {
+  const TensorType& result = plan_.op->result()->type;
+  const int64_t line = point_.step().draft().target().machine.line_bytes / info(result.dtype).bytes;
+  for (int64_t i = 0; i < tile.columns; i += line) {
+    enter_columns(columns, tile.column + i);
+    const Index at = loops::flatten(point_.result_index(), result.shape);
+    for (const BufferId buffer : epilogue_.reads) b_.prefetch(buffer, at);
+  }
 }
 
 void ContractionNest::prefetch_next_block(const Tile& tile, const Index& first_row, const BlockAt& columns,

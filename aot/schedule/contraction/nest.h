@@ -48,8 +48,10 @@ class ContractionNest {
 
   void clear_sums();
   // Fetches what the epilogue of a tile reads, while its sums are made: many rows of many buffers are nothing that
-  // processors foresee.
-  void prefetch_epilogue(const Tile& tile, const BlockAt& columns);
+  // processors foresee. Row by row beside the depth where that is long, which waits for memory less than all at once.
+  bool prefetches_epilogue(const Tile& tile) const;
+  RowsBeside rows_beside(const Tile& tile, const BlockAt& columns, const NeededDepth& depth);
+  void prefetch_epilogue(const Tile& tile, const BlockAt& columns);  // of the row that is entered
   // Beside a tile, its share of what the next block of the depth has of its panel of columns.
   void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
                            const BlockAt& depth);

@@ -21,7 +21,8 @@ constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to
 
 class RegisterTile {
  public:
-  RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns, const NeededDepth& depth)
+  RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns, const NeededDepth& depth,
+               const RowsBeside& beside)
       : point_(point),
         b_(point.b()),
         plan_(point.plan()),
@@ -29,6 +30,7 @@ class RegisterTile {
         tile_(tile),
         columns_(columns),
         depth_(depth),
+        beside_(beside),
         vectors_(tile.vectors(plan_)),
         sum_(b_.tile("sum", point.sum_dtype(), plan_.lanes, {tile.rows.count, vectors_})),
         column_(b_.tile("column", dtype_, plan_.lanes, {vectors_})) {}
@@ -79,13 +81,24 @@ class RegisterTile {
       b_.unrolled("u", unroll, [&](Index u) { step_at(k + u); }, apart);
     };
     const bool prefetches = rows.is_far && plan_.lanes > 1 && has_all_rows() && has_many_rows() && !depth_.is_part();
-    const int64_t rest = (to - from) % unroll;
-    const int64_t ahead = prefetches ? (to - from) / kDepthAhead * kDepthAhead : 0;
-    b_.loop("k", from, from + ahead, kDepthAhead, [&](Index k) {
-      prefetch_rows(rows, offset + k * step);
-      b_.loop("k", k, k + kDepthAhead, unroll, steps);
-    });
-    b_.loop("k", depth_.first * kDepthUnroll + from + ahead, to - rest, unroll, steps, depth_.ends);
+    const auto stretch = [&](const Index& first, int64_t count) {
+      if (!prefetches) return b_.loop("k", first, first + count, unroll, steps);
+      b_.loop("k", first, first + count, kDepthAhead, [&](Index k) {
+        prefetch_rows(rows, offset + k * step);
+        b_.loop("k", k, k + kDepthAhead, unroll, steps);
+      });
+    };
+    if (beside_.steps > 0) {
+      b_.loop("r", 0, tile_.rows.count, 1, [&](Index r) {
+        beside_.each(r);
+        stretch(r * beside_.steps + from, beside_.steps);
+      });
+    }
+    const int64_t next = from + beside_.steps * tile_.rows.count;
+    const int64_t rest = (to - next) % unroll;
+    const int64_t ahead = prefetches ? (to - next) / kDepthAhead * kDepthAhead : 0;
+    if (ahead > 0) stretch(next, ahead);
+    b_.loop("k", depth_.first * kDepthUnroll + next + ahead, to - rest, unroll, steps, depth_.ends);
     b_.unrolled("u", rest, [&](Index u) { step_at(Index(to - rest) + u); }, apart);
   }
 
@@ -150,6 +163,7 @@ class RegisterTile {
   const Tile& tile_;
   const ColumnsPanel& columns_;
   const NeededDepth& depth_;
+  const RowsBeside& beside_;
   int vectors_;
   loops::TileId sum_, column_;
 };
@@ -208,10 +222,16 @@ Expr Tile::mask(ContractionPoint& point, const Index& v) const {
   return point.b().in_range(v * point.plan().lanes + point.b().lane(), 0, columns);
 }
 
+int64_t steps_beside_row(const ContractionPlan& plan, const Tile& tile, const NeededDepth& depth) {
+  const bool is_whole = tile.rows.count == plan.tile_rows && tile.columns == plan.tile_columns();
+  if (!is_whole || depth.is_part() || plan.runs || plan.is_along_depth() || plan.segments.size() > 1) return 0;
+  return plan.depth.width() / tile.rows.count / kDepthAhead * kDepthAhead;
+}
+
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth) {
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const RowsBeside& beside) {
   if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
-  return RegisterTile(point, tile, columns, depth).emit(rows);
+  return RegisterTile(point, tile, columns, depth, beside).emit(rows);
 }
 
 }  // namespace ingot::schedule

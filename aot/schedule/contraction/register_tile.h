@@ -27,8 +27,16 @@ struct NeededDepth {
 };
 NeededDepth needed_depth(ContractionPoint& point, const Tile& tile, const BlockAt& columns, const BlockAt& depth);
 
+// What is done beside a tile's products, for one of its rows after the other.
+struct RowsBeside {
+  int64_t steps = 0;  // of the depth, from one row to the next
+  std::function<void(const loops::Index& r)> each;
+};
+// So many steps as there are for each row; 0: too few, or not known.
+int64_t steps_beside_row(const ContractionPlan& plan, const Tile& tile, const NeededDepth& depth);
+
 // Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each segment of the depth.
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth);
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const RowsBeside& beside = {});
 
 }  // namespace ingot::schedule
