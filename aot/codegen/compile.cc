@@ -6,6 +6,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <map>
@@ -31,10 +32,14 @@
 namespace ingot::codegen {
 namespace {
 
-// Kernels are compiled in this many groups, whatever the number of threads, so that the image does not depend on it.
-// Below so many statements a second group costs more than it brings.
-constexpr int kGroups = 2;
-constexpr size_t kMinStatementsForGroups = 60;
+// Kernels are compiled in groups, as many as their statements say and not the number of threads, so that the image does not
+// depend on it. Below so many statements a second group costs more than it brings; more than two have so many each.
+constexpr size_t kMinStatementsForGroups = 60, kStatementsOfGroup = 2000, kGroupsMax = 16;
+
+size_t group_count(size_t statements) {
+  if (statements < kMinStatementsForGroups) return 1;
+  return std::clamp<size_t>(statements / kStatementsOfGroup, 2, kGroupsMax);
+}
 
 size_t count_statements(const std::vector<loops::Stmt>& block) {
   size_t count = block.size();
@@ -54,7 +59,7 @@ std::vector<std::vector<size_t>> deal(std::span<const loops::Kernel> kernels) {
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return sizes[k]; });
-  std::vector<std::vector<size_t>> dealt(total < kMinStatementsForGroups ? 1 : kGroups);
+  std::vector<std::vector<size_t>> dealt(group_count(total));
   std::vector<size_t> load(dealt.size());
   for (const size_t k : order) {
     const size_t least = std::ranges::min_element(load) - load.begin();
@@ -158,7 +163,7 @@ class Compilation {
 
 // The object file of each group.
 std::vector<std::string> compile_groups(Compilation& compilation, std::span<const std::vector<size_t>> groups,
-                                        int thread_count) {
+                                        uint32_t thread_count) {
   const EndsWithoutMemory guard;
   std::vector<std::string> objects(groups.size());
   std::vector<std::exception_ptr> failures(groups.size());
@@ -169,15 +174,17 @@ std::vector<std::string> compile_groups(Compilation& compilation, std::span<cons
       failures[g] = std::current_exception();
     }
   };
-  std::vector<std::thread> threads;
-  const auto start = [&](size_t g) {
-    try {
-      threads.emplace_back(run, g);
-    } catch (const std::system_error&) {  // the system has no thread for us
-      run(g);
-    }
+  std::atomic<size_t> next = 0;
+  const auto run_next = [&] {
+    for (size_t g = next++; g < groups.size(); g = next++) run(g);
   };
-  for (size_t g = groups.size(); g-- > 0;) g > 0 && thread_count > 1 ? start(g) : run(g);
+  std::vector<std::thread> threads;
+  const size_t helpers = std::min<size_t>(thread_count, groups.size()) - 1;
+  try {
+    while (threads.size() < helpers) threads.emplace_back(run_next);
+  } catch (const std::system_error&) {  // the system has no more threads for us
+  }
+  run_next();
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);

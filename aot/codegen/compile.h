@@ -13,7 +13,7 @@
 namespace ingot::codegen {
 
 struct CodegenOptions {
-  int threads = 2;  // compiling at once; what is made does not depend on it
+  uint32_t threads = 2;  // compiling at once; what is made does not depend on it
   // When set: called with what is made on the way ("llvm", "optimized.llvm", "asm"), as text,
   // for each group of kernels.
   std::function<void(std::string_view stage, std::string_view text)> dump;

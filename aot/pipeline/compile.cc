@@ -162,7 +162,7 @@ bundle::Target compile_target(const std::vector<Function*>& entries, const plan:
   if (options.plans_only) return {};
   phases.begin("code for " + std::string(target.name));
   texts.show_code(kernels.kernels());
-  codegen::CodeImage image = codegen::compile(kernels.kernels(), target);
+  codegen::CodeImage image = codegen::compile(kernels.kernels(), target, {.threads = options.jobs, .dump = {}});
   if (options.reads_code) note_hot_loops(compiled.lowering_notes, plans, kernels.kernels(), image, target);
   return target_spec(target, kernels, std::move(image), {}, std::move(specs));
 }

@@ -41,6 +41,7 @@ struct CompileOptions {
   std::optional<ProductQuantization> quantization = {};  // of products and convolutions (quantize_products)
   int weight_bits = 0;                                   // of integers that weights are kept as (quantize_weights)
   ObservedWeights observed_weights = ObservedWeights::kNone;
+  uint32_t jobs = 2;        // threads that compile machine code at once; what is made does not depend on them
   bool reads_code = false;  // of contractions, for their lowering notes
   PipelineOptions pipeline;
   std::function<void(const std::string& phase)> on_phase = {};  // told of each phase as it begins

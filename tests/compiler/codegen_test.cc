@@ -462,12 +462,21 @@ TEST(Codegen, LinkRejectsWhatDoesNotStandAlone) {
 }
 
 TEST(Codegen, SameImageForAnyThreads) {
-  const Kernel kernels[] = {scale_kernel(1001, 8), dot_bias_relu({.m = 12, .n = 32, .k = 64}),
-                            dot_bias_relu({.m = 13, .n = 35, .k = 64})};
+  std::vector<Kernel> kernels{scale_kernel(1001, 8)};
+  for (int64_t k = 0; k < 20; ++k) kernels.push_back(dot_bias_relu({.m = 13 + k, .n = 35, .k = 64}));
   const Target& target = find_target("x86-64-v3");
-  CodegenOptions one;
-  one.threads = 1;
-  EXPECT_EQ(compile(kernels, target).bytes, compile(kernels, target, one).bytes);
+  for (const size_t count : {size_t{3}, kernels.size()}) {
+    size_t groups = 0;
+    const auto compiled = [&](uint32_t threads) {
+      groups = 0;
+      const auto count_groups = [&](std::string_view stage, std::string_view) { groups += stage == "llvm"; };
+      return compile(std::span(kernels).first(count), target, {.threads = threads, .dump = count_groups}).bytes;
+    };
+    const auto one = compiled(1);
+    EXPECT_EQ(compiled(2), one);
+    EXPECT_EQ(compiled(7), one);
+    EXPECT_EQ(groups > 2, count > 3) << groups;
+  }
 }
 
 }  // namespace

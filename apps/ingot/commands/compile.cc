@@ -321,6 +321,10 @@ Command compile_command() {
            {"--largest", &o.largest,
             "batch: with the largest size that keeps --memory-limit of what the programs leave open, instead of one by "
             "--shape"},
+           {"--jobs",
+            &o.options.jobs,
+            "threads that make machine code at once, 2 by default; what is made does not depend on them",
+            {.positive = true}},
            {"--explain",
             &o.explain,
             "fuse: why ops stayed in kernels of their own; order: what lives while each step runs; contraction: "
