@@ -57,6 +57,7 @@ constexpr PassRow kCompilePasses[] = {
      "after canonicalize, which would take its transposes into convolutions"},
     {"rematerialize", rematerialize, nullptr, "after cse, which would undo it"},
     {"join_products", join_products, nullptr, "after hoist, which would lay joined weights out in memory"},
+    {"split_products", split_products, nullptr, "after join_products, which would undo it"},
     {"count_trips", count_trips, nullptr, "while the counter's ops can be seen"},
     {"mark_unread", mark_unread, nullptr, "after cse, which would make its constants one"},
     {"mark_triangles", mark_triangles, nullptr, "after whatever makes other products; while masks can be seen"},

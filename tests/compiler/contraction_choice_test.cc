@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -84,6 +85,34 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice,
                          testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v", "cortex-m7"));
+
+// Keys that a query is multiplied by, as one stream of memory: either operand may be what is packed.
+TEST(ContractionOrientation, ShortRowsThatAreReadOnceAreOneStream) {
+  for (const char* const first : {"%k, %q", "%q, %k"}) {
+    const bool is_turned = first[1] == 'q';
+    const std::string keys = "tensor<12x128x64xf32>", queries = "tensor<12x1x64xf32>";
+    const std::string result = is_turned ? "tensor<12x1x128xf32>" : "tensor<12x128x1xf32>";
+    const auto module =
+        parse_module(fmt::format(R"(func.func @main(%x: tensor<12x1x192xf32>, %k: {0}) -> {2} {{
+    %q = stablehlo.slice %x [0:12, 0:1, 64:128] : (tensor<12x1x192xf32>) -> {1}
+    %0 = stablehlo.dot_general {3}, batching_dims = [0] x [0], contracting_dims = [2] x [2] : ({4}, {5}) -> {2}
+    return %0 : {2}
+  }})",
+                                 keys, queries, result, first, is_turned ? queries : keys, is_turned ? keys : queries),
+                     "text", all_ops());
+    const loops::Target& target = loops::find_target("x86-64-v4");
+    int seen = 0;
+    for_contractions(*module, target, [&](const schedule::Draft& draft, const Op& op) {
+      const schedule::ContractionProblem problem = schedule::read_problem(draft, op, target);
+      const schedule::Candidate chosen = schedule::choose_candidate(problem, target);
+      const schedule::Orientation& way = problem.ways[chosen.way];
+      EXPECT_TRUE(way.is_along_depth()) << schedule::to_string(problem, chosen);
+      EXPECT_EQ(std::max(chosen.tile_rows, chosen.tile_vectors), 1) << schedule::to_string(problem, chosen);
+      ++seen;
+    });
+    EXPECT_EQ(seen, 1);
+  }
+}
 
 // Two threads have about as much to do each, the busier one at most an eighth more than half: channels that are
 // convolved apart with a stride, whose gradient's rows are one run, among them.

@@ -199,6 +199,8 @@ class Search {
     if (way.has_own_rows && !order_) try_windows(c);
     std::set<int> tile_rows;
     for (int r = most; r >= std::max(1, most - 2); --r) tile_rows.insert(r);
+    // Rows that are read once, along the depth: one after the other they are one stream of memory.
+    if (way.is_along_depth() && column_vectors <= vectors) tile_rows.insert(1);
     // Runs in tiles of about one size, and several short ones.
     if (has_windows(way)) {
       int64_t run = 1;

@@ -41,6 +41,7 @@ constexpr double kShortStreamsShare = 1.6;  // ... in several at once, each endi
 constexpr double kAskedShare = 0.3;         // ... of reading what was asked for while others were multiplied
 constexpr double kAloneSteps = 64;          // of a tile: with fewer, the next begins before it has ended
 constexpr int64_t kStreamPages = 4;         // that a stream has at least, or it is short
+constexpr int64_t kStaysPart = 4;           // of the second-level cache: in which what one run reads is for the next
 constexpr int64_t kSpanOfLines = 2;         // second-level caches, of which a line of each page or so is kept
 
 class Model {
@@ -65,7 +66,8 @@ class Model {
     cost.pack_rows_ns = batch_ * pack_rows_ns();
     cost.pack_columns_ns = batch_ * pack_columns_ns();
     cost.outer_cache_ns =
-        std::max(batch_ * outer_cache_ns(), columns_from_memory_ns() - kHiddenShare * cost.multiply_ns);
+        std::max(batch_ * outer_cache_ns(),
+                 std::max(columns_from_memory_ns(), rows_from_memory_ns()) - kHiddenShare * cost.multiply_ns);
     cost.result_ns = batch_ * result_ns();
     cost.tasks_ns = m_.task_ns * batch_ * static_cast<double>(c_.row_parts * c_.column_parts * c_.depth_parts);
     return cost;
@@ -387,23 +389,37 @@ class Model {
 
   // Columns that are multiplied as fast as memory gives them: no other row reads them, nor does a cache hold them.
   double columns_from_memory_ns() const {
-    const double bytes = static_cast<double>(p_.operand_bytes(way_.columns));
     const bool are_across = c_.pack_columns == Packing::kNone && !is_along_depth();
-    if (rows_ > c_.tile_rows || are_across || way_.vector_lanes() == 1 || bytes < static_cast<double>(m_.l2_bytes))
-      return 0;
-    return bytes / m_.l3_bytes_per_ns * (has_short_streams() ? kShortStreamsShare : kOneStreamShare);
+    if (rows_ > c_.tile_rows || are_across || way_.vector_lanes() == 1) return 0;
+    return from_memory_ns(way_.columns, has_short_streams());
+  }
+
+  // ... and rows that are read along the depth where they lie, by no other column.
+  double rows_from_memory_ns() const {
+    if (!is_along_depth() || c_.pack_rows != Packing::kNone || column_count() > c_.tile_vectors) return 0;
+    return from_memory_ns(way_.rows, c_.tile_rows > 1 && are_short(way_.rows, row_count()));
+  }
+
+  double from_memory_ns(const OperandSide& it, bool in_short_streams) const {
+    const int64_t bytes = p_.operand_bytes(it);
+    const bool is_stream = is_along_depth() && !it.is_invariant;
+    if (bytes < m_.l2_bytes / (is_stream ? kStaysPart : 1)) return 0;
+    return static_cast<double>(bytes) / m_.l3_bytes_per_ns * (in_short_streams ? kShortStreamsShare : kOneStreamShare);
   }
 
   // Columns along the depth are a stream each; of packed ones a vector is, where it fills a line (panel_columns).
   bool has_short_streams() const {
     if (c_.pack_columns == Packing::kBlock) return false;
+    if (is_along_depth()) return c_.tile_vectors > 1 && are_short(way_.columns, column_count());
     const bool are_lines = way_.lanes * p_.accumulator_bytes() == m_.line_bytes;
-    const int64_t as_one = is_along_depth() || are_lines ? 1 : c_.tile_vectors;
-    const double stream_bytes = is_along_depth()
-                                    ? static_cast<double>(p_.operand_bytes(way_.columns)) / column_count() / batch_
-                                    : static_cast<double>(depth_.width() * m_.line_bytes);
-    return c_.tile_vectors > as_one && stream_bytes < static_cast<double>(kStreamPages * m_.page_bytes);
+    return are_lines && c_.tile_vectors > 1 && is_short(static_cast<double>(depth_.width() * m_.line_bytes));
   }
+
+  // Streams along the depth, so many in each of the batch.
+  bool are_short(const OperandSide& it, double count) const {
+    return is_short(static_cast<double>(p_.operand_bytes(it)) / count / batch_);
+  }
+  bool is_short(double stream_bytes) const { return stream_bytes < static_cast<double>(kStreamPages * m_.page_bytes); }
 
   // To read both operands once, where they come from an outer cache.
   double operands_ns() const {

@@ -103,10 +103,10 @@ class Reader {
 
   void note_preparing(OperandSide& it, const std::vector<int>& batch) const {
     Value* whole = problem_.op->operand(it.operand);
+    it.is_invariant = draft_.is_invariant(whole);
     it.can_be_prepared = batch.empty() && whole->uses.size() == 1;
     // What packs it has to be the first step, so that it can go before the loop, or be left to the compiler.
-    it.can_be_hoisted =
-        it.can_be_prepared && draft_.step_count() == 0 && draft_.is_invariant(whole) && is_small_packed(whole);
+    it.can_be_hoisted = it.can_be_prepared && draft_.step_count() == 0 && it.is_invariant && is_small_packed(whole);
   }
 
   // Beside what it is made of: a broadcast is no constant of its own, nor are integers in the place of bytes.

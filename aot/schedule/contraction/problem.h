@@ -27,6 +27,7 @@ struct OperandSide {
   bool is_in_buffer = false;            // ... at affine places
   bool is_plain = false;                // ... and of the accumulators' dtype
   bool is_moved = false;                // on the way from a buffer: read against its order
+  bool is_invariant = false;            // the same in each iteration of a loop around the kernel
   bool is_joined = false;               // of pieces along the depth, on the way
   bool can_be_prepared = false;         // a step of its own can pack all of it
   bool can_be_hoisted = false;          // ... before the loop around the kernel
