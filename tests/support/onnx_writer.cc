@@ -75,6 +75,18 @@ std::string onnx_integers(const std::string& name, const std::vector<int64_t>& v
   });
 }
 
+std::string onnx_floats(const std::string& name, const std::vector<float>& values) {
+  return attribute(name, 6, [&](pbf_writer& w) {
+    for (const float value : values) w.add_float(7, value);
+  });
+}
+
+std::string onnx_texts(const std::string& name, const std::vector<std::string>& values) {
+  return attribute(name, 8, [&](pbf_writer& w) {
+    for (const std::string& value : values) w.add_string(9, value);
+  });
+}
+
 std::string onnx_reference(const std::string& name, const std::string& of, int64_t type) {
   return attribute(name, type, [&](pbf_writer& w) { w.add_string(21, of); });
 }
@@ -170,7 +182,7 @@ std::string onnx_model(const OnnxGraph& graph, int64_t opset, const std::vector<
     w.add_int64(1, 9);
     w.add_message(7, graph.bytes());
     w.add_message(8, message([&](pbf_writer& import) { import.add_int64(2, opset); }));
-    for (const char* domain : {"local", "com.microsoft"}) {
+    for (const char* domain : {"local", "com.microsoft", "ai.onnx.ml"}) {
       w.add_message(8, message([&](pbf_writer& import) {
                       import.add_string(1, domain);
                       import.add_int64(2, 1);

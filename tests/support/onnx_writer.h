@@ -16,6 +16,8 @@ std::string onnx_integer(const std::string& name, int64_t value);
 std::string onnx_float(const std::string& name, float value);
 std::string onnx_text(const std::string& name, const std::string& value);
 std::string onnx_integers(const std::string& name, const std::vector<int64_t>& values);
+std::string onnx_floats(const std::string& name, const std::vector<float>& values);
+std::string onnx_texts(const std::string& name, const std::vector<std::string>& values);
 std::string onnx_reference(const std::string& name, const std::string& of, int64_t type);
 
 // TensorProto messages, by TensorProto.DataType.
