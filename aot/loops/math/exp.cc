@@ -9,7 +9,6 @@ struct ExpTable {
   double ln2_high, ln2_low;  // n * ln2_high is exact
   double least, most;        // beyond, e^x is 0 or infinite
   double expm1_least;        // below, e^x - 1 is -1
-  double tanh_most;          // above, tanh(x) is 1
   std::span<const double> q;
 };
 
@@ -27,10 +26,14 @@ constexpr double kQ64[] = {0x1p-1,
                            0x1.af5f331364fadp-26,
                            0x1.1f959f53cf841p-29};
 
+// f32: 2^f for |f| <= 1/2. Relative error 2^-28.0.
+constexpr double kPowerOfTwo[] = {
+    1, 0x1.62e432p-1, 0x1.ebfbe2p-3, 0x1.c6ae72p-5, 0x1.3b270ep-7, 0x1.5f727ap-10, 0x1.470b52p-13};
+
 const ExpTable& exp_table(DType dtype) {
   // ln 2 in two parts as in Cephes (f32) and fdlibm (f64).
-  static constexpr ExpTable kF32{0x1.63p-1, -0x1.bd0106p-13, -104, 89, -18, 9.1, kQ32};
-  static constexpr ExpTable kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, -746, 710, -38, 19.1, kQ64};
+  static constexpr ExpTable kF32{0x1.63p-1, -0x1.bd0106p-13, -104, 89, -18, kQ32};
+  static constexpr ExpTable kF64{0x1.62e42feep-1, 0x1.a39ef35793c76p-33, -746, 710, -38, kQ64};
   return dtype == DType::kF64 ? kF64 : kF32;
 }
 
@@ -130,19 +133,6 @@ Scalar logistic(const Scalar& x) {
   return fma(remainder, reciprocal, quotient);
 }
 
-// With t = e^2|x| - 1: 1 - 2 / (t + 2) from 1/2 up, which rounds little; below, q = t / (t + 2) plus what rounding t +
-// 2 and q lost, over t + 2 = 2 / (1 - q).
-Scalar tanh(const Scalar& x) {
-  const double most = exp_table(x.dtype()).tanh_most;
-  const Scalar a = abs(x);
-  const Scalar bounded = where(a > most, most, a);
-  const Scalar t = expm1_in_range(bounded + bounded);
-  const Scalar is_upper_half = t > 2;
-  const Scalar divisor = t + 2;
-  const Scalar q = where(is_upper_half, 2, t) / divisor;
-  const Scalar divisor_low = t - (divisor - 2);
-  const Scalar rest = fma(-q, divisor_low, fma(-q, divisor, t));
-  return with_sign_of(where(is_upper_half, 1 - q, fma(rest, 0.5 - 0.5 * q, q)), x);
-}
+Scalar power_of_fraction(const Scalar& x) { return polynomial(x, kPowerOfTwo); }
 
 }  // namespace ingot::loops::math

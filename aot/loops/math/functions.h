@@ -19,6 +19,7 @@ namespace ingot::loops::math {
 // exp.cc
 Scalar exp_sum(const Scalar& x, const Scalar& tail);  // e^(x + tail) for a tail below a unit in the last place of x
 Scalar expm1_in_range(const Scalar& x);               // e^x - 1 for |x| at most 60
+Scalar power_of_fraction(const Scalar& x);            // 2^x for |x| at most 1/2; f32
 
 // mantissa 2^exponent, with a mantissa close to 1.
 struct ScaledPower {

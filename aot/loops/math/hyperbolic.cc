@@ -10,6 +10,11 @@ constexpr double kSinh64[] = {0x1.5555555555555p-3,  0x1.1111111111111p-7,  0x1.
                               0x1.71de3a556f96cp-19, 0x1.ae6456792a77fp-26, 0x1.612467ccb226p-33,
                               0x1.ae777c36fd5b6p-41, 0x1.99f0806c2628dp-49};
 
+// f32: tanh(x) = x + x^3 T(x^2) below the switch, where tanh is 1/2. Relative error 2^-24.7.
+constexpr double kTanhSwitch = 0.549306;
+constexpr double kTanh[] = {-0x1.555454p-2, 0x1.10cf4ap-3, -0x1.af858p-5, 0x1.0d7266p-6};
+constexpr double kTanhMost32 = 9.1, kTanhMost64 = 19.1;  // above, tanh(x) is 1
+
 // e^a / 2 in two parts, and e^-a / 2.
 struct Halves {
   Scalar grown, grown_low, decayed;
@@ -37,6 +42,34 @@ Scalar log_of_grown(const DoubleWord& x, const Scalar& is_large) {
   return log1p_sum(x.high, x.low) + where(is_large, x.high.like(M_LN2), 0);
 }
 
+// From the switch on 1 - 2 / (e^2|x| + 1), where errors of e^2|x| are halved at least.
+Scalar tanh_f32(const Scalar& x) {
+  constexpr double kTurns = 2 * M_LOG2E;  // e^2|x| = 2^(kTurns |x|)
+  const Scalar square = x * x;
+  const Scalar near_zero = fma(x * square, polynomial(square, kTanh), x);
+  const Scalar a = abs(x), bounded = where(a > kTanhMost32, kTanhMost32, a);
+  const double shift = layout_of(x.dtype()).shift;
+  const Scalar shifted = fma(bounded, kTurns, shift);
+  const Scalar fraction = fma(bounded, kTurns, shift - shifted);
+  const DType integer = signed_of(x.dtype());
+  const Scalar whole = power_of_two(shifted.bitcast(integer) - x.like(shift).bitcast(integer), x.dtype());
+  const Scalar beyond = 1 - 2 / fma(power_of_fraction(fraction), whole, 1);
+  return with_sign_of(where(a < kTanhSwitch, near_zero, beyond), x);
+}
+
+// With t = e^2|x| - 1: 1 - 2 / (t + 2) from 1/2 up, which rounds little; below, q = t / (t + 2) plus what rounding t +
+// 2 and q lost, over t + 2 = 2 / (1 - q).
+Scalar tanh_f64(const Scalar& x) {
+  const Scalar a = abs(x), bounded = where(a > kTanhMost64, kTanhMost64, a);
+  const Scalar t = expm1_in_range(bounded + bounded);
+  const Scalar is_upper_half = t > 2;
+  const Scalar divisor = t + 2;
+  const Scalar q = where(is_upper_half, 2, t) / divisor;
+  const Scalar divisor_low = t - (divisor - 2);
+  const Scalar rest = fma(-q, divisor_low, fma(-q, divisor, t));
+  return with_sign_of(where(is_upper_half, 1 - q, fma(rest, 0.5 - 0.5 * q, q)), x);
+}
+
 }  // namespace
 
 Scalar sinh(const Scalar& x) {
@@ -52,6 +85,8 @@ Scalar cosh(const Scalar& x) {
   const Halves half = halves(abs(x));
   return half.grown + (half.grown_low + half.decayed);
 }
+
+Scalar tanh(const Scalar& x) { return x.dtype() == DType::kF64 ? tanh_f64(x) : tanh_f32(x); }
 
 // ln(a + sqrt(a^2 + 1)) = ln(1 + a + a^2 / (1 + sqrt(a^2 + 1))).
 Scalar asinh(const Scalar& x) {
