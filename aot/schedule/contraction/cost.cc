@@ -431,11 +431,21 @@ class Model {
     return ns / batch_;
   }
 
+  // Of rows, what is packed at a time, and whether it is all that a task has.
+  double packed_row_bytes() const {
+    if (c_.pack_rows != Packing::kBlock) return 0;
+    return static_cast<double>(std::min(c_.row_block, rows_) * depth_.width()) * bytes_;
+  }
+  bool packs_all_rows() const {
+    return c_.pack_rows == Packing::kBlock && way_.rows.lie == Lie::kAcross &&
+           c_.row_block >= divide_up(rows_, c_.row_parts);
+  }
+
   // At which share of the speed of reading the second-level cache sums are added to. Beneath multiplying they are streamed
   // where they are walked in line: with all rows of a task packed, or with columns of whole pages that processors foresee.
   double sums_share(double sums_bytes) const {
     if (columns_are_foreseen() && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes) return 2 * kStreamedShare;
-    if (packs_in_line() || c_.keeps_columns) return kStreamedShare;
+    if (packs_all_rows() || c_.keeps_columns) return kStreamedShare;
     return sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
   }
 
@@ -443,7 +453,7 @@ class Model {
     const double bytes = row_count() * column_count() * bytes_;
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts);
     const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
-    const bool sums_stay = sums_bytes + block_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
+    const bool sums_stay = sums_bytes + block_bytes() + packed_row_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
     double ns = 0;
     const double pieces = way_.has_own_rows ? pieces_share() : 1;
     if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;

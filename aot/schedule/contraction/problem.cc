@@ -137,13 +137,26 @@ class Reader {
     return std::gcd(value->type.shape[to.back()], run_in_buffer(op.operand(0)));
   }
 
+  std::vector<int> depth_as_it_lies(const OperandSide& it) const {
+    std::vector<int> depth = dims_of(ContractionDim::Kind::kK);
+    std::ranges::stable_sort(depth, std::greater<>{}, [&](int d) { return std::abs(it.side.stride(d)); });
+    return depth;
+  }
+
+  // Whether columns, where they are more than the rows, can be read where they lie in that order alone.
+  bool gain_by_order(const Orientation& way, const std::vector<int>& depth) const {
+    const OperandSide& it = way.columns;
+    return it.is_plain && problem_.extent(it.dims) > problem_.extent(way.rows.dims) &&
+           it.side.linear(depth, problem_.space.dims) && !it.side.linear(way.depth, problem_.space.dims);
+  }
+
   Orientation way(std::vector<int> rows, int rows_operand, std::vector<int> columns, int columns_operand) const {
     Orientation way;
     way.batch = batch_;
     way.rows = operand_side(rows_operand, std::move(rows));
     way.columns = operand_side(columns_operand, std::move(columns));
-    way.depth = dims_of(ContractionDim::Kind::kK);
-    std::ranges::stable_sort(way.depth, std::greater<>{}, [&](int d) { return std::abs(way.rows.side.stride(d)); });
+    way.depth = depth_as_it_lies(way.rows);
+    if (const std::vector<int> other = depth_as_it_lies(way.columns); gain_by_order(way, other)) way.depth = other;
     const auto runs_along_depth = [&](const OperandSide& it) {
       return std::ranges::any_of(way.depth, [&](int d) { return std::abs(it.side.stride(d)) == 1; });
     };
