@@ -16,7 +16,7 @@ from ingot.torch.constants import caches_of, written_among
 from ingot.torch.held import Entry, Held, Itself, Written
 from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.named import PLAIN_BASES, names_in
-from ingot.torch.reach import edges, is_users_class
+from ingot.torch.reach import OWN_MODULES, edges, is_users_class
 from ingot.torch.replaced import Functions
 from ingot.torch.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
@@ -245,7 +245,8 @@ def _holder(read: Any) -> int:
 def _is_object(value: Any) -> bool:
     """Whether it is an object with attributes that is not compared in another way."""
     others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
-    return not isinstance(value, others) and isinstance(getattr(value, "__dict__", None), dict)
+    is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
+    return is_followed and isinstance(getattr(value, "__dict__", None), dict)
 
 
 def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
