@@ -94,9 +94,9 @@ def first_call(name: str) -> dict[str, float]:
 
     import ingot.torch
     from ingot import cache
-    from ingot.torch.run import Run
     from ingot.torch.kept import Kept
     from ingot.torch.program import Program
+    from ingot.torch.run import Run
 
     took = dict.fromkeys(PHASES, 0.0)
 

@@ -25,12 +25,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from reading import Change, Read, losses_of
 from torch import nn
 
 import ingot.torch
 
-Read = Callable[[], Any]
-Change = Callable[[int], Any]  # before some call
 Made = tuple[Read, Change]
 
 
@@ -245,25 +244,7 @@ MADE = [
 @pytest.mark.parametrize("make", MADE)
 def test_numbers_are_those_of_the_call(make: Callable[[Path], Made], tmp_path: Path) -> None:
     def losses(compiled: bool) -> list[torch.Tensor]:
-        torch.manual_seed(0)
-        model = nn.Linear(4, 3)
-        optimizer = torch.optim.SGD(model.parameters(), 0.1)
-        read, change = make(tmp_path)
-
-        def step(x: torch.Tensor) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = (model(x) * read()).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss.detach()
-
-        run = ingot.torch.compile(step, model, optimizer) if compiled else step
-        found = []
-        for i in range(6):
-            if i in (2, 4):
-                change(i)
-            found.append(run(torch.randn(5, 4)).clone())
-        return [*found, *model.parameters()]
+        return losses_of(*make(tmp_path), compiled)
 
     torch.testing.assert_close(losses(True), losses(False))
 

@@ -14,7 +14,8 @@ import torch
 
 from ingot.stablehlo import Place
 from ingot.torch.errors import TraceError
-from ingot.torch.snapshot import BYTES, C_VALUES
+from ingot.torch.reach import C_VALUES
+from ingot.torch.snapshot import BYTES
 from ingot.torch.torch_internals import without_functions
 
 Tensors = Mapping[str, torch.Tensor]

@@ -46,6 +46,7 @@ class CompiledStep(Substituted):
         self._runs: list[Run] = []
         self._latest: Run | None = None
         self._has_said = self._has_said_unset = self._has_said_full = self._has_begun = False
+        self._has_said_unread = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
@@ -144,6 +145,9 @@ class CompiledStep(Substituted):
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
+        if run.guard.unread and not self._has_said_unread:
+            self._has_said_unread = True
+            warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
         return run
 
     def _kept(self, program: Program, args: tuple[Any, ...]) -> Kept | None:
@@ -268,8 +272,16 @@ def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
 
 
 def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
-    where = f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
-    return f"{name}: compiled calls do not set {where}, which the function leaves in Python: return it instead"
+    return f"{name}: compiled calls do not set {_listed(paths)}, which the function leaves in Python: return it instead"
+
+
+def _read_once(name: str, paths: Sequence[str]) -> str:
+    what = f"{name}: Python does not show what {_listed(paths)} holds: what of it is read while the function is traced"
+    return f"{what} is fixed in the program; pass it as an argument where it changes"
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
 
 
 def _say_stepped(program: Program) -> None:

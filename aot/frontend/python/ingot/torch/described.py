@@ -38,6 +38,7 @@ from ingot.torch.held import ABSENT, Absent
 from ingot.torch.reach import ABC_DATA, codes, global_names, imported_names, is_users_class
 from ingot.torch.snapshot import PLAIN, SIZED, Leaf, Snapshot
 from ingot.torch.torch_internals import running_modes, without_functions
+from ingot.torch.unshown import has_unshown
 
 # Of Python's own modules, those whose functions give the same of the same operands. What code of the user's names of
 # others may look at the machine, the clock or files.
@@ -56,13 +57,10 @@ EXACT = (
 SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format, SDPBackend)
 NAMED = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType)
 DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType, types.ClassMethodDescriptorType)
-# Python's own classes that others derive from, whose memory is known.
-BASES = (dict, list, set, frozenset, tuple, collections.deque, collections.OrderedDict, BaseException, type, object)
 RENAMED = {SDPBackend: "SDPBackend"}  # classes that are found by another name than their own
 # Attributes of libraries' objects that are others in each process, and that no step reads: by what saving asks.
 OF_PROCESS = {"transformers.generation.configuration_utils": "_original_object_hash"}
 MOST_BYTES = 64 << 20  # of constants; to read more takes as long as to trace
-WORD = 8
 LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
@@ -217,21 +215,12 @@ def _object(value: Any) -> str:
     for types_, describe in OBJECTS:
         if isinstance(value, types_):
             return f"{type(value).__name__} {describe(value)}"
-    kind = type(value)
-    size = max(_size(base) for base in BASES if isinstance(value, base))
-    slots = [vars(c).get("__slots__", ()) for c in kind.__mro__]
-    own = sum(1 if isinstance(names, str) else len([*names]) for names in slots)
-    own += (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
-    if _size(kind) > size + own * WORD:
+    kind: Any = type(value)
+    if has_unshown(kind):
         raise Undescribed(f"a {kind.__name__}, which holds what Python does not see")
     if kind.__module__.partition(".")[0] in sys.stdlib_module_names - PURE:
         raise Undescribed(f"a {kind.__name__} of {kind.__module__}")
     return class_name(kind)
-
-
-def _size(kind: type) -> int:
-    """The bytes of an object, without elements."""
-    return int(type.__getattribute__(kind, "__basicsize__"))
 
 
 def _function(function: Any) -> str:

@@ -18,11 +18,14 @@ from ingot.torch.hyperparameters import Hyperparameter
 from ingot.torch.named import PLAIN_BASES, names_in
 from ingot.torch.reach import OWN_MODULES, edges, is_users_class
 from ingot.torch.replaced import Functions
-from ingot.torch.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot
+from ingot.torch.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot, is_long_file
 from ingot.torch.torch_internals import HOOKS, HOOKS_MADE, without_functions
+from ingot.torch.unshown import is_unread
 from ingot.torch.watched import Read, Watched, all_same
 
 SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
+DRAWN = STATES[:4]  # what is drawn from, in Python and in NumPy
+SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at these
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
 BY_KEY = {"__getattr__", "__getitem__"}
@@ -47,6 +50,7 @@ class Guard:
         self._named = names_in(self._snapshot)
         self._read = read = self._narrowed()
         reached = [value for value in read.reached() if id(value) not in apart]
+        self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
         objects = [value for value in reached if _is_object(value)]
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
@@ -156,7 +160,8 @@ class Guard:
 
     def _reads(self, value: Any) -> list[Read]:
         """How the values of an object are read one by one, where no container or named attribute holds them."""
-        for type_, read in STATES[len(SHARED) :]:
+        is_shown = bool(self._named and SHOWING & self._named)
+        for type_, read in (*(DRAWN if is_shown else ()), *STATES[len(SHARED) :]):
             if isinstance(value, type_):
                 return [functools.partial(read, value)]
         if isinstance(value, (*IMMUTABLE, *SHARED, set)):
@@ -209,6 +214,16 @@ class Guard:
         """Tensors' own settings."""
         with without_functions():
             return [*map(FLAGS, self._tensors)]
+
+
+def _is_unread(value: Any) -> bool:
+    """Whether a value holds what is not compared."""
+    return is_long_file(value) or (not isinstance(value, PLAIN) and is_unread(value))
+
+
+def _is_read_with(path: str, snapshot: Snapshot) -> bool:
+    """Whether the object with an attribute is compared with all that is in it."""
+    return f"{path.rpartition('.')[0]}'s content" in snapshot.leaves
 
 
 def _value(number: Hyperparameter) -> Any:

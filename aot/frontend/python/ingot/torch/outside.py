@@ -30,6 +30,11 @@ from ingot.torch.reach import codes, global_names, imported_names, users_functio
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
 DATES = (datetime, datetime.datetime, datetime.date)
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+# Functions of `time`, and with how many arguments at most they look at a clock.
+TELLING = {
+    **{name: 0 for clock in CLOCKS for name in (clock, f"{clock}_ns")},
+    **{"gmtime": 0, "localtime": 0, "ctime": 0, "asctime": 0, "strftime": 1, "clock_gettime": 1, "clock_gettime_ns": 1},
+}
 ABOUT_FILES = (os.stat, os.lstat, os.access)  # by which os.path and pathlib ask whether there is one, and what it is
 ENTROPY = ((os, "urandom"), (random, "_urandom"))
 IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
@@ -48,9 +53,8 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
     for function in users_functions(reached):
         _say_dates(function, said)
     substitutes = {
-        getattr(time, name): functools.partial(_read_clock, getattr(time, name), said)
-        for clock in CLOCKS
-        for name in (clock, f"{clock}_ns")
+        getattr(time, name): functools.partial(_read_clock, getattr(time, name), most, said)
+        for name, most in TELLING.items()
     }
     substitutes |= {ask: functools.partial(_ask_about, ask, said) for ask in ABOUT_FILES}
     with ExitStack() as undo:
@@ -72,11 +76,11 @@ def _is_substituted(value: Any, substitutes: dict[Any, Any]) -> bool:
     return type(value) is type(time.sleep) and value in substitutes
 
 
-def _read_clock(clock: Callable[[], Any], said: set[str]) -> Any:
+def _read_clock(clock: Callable[..., Any], most: int, said: set[str], *args: Any) -> Any:
     frame = sys._getframe(1)
-    if is_users(frame.f_code.co_filename):
+    if len(args) <= most and is_users(frame.f_code.co_filename):
         _say(f"reads time.{clock.__name__}()", frame, said)
-    return clock()
+    return clock(*args)
 
 
 def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:

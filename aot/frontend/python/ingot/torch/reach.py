@@ -10,6 +10,7 @@ import collections
 import collections.abc
 import contextlib
 import contextvars
+import ctypes
 import dis
 import functools
 import gc
@@ -25,6 +26,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ingot.torch.files import OWN_FILES, is_users
@@ -40,6 +42,7 @@ from ingot.torch.held import (
     Itself,
     Variable,
 )
+from ingot.torch.unshown import content_of
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
 Edges = Iterator[Held]
@@ -62,6 +65,8 @@ OPAQUE = (
 )
 # By these names code reads and writes variables that it does not name itself.
 BY_TEXT = {"globals", "f_globals", "eval", "exec", "vars", "modules", "import_module", "__import__"}
+C_VALUES: Any = (ctypes._SimpleCData, ctypes._Pointer, ctypes.Structure, ctypes.Union, ctypes.Array)
+VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 ON_HEAP = 1 << 9  # a flag of classes that a program defines
 ABC_DATA: Any = type(vars(collections.abc.Mapping)["_abc_impl"])  # what an abstract class knows of others
 ABC: Any = sys.modules["_abc"]  # shows it
@@ -137,6 +142,8 @@ def _globals(function: Any, code: types.CodeType) -> Edges:
         yield from itertools.chain.from_iterable(_one(text, Entry(variables, text)) for text in texts)
         for path in (variables.get("__name__"), *texts):
             yield from _of_imported(str(path), code.co_names)
+        for text in texts:
+            yield from _one(f"{text!r} in sys.modules", functools.partial(sys.modules.__contains__, text))
         for path in dict.fromkeys(text for text in texts if text in sys.modules):
             yield Held(f"sys.modules[{path!r}]", sys.modules[path], Entry(sys.modules, path))
             if isinstance(sys.modules[path], types.ModuleType):
@@ -280,6 +287,8 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
             yield from _one(f"{path}.{slot}", Attribute(value, slot))
+    if content := content_of(value):
+        yield from _one(f"{path}'s content", content)
     yield from _class_of(value)
 
 
@@ -291,6 +300,11 @@ def _defaults(value: Any, path: str) -> Edges:
             if name not in met and type(number) in (int, float):
                 yield Held(f"{path}.{name}", number, Defaulted(held, name, number))
             met.add(name)
+
+
+def has_own_attributes(value: Any) -> bool:
+    """Whether an object of a user's class can have attributes beside what it is a subclass of."""
+    return isinstance(getattr(value, "__dict__", None), dict) and is_users_class(type(value))
 
 
 def _class_of(value: Any) -> Edges:
@@ -387,6 +401,23 @@ def _of_builtin(method: Any, path: str, names: Names) -> Edges:
         yield Held(f"{path}.__self__", method.__self__, Itself(method.__self__))
 
 
+def _objects(array: Any, path: str, names: Names) -> Edges:
+    """The objects in an array of these."""
+    for i, value in enumerate(array.ravel().tolist() if array.dtype.hasobject else ()):
+        yield Held(f"{path}.flat[{i}]", value, Itself(value))
+
+
+def _pointed_to(value: Any, path: str, names: Names) -> Edges:
+    """What C's values point to, as far as it is Python's."""
+    yield Held(f"{path}._objects", value._objects, lambda: value._objects)
+
+
+def _view(view: Any, path: str, names: Names) -> Edges:
+    """The dict whose keys, values or items are viewed."""
+    (viewed,) = gc.get_referents(view)
+    yield Held(f"{path}'s dict", viewed, Itself(viewed))
+
+
 def _weak(reference: weakref.ref[Any], path: str, names: Names) -> Edges:
     yield Held(f"{path}()", reference(), reference)
 
@@ -394,6 +425,13 @@ def _weak(reference: weakref.ref[Any], path: str, names: Names) -> Edges:
 def _context(variable: contextvars.ContextVar[Any], path: str, names: Names) -> Edges:
     read = Context(variable, "")
     yield Held(f"{path}.get()", read(), read)
+
+
+def _of_context(context: contextvars.Context, path: str, names: Names) -> Edges:
+    """The values that variables have in a context."""
+    yield Held(f"len({path})", len(context), functools.partial(len, context))
+    for variable, value in context.items():
+        yield Held(f"{path}[{variable.name}]", value, functools.partial(context.get, variable, ABSENT))
 
 
 Follow = Callable[[Any, str, Names], Edges]
@@ -408,7 +446,11 @@ FOLLOWED: tuple[tuple[Any, Follow], ...] = (
     (types.GeneratorType, _generator),
     ((types.BuiltinMethodType, types.MethodWrapperType), _of_builtin),
     (types.MappingProxyType, lambda proxy, path, names: _items(gc.get_referents(proxy)[0], path, names)),
+    (VIEWS, _view),
     (weakref.ref, _weak),
+    (np.ndarray, _objects),
+    (C_VALUES, _pointed_to),
     (contextvars.ContextVar, _context),
+    (contextvars.Context, _of_context),
     (types.ModuleType, lambda *_: iter(())),
 )

@@ -21,8 +21,8 @@ import torch
 
 from ingot.torch.files import is_users
 from ingot.torch.held import ABSENT, Element, Written
-from ingot.torch.reach import ABC, codes, reduced, registered_with
-from ingot.torch.snapshot import BYTES, C_VALUES, Snapshot, place_in_file
+from ingot.torch.reach import ABC, C_VALUES, codes, reduced, registered_with
+from ingot.torch.snapshot import BYTES, Snapshot, place_in_file
 
 Undo = Callable[[], None]
 MOST_RESTORED = 1 << 20  # elements of an array

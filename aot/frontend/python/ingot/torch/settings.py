@@ -65,14 +65,16 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch."""
-    was_enabled = gc.isenabled()
-    gc.disable()
+    """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch.
+
+    It is not disabled, which a function may ask for.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        gc.set_threshold(*before)
 
 
 @contextmanager

@@ -5,17 +5,18 @@ from __future__ import annotations
 import array
 import collections
 import csv
-import ctypes
 import datetime
 import decimal
 import enum
 import fractions
 import functools
 import hashlib
+import hmac
 import io
 import itertools
 import logging
 import mmap
+import os
 import pathlib
 import pickle
 import queue
@@ -34,11 +35,12 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ingot.torch.errors import TraceError
 from ingot.torch.held import ABSENT, Absent, Held, Holder, Written
-from ingot.torch.reach import Edges, Names, edges
+from ingot.torch.reach import C_VALUES, Edges, Names, edges, has_own_attributes
 from ingot.torch.torch_internals import without_functions
 
 PLAIN = (
-    *(type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, enum.Enum, Absent),
+    *(type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, Absent),
+    *(np.number, np.bool_, np.character, np.datetime64),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
 MAPPINGS = (dict, collections.UserDict)
@@ -134,14 +136,15 @@ class Snapshot:
             if _has_attributes(value):
                 self._seen[id(value)] = value, path
                 return edges(value, path, self._names)
-        elif not isinstance(value, PLAIN):
+        elif not isinstance(value, PLAIN) or has_own_attributes(value):
             self._seen[id(value)] = value, path
             if isinstance(value, SIZED):
                 self._note(f"len({path})", shown(len(value), self._names), lambda: len(value))
             if isinstance(value, MAPPINGS) and len(value) > 1:
                 read_order = functools.partial(order_of, value, self._names)
                 self._note(f"the order of {path}", shown(read_order(), {}), read_order)
-            if not isinstance(value, STATEFUL) and not (isinstance(value, SIZED) and _is_long(value)):
+            is_followed = not isinstance(value, STATEFUL) or isinstance(value, FOLLOWED_TOO)
+            if is_followed and not (isinstance(value, SIZED) and _is_long(value)):
                 return edges(value, path, self._names)
         return None
 
@@ -229,7 +232,8 @@ def _is_long(values: Any) -> bool:
 
 
 SCANNER: Any = type(vars(re.Pattern)["scanner"](re.compile(""), ""))
-C_VALUES = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
+HMAC: Any = hmac.new(b"", digestmod="sha256")
+HASHES = (type(hashlib.sha256()), hashlib.blake2b, hashlib.blake2s, type(HMAC._hmac))
 BYTES = (bytearray, array.array, memoryview)  # whose elements can be written
 
 
@@ -251,17 +255,21 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (type(threading.RLock()), repr),
     ((*BYTES, mmap.mmap, *C_VALUES), bytes),
     (queue.SimpleQueue, lambda q: q.qsize()),
-    (type(hashlib.sha256()), lambda h: h.digest()),
-    (sqlite3.Connection, lambda c: c.total_changes),
+    (HASHES, lambda h: h.digest()),
+    (sqlite3.Connection, lambda c: (c.total_changes, _changes_of_others(c))),
     (type(csv.reader(())), lambda r: r.line_num),
     (np.nditer, lambda i: i.finished or i.iterindex),
     (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
     ((io.BytesIO, io.StringIO), lambda f: f.closed or (f.tell(), f.getvalue())),
-    (io.IOBase, lambda f: place_in_file(f)),
+    (io.IOBase, lambda f: (place_in_file(f), _changes_in_file(f))),
     (itertools.count, repr),
-    (logging.Logger, lambda log: (log.level, log.getEffectiveLevel(), log.disabled, logging.root.manager.disable)),
+    (
+        logging.Logger,
+        lambda log: (log.level, log.getEffectiveLevel(), log.disabled, log.propagate, [*map(id, log.handlers)]),
+    ),
     (SCANNER, _unseen("the function reads on with a scanner of `re`")),
-    (np.memmap, lambda a: (a.shape, zlib.crc32(a.tobytes()) if a.nbytes <= MOST_READ_BYTES else 0)),
+    (np.void, lambda v: repr(v.tolist()) if v.dtype.hasobject else v.tobytes()),
+    (np.memmap, lambda a: (a.shape, 0 if is_long_file(a) else zlib.crc32(a.tobytes()))),
     (np.ndarray, lambda a: (a.shape, repr(a.tolist()) if a.dtype.hasobject else zlib.crc32(a.tobytes()))),
 )
 TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
@@ -271,9 +279,25 @@ TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     ((*BYTES[:2], *C_VALUES), repr),
     ((memoryview, mmap.mmap), lambda m: repr(bytes(m)[:64])),
     (type(threading.RLock()), repr),
-    (type(hashlib.sha256()), lambda h: h.hexdigest()),
+    (HASHES, lambda h: h.hexdigest()),
 )
 STATEFUL = tuple(type_ for type_, _ in STATES)
+FOLLOWED_TOO = (np.ndarray, *C_VALUES)  # which may hold objects beside
+
+
+def _changes_of_others(connection: sqlite3.Connection) -> Any:
+    """A number that is another after other connections have changed the database."""
+    try:
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        return cursor.execute("PRAGMA data_version").fetchone()
+    except sqlite3.Error:  # of another thread, which may not ask
+        return None
+
+
+def is_long_file(value: Any) -> bool:
+    """Whether it is an array in a file that takes too long to read in each call."""
+    return isinstance(value, np.memmap) and value.nbytes > MOST_READ_BYTES
 
 
 def place_in_file(file: Any) -> int | None:
@@ -282,6 +306,15 @@ def place_in_file(file: Any) -> int | None:
         return int(file.tell()) if not file.closed and file.seekable() else None
     except OSError:  # a file that is iterated over
         return None
+
+
+def _changes_in_file(file: Any) -> Any:
+    """What is another after somebody else has written to a file that is only read."""
+    try:
+        status = None if file.closed or file.writable() else os.fstat(file.fileno())
+    except (OSError, ValueError):  # it is no file of the system's
+        return None
+    return status and (status.st_size, status.st_mtime_ns)
 
 
 def _state_of(value: Any) -> Any:
