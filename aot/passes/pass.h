@@ -253,8 +253,9 @@ bool rematerialize(Module& module, PassContext& context);
 // in another order.
 bool join_products(Module& module, PassContext& context);
 
-// A product of few rows by a large concatenation becomes products by its parts, read where they lie: a cache of keys
-// or values, and those of one more token. They are added up, floats in another order, or stand side by side.
+// A product of few rows by a large concatenation becomes products by its parts, which are read where they lie: keys and
+// values of a cache with those of one more token. They are added up, which adds floats in another order, or stand side
+// by side.
 bool split_products(Module& module, PassContext& context);
 
 // Notes on each loop how many iterations it has, where a constant bounds a carried counter: what costs are counted by.

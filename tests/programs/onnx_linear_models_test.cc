@@ -17,8 +17,7 @@ namespace {
 class OnnxLinearModels : public testing::Test {
  protected:
   static constexpr int64_t kRows = 5, kFeatures = 3, kClasses = 4;
-  static inline const std::vector<float> kCoefficients = {0.5F, -1,   2,      1, 0.25F, -0.75F,
-                                                          -2,   1.5F, 0.125F, 1, 1,     -1};
+  static inline const std::vector<float> kCoefficients = {0.5F, -1, 2, 1, 0.25F, -0.75F, -2, 1.5F, 0.125F, 1, 1, -1};
   static inline const std::vector<float> kIntercepts = {1, -0.5F, 0, 2};
 
   // One node of x, whose outputs are `outputs`.
@@ -31,8 +30,7 @@ class OnnxLinearModels : public testing::Test {
     write_file(folder_.file("model.onnx"), onnx_model(graph, 18));
     return onnx::import_model(folder_.file("model.onnx"), {});
   }
-  auto run(const std::string& op, const std::vector<std::string>& attributes,
-           const OnnxNames& outputs = {"y"}) const {
+  auto run(const std::string& op, const std::vector<std::string>& attributes, const OnnxNames& outputs = {"y"}) const {
     ReferenceExecutor executor;
     const onnx::Imported imported = import(op, attributes, outputs);
     return run_imported(imported, executor, {{"x", x_}});
@@ -49,8 +47,8 @@ class OnnxLinearModels : public testing::Test {
   }
 
   const TemporaryFolder folder_;
-  const RefTensor x_ = tensor_of_values({DType::kF32, {kRows, kFeatures}},
-                                        {1, -2, 0.5, 0, 0, 0, 3, 1, -4, -1, -1, -2, 0.25, 8, 2});
+  const RefTensor x_ =
+      tensor_of_values({DType::kF32, {kRows, kFeatures}}, {1, -2, 0.5, 0, 0, 0, 3, 1, -4, -1, -1, -2, 0.25, 8, 2});
 };
 
 TEST_F(OnnxLinearModels, RegressorsGiveANumberForEachTarget) {
@@ -65,11 +63,10 @@ TEST_F(OnnxLinearModels, ClassifiersGiveLabelsAndProbabilities) {
   const std::vector<int64_t> labels = {7, -3, 40, 5};
   for (const std::string transform : {"NONE", "SOFTMAX", "LOGISTIC"}) {
     SCOPED_TRACE(transform);
-    const auto results =
-        run("LinearClassifier",
-            {onnx_floats("coefficients", kCoefficients), onnx_floats("intercepts", kIntercepts),
-             onnx_integers("classlabels_ints", labels), onnx_text("post_transform", transform)},
-            {"label", "y"});
+    const auto results = run("LinearClassifier",
+                             {onnx_floats("coefficients", kCoefficients), onnx_floats("intercepts", kIntercepts),
+                              onnx_integers("classlabels_ints", labels), onnx_text("post_transform", transform)},
+                             {"label", "y"});
     for (int64_t row = 0; row < kRows; ++row) {
       std::vector<double> scores(kClasses);
       for (int64_t k = 0; k < kClasses; ++k) scores[k] = score(row, k);
@@ -127,8 +124,7 @@ TEST_F(OnnxLinearModels, WhatIsWrongOrNotSupportedIsNamed) {
                 .find("its labels are strings"),
             std::string::npos);
   EXPECT_NE(refused("LinearClassifier",
-                    {onnx_floats("coefficients", {1, 2, 3}), onnx_integers("classlabels_ints", {0, 1})},
-                    {"label", "y"})
+                    {onnx_floats("coefficients", {1, 2, 3}), onnx_integers("classlabels_ints", {0, 1})}, {"label", "y"})
                 .find("for one of its two classes"),
             std::string::npos);
   EXPECT_NE(refused("Scaler", {onnx_floats("scale", {1, 2})}).find("scale has 2 numbers for 3 features"),
