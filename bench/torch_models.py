@@ -42,7 +42,7 @@ from models import MODELS  # noqa: E402
 from tool import call  # noqa: E402
 
 from ingot.judge import Agreement  # noqa: E402
-from ingot.torch.state import State  # noqa: E402
+from ingot.torch.tracing.state import State  # noqa: E402
 
 TABLE = ROOT / "docs/torch_models.md"
 MEGABYTE = 1e6

@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ingot.torch
 from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
-from ingot.torch.state import State
+from ingot.torch.tracing.state import State
 
 
 @dataclass

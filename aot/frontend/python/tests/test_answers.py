@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import ingot.torch
-from ingot.torch.emit import HELD
+from ingot.torch.text.emit import HELD
 
 POOL = torch.randn(60, 6, 3, generator=torch.Generator().manual_seed(0))
 XS = [next(x for x in POOL[8 * i :] if (x[:, 0] > 0).sum() == count) for i, count in enumerate((3, 3, 4, 2, 4, 3))]

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 from torch.utils import _pytree as pytree
 
 import ingot.torch
-from ingot.torch.apart import Apart
+from ingot.torch.base.torch_internals import same_settings
 from ingot.torch.compiled import CompiledStep
-from ingot.torch.torch_internals import same_settings
+from ingot.torch.running.apart import Apart
 
 CALLS = 6
 XS = torch.randn(CALLS, 5, 4, generator=torch.Generator().manual_seed(0))

@@ -15,7 +15,7 @@ from torch import nn
 from trainings import Training, linear, usual_step
 
 import ingot.torch
-from ingot.torch.bounds import ENDLESS, RULES
+from ingot.torch.numbers.bounds import ENDLESS, RULES
 
 STEPS = 6
 XS = torch.randn(STEPS, 6, 3, generator=torch.Generator().manual_seed(0))

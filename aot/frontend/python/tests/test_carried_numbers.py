@@ -13,7 +13,7 @@ from torch import nn
 from trainings import Training, linear, usual_step
 
 import ingot.torch
-from ingot.torch.carried import PREFIX
+from ingot.torch.python_state.carried import PREFIX
 
 STEPS = 6
 XS = torch.randn(STEPS, 6, 3, generator=torch.Generator().manual_seed(0))

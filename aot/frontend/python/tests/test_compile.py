@@ -16,7 +16,7 @@ from torch import nn
 
 import ingot.torch
 from ingot import cache, tool
-from ingot.torch.lowering import TABLE
+from ingot.torch.text.lowering import TABLE
 
 GENERATOR = torch.Generator().manual_seed(0)
 XS = torch.randn(12, 6, 3, generator=GENERATOR)

@@ -18,8 +18,8 @@ from torch.nn import functional as F
 
 import ingot.torch
 from ingot.torch.compiled import MOST_PROGRAMS
+from ingot.torch.python_state.watched import Watched
 from ingot.torch.run import Run
-from ingot.torch.watched import Watched
 
 XS = torch.randn(8, 6, 3, generator=torch.Generator().manual_seed(0))
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ingot._engine import digest
-from ingot.torch.libraries import PARTS
+from ingot.torch.running.libraries import PARTS
 
 NAME = "library"
 SOURCE = """

@@ -28,10 +28,10 @@ from torch.nn.attention import SDPBackend
 from transformers import GenerationConfig
 
 import ingot.torch
-from ingot.torch.described import Description, Undescribed
 from ingot.torch.kept import TRACE, Kept
 from ingot.torch.program import Added, Program
 from ingot.torch.run import ENTRY
+from ingot.torch.running.described import Description, Undescribed
 
 X = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
 FACTOR = 2.0

@@ -32,8 +32,8 @@ from reading import losses_of
 from torch import nn
 
 import ingot.torch
-from ingot.torch.held import ABSENT
-from ingot.torch.unshown import Content, content_of, is_unread
+from ingot.torch.python_state.held import ABSENT
+from ingot.torch.python_state.unshown import Content, content_of, is_unread
 
 Made = tuple[Callable[[], float], Callable[[int], Any]]  # what is read, and what changes it before some call
 

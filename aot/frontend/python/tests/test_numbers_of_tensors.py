@@ -13,7 +13,7 @@ from torch import nn
 from trainings import Training, linear, usual_step
 
 import ingot.torch
-from ingot.torch.tensor_bounds import MOVING, RULES, of_constant, of_tensor
+from ingot.torch.numbers.tensor_bounds import MOVING, RULES, of_constant, of_tensor
 
 XS = torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))
 WIDE = "64 bits"

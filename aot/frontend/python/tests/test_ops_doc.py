@@ -2,10 +2,10 @@
 
 from tool import ROOT
 
-from ingot.torch.ops_doc import page
+from ingot.torch.text.ops_doc import page
 
 
 def test_page_is_current() -> None:
     assert (ROOT / "docs/torch_ops.md").read_text() == page(), (
-        "run: python -m ingot.torch.ops_doc docs/torch_ops.md (in the repository's root, with this package)"
+        "run: python -m ingot.torch.text.ops_doc docs/torch_ops.md (in the repository's root, with this package)"
     )

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
 import ingot.torch
 from ingot.judge import SHAKES, Run, judge
-from ingot.torch.state import State
+from ingot.torch.tracing.state import State
 
 THIRD = 20
 

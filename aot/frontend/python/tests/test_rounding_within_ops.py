@@ -14,11 +14,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import ingot.torch
 from ingot.judge import Agreement
 from ingot.stablehlo import Port
-from ingot.torch import verify
-from ingot.torch.lowering import TABLE
-from ingot.torch.observe import Graph
-from ingot.torch.part import first_parting
-from ingot.torch.truth import Truth
+from ingot.torch.judge import verify
+from ingot.torch.judge.observe import Graph
+from ingot.torch.judge.part import first_parting
+from ingot.torch.judge.truth import Truth
+from ingot.torch.text.lowering import TABLE
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 import ingot.torch
-from ingot.torch import functional, updates
+from ingot.torch.optimizers import updates
+from ingot.torch.tracing import functional
 
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "Adadelta": lambda p: torch.optim.Adadelta(p, weight_decay=0.01),

@@ -15,8 +15,8 @@ from trainings import linear, usual_step
 
 import ingot.torch
 from ingot.judge import Undecided
-from ingot.torch import verify
-from ingot.torch.lowering import TABLE
+from ingot.torch.judge import verify
+from ingot.torch.text.lowering import TABLE
 
 BATCHES = {"x": torch.randn(4, 6, 3, generator=torch.Generator().manual_seed(0))}
 

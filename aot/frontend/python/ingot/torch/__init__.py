@@ -12,9 +12,9 @@ Or they become programs for ``ingot compile``.
 
 from ingot.torch import backend, lazy
 from ingot.torch.auto_checkpoint import auto_checkpoint
+from ingot.torch.base.errors import TraceError
 from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import compile, step
-from ingot.torch.errors import TraceError
 from ingot.torch.lazy import device, mark_step, optimizer_step
 from ingot.torch.lazy import report as metrics
 from ingot.torch.partial import partial

@@ -13,18 +13,18 @@ import torch
 from torch._dynamo.backends.registry import register_backend
 from torch.utils._python_dispatch import _disable_current_modes
 
-import ingot.torch.aten  # noqa: F401  (fills the table, which says what stays whole)
+import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
 from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Port
-from ingot.torch.decompositions import decompositions
-from ingot.torch.emit import Way, emit
-from ingot.torch.errors import TraceError
-from ingot.torch.index_checks import INDICES_WITHIN, with_checks
+from ingot.torch.base.errors import TraceError
+from ingot.torch.numbers.index_checks import INDICES_WITHIN, with_checks
 from ingot.torch.program import ROUNDS
-from ingot.torch.state import stored
+from ingot.torch.text.decompositions import decompositions
+from ingot.torch.text.emit import Way, emit
+from ingot.torch.tracing.state import stored
 
 MEMORY_LIMIT = "memory_limit"
 NO_TOKEN = torch.empty(0)  # PyTorch traces effects with such a tensor, and gives None in its place

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.errors import TraceError
+from ingot.torch.base.errors import TraceError
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,19 @@ from torch.utils import _pytree as pytree
 from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
+from ingot.torch.base.errors import FirstStepDiffers, TraceError
+from ingot.torch.base.keywords import Positions
 from ingot.torch.buckets import Buckets
-from ingot.torch.described import Undescribed
-from ingot.torch.emit import SEED, STEP
-from ingot.torch.errors import FirstStepDiffers, TraceError
-from ingot.torch.feed import IndicesOutside
-from ingot.torch.guard import Guard
 from ingot.torch.kept import Kept
-from ingot.torch.keywords import Positions
-from ingot.torch.noted import noted
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
-from ingot.torch.repetition import Carried
+from ingot.torch.python_state.noted import noted
+from ingot.torch.python_state.repetition import Carried
+from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
-from ingot.torch.snapshot import PLAIN
+from ingot.torch.running.described import Undescribed
+from ingot.torch.running.feed import IndicesOutside
+from ingot.torch.running.guard import Guard
+from ingot.torch.text.emit import SEED, STEP
 
 LOG = logging.getLogger(__name__)
 FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared

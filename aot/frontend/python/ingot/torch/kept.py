@@ -15,14 +15,14 @@ import time
 from typing import Any
 
 from ingot import cache
-from ingot.torch import libraries
-from ingot.torch.carried import DTYPES, PREFIX
-from ingot.torch.described import Description, Undescribed
-from ingot.torch.kept_gradients import KeptGradients
-from ingot.torch.noted import Noted
-from ingot.torch.observe import FoundDraws
+from ingot.torch.judge.observe import FoundDraws
 from ingot.torch.program import FIXED, Added, Program
-from ingot.torch.returned import Output, output_of
+from ingot.torch.python_state.carried import DTYPES, PREFIX
+from ingot.torch.python_state.noted import Noted
+from ingot.torch.running import libraries
+from ingot.torch.running.described import Description, Undescribed
+from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.returned import Output, output_of
 
 LOG = logging.getLogger(__name__)
 TRACE = "trace.json"

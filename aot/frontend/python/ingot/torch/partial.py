@@ -13,10 +13,10 @@ from torch.utils import _pytree as pytree
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
 from ingot.stablehlo import Place
-from ingot.torch.errors import TraceError
-from ingot.torch.files import is_users
-from ingot.torch.places import short, user_place
-from ingot.torch.torch_internals import is_transformed
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.files import is_users
+from ingot.torch.base.places import short, user_place
+from ingot.torch.base.torch_internals import is_transformed
 
 Function = Callable[..., Any]
 

@@ -20,25 +20,25 @@ from ingot.judge import ONE_ULP, SHAKES, Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
-from ingot.torch.bounded import Bounded, Ranges
-from ingot.torch.calls import Subject, owners
-from ingot.torch.carried import Kind, Number, load_numbers, numbers_at, numbers_of
-from ingot.torch.dtypes import type_of
-from ingot.torch.emit import SEED, STEP, Way, emit
-from ingot.torch.errors import SlotsMade, TraceError, ValueAsked
-from ingot.torch.hyperparameters import hyperparameters
-from ingot.torch.index_checks import INDICES_WITHIN
-from ingot.torch.kept_gradients import KeptGradients
-from ingot.torch.observe import Draws, FoundDraws, Graph
-from ingot.torch.places import only_trace_errors
-from ingot.torch.repetition import Carried, Kinds
-from ingot.torch.returned import output_for
-from ingot.torch.schedules import schedules_of
-from ingot.torch.settings import without_collection
-from ingot.torch.snapshot import Snapshot
-from ingot.torch.state import State, stored
-from ingot.torch.trace import Trace, located, refuse_other_ends, trace
-from ingot.torch.verify import Case, verify
+from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.places import only_trace_errors
+from ingot.torch.judge.bounded import Bounded, Ranges
+from ingot.torch.judge.observe import Draws, FoundDraws, Graph
+from ingot.torch.judge.verify import Case, verify
+from ingot.torch.numbers.index_checks import INDICES_WITHIN
+from ingot.torch.optimizers.hyperparameters import hyperparameters
+from ingot.torch.optimizers.schedules import schedules_of
+from ingot.torch.python_state.carried import Kind, Number, load_numbers, numbers_at, numbers_of
+from ingot.torch.python_state.repetition import Carried, Kinds
+from ingot.torch.python_state.snapshot import Snapshot
+from ingot.torch.text.dtypes import type_of
+from ingot.torch.text.emit import SEED, STEP, Way, emit
+from ingot.torch.tracing.calls import Subject, owners
+from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.returned import output_for
+from ingot.torch.tracing.settings import without_collection
+from ingot.torch.tracing.state import State, stored
+from ingot.torch.tracing.trace import Trace, located, refuse_other_ends, trace
 from ingot.torch.warm_up import lack_state, warm_up
 
 Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]

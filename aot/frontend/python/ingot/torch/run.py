@@ -15,21 +15,21 @@ from ingot import cache
 from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.session import Session
-from ingot.torch.apart import Apart
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals import same_settings
 from ingot.torch.buckets import Buckets
-from ingot.torch.emit import HELD
-from ingot.torch.errors import TraceError
-from ingot.torch.feed import Feed
-from ingot.torch.guard import Guard
-from ingot.torch.index_checks import INDICES_WITHIN
-from ingot.torch.kept_gradients import LiveGradients
-from ingot.torch.live import Live
+from ingot.torch.numbers.index_checks import INDICES_WITHIN
+from ingot.torch.optimizers.schedules import advance, counter
 from ingot.torch.program import Program
-from ingot.torch.returned import Output, Shared, ended
-from ingot.torch.schedules import advance, counter
-from ingot.torch.state import counter_name, stored
-from ingot.torch.torch_internals import same_settings
-from ingot.torch.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
+from ingot.torch.running.apart import Apart
+from ingot.torch.running.feed import Feed
+from ingot.torch.running.guard import Guard
+from ingot.torch.running.live import Live
+from ingot.torch.text.emit import HELD
+from ingot.torch.tracing.kept_gradients import LiveGradients
+from ingot.torch.tracing.returned import Output, Shared, ended
+from ingot.torch.tracing.state import counter_name, stored
+from ingot.torch.tracing.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
 
 LOG = logging.getLogger(__name__)
 ENTRY = "step"

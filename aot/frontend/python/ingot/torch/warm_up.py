@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ingot.torch.calls import Subject
-from ingot.torch.errors import FirstStepDiffers
-from ingot.torch.verify import undone
+from ingot.torch.base.errors import FirstStepDiffers
+from ingot.torch.judge.verify import undone
+from ingot.torch.tracing.calls import Subject
 
 Slots = dict[torch.Tensor, dict[str, Any]]
 

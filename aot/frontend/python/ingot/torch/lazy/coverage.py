@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
-import ingot.torch.aten  # noqa: F401  (fills the table)
+import ingot.torch.text.aten  # noqa: F401  (fills the table)
 from ingot.stablehlo import TensorType
-from ingot.torch.decompositions import decompositions
-from ingot.torch.dtypes import TORCH_DTYPES, type_of
-from ingot.torch.errors import TraceError
+from ingot.torch.base.errors import TraceError
 from ingot.torch.lazy.tape import Op, Ref, frozen, mapped, ref
-from ingot.torch.lowering import TABLE, overload_name
+from ingot.torch.text.decompositions import decompositions
+from ingot.torch.text.dtypes import TORCH_DTYPES, type_of
+from ingot.torch.text.lowering import TABLE, overload_name
 
 # Ops as they were called, with the types of their tensors, that turned out to have no row.
 REFUSED: dict[OpOverload, set[Any]] = {}

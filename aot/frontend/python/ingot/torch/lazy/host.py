@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
-from ingot.torch.errors import TraceError
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import user_place
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.memory import packed, view_like
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device
-from ingot.torch.places import user_place
 
 # Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
 DRAWN_IN_PLACE = {

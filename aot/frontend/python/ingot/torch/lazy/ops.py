@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import torch
 from torch._ops import OpOverload
 
-from ingot.torch.decompositions import decompositions
 from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same
@@ -17,6 +16,7 @@ from ingot.torch.lazy.numbers import numbers_apart
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, strided
 from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
+from ingot.torch.text.decompositions import decompositions
 
 Way: TypeAlias = Callable[[OpOverload, Args, Kwargs], Any]
 

@@ -13,17 +13,17 @@ from torch import fx
 from ingot import cache
 from ingot.session import Session
 from ingot.stablehlo import Port
-from ingot.torch.emit import Way, emit
-from ingot.torch.errors import TraceError
-from ingot.torch.functional import functional
-from ingot.torch.index_checks import with_checks
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import only_trace_errors
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.memory import Memory
 from ingot.torch.lazy.tape import Key, Op, Ref, Tape, mapped
-from ingot.torch.places import only_trace_errors
+from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
-from ingot.torch.state import stored
+from ingot.torch.text.emit import Way, emit
+from ingot.torch.tracing.functional import functional
+from ingot.torch.tracing.state import stored
 
 ENTRY = "graph"
 Tensors = list[torch.Tensor]

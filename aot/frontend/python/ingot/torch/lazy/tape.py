@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from ingot.stablehlo import TensorType
-from ingot.torch.dtypes import dtype_name
 from ingot.torch.lazy.memory import Layout, Memory, lies_alike
+from ingot.torch.text.dtypes import dtype_name
 
 Key = tuple[Any, ...]
 

@@ -1,0 +1,1 @@
+"""A program beside PyTorch: the same batches, and where the two part."""

@@ -1,0 +1,157 @@
+"""Python's functions of numbers, which a program computes where their operands are numbers of the program's."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import math
+import numbers
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import user_place
+from ingot.torch.numbers.choices import Choices
+from ingot.torch.numbers.keys import type_of
+
+HANDLED = ZeroDivisionError.__name__
+# Methods that divide, and which of their operands is the divisor.
+DIVIDING = {f"__{r}{name}__": not r for r in ("", "r") for name in ("truediv", "floordiv", "mod")}
+DIVMOD = divmod
+COMPUTED = torch.SymInt | torch.SymFloat
+PYTHONS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0, torch.SymBool: False}  # a number of the same type
+
+# Functions of `math`, and what computes them of f64 scalars.
+OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
+    name: getattr(torch, name)
+    for name in (
+        *("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        *("asin", "acos", "atan", "atan2", "hypot", "erf", "isfinite", "isnan", "isinf"),
+    )
+} | {"fabs": torch.abs}
+
+
+@contextmanager
+def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -> Iterator[None]:
+    """Python's functions take numbers of the program's: those of `math`, `min`, `max` and `divmod`.
+
+    And `isinstance`, `type` and `id`, where they are looked up among `variables` first: the user's modules.
+    """
+    with ExitStack() as undo:
+        for name, op in OF_MATH.items():
+            undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
+        for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
+            undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
+        undo.enter_context(patch.object(builtins, "divmod", _divided))
+        for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
+            undo.enter_context(patch.object(symbolic, name, _comparing(getattr(symbolic, name))))
+        for symbolic, name in itertools.product((torch.SymInt, torch.SymFloat), DIVIDING):
+            undo.enter_context(patch.object(symbolic, name, _dividing(getattr(symbolic, name), DIVIDING[name])))
+        for names, (name, asking) in itertools.product(variables, ASKING.items()):
+            if name not in names:
+                names[name] = asking
+                undo.callback(names.pop, name, None)
+        yield
+
+
+class _TypeAsking(type):
+    """Answers ``type(number)`` as for Python's numbers; in all else it is `type` itself."""
+
+    def __call__(cls, *given: Any, **more: Any) -> Any:
+        return type_of(PYTHONS.get(type(given[0]), given[0])) if len(given) == 1 else type(*given, **more)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, type)
+
+
+class _Type(type, metaclass=_TypeAsking):
+    pass
+
+
+def _is_of(value: Any, types: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return isinstance(value, types) or _is_derived(type_of(value), types)
+    return isinstance(PYTHONS.get(type(value), value), types) or isinstance(value, types)
+
+
+def _is_derived(kind: type, types: Any) -> bool:
+    """Whether a class of tensors is, or derives from, one of some."""
+    every = types if isinstance(types, tuple) else (types,)
+    return any(_is_derived(kind, other) if isinstance(other, tuple) else other in kind.__mro__ for other in every)
+
+
+def _identity(value: Any) -> int:
+    """Of a tensor that of what it stands in for."""
+    return hash(value) if isinstance(value, torch.Tensor) else id(value)
+
+
+ASKING = {"isinstance": _is_of, "type": _Type, "id": _identity}
+
+
+def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], choices: Choices) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*operands: Any) -> Any:
+        if not any(isinstance(operand, COMPUTED) for operand in operands):
+            return function(*operands)
+        number = op(*(torch.scalar_tensor(operand, dtype=torch.float64) for operand in operands)).item()
+        choices.derive(number, operands)
+        return number
+
+    return call
+
+
+def _comparing(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=`` also with numbers of other types, which Python would take for something else altogether."""
+
+    @functools.wraps(method)
+    def compare(number: Any, other: Any) -> Any:
+        if isinstance(other, np.generic):
+            other = other.item()
+        elif isinstance(other, int | float) and type(other) not in (bool, int, float):
+            other = int(other) if isinstance(other, int) else float(other)
+        answer = method(number, other)
+        if answer is NotImplemented and isinstance(other, numbers.Number):
+            what = f"a number that the program computes is compared with a {type(other).__name__}"
+            raise TraceError(what, user_place(), "compare it with an int or a float")
+        return answer
+
+    return compare
+
+
+def _dividing(method: Callable[[Any, Any], Any], divisor: int) -> Callable[[Any, Any], Any]:
+    """A quotient that asks whether it divides by 0, where the function says what becomes of it then."""
+
+    @functools.wraps(method)
+    def divide(*operands: Any) -> Any:
+        by = operands[divisor]
+        if isinstance(by, COMPUTED) and HANDLED in sys._getframe(1).f_code.co_names and by == 0:
+            raise ZeroDivisionError("division by zero")
+        return method(*operands)
+
+    return divide
+
+
+def _divided(*operands: Any) -> Any:
+    """``divmod(n, k)``."""
+    is_computed = len(operands) == 2 and any(isinstance(operand, COMPUTED) for operand in operands)
+    return (operands[0] // operands[1], operands[0] % operands[1]) if is_computed else DIVMOD(*operands)
+
+
+def _extreme(function: Callable[..., Any], combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*operands: Any, **options: Any) -> Any:
+        if len(operands) == 1 and isinstance(operands[0], Iterator):
+            operands = (tuple(operands[0]),)
+        given = operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands
+        if options or not any(isinstance(operand, COMPUTED) for operand in given):
+            return function(*operands, **options)
+        return functools.reduce(combine, given)
+
+    return call

@@ -1,0 +1,166 @@
+"""What Python chooses by numbers that a program computes: every way is traced, and it goes the one that they say.
+
+They are numbers that it carries from call to call, its inputs, and the values of tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from ingot.stablehlo import Place
+from ingot.torch.base.errors import ValueAsked
+from ingot.torch.base.places import is_users_code, user_place
+from ingot.torch.numbers.answers import Answers
+from ingot.torch.numbers.checks import asking_frame, passing_answer
+from ingot.torch.optimizers.zeros import is_own_optimizer
+
+MOST_WAYS = 8
+
+
+class Choices:
+    """The answers to Python's questions in a call, in order: those that are given, then true.
+
+    Answered are questions about numbers that are carried, and what is computed of them alone, whoever asks; and those
+    that the user's code asks about others.
+    """
+
+    def __init__(self, given: Sequence[bool], answers: Answers | None = None) -> None:
+        """With `answers`, all other questions are answered as they say."""
+        self.made = [*given]
+        self.answers = answers
+        self.predicates: list[torch.SymBool] = []  # of the call that runs
+        self.place: Place | None = None  # of the last question
+        self._questions = 0
+        self._answers: dict[Any, bool] = {}
+        self._symbols: set[Any] = set()
+        self._inputs: set[Any] = set()
+        self._zeros: set[Any] = set()
+
+    def count(self) -> int:
+        """How many questions were asked so far, also such as had an answer."""
+        return self._questions + (len(self.answers.places) if self.answers else 0)
+
+    def begin(self, numbers: Iterable[Any]) -> None:
+        """A call begins, with numbers that are carried."""
+        self.predicates = []
+        self._answers = {}
+        self._symbols = {number.node.expr for number in numbers}
+        if self.answers:
+            self.answers.begin()
+
+    def held(self) -> list[torch.Tensor]:
+        """Whether the answers of the call were the program's too, where it asked any."""
+        truth = self.answers.all_hold() if self.answers else None
+        return [] if truth is None else [truth]
+
+    def derive(self, number: Any, operands: Iterable[Any]) -> None:
+        """Says that a number is computed of others."""
+        if all(self.is_carried(operand) for operand in operands):
+            self._symbols.add(number.node.expr)
+
+    def take(self, number: Any, is_zero_at_times: bool) -> None:
+        """Says that a number is an input, which questions are answered about as it is now where libraries ask them.
+
+        Where it may be 0 in some steps and not in others, questions about its sign are choices too, whoever asks but
+        optimizers of PyTorch's own: their updates are right for both (`zeros.py`).
+        """
+        self._inputs.add(number.node.expr)
+        if is_zero_at_times:
+            self._zeros.add(number.node.expr)
+
+    def is_input(self, number: Any) -> bool:
+        """Whether a number is an input."""
+        return isinstance(number, torch.SymFloat) and number.node.expr in self._inputs
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Answers Python's questions."""
+        answer: Callable[[torch.SymBool], bool] = torch.SymBool.__bool__
+        truth: Callable[[torch.Tensor], bool] = FakeTensor.__bool__
+
+        def choose(predicate: torch.SymBool) -> bool:
+            frame = asking_frame()
+            is_of_zeros = self._is_of_zeros(predicate) and not is_own_optimizer(frame)
+            if is_of_zeros or (is_users_code(frame) and self._is_of_inputs(predicate)):
+                return self._choose(predicate)
+            try:
+                return answer(predicate)
+            except GuardOnDataDependentSymNode:
+                if self.is_carried(predicate):
+                    return self._choose(predicate)
+                if not is_users_code(frame) and not self.answers:
+                    raise
+                return self._choose_or_pass(predicate, frame)
+
+        def choose_by_tensor(tensor: torch.Tensor) -> bool:
+            try:
+                return truth(tensor)
+            except (GuardOnDataDependentSymNode, DataDependentOutputException):
+                frame = asking_frame()
+                if not (is_users_code(frame) or self.answers) or tensor.numel() != 1:
+                    raise
+                value = tensor.item()
+                return self._choose_or_pass(value if isinstance(value, torch.SymBool) else value != 0, frame)
+
+        with ExitStack() as undo:
+            undo.enter_context(patch.object(torch.SymBool, "__bool__", choose))
+            for number in (torch.SymInt, torch.SymFloat):
+                undo.enter_context(patch.object(number, "__bool__", lambda number: bool(number != 0)))
+            undo.enter_context(patch.object(FakeTensor, "__bool__", choose_by_tensor))
+            if self.answers:
+                undo.enter_context(self.answers.asked(self.is_carried))
+            yield
+
+    def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
+        passing = passing_answer(frame)
+        if passing is not None:
+            return passing
+        return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
+
+    def _choose(self, predicate: torch.SymBool) -> bool:
+        self._questions += 1
+        asked = predicate.node.expr
+        if asked not in self._answers:
+            if len(self.predicates) == len(self.made):
+                self.made.append(True)
+            if len(self.made) >= MOST_WAYS:  # each question has a way that leaves there
+                raise too_many_ways(user_place())
+            self._answers[asked] = self.made[len(self.predicates)]
+            self.predicates.append(predicate)
+            self.place = user_place() or self.place
+        return self._answers[asked]
+
+    def is_carried(self, number: Any) -> bool:
+        """Whether a number is one that is carried, or computed of those alone."""
+        if not isinstance(number, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return True
+        return bool(self._symbols) and number.node.expr.free_symbols <= self._symbols
+
+    def _is_of_zeros(self, predicate: torch.SymBool) -> bool:
+        """Whether inputs decide of which some steps have another sign than others."""
+        asked = predicate.node.expr
+        return bool(asked.free_symbols & self._zeros) and any(side.is_zero for side in asked.args)
+
+    def _is_of_inputs(self, predicate: torch.SymBool) -> bool:
+        """Whether inputs decide; not by their sign, which optimizers ask for to leave out what a 0 would do."""
+        asked = predicate.node.expr
+        return bool(asked.free_symbols & self._inputs) and not any(side.is_zero for side in asked.args)
+
+
+def too_many_ways(place: Place | None) -> ValueAsked:
+    """The error where a function asks too often."""
+    what = f"Python chooses between more than {MOST_WAYS} ways by numbers that the program computes"
+    return ValueAsked(what, place, "use torch.where, or choose by what is fixed when the function is traced")
+
+
+def others(given: Sequence[bool], made: Sequence[bool]) -> list[tuple[bool, ...]]:
+    """The ways that leave one that was taken, where nothing was given."""
+    return [(*made[:i], not made[i]) for i in range(len(given), len(made))]

@@ -1,0 +1,161 @@
+"""What a function reads or writes outside of itself while it is traced: random bytes, clocks and files.
+
+A program has none of it, so it is refused, or said once where the function may only log it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import dis
+import functools
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+from unittest.mock import patch
+
+from ingot.stablehlo import Place
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.files import GENERATED, STANDARD_LIBRARY, is_users
+from ingot.torch.base.places import place_in, short
+from ingot.torch.python_state.held import Variable
+from ingot.torch.python_state.noted import note
+from ingot.torch.python_state.reach import codes, global_names, imported_names, users_functions
+
+NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
+DATES = (datetime, datetime.datetime, datetime.date)
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+# Functions of `time`, and with how many arguments at most they look at a clock.
+TELLING = {
+    **{name: 0 for clock in CLOCKS for name in (clock, f"{clock}_ns")},
+    **{"gmtime": 0, "localtime": 0, "ctime": 0, "asctime": 0, "strftime": 1, "clock_gettime": 1, "clock_gettime_ns": 1},
+}
+ABOUT_FILES = (os.stat, os.lstat, os.access)  # by which os.path and pathlib ask whether there is one, and what it is
+ENTROPY = ((os, "urandom"), (random, "_urandom"))
+IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
+OPENED, LISTED = "open", ("os.listdir", "os.scandir")  # events that are audited
+
+_reading: list[set[str]] = []  # what was said, of the traces that run
+
+
+@contextmanager
+def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], said: set[str]) -> Iterator[None]:
+    """Refuses random bytes and written files; says what is read, where it is not `said`.
+
+    `modules` are the user's global variables, `reached` what the function can reach.
+    """
+    _audited()
+    for function in users_functions(reached):
+        _say_dates(function, said)
+    substitutes = {
+        getattr(time, name): functools.partial(_read_clock, getattr(time, name), most, said)
+        for name, most in TELLING.items()
+    }
+    substitutes |= {ask: functools.partial(_ask_about, ask, said) for ask in ABOUT_FILES}
+    with ExitStack() as undo:
+        for original, substitute in substitutes.items():
+            module = os if original in ABOUT_FILES else time
+            undo.enter_context(patch.object(module, original.__name__, substitute))
+        for module, name in ENTROPY:
+            undo.enter_context(patch.object(module, name, functools.partial(_draw, getattr(module, name))))
+        for names in modules:
+            for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
+                names[name] = substitutes[value]
+                undo.callback(names.__setitem__, name, value)
+        _reading.append(said)
+        undo.callback(_reading.pop)
+        yield
+
+
+def _is_substituted(value: Any, substitutes: dict[Any, Any]) -> bool:
+    return type(value) is type(time.sleep) and value in substitutes
+
+
+def _read_clock(clock: Callable[..., Any], most: int, said: set[str], *args: Any) -> Any:
+    frame = sys._getframe(1)
+    if len(args) <= most and is_users(frame.f_code.co_filename):
+        _say(f"reads time.{clock.__name__}()", frame, said)
+    return clock(*args)
+
+
+def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:
+    frame = _asking(sys._getframe(1))
+    if frame:
+        _say(f"asks about {str(path)!r}", frame, said)
+        note(f"the file {path}")
+    return ask(path, *args, **named)
+
+
+def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
+    frame = _asking(sys._getframe(1))
+    if frame:
+        what = "each call draws other random bytes of the operating system"
+        raise TraceError(what, place_in(frame), "draw with torch, or pass what is drawn as an argument")
+    return draw(size)
+
+
+@functools.cache
+def _audited() -> None:
+    """Audits files from now on, which cannot be undone."""
+    sys.addaudithook(_audit)
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _reading or (event != OPENED and event not in LISTED):
+        return
+    frame = _asking(sys._getframe(1))
+    if frame is None:
+        return
+    path, flags = arguments[0], arguments[2] if event == OPENED else 0
+    if (flags or 0) & (os.O_WRONLY | os.O_RDWR):
+        what = f"writes {path!r}, which a program would not do again"
+        raise TraceError(what, place_in(frame), "write between steps: return what is to be written")
+    _say(f"reads {path!r}", frame, _reading[-1])
+
+
+def _asking(frame: FrameType | None) -> FrameType | None:
+    """The frame of the user's that asks, where nothing but Python's own library is between."""
+    while frame and (file := frame.f_code.co_filename).startswith((STANDARD_LIBRARY, *GENERATED)):
+        if file.startswith(IMPORTING) or file.endswith(("linecache.py", "traceback.py", "inspect.py")):
+            return None
+        if "-packages" in file:
+            return None
+        frame = frame.f_back
+    return frame if frame and is_users(frame.f_code.co_filename) else None
+
+
+def _say_dates(function: FunctionType, said: set[str]) -> None:
+    """Says where a function asks for the time of day."""
+    closed_over = [Variable(cell)() for cell in function.__closure__ or ()]
+    for code in codes(function.__code__):
+        held = [*map(function.__globals__.get, global_names(code)), *closed_over]
+        if any(value is date for value in held for date in DATES) or "datetime" in imported_names(code):
+            for line in _lines_that_read(code, NOW):
+                _say_at("reads the time of day", Place(short(code.co_filename), line, ""), said)
+
+
+def _lines_that_read(code: CodeType, names: Iterable[str]) -> Iterator[int]:
+    """The lines of code that read attributes by some names."""
+    for instruction in dis.get_instructions(code):
+        is_read = instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and instruction.argval in names
+        if is_read and instruction.positions and instruction.positions.lineno:
+            yield instruction.positions.lineno
+
+
+def _say(what: str, frame: FrameType, said: set[str]) -> None:
+    _say_at(what, place_in(frame), said)
+
+
+def _say_at(what: str, place: Place, said: set[str]) -> None:
+    if str(place) not in said:
+        said.add(str(place))
+        warnings.warn(
+            f"{place}: {what} while the function is traced, and a program never again; "
+            "pass what decides as an argument, or read it between steps",
+            stacklevel=2,
+        )

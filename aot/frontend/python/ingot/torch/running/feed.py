@@ -1,0 +1,75 @@
+"""What a program reads and gives as memory: prepared once, so that a call only fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ingot.session import Session
+from ingot.torch.base.torch_internals import likeness
+from ingot.torch.optimizers.hyperparameters import Hyperparameter
+from ingot.torch.tracing.state import stored
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+class IndicesOutside(Exception):
+    """A call's indices are outside of what they index."""
+
+
+class Feed:
+    """An entry point as a function of tensors of the types that it was traced with."""
+
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        names: Sequence[str],
+        tensors: Sequence[torch.Tensor],
+        numbers: Mapping[str, Hyperparameter],
+        checks: Sequence[str] = (),
+    ) -> None:
+        """`names` are of the `tensors`, which are examples; `numbers` are read where optimizers have them.
+
+        Entry points that are `checks` of the same inputs give whether their indices are within what they index.
+        """
+        entry = session.entries[name]
+        self._count, self._are_alike = len(tensors), likeness(tensors)
+        self._are_plain = all(_plain(tensor) is tensor for tensor in tensors)
+        sources = [
+            _place(numbers[port.name]) if port.name in numbers else names.index(port.name) for port in entry.inputs
+        ]
+        self._call = session.call(name, sources, checks)
+        # Made like these, which is faster than of what they are; nobody writes to them, so that they take no memory.
+        self._outputs = [
+            (port.name, torch.empty(port.shape, dtype=getattr(torch, port.element_name))) for port in entry.outputs
+        ]
+
+    def takes(self, tensors: tuple[Any, ...]) -> bool:
+        """Whether these are seen at once to be tensors as the examples were."""
+        return len(tensors) == self._count and self._are_alike(*tensors)
+
+    def __call__(self, tensors: Tensors, are_taken: bool = False) -> dict[str, torch.Tensor]:
+        """Runs once; `are_taken` says that these are tensors that it takes.
+
+        Raises IndicesOutside before it does.
+        """
+        if not (are_taken and self._are_plain):
+            tensors = tuple(map(_plain, tensors))
+        outputs = {name: torch.empty_like(like) for name, like in self._outputs}
+        if not self._call.run(tensors, tuple(outputs.values())):
+            raise IndicesOutside
+        return outputs
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor that lies row by row with the bytes that a program reads: the tensor itself, if it does."""
+    tensor = tensor.resolve_conj().resolve_neg().contiguous()
+    return stored(tensor.detach()) if tensor.is_complex() else tensor
+
+
+def _place(number: Hyperparameter) -> tuple[dict[str, Any], str, int | None]:
+    """Where a number is, in the group that it was traced with, which the guard sees to."""
+    return number.optimizer.param_groups[number.group], number.key, number.index

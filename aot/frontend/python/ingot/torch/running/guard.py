@@ -1,0 +1,281 @@
+"""What Python holds that a traced function can reach: a program repeats the function only while it stays as it was."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import operator
+import types
+from typing import Any
+
+import torch
+
+from ingot.torch.base.torch_internals import HOOKS, HOOKS_MADE, without_functions
+from ingot.torch.optimizers.hyperparameters import Hyperparameter
+from ingot.torch.python_state.ambient import told_by
+from ingot.torch.python_state.held import Entry, Held, Itself, Written
+from ingot.torch.python_state.named import PLAIN_BASES, names_in
+from ingot.torch.python_state.reach import OWN_MODULES, edges, is_users_class
+from ingot.torch.python_state.replaced import Functions
+from ingot.torch.python_state.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot, is_long_file
+from ingot.torch.python_state.unshown import is_unread
+from ingot.torch.python_state.watched import Read, Watched, all_same
+from ingot.torch.tracing.calls import Subject
+from ingot.torch.tracing.constants import caches_of, written_among
+
+SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
+DRAWN = STATES[:4]  # what is drawn from, in Python and in NumPy
+SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at these
+IMMUTABLE = (tuple, frozenset)
+CONTAINERS = (dict, list, set)
+BY_KEY = {"__getattr__", "__getitem__"}
+TRAINED = "requires_grad"
+FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
+
+
+class Guard:
+    """The values of everything that a function can reach, as they were when it was traced.
+
+    What it takes as inputs may change: numbers of its optimizers, and all tensors of its state.
+    """
+
+    def __init__(self, subject: Subject, constants: list[torch.Tensor], are_seen: bool) -> None:
+        """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
+        self._subject, self._constants = subject, constants
+        self._carried = {number.place for number in subject.state.numbers.values()}
+        self._snapshot = self._taken()
+        self._tensors = [*subject.state.tensors.values()]
+        settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
+        apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
+        self._named = names_in(self._snapshot)
+        self._read = read = self._narrowed()
+        reached = [value for value in read.reached() if id(value) not in apart]
+        self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
+        objects = [value for value in reached if _is_object(value)]
+        held = [part for value in reached for part in _containers(value)]
+        held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
+        held += [attributes for tensor in self._tensors if (attributes := vars(tensor))]
+        copies = [container.copy() for container in held]
+        carried = self._carried_entries(held, copies)
+        reads = [read for value in reached for read in self._reads(value)] + told_by(reached)
+        reads += [functools.partial(_form, tensor) for _, tensor in read.computed.values()]
+        flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
+        others_are_equal = all_same([*reads, self._flags])
+
+        def are_equal() -> bool:
+            for copy, container, key in carried:
+                copy[key] = container[key]
+            return all(map(_are_alike, held, copies)) and others_are_equal()
+
+        parts = [part for group in settings for part in (group, group["params"])]
+        movable = {number.place for number in self._movable() if number.index is None}
+        # Optimizers leave out what these would do where they are 0: also what becomes of their slots.
+        self._not_zero = [number for number in subject.changeable if number.key != "lr"]
+        self._in_lists = [number for number in self._not_zero if not _is_immutable(number)]
+        nonzero = {number.place for number in self._not_zero} & movable
+        fixed = all_same(map(self._fixed, settings))
+        self._watched = [
+            Watched(are_equal, held, reads, flags, free=self._carried),
+            Watched(
+                lambda: fixed() and all(map(_value, self._not_zero)),
+                parts,
+                free=self._carried | movable,
+                nonzero=nonzero,
+            ),
+        ]
+        if objects:
+            named = all_same(map(self._named_in, objects))
+            self._watched.append(Watched(named, map(vars, objects), free=self._carried))
+        self._numbers = [*subject.state.numbers.values()]
+        self._written = written_among(constants)
+        self._caches_hold = caches_of(self._snapshot.reached(), constants)
+        self.functions = Functions(self._snapshot.reached(), are_seen)
+
+    def holds(self) -> bool:
+        """Whether all is as it was."""
+        try:
+            for number in self._numbers:
+                if not number.is_held:
+                    return False
+            for watched in self._watched:
+                if not watched.holds():
+                    return False
+            for listed in self._in_lists:
+                if not _value(listed):
+                    return False
+            if self._constants and not (self._written() is None and self._caches_hold()):
+                return False
+            return self.functions.hold()
+        except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
+            return False
+
+    def change(self) -> str:
+        """What is not as it was, with both values; what is no value of its own has no name."""
+        now = self._taken(self._is_read)
+        paths = [path for path in self._read.differences(now) if self._matters(path, now)]
+        if not paths:
+            for number in self._not_zero:
+                if not _value(number):
+                    return f"`{number.name}` is 0, and was {number.default}"
+            if not self._caches_hold():
+                return "a function's cache, of which tensors are constants, was cleared"
+            if (written := self._written()) is not None:
+                path = self._snapshot.computed.get(id(written), ("a tensor", None))[0]
+                return f"`{path}` has other values than it had"
+            if replaced := self.functions.change():
+                return replaced
+            return "a setting of a tensor or an optimizer"
+        return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._read.at(paths[0]).text}"
+
+    def _matters(self, path: str, now: Snapshot) -> bool:
+        """Whether a value is fixed in the program; of tensors that it does not read only the identity is."""
+        before, after = self._read.at(path).compared, now.at(path).compared
+        if isinstance(before, tuple) and isinstance(after, tuple) and before[0] == after[0]:
+            is_tensor = isinstance(before[0], int)
+            if is_tensor and before[0] not in map(id, self._constants):
+                return False
+        leaf = self._read.leaves.get(path)
+        if leaf and self._is_carried(leaf.read):
+            return False
+        return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
+
+    def _taken(self, follows: Follows | None = None) -> Snapshot:
+        names = {id(t): name for name, t in self._subject.state.tensors.items()}
+        return Snapshot(self._subject.roots(), names, follows=follows)
+
+    def _narrowed(self) -> Snapshot:
+        """What code can read, without what only functions name that are held where no code reads: callbacks."""
+        while True:
+            read = self._taken(self._is_read)
+            if (named := names_in(read)) == self._named:
+                return read
+            self._named = named
+
+    def _is_read(self, holder: Any, held: Held) -> bool:
+        """Whether code can read what an object of the user's holds."""
+        read = held.read
+        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or _is_read_whole(type(holder)):
+            return True
+        return read.container is not vars(holder) or read.key in self._named
+
+    def _reads(self, value: Any) -> list[Read]:
+        """How the values of an object are read one by one, where no container or named attribute holds them."""
+        is_shown = bool(self._named and SHOWING & self._named)
+        for type_, read in (*(DRAWN if is_shown else ()), *STATES[len(SHARED) :]):
+            if isinstance(value, type_):
+                return [functools.partial(read, value)]
+        if isinstance(value, (*IMMUTABLE, *SHARED, set)):
+            return []
+        if isinstance(value, collections.deque):
+            return [functools.partial(tuple, value)]
+        compared = {*map(id, _containers(value)), *([id(vars(value))] if _is_object(value) else [])}
+        held = [held.read for held in edges(value, "", {}) if not isinstance(held.read, Itself)]
+        ordered = (
+            [functools.partial(tuple, value)] if isinstance(value, collections.OrderedDict) and len(value) > 1 else []
+        )
+        return ordered + [read for read in held if not self._is_carried(read) and _holder(read) not in compared]
+
+    def _named_in(self, value: Any) -> Read:
+        """Reads what the user's code can read of an object."""
+        carried = {key for container, key in self._carried if container == id(vars(value))}
+        named = None if _is_read_whole(type(value)) else self._named
+        return functools.partial(_attributes, vars(value), named, carried)
+
+    def _is_carried(self, read: Any) -> bool:
+        """Whether a number of the program's state is read."""
+        return isinstance(read, Written) and read.place in self._carried
+
+    def _carried_entries(self, held: list[Any], copies: list[Any]) -> list[tuple[Any, Any, Any]]:
+        """Copies whose entries are numbers of the program's state, and what they are copies of."""
+        pairs = {id(live): (copy, live) for copy, live in zip(copies, held, strict=True)}
+        return [(*pairs[container], key) for container, key in self._carried if container in pairs]
+
+    def _movable(self) -> list[Hyperparameter]:
+        moved = [number for schedule in self._subject.schedules.values() for number in schedule.moved]
+        return [*self._subject.changeable, *moved]
+
+    def _fixed(self, group: dict[str, Any]) -> Read:
+        """Reads the settings of an optimizer's group that no input of the program is."""
+        mine = [n for n in self._movable() if n.optimizer.param_groups[n.group] is group]
+        whole = {number.key for number in mine if number.index is None}
+        whole |= {key for container, key in self._carried if container == id(group)}
+        parts = {(number.key, number.index) for number in mine}
+
+        def read() -> dict[str, Any]:
+            fixed = {key: value for key, value in group.items() if key not in whole}
+            for key in {key for key, index in parts if index is not None}:
+                fixed[key] = [value for i, value in enumerate(group[key]) if (key, i) not in parts]
+            fixed["params"] = [*group["params"]]
+            return fixed
+
+        return read
+
+    def _flags(self) -> list[Any]:
+        """Tensors' own settings."""
+        with without_functions():
+            return [*map(FLAGS, self._tensors)]
+
+
+def _is_unread(value: Any) -> bool:
+    """Whether a value holds what is not compared."""
+    return is_long_file(value) or (not isinstance(value, PLAIN) and is_unread(value))
+
+
+def _is_read_with(path: str, snapshot: Snapshot) -> bool:
+    """Whether the object with an attribute is compared with all that is in it."""
+    return f"{path.rpartition('.')[0]}'s content" in snapshot.leaves
+
+
+def _value(number: Hyperparameter) -> Any:
+    return number.held(number.optimizer.param_groups)
+
+
+def _is_immutable(number: Hyperparameter) -> bool:
+    """Whether it is replaced in its group wherever it changes."""
+    group = number.optimizer.param_groups[number.group]
+    return number.index is None or (type(group[number.key]) is tuple and isinstance(_value(number), PLAIN))
+
+
+def _are_alike(container: Any, other: Any) -> bool:
+    """Whether two containers hold the same, in the same order."""
+    return bool(container == other) and (not isinstance(container, dict) or [*container] == [*other])
+
+
+def _containers(value: Any) -> list[Any]:
+    """What holds the values of an object, to be compared at once."""
+    if isinstance(value, torch.nn.Module):
+        return [vars(value), value._parameters, value._buffers, value._modules]
+    if isinstance(value, torch.optim.Optimizer):
+        return [vars(value)]
+    if isinstance(value, collections.UserDict):
+        return [value.data]
+    return [value] if isinstance(value, CONTAINERS) else []
+
+
+def _holder(read: Any) -> int:
+    """The container of an entry that is read, by identity."""
+    return id(read.container) if isinstance(read, Entry) else 0
+
+
+def _is_object(value: Any) -> bool:
+    """Whether it is an object with attributes that is not compared in another way."""
+    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
+    is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
+    return is_followed and isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """What Python sees of a tensor without its values."""
+    with without_functions():
+        return tuple(tensor.shape), tensor.dtype, tensor.stride()
+
+
+def _is_read_whole(class_: type) -> bool:
+    """Whether a library's code, or this package's, reads its objects' attributes, which the user's does not name."""
+    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base)]
+    return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
+
+
+def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
+    """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
+    return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}

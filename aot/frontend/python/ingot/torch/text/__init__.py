@@ -1,0 +1,1 @@
+"""ATen ops as StableHLO's text: the table of ops, in ``aten``, and what writes a graph by it."""

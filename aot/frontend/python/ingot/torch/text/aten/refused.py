@@ -1,0 +1,36 @@
+"""Ops that cannot be written: why, and what to do instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingot.stablehlo import Value
+from ingot.torch.text.lowering import Lowering, Rule, aten
+
+SPECTRUM = "how many rounds it takes depends on the values"
+BEFORE = "compute it before the program, and pass it as an argument"
+
+REFUSED = {
+    "grid_sampler_3d.default": ("volumes have no rule", "sample images"),
+    "linalg_eig.default": (SPECTRUM, BEFORE),
+    "linalg_eigvals.default": (SPECTRUM, BEFORE),
+    "linalg_lstsq.default": ("its rank depends on the values", "use torch.linalg.qr or torch.linalg.pinv"),
+    "linalg_matrix_exp.default": ("how many terms it takes depends on the values", "sum as many terms as are needed"),
+    "_sparse_coo_tensor_with_dims_and_tensors.default": (
+        "a program's tensors are dense",
+        "take sparse=False, or give the whole step to ingot.torch.compile, which takes sparse gradients of embeddings",
+    ),
+    "poisson.default": ("how many random numbers it takes depends on the values", "use the normal approximation"),
+    "_standard_gamma.default": ("how many random numbers it takes depends on the values", BEFORE),
+}
+
+
+def _refusal(overload: str, why: str, instead: str) -> Rule:
+    def refuse(e: Lowering, *_: Any, **__: Any) -> Value:
+        raise e.refuse(f"aten.{overload} is not supported: {why}", instead)
+
+    return refuse
+
+
+for _overload, (_why, _instead) in REFUSED.items():
+    aten(_overload)(_refusal(_overload, _why, _instead))

@@ -1,0 +1,70 @@
+"""Which ATen ops are taken apart before they are written: all that PyTorch can and that have no row in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table, get_decompositions
+
+from ingot.torch.text.lowering import TABLE, overload_name
+
+Decompositions = dict[Any, Callable[..., Any]]
+
+
+@cache
+def decompositions() -> Decompositions:
+    """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
+    own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
+    every = {**own, **_core_aten_decompositions_post_autograd(), **_lists_apart()}
+    return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
+
+
+def is_composite(op: Any) -> bool:
+    """Whether PyTorch makes an op of others for every tensor."""
+    is_op = isinstance(op, torch._ops.OpOverload)
+    return is_op and torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+
+
+@cache
+def first_decompositions() -> Decompositions:
+    """Those of ops whose schema does not say that they write their arguments: normalisation's running statistics."""
+    found: Decompositions = get_decompositions([torch.ops.aten.native_batch_norm])
+    return found
+
+
+# What ops of lists are called where the op of one tensor has another name.
+OF_ONE_TENSOR = {"norm": "linalg_vector_norm"}
+# What the op of one tensor calls the argument that ops of lists have after its positional ones.
+BY_NAME = {"addcmul": "value", "addcdiv": "value"}
+
+
+def _lists_apart() -> Decompositions:
+    """``_foreach_mul`` and its like: the op of each tensor, one after the other."""
+    found: Decompositions = {}
+    for full_name in torch._C._dispatch_get_all_op_names():
+        name, _, overload = full_name.removeprefix("aten::").partition(".")
+        short = name.removeprefix("_foreach_")
+        one = getattr(torch.ops.aten, OF_ONE_TENSOR.get(short, short), None)
+        if short != name and not name.endswith("_") and "out" not in overload and one is not None:
+            found[getattr(getattr(torch.ops.aten, name), overload or "default")] = _for_each(one, BY_NAME.get(short))
+    return found
+
+
+def _for_each(one: Callable[..., Any], last: str | None) -> Callable[..., Any]:
+    def decomposition(*args: Any, **kwargs: Any) -> list[Any]:
+        lists, count = args, len(args[0])
+        if last and len(args) > 3:
+            lists, kwargs = args[:3], {last: args[3]}
+
+        def made(i: int) -> Any:
+            def of(given: Any) -> Any:
+                return given[i] if isinstance(given, (list, tuple)) else given
+
+            return one(*map(of, lists), **{name: of(x) for name, x in kwargs.items()})
+
+        return [made(i) for i in range(count)]
+
+    return decomposition

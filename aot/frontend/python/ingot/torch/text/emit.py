@@ -1,0 +1,333 @@
+"""From a functional graph of ATen ops to StableHLO: one function of the table for each node."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import composite_of, draw_of, only_trace_errors, place_of
+from ingot.torch.text.dtypes import dtype_name, type_of
+from ingot.torch.text.loops import Loop, loops_apart
+from ingot.torch.text.lowering import TABLE, Lowering, overload_name
+from ingot.torch.text.scalars import SCALAR_OPS, TRUTH
+
+HELD = "guards_hold"  # an output of a program that is guarded: whether what it was traced for is so
+
+# State of random ops: what keys them, and how many steps there were.
+SEED, STEP = "rng.seed", "rng.step"
+
+
+class Decompositions:
+    """Private functions, what composites are made of; equal ones are one."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._names: dict[tuple[str, str], str] = {}
+
+    def add(self, composite: str, arguments: Sequence[Value], body: Lowering, results: Sequence[Value]) -> str:
+        """The name of the function with that body."""
+        takes, gives = [(value, None) for value in arguments], [(value, None) for value in results]
+        same = (composite, function_text("", takes, body, gives))
+        if same not in self._names:
+            self._names[same] = f"{composite.rpartition('.')[2]}_{len(self.texts)}"
+            self.texts.append(function_text(f"private @{self._names[same]}", takes, body, gives))
+        return self._names[same]
+
+
+class Emitter:
+    """Writes a graph's nodes in order."""
+
+    def __init__(
+        self, graph: torch.fx.GraphModule, decompositions: Decompositions, lowering: Lowering | None = None
+    ) -> None:
+        self.graph = graph
+        self.decompositions = decompositions
+        self.lowering = lowering or Lowering()
+        self.values: dict[torch.fx.Node, Any] = {}
+
+    def run(self, results: Sequence[torch.fx.Node] | None = None) -> None:
+        """Writes every op, or those that some results need."""
+        nodes = self.graph.graph.nodes if results is None else _needed(results)
+        for node in nodes:
+            if node.op == "get_attr" and node not in self.values:
+                self.values[node] = self._captured(getattr(self.graph, str(node.target)))
+        self._write_all([node for node in nodes if node.op == "call_function"])
+
+    def _write_all(self, ops: Sequence[torch.fx.Node]) -> None:
+        for part in loops_apart(ops):
+            if isinstance(part, Loop):
+                self._write_loop(part)
+                continue
+            for composite, nodes in stretches(part):
+                if all(node in self.values for node in nodes):
+                    continue
+                if composite:
+                    self._write_composite(composite, nodes)
+                else:
+                    self._write(nodes)
+
+    def _write_loop(self, loop: Loop) -> None:
+        if loop.end in self.values:
+            return
+        loop.refuse_effects()
+        known, starts = self.values, [self.values[node] for node in loop.begin.args[0]]
+
+        def write(results: Sequence[torch.fx.Node], carried: Sequence[Value]) -> list[Value]:
+            self.values = {**known, loop.begin: carried}
+            needed = {*_needed(results)}
+            self._write_all([node for node in loop.inside if node in needed])
+            return [self.values[node] for node in results]
+
+        regions = [functools.partial(write, results) for results in ([loop.goes_on], loop.results)]
+        made = self.lowering.while_loop(starts, *regions)
+        self.values = {**known, loop.end: made}
+
+    def _write(self, nodes: Sequence[torch.fx.Node]) -> None:
+        for node in nodes:
+            self.lowering.place = place_of(node)
+            self.lowering.draw_for(*draw_of(node))
+            try:
+                with only_trace_errors():
+                    self.values[node] = self._call(node)
+            except TraceError as error:
+                raise error.at(self.lowering.place) from error.__cause__
+
+    def _write_composite(self, name: str, nodes: Sequence[torch.fx.Node]) -> None:
+        """Writes nodes into a function of their own, and here a composite that stands for it."""
+        inside = set(nodes)
+        read = [n for n in dict.fromkeys(n for node in nodes for n in node.all_input_nodes) if n not in inside]
+        made = [node for node in nodes if not inside.issuperset(node.users)]
+        body = Emitter(self.graph, self.decompositions)
+        body.lowering.is_located = False
+        operands = _values([self.values[node] for node in read])
+        arguments = [body.lowering.argument(value.type) for value in operands]
+        body.values = dict(zip(read, _replaced([self.values[n] for n in read], operands, arguments), strict=True))
+        body._write(nodes)
+        if body.lowering.random:
+            operands += self.lowering.random_state()
+            arguments += body.lowering.random
+        inner = [body.values[node] for node in made]
+        results = _values(inner)
+        callee = self.decompositions.add(name, arguments, body.lowering, results)
+        self.lowering.place = place_of(nodes[0])
+        outer = self.lowering.composite(name, callee, operands, [value.type for value in results])
+        self.values |= zip(made, _replaced(inner, results, outer), strict=True)
+
+    def _call(self, node: torch.fx.Node) -> Any:
+        args = torch.fx.map_arg(node.args, self.values.__getitem__)
+        kwargs = torch.fx.map_arg(node.kwargs, self.values.__getitem__)
+        if node.target is operator.getitem:
+            return args[0][args[1]]
+        if node.target in SCALAR_OPS:
+            return SCALAR_OPS[node.target](self.lowering, *args)
+        name = overload_name(node.target)
+        rule = TABLE.get(name)
+        if rule is None and not node.all_input_nodes and is_repeatable(node.target):
+            return self._captured(node.target(*node.args, **node.kwargs))
+        if rule is None:
+            raise TraceError(
+                f"aten.{name} has no row in the table of ops",
+                self.lowering.place,
+                "write what it does with other functions of torch, or add a row in ingot/torch/aten",
+            )
+        made = node.meta.get("val")
+        self.lowering.results = tuple(map(_type, made)) if isinstance(made, (tuple, list)) else (_type(made),)
+        first = next((n.meta.get("val") for n in node.all_input_nodes), None)
+        if isinstance(first, torch.Tensor):
+            self.lowering.strides, self.lowering.offset = first.stride(), first.storage_offset()
+        result = self.lowering.results[0]
+        if len(self.lowering.results) == 1 and result and 0 in result.shape:
+            return self.lowering.constant(0, result)
+        try:
+            value = rule(self.lowering, *args, **kwargs)
+        except TypeError as error:
+            if not _takes_computed_number(node):
+                raise
+            what = f"aten.{name} takes a number that Python computes in each call, and a program has it fixed"
+            raise TraceError(what, fix="index by a tensor of such numbers, x[torch.arange(3) + n]") from error
+        if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
+            raise TraceError(
+                f"aten.{name} gave {value.type} where PyTorch gives {self.lowering.results[0]}", self.lowering.place
+            )
+        return value
+
+    def _captured(self, tensor: torch.Tensor) -> Value:
+        constant = getattr(tensor, "constant", None)
+        held = constant if constant is not None else tensor
+        real = held.detach().clone(memory_format=torch.contiguous_format)  # NumPy would keep its own from growing
+        if real.dtype is torch.bfloat16:
+            return self.lowering.convert(self.lowering.dense(real.float().numpy(), "f32"), "bf16")
+        return self.lowering.dense(real.numpy(), dtype_name(real.dtype))
+
+
+def _takes_computed_number(node: torch.fx.Node) -> bool:
+    """Whether a program computes a number that an op takes."""
+    return any(isinstance(read.meta.get("val"), torch.SymInt | torch.SymFloat) for read in node.all_input_nodes)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A graph, and the choices that lead to it; what they are made by follows its results.
+
+    Where it is guarded, its last result says whether it is right; where not, the state stays as it is.
+    """
+
+    graph: torch.fx.GraphModule
+    choices: tuple[bool, ...] = ()
+    is_guarded: bool = False
+
+    @property
+    def placeholders(self) -> list[torch.fx.Node]:
+        """The graph's arguments."""
+        return [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+
+    @property
+    def returned(self) -> list[torch.fx.Node]:
+        """The graph's results, and the predicates of its choices."""
+        (returned,) = self.graph.graph.output_node().args
+        return list(returned)
+
+
+class Ways:
+    """Writes the ways of a program: one, or a tree of branches."""
+
+    def __init__(self, ways: Sequence[Way], arguments: Sequence[Port], results: Sequence[Port]) -> None:
+        self.lowering = Lowering()
+        self.decompositions = Decompositions()
+        self._emitters = {way: Emitter(way.graph, self.decompositions, self.lowering) for way in ways}
+        self._returned = {way: way.returned for way in ways}
+        self._arguments, self._results = arguments, results
+        self._are_guarded = any(way.is_guarded for way in ways)
+        self._kept = self._changed()
+        # State that is left as it was where a guard does not hold.
+        self._left = {results[i].name for i in self._kept if results[i].is_state} if self._are_guarded else set()
+
+    def arguments(self) -> list[tuple[Value, Port]]:
+        """Makes the placeholders arguments, in order; state that nothing reads is none."""
+        written = []
+        for port, *nodes in zip(self._arguments, *(way.placeholders for way in self._emitters), strict=True):
+            if port.is_state and port.name not in self._left and not any(node.users for node in nodes):
+                continue
+            value = self.lowering.argument(type_of(nodes[0].meta["val"]))
+            for emitter, node in zip(self._emitters.values(), nodes, strict=True):
+                emitter.values[node] = value
+            written.append((value, port))
+        return written
+
+    def _changed(self) -> list[int]:
+        """Which results are not state that stays as it was."""
+        found = {way: dict(zip(way.placeholders, self._arguments, strict=True)) for way in self._emitters}
+        return [
+            i
+            for i, port in enumerate(self._results)
+            if any(not port.is_state or found[way].get(nodes[i]) is not port for way, nodes in self._returned.items())
+        ]
+
+    def run(self) -> list[tuple[Value, Port]]:
+        """Writes every op; gives the results, without state that stays as it was."""
+        kept = self._kept
+        values = self._write([*self._emitters], 0, kept)
+        ports = [*(self._results[i] for i in kept), *([Port(HELD)] if self._are_guarded else [])]
+        return list(zip(values, ports, strict=True))
+
+    def _write(self, ways: list[Way], depth: int, kept: Sequence[int]) -> Sequence[Value]:
+        """Writes ways that made the same choices up to a depth."""
+        emitter, returned = self._emitters[ways[0]], self._returned[ways[0]]
+        if len(ways) == 1:
+            return self._write_guarded(ways[0], kept) if self._are_guarded else self._write_way(ways[0], kept)
+        sides = [[way for way in ways if way.choices[depth : depth + 1] == (side,)] for side in (False, True)]
+        if not all(sides):  # the other way only raises
+            return self._write(ways, depth + 1, kept)
+        predicate = returned[len(self._results) + depth]
+        emitter.run([predicate])
+        branches = [functools.partial(self._write, side, depth + 1, kept) for side in sides]
+        types = [type_of(returned[i].meta["val"]) for i in kept] + [TRUTH] * self._are_guarded
+        return self.lowering.case(self.lowering.convert(emitter.values[predicate], "i32"), types, branches)
+
+    def _write_way(self, way: Way, kept: Sequence[int]) -> list[Value]:
+        emitter = self._emitters[way]
+        emitter.run()
+        return [emitter.values[self._returned[way][i]] for i in kept]
+
+    def _write_guarded(self, way: Way, kept: Sequence[int]) -> Sequence[Value]:
+        """Writes a way that is gone only where its guard holds, and whether it does."""
+        if not way.is_guarded:
+            return [*self._write_way(way, kept), self.lowering.constant(True, TRUTH)]
+        emitter, returned = self._emitters[way], self._returned[way]
+        emitter.run([returned[-1]])
+        held = emitter.values[returned[-1]]
+        found = zip(self._arguments, way.placeholders, strict=True)
+        before = {port.name: emitter.values[node] for port, node in found if node in emitter.values}
+        types = [type_of(returned[i].meta["val"]) for i in kept]
+
+        def stay() -> list[Value]:
+            return [
+                before[self._results[i].name] if self._results[i].is_state else self.lowering.constant(0, type_)
+                for i, type_ in zip(kept, types, strict=True)
+            ]
+
+        branches = [stay, lambda: self._write_way(way, kept)]
+        return [*self.lowering.case(self.lowering.convert(held, "i32"), types, branches), held]
+
+
+def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Sequence[Port]) -> tuple[str, bool]:
+    """The text of a module whose main function goes one of some ways, and whether it reads the random state."""
+    written = Ways(ways, arguments, results)
+    takes = written.arguments()
+    gives = written.run()
+    lowering = written.lowering
+    if lowering.random:
+        seed, step = lowering.random
+        takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
+        held = next((value for value, port in gives if port.name == HELD), None)
+        made = lowering.convert(held, step.type.dtype) if held else lowering.constant(1, step.type)
+        gives.append((lowering.binary("add", step, made), Port(STEP, is_state=True)))
+    main = function_text("public @main", takes, lowering, gives)
+    return module_text(name, [main, *written.decompositions.texts]), lowering.random is not None
+
+
+def stretches(ops: Iterable[torch.fx.Node]) -> Iterator[tuple[str, list[torch.fx.Node]]]:
+    """The ops in order, those of one composite together with its name; others, and such as lie apart, without one."""
+    groups = [(composite, list(nodes)) for composite, nodes in groupby(ops, composite_of)]
+    count = Counter(composite for composite, _ in groups)
+    for composite, nodes in groups:
+        yield composite[0] if composite and count[composite] == 1 else "", nodes
+
+
+def _needed(results: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
+    """The nodes that some need, and they themselves, in order."""
+    needed, waiting = set(results), [*results]
+    while waiting:
+        inner = [node for node in waiting.pop().all_input_nodes if node not in needed]
+        needed.update(inner)
+        waiting += inner
+    return [node for node in results[0].graph.nodes if node in needed]
+
+
+def _values(tree: Any) -> list[Value]:
+    """The values in a tree, each once."""
+    return list(dict.fromkeys(leaf for leaf in tree_leaves(tree) if isinstance(leaf, Value)))
+
+
+def _replaced(tree: Any, old: Sequence[Value], new: Sequence[Value]) -> Any:
+    """A tree with other values."""
+    return tree_map_only(Value, dict(zip(old, new, strict=True)).__getitem__, tree)
+
+
+def is_repeatable(op: Any) -> bool:
+    """Whether an op makes the same of the same arguments: it draws no random numbers."""
+    return isinstance(op, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded not in op.tags
+
+
+def _type(made: Any) -> TensorType | None:
+    return type_of(made) if isinstance(made, torch.Tensor) else None

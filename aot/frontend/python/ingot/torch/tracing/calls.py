@@ -1,0 +1,268 @@
+"""A function's call, and the one that follows it, on stand-ins for state and arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.optim.lr_scheduler import LRScheduler
+from torch.utils import _pytree as pytree
+
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import Places
+from ingot.torch.base.torch_internals import hooks_of, hooks_of_all
+from ingot.torch.numbers.choices import Choices
+from ingot.torch.numbers.keys import one_key
+from ingot.torch.optimizers.hyperparameters import Hyperparameter
+from ingot.torch.optimizers.schedules import Schedule
+from ingot.torch.python_state.aliases import refuse_arrays
+from ingot.torch.python_state.attributes import Attributes, OfArguments, attributes_of
+from ingot.torch.python_state.carried import Lent
+from ingot.torch.python_state.held import Entry, Held
+from ingot.torch.python_state.reach import users_functions
+from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
+from ingot.torch.python_state.snapshot import Snapshot
+from ingot.torch.tracing.gradients import gradients, left_gradients, start_with
+from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.lend import Exchange, lent
+from ingot.torch.tracing.returned import SharedMemory, shared_by
+from ingot.torch.tracing.selected import Selected, refusal
+from ingot.torch.tracing.state import State, counter_name
+
+RUN_BACKWARD = "_engine_run_backward"  # what all ways to compute gradients come to
+run_backward = getattr(torch.autograd, RUN_BACKWARD)
+
+Tensors = list[torch.Tensor]
+Named = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is traced: a function, and the state and numbers that it may change."""
+
+    function: Callable[..., Any]
+    example_args: Sequence[Any]
+    state: State
+    changeable: list[Hyperparameter]
+    schedules: Mapping[str, Schedule]
+    is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
+    said: set[str] = field(default_factory=set)  # warnings, each of which is given once
+    missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
+
+    def roots(self) -> list[Held]:
+        """Where everything that the function can reach in Python is reached from."""
+        is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
+        return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
+
+    def reached(self) -> list[Any]:
+        """The objects that it can reach, each once."""
+        return Snapshot(self.roots(), {}).reached()
+
+    def modules(self) -> list[dict[str, Any]]:
+        """The global variables of the user's functions that it can reach, of each module once."""
+        return [*{id(f.__globals__): f.__globals__ for f in users_functions(self.reached())}.values()]
+
+    def places(self) -> Snapshot:
+        """Everything in Python by its path, from models and optimizers where they hold it."""
+        function, *others = self.roots()
+        return Snapshot([*others, function], self.state.path_names)
+
+
+def owners(state: State) -> list[Held]:
+    """The models, optimizers and schedulers of a state, and the hooks and attributes of its tensors."""
+    return _roots(
+        {
+            **{name or "model": model for name, model in state.models.items()},
+            **state.optimizers,
+            **state.schedulers,
+            **{f"{name}'s hooks": hooks_of(tensor) for name, tensor in state.tensors.items()},
+            **attributes_of(state.tensors),
+        }
+    )
+
+
+def _roots(values: dict[str, Any]) -> list[Held]:
+    return [Held(path, value, Entry(values, path)) for path, value in values.items()]
+
+
+def _examples(subject: Subject) -> tuple[Tensors, Tensors, Tensors]:
+    """State, changeable numbers, and the tensors of the example arguments."""
+    return (
+        [*subject.state.tensors.values()],
+        [torch.tensor(h.default, dtype=torch.float64) for h in subject.changeable],
+        [x.detach() for x in pytree.tree_leaves(tuple(subject.example_args)) if isinstance(x, torch.Tensor)],
+    )
+
+
+def _apart(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of its own that lies in memory, and is read, as another does."""
+    apart = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    apart = torch._neg_view(apart) if tensor.is_neg() else apart
+    return apart.conj() if tensor.is_conj() else apart
+
+
+def examples(subject: Subject) -> Tensors:
+    """What the placeholders of a trace stand for."""
+    state, numbers, given = _examples(subject)
+    return [*state, *numbers, *given, *given]
+
+
+class Calls:
+    """Two calls of a function in a row, to be traced; the results of the first."""
+
+    def __init__(
+        self, subject: Subject, fakes: FakeTensorMode, places: Places, choices: Choices, watch: Watch | None
+    ) -> None:
+        self.subject = subject
+        self.repetition = Repetition()
+        self.outputs: Any = None
+        self.is_guarded = False
+        self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
+        self.used_gradients: list[str] = []  # which of them it adds to or reads before it clears them
+        self.kept_gradients = KeptGradients()
+        self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
+        self.computes_gradients = False
+        self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
+        self._choices = choices
+        self._fakes = fakes
+        self._places = places
+        self._watch = watch or (lambda _: nullcontext())
+        self._leaves, self._spec = pytree.tree_flatten(tuple(subject.example_args))
+        if any(isinstance(leaf, np.ndarray) for leaf in self._leaves):
+            raise TraceError("an example argument is a NumPy array", fix="give a tensor: torch.from_numpy(array)")
+        refuse_parameters(self._leaves, subject.state.tensors)
+        self._positions = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)]
+        self.asked = OfArguments([self._leaves[i] for i in self._positions])
+
+    def arguments(self) -> tuple[Tensors, Tensors, Tensors, Tensors]:
+        """State, changeable numbers, and the tensors of the example arguments, without values; the last of each call.
+
+        So a tensor that the first call was given, and left somewhere, is not taken for what the second is given.
+        """
+
+        def fake(tensor: torch.Tensor) -> torch.Tensor:
+            return self._fakes.from_tensor(tensor, static_shapes=True)
+
+        state, numbers, given = _examples(self.subject)
+        return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)], [fake(_apart(x)) for x in given]
+
+    def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors, next_inputs: Tensors) -> Tensors:
+        """Both calls; the outputs of each, the state after it, and what was chosen by."""
+        subject, state = self.subject, self.subject.state
+        numbers = {
+            h.name: self._number(t, h.default, is_zero_at_times=h.key == "lr" or not subject.is_guarded)
+            for h, t in zip(subject.changeable, numbers_in, strict=True)
+        }
+        stand_ins = dict(zip(state.tensors, state_in, strict=True))
+        given, given_next = ({f"input {i}": x for i, x in enumerate(tensors)} for tensors in (inputs, next_inputs))
+        results: Tensors = []
+        with (
+            one_key(state.tensors, stand_ins),
+            lent(state, stand_ins, numbers, subject.changeable) as read,
+            self._places,
+            ExitStack() as running,
+        ):
+            running.enter_context(Exchange(state, stand_ins))
+            attributes = Attributes(state.tensors, stand_ins)
+            for name, schedule in subject.schedules.items():
+                start = stand_ins[counter_name(name)]
+                running.enter_context(schedule.lent(start, self._number))
+            given_gradients = running.enter_context(gradients(state, stand_ins, subject.missing))
+            names = {id(tensor): name for name, tensor in stand_ins.items()}
+            for number in state.numbers.values():
+                running.callback(number.set, number.get())
+            carried = {number.place for number in state.numbers.values()}
+            before = Snapshot(subject.roots(), names, carried)
+            self._places.paths = before.computed
+            refuse_arrays(before.held(), state.tensors)
+            self.repetition.mark(before, stand_ins | given | self._scheduled())
+            with self._watch(before):
+                found = stand_ins
+                for call in range(2):
+                    numbers_lent = Lent(state.numbers, found)
+                    self._choices.begin(numbers_lent.symbols.values())
+                    self._places.begin_call()
+                    self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
+                    outputs = self._call((inputs, next_inputs)[call])
+                    left = [*attributes.left(), *(f"an argument's {name}" for name in self.asked.left)]
+                    found = read() | given_gradients.read() | self._counters() | numbers_lent.read()
+                    results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
+                    results += [found[name].detach() for name in state.tensors]
+                    results += self._choices.predicates
+                    results += (held := self._choices.held())
+                    self.is_guarded = bool(held)
+                    scheduled = self._scheduled()
+                    own = [*numbers.values(), *scheduled.values()]
+                    self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given_next | scheduled, own)
+                    if call == 0:
+                        self.outputs = outputs
+                        self.repetition.unset += left
+                        self.gradients, self.used_gradients = left_gradients(state, stand_ins), given_gradients.used()
+                        self.kept_gradients = given_gradients.kept()
+                        self.argument_gradients = [
+                            i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
+                        ]
+                        self.shared = shared_by(outputs, stand_ins, inputs)
+                        refuse_shared_memory({name: found[name] for name in state.tensors})
+                        start_with(stand_ins, found, subject.missing)
+        self._places.refuse_repeated_draws()
+        return results
+
+    def _call(self, inputs: Tensors) -> Any:
+        flat = list(self._leaves)
+        for i, value in zip(self._positions, inputs, strict=True):
+            flat[i] = value
+        for i, value in zip(self._positions, inputs, strict=True):
+            if self._leaves[i].requires_grad:
+                value.requires_grad_()
+        with self.asked.noted(inputs), patch.object(torch.autograd, RUN_BACKWARD, self._run_backward):
+            returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
+        if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
+            raise refusal("who gets it", *selected)
+        return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
+
+    def _run_backward(self, *args: Any, **kwargs: Any) -> Any:
+        self.computes_gradients = True
+        return run_backward(*args, **kwargs)
+
+    def _counters(self) -> Named:
+        return {counter_name(name): s.scheduler.last_epoch for name, s in self.subject.schedules.items()}
+
+    def _scheduled(self) -> Named:
+        moved = [number for schedule in self.subject.schedules.values() for number in schedule.moved]
+        return {number.name: number.held(number.optimizer.param_groups) for number in moved}
+
+    def _number(self, tensor: torch.Tensor, value: float, is_zero_at_times: bool = False) -> Any:
+        """A changeable number for Python: arithmetic with it is traced, comparisons answer as for its value."""
+        number = tensor.item()
+        shape_env = self._fakes.shape_env
+        assert shape_env is not None
+        shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
+        self._choices.take(number, is_zero_at_times)
+        return number
+
+
+def refuse_parameters(arguments: Sequence[Any], state: Named) -> None:
+    """Raises TraceError for an argument that is a parameter, whose gradient a step would have of the argument."""
+    names = {id(tensor): name for name, tensor in state.items() if tensor.requires_grad}
+    if found := [names[id(argument)] for argument in arguments if id(argument) in names]:
+        raise TraceError(f"an argument is the parameter {found[0]!r}", fix="read the parameter in the function")
+
+
+def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:
+    return torch.scalar_tensor(number, dtype=torch.float64 if isinstance(number, torch.SymFloat) else torch.int64)
+
+
+def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A scheduler's method as it has it when it is called: its `step` is another while it is traced."""
+    owner = function.__self__ if inspect.ismethod(function) else None
+    return getattr(owner, function.__name__) if isinstance(owner, LRScheduler) else function

@@ -1,0 +1,110 @@
+"""What PyTorch must do otherwise while it is traced."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch._dynamo.config as dynamo_config
+from torch.fx import traceback as fx_traceback
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from ingot.torch.base.streams import counted_streams
+from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.numbers.checks import passing_checks
+from ingot.torch.tracing.state import Optimizers, State
+from ingot.torch.tracing.substitutes import substitutes
+
+# Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
+# every device.
+OPTIMIZER_NAMES: dict[str, Any] = {
+    "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
+}
+
+# It warns of every comparison with a changeable number.
+SHAPES_LOG = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+
+
+@contextmanager
+def tracing_settings(state: State, training: bool) -> Iterator[None]:
+    """What PyTorch must do otherwise while it is traced.
+
+    Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
+    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; anomalies are not looked for; and
+    optimizers find OPTIMIZER_NAMES, all of torch what substitutes its functions.
+    """
+    with ExitStack() as undo:
+        undo.enter_context(fx_traceback.preserve_node_meta())
+        undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
+        undo.enter_context(passing_checks())
+        undo.enter_context(sdpa_kernel(SDPBackend.MATH))
+        undo.enter_context(said_to_compile(state.optimizers))
+        undo.enter_context(counted_streams())
+        undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
+        torch._C._set_mkldnn_enabled(False)
+        undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        undo.enter_context(in_mode(state, training))
+        undo.callback(SHAPES_LOG.setLevel, SHAPES_LOG.level)
+        SHAPES_LOG.setLevel(logging.ERROR)
+        undo.callback(torch.set_anomaly_enabled, torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+        torch.set_anomaly_enabled(False)
+        undo.enter_context(substitutes())
+        for optimizer in state.optimizers.values():
+            source = sys.modules[type(optimizer).step.__module__]
+            for name, traceable in OPTIMIZER_NAMES.items():
+                undo.enter_context(patch.object(source, name, traceable, create=True))
+        yield
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch.
+
+    It is not disabled, which a function may ask for.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def in_mode(state: State, training: bool) -> Iterator[None]:
+    """Where not `training`, models are in ``eval()``, then as before, and no gradients are computed."""
+    modes = [(module, module.training) for model in state.models.values() for module in model.modules()]
+    try:
+        with nullcontext() if training else torch.no_grad():
+            for module, mode in modes:
+                module.training = mode and training
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+@contextmanager
+def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
+    """torch.compiler.is_compiling() is true, so that libraries do not choose by the values in tensors.
+
+    It is false within optimizers, which would compute their corrections in the tensors' types instead of Python's.
+    """
+
+    def say(answer: bool) -> Callable[..., None]:
+        return lambda *_: setattr(torch.compiler, "_is_compiling_flag", answer)
+
+    with ExitStack() as undo:
+        undo.callback(say(torch.compiler._is_compiling_flag))
+        say(True)()
+        for optimizer in filter(has_hooks, optimizers.values()):
+            undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
+            undo.callback(optimizer.register_step_post_hook(say(True)).remove)
+        yield

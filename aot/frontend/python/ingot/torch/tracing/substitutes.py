@@ -1,0 +1,205 @@
+"""What torch finds in the place of its own functions while it is traced.
+
+Functions whose gradient is one op without a row are made of ops that have rows; none looks at tensors' values.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, TypeAlias
+from unittest.mock import patch
+
+import torch
+from torch._decomp.decompositions import grid_sampler_2d
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
+
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.function_modes import Replacing
+from ingot.torch.text.loops import while_loop
+
+Function: TypeAlias = Callable[..., Any]
+Lengths: TypeAlias = torch.Tensor | Sequence[int]
+
+NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
+MEAN, SUM = 1, 2
+
+
+def grid_sampler(
+    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> torch.Tensor:
+    """Images [n, c, h, w] sampled where a grid [n, h', w', 2] says."""
+    if x.dim() != 4:
+        raise TraceError("grid_sample of volumes is not supported", fix="sample images, of shape [n, c, h, w]")
+    sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
+    return sampled
+
+
+def ctc_loss(
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int = 0,
+    reduction: int = MEAN,
+    zero_infinity: bool = False,
+) -> torch.Tensor:
+    """Minus the log-likelihood of labels [n, s], or [s], under log_probs [t, n, classes], or [t, classes].
+
+    Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", ICML 2006: the likelihood of
+    all paths that end at each of the labels with blanks between them, step by step.
+    """
+    is_single = log_probs.dim() == 2
+    if is_single:
+        log_probs, targets = log_probs.unsqueeze(1), targets.unsqueeze(0)
+    if targets.dim() != 2:
+        raise TraceError("ctc_loss of concatenated targets is not supported", fix="pad them to [n, s]")
+    given, wanted = (torch.as_tensor(lengths).reshape(-1).long() for lengths in (input_lengths, target_lengths))
+    count, labels = targets.shape
+    states = torch.stack([torch.full_like(targets, blank), targets], 2).reshape(count, 2 * labels)
+    states = torch.nn.functional.pad(states, (0, 1), value=blank).long()
+    skips = torch.nn.functional.pad((states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank), (2, 0))
+    emitted = log_probs.gather(2, states.expand(log_probs.shape[0], -1, -1))
+    paths = torch.where(torch.arange(2 * labels + 1) < 2, emitted[0], NEVER)
+    for t in range(1, log_probs.shape[0]):
+        one, two = (torch.nn.functional.pad(paths, (k, 0), value=NEVER)[:, :-k] for k in (1, 2))
+        ways = torch.stack([paths, one, torch.where(skips, two, NEVER)])
+        paths = torch.where((t < given)[:, None], ways.logsumexp(0) + emitted[t], paths)
+    ends = torch.stack([2 * wanted, (2 * wanted - 1).clamp(min=0)], 1)
+    last = torch.where((torch.arange(2) == 0) | (wanted > 0)[:, None], paths.gather(1, ends), NEVER)
+    losses = -last.logsumexp(1)
+    losses = torch.where(losses > -NEVER / 2, 0.0 if zero_infinity else torch.inf, losses)
+    if reduction == MEAN:
+        return (losses / wanted.clamp(min=1)).mean()
+    return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
+
+
+def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
+    """A weight of embeddings whose rows that are read are made smaller in place where their norm is too large."""
+    numbers = indices.reshape(-1)
+    rows = weight.index_select(0, numbers)
+    norms = torch.linalg.vector_norm(rows, norm_type, 1, keepdim=True)
+    fitting = torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+    return weight.index_copy_(0, numbers, fitting)
+
+
+def one_hot(labels: torch.Tensor, num_classes: int = -1) -> Any:
+    """``functional.one_hot``, by a table of the classes, so that it is looked at that labels are within."""
+    if num_classes < 0:
+        return NotImplemented
+    classes = torch.arange(num_classes, device=labels.device)
+    found = classes.index_select(0, labels.reshape(-1)).reshape(labels.shape)
+    return (found.unsqueeze(-1) == classes).long()
+
+
+def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
+    """Whether a transformer's mask is causal, by what its caller says; of others the mask itself is used."""
+    return bool(is_causal)
+
+
+def cond(predicate: torch.Tensor, if_true: Function, if_false: Function, operands: Sequence[Any]) -> Any:
+    """One function or the other: both are traced, as of Python's ``if``."""
+    return if_true(*operands) if predicate else if_false(*operands)
+
+
+def run_at_once(function: Function, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+    """Calls an operator of control flow, which Dynamo would else compile by itself first."""
+    return function(*args, **(kwargs or {}))
+
+
+def moved(
+    module: torch.nn.Module, move: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True
+) -> torch.nn.Module:
+    """What ``module.to(...)`` and its like leave, where its tensors are so already."""
+    for tensor in (*module.parameters(recurse), *module.buffers(recurse)):
+        made = move(tensor)
+        if (made.dtype, made.device) != (tensor.dtype, tensor.device):
+            raise TraceError(
+                f"a module's tensors become {made.dtype} on {made.device}, and were {tensor.dtype} on {tensor.device}",
+                fix="convert the module before it is traced",
+            )
+    return module
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Anomaly detection raises for a gradient that is not a number: while a function is traced there are no values."""
+
+
+def tensor(data: Any, *, dtype: torch.dtype | None = None, requires_grad: bool = False, **_: Any) -> Any:
+    """``torch.tensor(data)``, where some of its numbers are computed by the program, or are tensors without values."""
+    leaves = pytree.tree_leaves(data) if isinstance(data, list | tuple) else [data]
+    if not any(isinstance(leaf, FakeTensor | torch.SymFloat | torch.SymInt) for leaf in leaves):
+        return NotImplemented
+    together = dtype or functools.reduce(torch.promote_types, map(_type_of, leaves))
+
+    def put(value: Any) -> torch.Tensor:
+        if isinstance(value, list | tuple):
+            return torch.stack([put(element) for element in value])
+        return value.to(together) if isinstance(value, torch.Tensor) else torch.scalar_tensor(value, dtype=together)
+
+    return put(data).detach().clone().requires_grad_(requires_grad)
+
+
+def _type_of(number: Any) -> torch.dtype:
+    """The type of a tensor of a number."""
+    if isinstance(number, torch.Tensor):
+        return number.dtype
+    like = 1.0 if isinstance(number, torch.SymFloat) else 1 if isinstance(number, torch.SymInt) else number
+    return torch.as_tensor(like).dtype
+
+
+def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> Any:
+    """The Python function that TorchScript compiled, whose ops are seen."""
+    source = getattr(script, "_torchdynamo_inline", None)
+    return source(*args, **kwargs) if source else NotImplemented
+
+
+COND, LOOP, CONTROL_FLOW = (
+    import_module(f"torch._higher_order_ops.{name}") for name in ("cond", "while_loop", "utils")
+)
+
+# Where torch's own modules look functions up, and what they find. A substitute that gives NotImplemented leaves its
+# arguments to the function in whose place it is.
+SUBSTITUTES: dict[tuple[Any, str], Function] = {
+    (COND, "cond_op"): cond,
+    (CONTROL_FLOW, "_hop_compile_and_call"): run_at_once,
+    (LOOP, "while_loop_op"): while_loop,
+    (torch, "ctc_loss"): ctc_loss,
+    (torch, "embedding_renorm_"): embedding_renorm_,
+    (torch, "grid_sampler"): grid_sampler,
+    (torch, "set_anomaly_enabled"): set_anomaly_enabled,
+    (torch, "tensor"): tensor,
+    (torch.jit.ScriptFunction, "__call__"): run_source,
+    (torch.nn.Module, "_apply"): moved,
+    (torch.nn.functional, "one_hot"): one_hot,
+    (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
+}
+
+
+@contextmanager
+def substitutes() -> Iterator[None]:
+    """SUBSTITUTES stand for functions of torch, whoever calls them."""
+    with ExitStack() as undo:
+        by_original: dict[Any, Function] = {}
+        for (where, name), substitute in SUBSTITUTES.items():
+            original = getattr(where, name)
+            stands = _standing_for(original, substitute)
+            undo.enter_context(patch.object(where, name, stands))
+            if isinstance(original, Hashable):
+                by_original[original] = stands
+        undo.enter_context(Replacing(by_original))
+        yield
+
+
+def _standing_for(original: Function, substitute: Function) -> Function:
+    """The substitute, or the original where that gives NotImplemented."""
+
+    @functools.wraps(original)
+    def substituted(*args: Any, **kwargs: Any) -> Any:
+        made = substitute(*args, **kwargs)
+        return original(*args, **kwargs) if made is NotImplemented else made
+
+    return substituted
