@@ -95,7 +95,12 @@ std::string onnx_graph(const std::string& name, const OnnxGraph& graph) {
   return attribute(name, 5, [&](pbf_writer& w) { w.add_message(6, graph.bytes()); });
 }
 
+std::string onnx_tensor_value(const std::string& name, const std::string& tensor) {
+  return attribute(name, 4, [&](pbf_writer& w) { w.add_message(5, tensor); });
+}
+
 std::string raw_floats(const std::vector<float>& values) { return raw_bytes(values); }
+std::string raw_doubles(const std::vector<double>& values) { return raw_bytes(values); }
 
 std::string onnx_tensor(const std::string& name, int64_t data_type, const std::vector<int64_t>& dims,
                         const std::string& raw) {
@@ -182,10 +187,11 @@ std::string onnx_model(const OnnxGraph& graph, int64_t opset, const std::vector<
     w.add_int64(1, 9);
     w.add_message(7, graph.bytes());
     w.add_message(8, message([&](pbf_writer& import) { import.add_int64(2, opset); }));
-    for (const char* domain : {"local", "com.microsoft", "ai.onnx.ml"}) {
+    constexpr std::pair<const char*, int64_t> domains[] = {{"local", 1}, {"com.microsoft", 1}, {"ai.onnx.ml", 3}};
+    for (const auto& [domain, version] : domains) {
       w.add_message(8, message([&](pbf_writer& import) {
                       import.add_string(1, domain);
-                      import.add_int64(2, 1);
+                      import.add_int64(2, version);
                     }));
     }
     for (const std::string& function : functions) w.add_message(25, function);

@@ -9,7 +9,7 @@ namespace ingot {
 
 using OnnxNames = std::vector<std::string>;
 
-inline constexpr int64_t kF32 = 1, kI64 = 7, kString = 8;  // TensorProto.DataType
+inline constexpr int64_t kF32 = 1, kI64 = 7, kString = 8, kF64 = 11;  // TensorProto.DataType
 
 // AttributeProto messages.
 std::string onnx_integer(const std::string& name, int64_t value);
@@ -27,6 +27,8 @@ std::string onnx_external(const std::string& name, int64_t data_type, const std:
                           const std::vector<std::pair<std::string, std::string>>& where);
 
 std::string raw_floats(const std::vector<float>& values);  // as raw data of a tensor
+std::string raw_doubles(const std::vector<double>& values);
+std::string onnx_tensor_value(const std::string& name, const std::string& tensor);  // an attribute
 
 // A NodeProto message; `scopes` is what PyTorch's exporter says of where it comes from.
 std::string onnx_node(const std::string& op, const OnnxNames& inputs, const OnnxNames& outputs,

@@ -1,17 +1,10 @@
 // Ops of the domain ai.onnx.ml that scale features and multiply them by coefficients, as of scikit-learn's linear models.
 #include <fmt/format.h>
 
-#include "aot/frontend/onnx/node_args.h"
+#include "aot/frontend/onnx/classical_models.h"
 
 namespace ingot::onnx {
 namespace {
-
-// Rows of features, in f32; a vector is a row.
-Term features(NodeArgs& n) {
-  const Term x = converted(n.in(0), DType::kF32);
-  if (rank_of(x) != 1 && rank_of(x) != 2) n.fail("its input has rows of features: 1 or 2 dimensions");
-  return rank_of(x) == 1 ? unsqueeze(x, 0) : x;
-}
 
 // One number for each feature, or for all of them.
 Term by_feature(NodeArgs& n, std::string_view name, double otherwise, Term x) {
@@ -34,14 +27,6 @@ Term linear(NodeArgs& n, Term x, int64_t rows) {
   if (std::ssize(intercepts) != rows)
     n.fail(fmt::format("its attribute intercepts has {} numbers for {} results", intercepts.size(), rows));
   return y + broadcast(floats(n.b, {dtype_of(x), {rows}}, intercepts), y.shape());
-}
-
-Term transformed(NodeArgs& n, Term scores) {
-  const std::string name = n.text("post_transform", "NONE");
-  if (name == "NONE") return scores;
-  if (name == "LOGISTIC") return sigmoid(scores);
-  if (name == "SOFTMAX") return softmax(scores, rank_of(scores) - 1);
-  n.limit(fmt::format("its attribute post_transform is {}; NONE, LOGISTIC and SOFTMAX are known", name));
 }
 
 // What rows are divided by.
@@ -69,18 +54,15 @@ Items lower_normalizer(NodeArgs& n) {
 
 Items lower_linear_regressor(NodeArgs& n) { return transformed(n, linear(n, features(n), n.integer("targets", 1))); }
 
-// The label of the greatest score, the first of equal ones, and the scores.
+// The label of the greatest score, and the scores.
 Items lower_linear_classifier(NodeArgs& n) {
-  const std::vector<int64_t> labels = n.integers("classlabels_ints");
+  const std::vector<int64_t> labels = class_labels(n, "classlabels_ints");
   const auto classes = static_cast<int64_t>(labels.size());
-  if (n.has("classlabels_strings")) n.limit("its labels are strings; number the classes");
   const Term x = features(n);
   if (classes == 2 && std::ssize(n.numbers("coefficients")) == x.shape().back())
     n.limit("it has coefficients for one of its two classes; give them for both");
   const Term scores = linear(n, x, classes);
-  const Term winner = extremes(scores, 1, /*greatest=*/true).indices;
-  const Term label = take(integers(n.b, {DType::kI64, {classes}}, labels), winner, 0);
-  return {Item(label), Item(transformed(n, scores))};
+  return {Item(label_of_greatest(n, labels, scores)), Item(transformed(n, scores))};
 }
 
 }  // namespace ingot::onnx
