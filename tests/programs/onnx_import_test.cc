@@ -157,6 +157,28 @@ TEST_F(OnnxImport, AGivenIntegerDecidesABranch) {
   EXPECT_EQ(run(imported, {{"x", row({1, 2})}}), (std::vector<double>{-1, -2}));
 }
 
+// As of a model of two sample rates, which fits the sizes of one of them at a time.
+TEST_F(OnnxImport, ABranchThatDoesNotFitNamesWhatDecides) {
+  OnnxGraph then, otherwise;
+  then.node("Neg", {"x"}, {"a"});
+  then.output("a", kF32, {2});
+  otherwise.node("Add", {"x", "three"}, {"b"});
+  otherwise.output("b", kF32, {2});
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.input("rate", kI64, {});
+  graph.integers("wanted", {}, {16000});
+  graph.floats("three", {3}, {1, 2, 3});
+  graph.node("Equal", {"rate", "wanted"}, {"is_wanted"});
+  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", then), onnx_graph("else_branch", otherwise)});
+  graph.output("y", kF32, {2});
+  const std::string message = refused(graph);
+  EXPECT_NE(message.find("Add 'Add_node'"), std::string::npos) << message;
+  EXPECT_NE(message.find("one integer among the inputs decides, --shape NAME=VALUE gives it"), std::string::npos);
+  EXPECT_EQ(run(import(graph, 18, {.shapes = {{"rate", {16000}}}}), {{"x", row({1, 2})}}),
+            (std::vector<double>{-1, -2}));
+}
+
 TEST_F(OnnxImport, FunctionsAreInlinedWithTheirCallersAttributes) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});

@@ -36,6 +36,11 @@ Term scalar_of(NodeArgs& n, Term x) {
 
 }  // namespace
 
+// Said of what is wrong in a branch, or with both of them.
+constexpr const char* kUndecided =
+    "; a branch of If, of which only the running model knows whether it is taken: where one integer among the inputs "
+    "decides, --shape NAME=VALUE gives it";
+
 Items lower_if(NodeArgs& n) {
   const Graph &then = n.graph("then_branch"), &otherwise = n.graph("else_branch");
   if (const auto known = n.maybe_known(0))
@@ -43,14 +48,19 @@ Items lower_if(NodeArgs& n) {
   const Term condition = scalar_of(n, n.in(0));
   std::vector<std::unique_ptr<Block>> branches;
   for (const Graph* graph : {&then, &otherwise}) {
-    branches.push_back(
-        n.importer.region({}, [&](const Values&) { return tensors(n, n.importer.run_inner(*graph, {})); }));
+    branches.push_back(n.importer.region({}, [&](const Values&) {
+      try {
+        return tensors(n, n.importer.run_inner(*graph, {}));
+      } catch (const Error& error) {
+        throw Error(error.kind(), error.location(), error.message() + kUndecided);
+      }
+    }));
   }
   const Values &a = branches[0]->terminator()->operands, &b = branches[1]->terminator()->operands;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
     if (a[i]->type == b[i]->type) continue;
-    n.limit(fmt::format("its branches give {} and {} as output {}: which one is only known while it runs",
-                        to_string(a[i]->type), to_string(b[i]->type), i));
+    n.limit(fmt::format("its branches give {} and {} as output {}{}", to_string(a[i]->type), to_string(b[i]->type), i,
+                        kUndecided));
   }
   const Op* made = n.b.create(kIf, {condition}, {}, {}, std::move(branches));
   Items results;
