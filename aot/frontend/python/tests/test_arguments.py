@@ -112,18 +112,21 @@ def test_a_call_runs_little_python() -> None:
     step = stepping(apart, True)
     for _ in range(3):
         step(XS[0], YS)
-    calls = 0
+    calls: list[list[str]] = []
 
     def note(frame: Any, event: str, _: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
+        if event == "call":
+            calls[-1].append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
 
-    sys.setprofile(note)
-    try:
-        step(XS[1], YS)
-    finally:
-        sys.setprofile(None)
-    assert calls <= MOST_CALLS
+    for _ in range(5):  # collections of garbage run code in some
+        calls.append([])
+        sys.setprofile(note)
+        try:
+            step(XS[1], YS)
+        finally:
+            sys.setprofile(None)
+    fewest = min(calls, key=len)
+    assert len(fewest) <= MOST_CALLS, fewest
 
 
 def tree(draw: random.Random, depth: int = 0) -> Any:

@@ -35,6 +35,6 @@ def test_a_room_uses_only_rooms_before_it() -> None:
 def test_every_folder_is_a_room_that_says_what_is_in_it() -> None:
     folders = {folder.name for folder in DOOR.iterdir() if (folder / "__init__.py").exists()}
     assert folders == {*ROOMS, "lazy"}
-    readme = (DOOR.parents[1] / "README.md").read_text()
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
     for folder in folders:
         assert f"| `{folder}/` | " in readme, f"README.md's table of rooms lacks {folder}"
