@@ -13,7 +13,7 @@ ROOMS = ("base", "text", "python_state", "optimizers", "numbers", "tracing", "ju
 def _used(file: Path) -> set[str]:
     """The first names below ``ingot.torch`` of the modules that a file imports, wherever in it."""
     names = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{file}:{node.lineno}: import by the module's whole name"
             names |= {f"{node.module}.{name.name}" for name in node.names}
@@ -35,6 +35,6 @@ def test_a_room_uses_only_rooms_before_it() -> None:
 def test_every_folder_is_a_room_that_says_what_is_in_it() -> None:
     folders = {folder.name for folder in DOOR.iterdir() if (folder / "__init__.py").exists()}
     assert folders == {*ROOMS, "lazy"}
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     for folder in folders:
         assert f"| `{folder}/` | " in readme, f"README.md's table of rooms lacks {folder}"
