@@ -218,12 +218,13 @@ def own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "cache"))
     for name in ("TZ", "OF_TEST"):
         monkeypatch.setenv(name, "0")
-    level, draws = logging.getLogger().level, np.random.get_state()
+    level, draws, place = logging.getLogger().level, np.random.get_state(), locale.setlocale(locale.LC_CTYPE)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*(traced again|while the function is traced|of a test)")
         yield
     logging.getLogger().setLevel(level)
     np.random.set_state(draws)
+    locale.setlocale(locale.LC_CTYPE, place)
     monkeypatch.delenv("TZ")
     time.tzset()
 
