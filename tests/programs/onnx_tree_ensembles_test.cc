@@ -207,22 +207,26 @@ TEST_F(OnnxTreeEnsembles, DoublesAreCompared) {
   const auto doubles = [](const std::string& name, const std::vector<double>& values) {
     return onnx_tensor_value(name, onnx_tensor(name, kF64, {std::ssize(values)}, raw_doubles(values)));
   };
-  OnnxGraph graph;
-  graph.input("x", kF64, {2, 1});
-  graph.node("TreeEnsembleRegressor", {"x"}, {"y"},
-             {onnx_integers("nodes_treeids", {0, 0, 0}), onnx_integers("nodes_nodeids", {0, 1, 2}),
-              onnx_integers("nodes_featureids", {0, 0, 0}), onnx_texts("nodes_modes", {"BRANCH_LEQ", "LEAF", "LEAF"}),
-              onnx_integers("nodes_truenodeids", {1, 0, 0}), onnx_integers("nodes_falsenodeids", {2, 0, 0}),
-              doubles("nodes_values_as_tensor", {kThreshold, 0, 0}), onnx_integers("target_treeids", {0, 0}),
-              onnx_integers("target_nodeids", {1, 2}), onnx_integers("target_ids", {0, 0}),
-              doubles("target_weights_as_tensor", {3, 5}), onnx_integer("n_targets", 1)},
-             "ai.onnx.ml");
-  graph.output("y", kF32, {});
-  write_file(folder_.file("model.onnx"), onnx_model(graph, 18));
-  ReferenceExecutor executor;
-  const auto results = run_imported(onnx::import_model(folder_.file("model.onnx"), {}), executor,
-                                    {{"x", tensor_of_values({DType::kF64, {2, 1}}, {kThreshold, kAbove})}});
-  EXPECT_EQ(results.at("y").f, (std::vector<double>{3, 5}));
+  const auto leaves_of = [&](const Shape& shape, const std::vector<double>& x) {
+    OnnxGraph graph;
+    graph.input("x", kF64, shape);
+    graph.node("TreeEnsembleRegressor", {"x"}, {"y"},
+               {onnx_integers("nodes_treeids", {0, 0, 0}), onnx_integers("nodes_nodeids", {0, 1, 2}),
+                onnx_integers("nodes_featureids", {0, 0, 0}), onnx_texts("nodes_modes", {"BRANCH_LEQ", "LEAF", "LEAF"}),
+                onnx_integers("nodes_truenodeids", {1, 0, 0}), onnx_integers("nodes_falsenodeids", {2, 0, 0}),
+                doubles("nodes_values_as_tensor", {kThreshold, 0, 0}), onnx_integers("target_treeids", {0, 0}),
+                onnx_integers("target_nodeids", {1, 2}), onnx_integers("target_ids", {0, 0}),
+                doubles("target_weights_as_tensor", {3, 5}), onnx_integer("n_targets", 1)},
+               "ai.onnx.ml");
+    graph.output("y", kF32, {});
+    write_file(folder_.file("model.onnx"), onnx_model(graph, 18));
+    ReferenceExecutor executor;
+    const auto results = run_imported(onnx::import_model(folder_.file("model.onnx"), {}), executor,
+                                      {{"x", tensor_of_values({DType::kF64, shape}, x)}});
+    return results.at("y").f;
+  };
+  EXPECT_EQ(leaves_of({2, 1}, {kThreshold, kAbove}), (std::vector<double>{3, 5}));
+  EXPECT_EQ(leaves_of({1}, {kThreshold}), std::vector<double>{3});  // a vector is a row
 }
 
 TEST_F(OnnxTreeEnsembles, WhatIsWrongOrNotSupportedIsNamed) {

@@ -4,8 +4,8 @@
 
 namespace ingot::onnx {
 
-Term features(NodeArgs& n) {
-  const Term x = converted(n.in(0), DType::kF32);
+Term features(NodeArgs& n, DType dtype) {
+  const Term x = converted(n.in(0), dtype);
   if (rank_of(x) != 1 && rank_of(x) != 2) n.fail("its input has rows of features: 1 or 2 dimensions");
   return rank_of(x) == 1 ? unsqueeze(x, 0) : x;
 }

@@ -5,8 +5,8 @@
 
 namespace ingot::onnx {
 
-// Rows of features, in f32; a vector is a row.
-Term features(NodeArgs& n);
+// Rows of features; a vector is a row.
+Term features(NodeArgs& n, DType dtype = DType::kF32);
 
 // Scores [rows, classes] as the attribute post_transform says.
 Term transformed(NodeArgs& n, Term scores);

@@ -32,10 +32,7 @@ std::vector<double> numbers_of(NodeArgs& n, const std::string& name) {
 }
 
 // Rows of features, in f64 where the model computes in it.
-Term inputs(NodeArgs& n) {
-  if (dtype_of(n.in(0)) != DType::kF64) return features(n);
-  return rank_of(n.in(0)) == 2 ? n.in(0) : converted(features(n), DType::kF64);
-}
+Term inputs(NodeArgs& n) { return features(n, dtype_of(n.in(0)) == DType::kF64 ? DType::kF64 : DType::kF32); }
 
 class Forest {
  public:
@@ -157,7 +154,7 @@ class Forest {
     const Term threshold = take(floats(n_.b, {dtype_of(x), {count()}}, thresholds_), at, 0);
     std::set<std::string_view> directions(directions_.begin(), directions_.end());
     directions.erase("");
-    Term goes = negated(equal(at, at));
+    Term goes = constant(n_.b, {DType::kI1, at.shape()}, 0);
     for (const std::string_view direction : directions) {
       Term holds = value.compare(direction, threshold);
       if (directions.size() > 1)
