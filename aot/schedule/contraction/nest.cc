@@ -75,11 +75,12 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
   const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
     const ColumnsPanel b = panels_.columns_panel_of(tile.rows.row - first_row_, columns, tile.column, depth);
     const NeededDepth needed = needed_depth(point_, tile, columns, depth);
-    RowsBeside beside;
-    if (prefetches_epilogue(tile)) beside = rows_beside(tile, columns, needed);
-    const loops::TileId sums = plan_.has_windows_in_place() ? emit_window_tile(point_, tile, b, columns, depth)
-                                                            : emit_register_tile(point_, tile, a, b, needed, beside);
-    emit_sums(tile, sums, columns, finish);
+    const loops::TileId sums =
+        plan_.has_windows_in_place()
+            ? emit_window_tile(point_, tile, b, columns, depth)
+            : emit_register_tile(point_, tile, a, b, needed, beside(tile, a[0], columns, needed, finish));
+    const Expr is_last = finishes_later(tile, a[0], needed) ? is_last_of_row(tile, columns) : nullptr;
+    emit_sums(tile, sums, columns, is_last, finish);
   };
   if (plan_.keeps_columns) {
     return for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
@@ -103,7 +104,7 @@ void ContractionNest::emit_depth_tiles(const RowTile& rows, const BlockAt& colum
     for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
       const Tile tile{rows, column, width};
       const ColumnsPanel b = panels_.columns_panel(columns, column, depth);
-      emit_sums(tile, emit_window_tile(point_, tile, b, columns, places), columns, finish);
+      emit_sums(tile, emit_window_tile(point_, tile, b, columns, places), columns, nullptr, finish);
     });
   });
 }
@@ -206,21 +207,57 @@ bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
   const TensorType& result = plan_.op->result()->type;
   const loops::Machine& machine = point_.step().draft().target().machine;
   const int64_t bytes = result.elements() * info(result.dtype).bytes;
-  return !epilogue_.reads.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes &&
+  return !epilogue_.reads.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes / 8 &&
          tile.columns >= machine.line_bytes / info(result.dtype).bytes;
 }
 
-RowsBeside ContractionNest::rows_beside(const Tile& tile, const BlockAt& columns, const NeededDepth& depth) {
-  if (const int64_t steps = steps_beside_row(plan_, tile, depth); steps > 0) {
-    return {steps, [&](const Index& r) {
-              Pull::Scope scope(point_.step().pull());
-              enter_row_of(point_, tile.rows, 0, r);
-              prefetch_epilogue(tile, columns);
-            }};
+bool ContractionNest::finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const {
+  return epilogue_.is_rolled && !sums_up() && steps_beside(plan_, tile, rows, depth, tile.rows.count) > 0;
+}
+
+Beside ContractionNest::beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns,
+                               const NeededDepth& depth, const Finish& finish) {
+  const auto steps = [&](int64_t parts) { return steps_beside(plan_, tile, rows, depth, tile.rows.count * parts); };
+  const auto enter = [this, &tile](const Index& r) { enter_row_of(point_, tile.rows, 0, r); };
+  Beside beside;
+  if (prefetches_epilogue(tile)) {
+    beside.steps = steps(1);
+    const auto prefetch = [=, this, &tile, &columns](const Index& r) {
+      Pull::Scope scope(point_.step().pull());
+      enter(r);
+      prefetch_epilogue(tile, columns);
+    };
+    if (beside.steps == 0) b_.unrolled("r", tile.rows.count, prefetch);
+    beside.row = prefetch;
   }
-  Pull::Scope scope(point_.step().pull());
-  for_each_row_of(point_, tile.rows, true, [&](const Index&, const Index&) { prefetch_epilogue(tile, columns); });
-  return {};
+  if (finishes_later(tile, rows, depth)) {
+    const int vectors = tile.vectors(plan_);
+    beside.parts = steps(vectors) > 0 ? vectors : 1;
+    beside.steps = steps(beside.parts);
+    const int64_t count = vectors / beside.parts;
+    Tile before = tile;
+    before.column = tile.column - plan_.tile_columns();
+    const Expr is_first_of_row = b_.in_range(tile.column, 0, plan_.tile_columns());
+    beside.part = [=, this, &columns, &finish](const Index& r, const Index& part) {
+      b_.if_then(is_first_of_row, [] {}, [&] {
+        enter(r);
+        b_.unrolled("v", count, [&](Index v) { finish_stored(before, r, part * count + v, columns, finish); });
+      });
+    };
+  }
+  return beside;
+}
+
+Expr ContractionNest::is_last_of_row(const Tile& tile, const BlockAt& columns) {
+  const int64_t panel = plan_.tile_columns();
+  const Blocked& blocked = plan_.columns;
+  const Index next = tile.column + panel;
+  const int64_t whole_width = blocked.width() / panel * panel;
+  const Expr is_last = b_.in_range(next, whole_width, whole_width + panel);
+  if (!is_last || !blocked.is_ragged()) return is_last;
+  const Index left = (Index(blocked.extent()) - columns.start) * blocked.inner() - next;
+  const Expr has_next = b_.in_range(left, panel, b_.kernel().high(left) + 1);
+  return has_next ? b_.apply(ScalarOp::kOr, {is_last, b_.apply(ScalarOp::kNot, {has_next})}) : is_last;
 }
 
 void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns) {
@@ -244,7 +281,8 @@ void ContractionNest::prefetch_next_block(const Tile& tile, const Index& first_r
   });
 }
 
-void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish) {
+void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Expr& is_last,
+                                const Finish& finish) {
   const int64_t lanes = plan_.lanes;
   const int vectors = tile.vectors(plan_);
   const auto each = [&](bool is_unrolled, const std::function<void(Index r, Index v, Index row)>& body) {
@@ -262,11 +300,17 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
     return each(true,
                 [&](Index r, Index v, Index) { finish_element(tile, v, columns, b_.read(sums, {r, v}), finish); });
   }
-  const auto place = [&](const Index& r, const Index& v) {
-    return r * plan_.tile_columns() + v * lanes + point_.column_lane();
-  };
-  each(true, [&](Index r, Index v, Index) { b_.store(tile_, place(r, v), b_.read(sums, {r, v})); });
-  each(false, [&](Index r, Index v, Index) { finish_element(tile, v, columns, b_.load(tile_, place(r, v)), finish); });
+  each(true, [&](Index r, Index v, Index) { b_.store(tile_, place_in_tile(r, v), b_.read(sums, {r, v})); });
+  b_.if_then(is_last, [&] { each(false, [&](Index r, Index v, Index) { finish_stored(tile, r, v, columns, finish); }); });
+}
+
+Index ContractionNest::place_in_tile(const Index& r, const Index& v) const {
+  return r * plan_.tile_columns() + v * plan_.lanes + point_.column_lane();
+}
+
+void ContractionNest::finish_stored(const Tile& tile, const Index& r, const Index& v, const BlockAt& columns,
+                                    const Finish& finish) {
+  finish_element(tile, v, columns, b_.load(tile_, place_in_tile(r, v)), finish);
 }
 
 void ContractionNest::finish_sums(const BlockAt& columns, const Finish& finish) {

@@ -50,13 +50,23 @@ class ContractionNest {
   // Fetches what the epilogue of a tile reads, while its sums are made: many rows of many buffers are nothing that
   // processors foresee. Row by row beside the depth where that is long, which waits for memory less than all at once.
   bool prefetches_epilogue(const Tile& tile) const;
-  RowsBeside rows_beside(const Tile& tile, const BlockAt& columns, const NeededDepth& depth);
   void prefetch_epilogue(const Tile& tile, const BlockAt& columns);  // of the row that is entered
+  // Beside the products of a tile, the one before it in its row of tiles is finished, a vector after the other: divisions
+  // and square roots, and what is streamed, take little time there.
+  bool finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const;
+  Beside beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns, const NeededDepth& depth,
+                const Finish& finish);
+  loops::Expr is_last_of_row(const Tile& tile, const BlockAt& columns);
   // Beside a tile, its share of what the next block of the depth has of its panel of columns.
   void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
                            const BlockAt& depth);
-  // What becomes of a register tile's sums.
-  void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Finish& finish);
+  // What becomes of a register tile's sums. `is_last`: not finished beside another (null: never).
+  void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const loops::Expr& is_last,
+                 const Finish& finish);
+  // Of a rolled epilogue, from the sums in memory, in the row that is entered.
+  void finish_stored(const Tile& tile, const loops::Index& r, const loops::Index& v, const BlockAt& columns,
+                     const Finish& finish);
+  loops::Index place_in_tile(const loops::Index& r, const loops::Index& v) const;
   void finish_sums(const BlockAt& columns, const Finish& finish);
   void enter_columns(const BlockAt& columns, const loops::Index& position);
   // Of the row that is entered.

@@ -22,7 +22,7 @@ constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to
 class RegisterTile {
  public:
   RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns, const NeededDepth& depth,
-               const RowsBeside& beside)
+               const Beside& beside)
       : point_(point),
         b_(point.b()),
         plan_(point.plan()),
@@ -90,11 +90,14 @@ class RegisterTile {
     };
     if (beside_.steps > 0) {
       b_.loop("r", 0, tile_.rows.count, 1, [&](Index r) {
-        beside_.each(r);
-        stretch(r * beside_.steps + from, beside_.steps);
+        if (beside_.row) beside_.row(r);
+        b_.loop("part", 0, beside_.parts, 1, [&](Index part) {
+          if (beside_.part) beside_.part(r, part);
+          stretch((r * beside_.parts + part) * beside_.steps + from, beside_.steps);
+        });
       });
     }
-    const int64_t next = from + beside_.steps * tile_.rows.count;
+    const int64_t next = from + beside_.steps * beside_.parts * tile_.rows.count;
     const int64_t rest = (to - next) % unroll;
     const int64_t ahead = prefetches ? (to - next) / kDepthAhead * kDepthAhead : 0;
     if (ahead > 0) stretch(next, ahead);
@@ -163,7 +166,7 @@ class RegisterTile {
   const Tile& tile_;
   const ColumnsPanel& columns_;
   const NeededDepth& depth_;
-  const RowsBeside& beside_;
+  const Beside& beside_;
   int vectors_;
   loops::TileId sum_, column_;
 };
@@ -222,14 +225,16 @@ Expr Tile::mask(ContractionPoint& point, const Index& v) const {
   return point.b().in_range(v * point.plan().lanes + point.b().lane(), 0, columns);
 }
 
-int64_t steps_beside_row(const ContractionPlan& plan, const Tile& tile, const NeededDepth& depth) {
+int64_t steps_beside(const ContractionPlan& plan, const Tile& tile, const RowsPanel& rows, const NeededDepth& depth,
+                     int64_t pieces) {
   const bool is_whole = tile.rows.count == plan.tile_rows && tile.columns == plan.tile_columns();
   if (!is_whole || depth.is_part() || plan.runs || plan.is_along_depth() || plan.segments.size() > 1) return 0;
-  return plan.depth.width() / tile.rows.count / kDepthAhead * kDepthAhead;
+  const int64_t unit = rows.is_far ? kDepthAhead : kDepthUnroll;
+  return plan.depth.width() / pieces / unit * unit;
 }
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth, const RowsBeside& beside) {
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside) {
   if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
   return RegisterTile(point, tile, columns, depth, beside).emit(rows);
 }

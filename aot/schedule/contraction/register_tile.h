@@ -27,16 +27,20 @@ struct NeededDepth {
 };
 NeededDepth needed_depth(ContractionPoint& point, const Tile& tile, const BlockAt& columns, const BlockAt& depth);
 
-// What is done beside a tile's products, for one of its rows after the other.
-struct RowsBeside {
-  int64_t steps = 0;  // of the depth, from one row to the next
-  std::function<void(const loops::Index& r)> each;
+// What is done beside a tile's products: for one of its rows after the other, and for each part of a row.
+struct Beside {
+  int64_t steps = 0;  // of the depth, from one part to the next
+  int64_t parts = 1;  // of a row
+  std::function<void(const loops::Index& r)> row = {};
+  std::function<void(const loops::Index& r, const loops::Index& part)> part = {};
 };
-// So many steps as there are for each row; 0: too few, or not known.
-int64_t steps_beside_row(const ContractionPlan& plan, const Tile& tile, const NeededDepth& depth);
+// So many steps as there are for each of `pieces` that are done beside a tile; 0: too few, or not known. `rows`: what the
+// tile reads.
+int64_t steps_beside(const ContractionPlan& plan, const Tile& tile, const RowsPanel& rows, const NeededDepth& depth,
+                     int64_t pieces);
 
 // Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each segment of the depth.
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth, const RowsBeside& beside = {});
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside = {});
 
 }  // namespace ingot::schedule
