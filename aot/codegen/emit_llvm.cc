@@ -11,6 +11,7 @@
 #include "aot/codegen/emit_dot_bytes.h"
 #include "aot/codegen/emit_dot_pairs.h"
 #include "aot/codegen/innermost_loop.h"
+#include "aot/codegen/interleave.h"
 #include "schema/kernel_abi.h"
 
 namespace ingot::codegen {
@@ -178,12 +179,16 @@ class BodyEmitter {
 
   // A fence of one thread is no instruction, and nothing is moved across it.
   void emit_unrolled(const Stmt& stmt) {
+    const bool in_turn = may_take_turns(stmt);
+    Interleaving copies(b_);
     for (int64_t i = stmt.lower.constant; i < stmt.upper.constant; i += stmt.step) {
       if (stmt.apart && i > stmt.lower.constant)
         b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
       vars_[stmt.var] = b_.getInt64(i);
       emit(stmt.body);
+      if (in_turn) copies.end_copy();
     }
+    copies.finish();
   }
 
   void emit_if(const Stmt& stmt) {
