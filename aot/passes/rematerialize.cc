@@ -147,26 +147,56 @@ class Rematerializer {
     }
   }
 
-  // Values made up to a moment, and read after it, that are not too small to matter.
-  std::vector<Value*> read_after(int moment) const {
+  // Ops after a moment that only wait for their turn: elementwise ones of what is there at the moment, of which nothing is
+  // made but results. They may follow at once, in the kernels of what they read.
+  std::set<const Op*> waiting_for_turn(int moment) const {
+    std::set<const Op*> ready, waiting;
+    const auto is_there = [&](const Value* value) {
+      const auto found = index_.find(value->op);
+      return found == index_.end() || found->second <= moment || ready.contains(value->op);
+    };
+    for (size_t i = static_cast<size_t>(moment) + 1; i < ops_.size(); ++i) {
+      if (ops_[i]->def->root == KernelRoot::kElement && std::ranges::all_of(ops_[i]->operands, is_there))
+        ready.insert(ops_[i]);
+    }
+    const auto waits = [&](const Value::Use& use) { return use.op->def->is_terminator || waiting.contains(use.op); };
+    for (size_t i = ops_.size(); i-- > static_cast<size_t>(moment) + 1;) {
+      const auto only_waits = [&](const auto& result) { return std::ranges::all_of(result->uses, waits); };
+      if (ready.contains(ops_[i]) && std::ranges::all_of(ops_[i]->results, only_waits)) waiting.insert(ops_[i]);
+    }
+    return waiting;
+  }
+
+  // Values made up to a moment, and read after it by other ops than `waiting`, that are not too small to matter.
+  std::vector<Value*> read_after(int moment, const std::set<const Op*>& waiting) const {
+    const auto is_needed = [&](const Value::Use& use) { return reader(use) > moment && !waiting.contains(use.op); };
     std::vector<Value*> wanted;
     for (int i = 0; i <= moment; ++i) {
       for (const auto& result : ops_[i]->results) {
         const int64_t bytes = bytes_to_keep(source_of(result.get()));
         const bool is_large =
             bytes >= kLargeBytes || static_cast<double>(bytes) > kMinValueShare * static_cast<double>(peak_bytes_);
-        if (is_large && last_reader(result.get()) > moment) {
-          wanted.push_back(result.get());
-        }
+        if (is_large && std::ranges::any_of(result->uses, is_needed)) wanted.push_back(result.get());
       }
     }
     return wanted;
   }
 
+  // What only waits for its turn is not worth keeping anything for.
   Cut find_cut(int moment) const {
+    const std::set<const Op*> waiting = waiting_for_turn(moment);
+    Cut cut = find_cut(moment, read_after(moment, {}));
+    const auto only_waits = [&](const Value* value) {
+      const auto waits = [&](const Value::Use& use) { return reader(use) <= moment || waiting.contains(use.op); };
+      return bytes_to_keep(value) >= kLargeBytes && std::ranges::all_of(value->uses, waits);
+    };
+    return std::ranges::any_of(cut.kept, only_waits) ? find_cut(moment, read_after(moment, waiting)) : cut;
+  }
+
+  Cut find_cut(int moment, std::vector<Value*> wanted) const {
     Cut cut;
     cut.moment = moment;
-    cut.wanted = read_after(moment);
+    cut.wanted = std::move(wanted);
     MinCut network;
     const int source = network.add_node(), sink = network.add_node();
     struct Place {

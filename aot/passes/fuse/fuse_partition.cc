@@ -418,13 +418,16 @@ bool Partition::reaches(int from, int to) const {
 
 bool starts_recomputation(const Partition& p, int i, const Group& g) {
   if (!p.feeds_copies[i]) return false;
+  bool feeds_group = false, feeds_others = false;
   for (const auto& result : p.ops[i]->results) {
     for (const Value::Use& use : result->uses) {
       const auto found = p.index.find(use.op);
-      if (found != p.index.end() && is_recomputed(*use.op) && g.members.contains(found->second)) return true;
+      const bool is_member = found != p.index.end() && g.members.contains(found->second);
+      feeds_group |= is_member && is_recomputed(*use.op);
+      feeds_others |= !is_member;
     }
   }
-  return false;
+  return feeds_group && feeds_others;
 }
 
 Partition partition(Block& block, PassContext& context) { return Partitioner(block, context, false).run(); }

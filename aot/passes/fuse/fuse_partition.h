@@ -50,7 +50,7 @@ Partition partition(Block& block, PassContext& context);
 // Each op in a group of its own; only what is free stands where it is read.
 Partition partition_apart(Block& block, PassContext& context);
 
-// Op `i` makes a value that is kept so that the group can compute others again from it, later.
+// Op `i` makes a value that is kept, for others too, so that the group can compute more again from it, later.
 bool starts_recomputation(const Partition& p, int i, const Group& g);
 
 // Joins groups that visit the same space: independent ones that read a value in common, and a writer with its reader.
