@@ -56,6 +56,7 @@ constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
                                     .multiply_add_latency_ns = 1.8,
                                     .l2_bytes_per_ns = 80,
                                     .l3_bytes_per_ns = 16,
+                                    .packed_ahead_share = 0.2,
                                     .in_place_row_share = 0.002};
 
 // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
@@ -163,6 +164,7 @@ constexpr Target kTargets[] = {
                  .l2_bytes_per_ns = 110,
                  .l3_bytes_per_ns = 20,
                  .packed_element_ns = 0.06,
+                 .packed_ahead_share = 0.2,
                  .in_place_row_share = 0,
                  .packed_apart_share = 0,
                  .lost_columns_share = 2.5}},

@@ -47,6 +47,7 @@ struct Machine {
   double multiply_add_latency_ns;  // until a sum can be added to again
   double l2_bytes_per_ns, l3_bytes_per_ns;
   double packed_element_ns = 0.1;  // to copy an element of a contraction's operand, in vectors
+  double packed_ahead_share = 1;   // ... of which it takes so much beside multiplying; 1: it is not done there
   // How much longer a register tile of more than four rows takes: for each row that is read where it lies, and where rows
   // are packed one after the other instead of beside each other.
   double in_place_row_share = 0.006, packed_apart_share = 0.06;

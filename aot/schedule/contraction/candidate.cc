@@ -56,6 +56,7 @@ std::string to_string(const ContractionProblem& problem, const Candidate& c) {
   if (c.pack_rows == Packing::kBox) text += fmt::format(", boxes of {} rows", c.row_block);
   if (c.tile_lines > 1) text += fmt::format(", {} lines at once", c.tile_lines);
   if (c.depth_lines > 0) text += fmt::format(", {} x {} of the depth at once", c.depth_lines, c.depth_places);
+  if (c.packs_ahead) text += ", each ahead";
   if (c.keeps_columns) text += ", panel by panel";
   if (c.transposes_rows) text += ", rows transposed";
   return text;

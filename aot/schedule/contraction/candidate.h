@@ -27,6 +27,7 @@ struct Candidate {
   Packing pack_rows = Packing::kNone, pack_columns = Packing::kNone;
   bool keeps_columns =
       false;  // all rows of a block pass a panel of columns before the next; else panels pass a tile of rows
+  bool packs_ahead = false;  // blocks of columns, each beside the multiplication by the one before it (columns_ahead.h)
   bool transposes_rows = false;  // packed rows that run along the depth become tiles of [depth][tile rows]
   int64_t row_parts = 1, column_parts = 1, depth_parts = 1;  // tasks; times the batch
 

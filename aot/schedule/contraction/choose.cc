@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/columns_ahead.h"
 #include "aot/schedule/contraction/tasks.h"
 
 namespace ingot::schedule {
@@ -137,14 +138,25 @@ class Search {
     });
   }
 
+  RankedCandidate rank(const BlockedCandidate& blocked) const {
+    const ContractionCost cost = predict(p_, blocked, target_);
+    return {blocked.candidate, cost, is_split_ ? weighted_ns(cost, TaskShares(p_, blocked)) : cost.total_ns()};
+  }
+
+  // Columns are packed ahead where they can be and it takes less time.
   void consider(Candidate c) {
     if (order_ && is_split_ && c.depth_parts != order_->depth_parts) return;
     c.row_parts = std::max(c.row_parts, min_row_parts(c));
     if (c.pack_rows == Packing::kBox && !fit_box(c)) return;
     const BlockedCandidate blocked{c, columns(c), depth(c), runs(c)};
-    const ContractionCost cost = predict(p_, blocked, target_);
-    const double ns = is_split_ ? weighted_ns(cost, TaskShares(p_, blocked)) : cost.total_ns();
-    best_.push_back({c, cost, ns});
+    c.packs_ahead = false;
+    RankedCandidate ranked = rank(blocked);
+    if (can_pack_ahead(p_, blocked, target_.machine)) {
+      c.packs_ahead = true;
+      const RankedCandidate ahead = rank(blocked);
+      if (ahead.weighted_ns < ranked.weighted_ns) ranked = ahead;
+    }
+    best_.push_back(ranked);
     if (best_.size() > 4 * serial_count()) keep_best(best_, serial_count());
   }
 

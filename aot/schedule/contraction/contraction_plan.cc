@@ -159,6 +159,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.columns_are_transposed =
       way.columns.lie == Lie::kAcross && plan.columns_in_panels && runs_along_depth(plan.columns_side);
   plan.keeps_columns = c.keeps_columns;
+  plan.packs_ahead = c.packs_ahead;
   plan.columns_are_made = way.columns.made.has_value();
   plan.columns_in_line = packs_columns_in_line(problem, c, plan.columns, draft.target().machine);
   split(plan, problem, c);

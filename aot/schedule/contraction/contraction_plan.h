@@ -51,8 +51,9 @@ struct ContractionPlan {
   bool columns_in_panels = false;       // packed as panels; else as rows of a whole block's width
   bool columns_are_transposed = false;  // ... and they run along the depth where they lie
 
-  bool columns_in_line = false;   // packed a step of the depth after the other, each from its start to its end
-  bool keeps_columns = false;     // as the candidate's
+  bool columns_in_line = false;  // packed a step of the depth after the other, each from its start to its end
+  bool keeps_columns = false;    // as the candidate's
+  bool packs_ahead = false;
   bool columns_are_made = false;  // where they are multiplied, of what lies in line along the depth
 
   // Tasks: batch x row_parts x column_parts x depth_parts.

@@ -79,6 +79,7 @@ class Model {
   double row_count() const { return static_cast<double>(rows_); }
   double column_count() const { return static_cast<double>(columns_.total()); }
   double block_bytes() const { return bytes_ * static_cast<double>(columns_.width() * depth_.width()); }
+  double kept_bytes() const { return block_bytes() * (c_.packs_ahead ? 2 : 1); }  // of columns, while one is multiplied
 
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
@@ -333,7 +334,14 @@ class Model {
     const Move move = way_.columns.lie != Lie::kAcross ? Move::kVectors
                       : columns_.cuts_last_axis()      ? Move::kSquares
                                                        : Move::kElements;
-    const double once_ns = elements * element_ns(way_.columns, move) + read_ns(elements) * read_share;
+    const double copy_ns = elements * element_ns(way_.columns, move), wait_ns = read_ns(elements) * read_share;
+    const double once_ns = copy_ns + wait_ns;
+    if (c_.packs_ahead) {
+      const double blocks = static_cast<double>(columns_.count() * depth_.count());
+      const double first_share = static_cast<double>(c_.column_parts) / blocks;
+      const double beside_ns = (move == Move::kSquares ? 1 : m_.packed_ahead_share) * copy_ns + kHiddenShare * wait_ns;
+      return (first_share * once_ns + (1 - first_share) * beside_ns) * static_cast<double>(c_.row_parts);
+    }
     if (c_.pack_columns == Packing::kBlock) return once_ns * static_cast<double>(c_.row_parts);
     // Before a loop it is as good as free. Else what one core packs, others have from the last time, and fetch again.
     const double fetch_ns = elements * bytes_ / m_.l3_bytes_per_ns;
@@ -363,14 +371,14 @@ class Model {
     const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
     double bytes = 0;
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts) * static_cast<double>(depth_.width());
-    const bool rows_stay = rows_of_task * bytes_ + block_bytes() <= l2;
+    const bool rows_stay = rows_of_task * bytes_ + kept_bytes() <= l2;
     if (c_.pack_rows != Packing::kBlock && c_.pack_rows != Packing::kBox) {
       const int64_t times = rows_stay ? c_.column_parts : columns_.count();
       bytes += row_count() * depth() * bytes_ * static_cast<double>(times);
     }
     const double column_bytes =
         way_.columns.made ? static_cast<double>(way_.columns.made->source_bytes) : column_count() * depth() * bytes_;
-    if (block_bytes() > l2 || columns_share_sets()) {
+    if (kept_bytes() > l2 || columns_share_sets()) {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
@@ -453,7 +461,7 @@ class Model {
     const double bytes = row_count() * column_count() * bytes_;
     const double rows_of_task = row_count() / static_cast<double>(c_.row_parts);
     const double sums_bytes = rows_of_task * static_cast<double>(columns_.width()) * bytes_;
-    const bool sums_stay = sums_bytes + block_bytes() + packed_row_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
+    const bool sums_stay = sums_bytes + kept_bytes() + packed_row_bytes() <= static_cast<double>(m_.l2_bytes) * 0.75;
     double ns = 0;
     const double pieces = way_.has_own_rows ? pieces_share() : 1;
     if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;

@@ -11,8 +11,17 @@ using loops::Expr;
 using loops::Index;
 using loops::ScalarOp;
 
+namespace {
+constexpr int kRegistersToFinish = 4;  // an element beside multiplying: with fewer, sums would leave theirs
+}  // namespace
+
 ContractionNest::ContractionNest(Step& step, const ContractionPlan& plan, Epilogue epilogue, BufferId prepared)
-    : point_(step, plan), b_(step.b()), plan_(plan), panels_(point_, prepared), epilogue_(epilogue) {
+    : point_(step, plan),
+      b_(step.b()),
+      plan_(plan),
+      panels_(point_, prepared),
+      ahead_(point_, panels_),
+      epilogue_(epilogue) {
   epilogue_.is_linear &= plan.result_is_linear;
 }
 
@@ -38,6 +47,7 @@ void ContractionNest::emit(const Finish& finish) {
   first_row_ = part[2] * plan_.rows_per_task;
   if (plan_.pack_rows == Packing::kWhole) pack_rows(point_, panels_, first_row_, plan_.rows_per_task, {0, 0}, true);
   const Index first_block = part[3] * plan_.column_blocks_per_task;
+  if (plan_.packs_ahead) ahead_.begin(first_row_, first_block, first_block + plan_.column_blocks_per_task);
   b_.loop("block", first_block, first_block + plan_.column_blocks_per_task, 1,
           [&](Index block) { emit_column_block(block, finish); }, {Index(plan_.columns.count())});
 }
@@ -50,8 +60,10 @@ void ContractionNest::emit_column_block(const Index& column_block, const Finish&
             const BlockAt depth = point_.enter_block(plan_.depth, depth_block);
             if (panels_.is_prepared()) {
               panels_.enter_prepared(column_block, depth_block);
-            } else if (plan_.pack_columns != Packing::kNone) {
-              pack_columns(point_, panels_, columns, depth);
+            } else {
+              if (plan_.packs_ahead) ahead_.enter(column_block, depth_block);
+              if (plan_.pack_columns != Packing::kNone && !panels_.has_halves())
+                pack_columns(point_, panels_, columns, depth);
             }
             b_.loop("rows", first_row_, first_row_ + plan_.rows_per_task, plan_.row_block,
                     [&](const Index& first) { emit_row_block(first, columns, depth, finish); },
@@ -212,40 +224,54 @@ bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
 }
 
 bool ContractionNest::finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const {
-  return epilogue_.is_rolled && !sums_up() && steps_beside(plan_, tile, rows, depth, tile.rows.count) > 0;
+  const int in_registers = plan_.tile_rows * plan_.tile_vectors + plan_.tile_vectors + 1;
+  const bool has_registers = in_registers + kRegistersToFinish <= point_.step().draft().target().vector_registers;
+  return epilogue_.is_rolled && has_registers && !sums_up() &&
+         steps_beside(plan_, tile, rows, depth, tile.rows.count) > 0;
 }
 
 Beside ContractionNest::beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns,
                                const NeededDepth& depth, const Finish& finish) {
   const auto steps = [&](int64_t parts) { return steps_beside(plan_, tile, rows, depth, tile.rows.count * parts); };
-  const auto enter = [this, &tile](const Index& r) { enter_row_of(point_, tile.rows, 0, r); };
   Beside beside;
+  const int64_t vectors = tile.vectors(plan_), parts = steps(vectors) > 0 ? vectors : 1;
+  const bool has_steps = steps(parts) > 0;
   if (prefetches_epilogue(tile)) {
-    beside.steps = steps(1);
-    const auto prefetch = [=, this, &tile, &columns](const Index& r) {
+    beside.row = [this, &tile, &columns](const Index& r) {
       Pull::Scope scope(point_.step().pull());
-      enter(r);
+      enter_row_of(point_, tile.rows, 0, r);
       prefetch_epilogue(tile, columns);
     };
-    if (beside.steps == 0) b_.unrolled("r", tile.rows.count, prefetch);
-    beside.row = prefetch;
+    if (!has_steps) b_.unrolled("r", tile.rows.count, beside.row);
   }
   if (finishes_later(tile, rows, depth)) {
-    const int vectors = tile.vectors(plan_);
-    beside.parts = steps(vectors) > 0 ? vectors : 1;
-    beside.steps = steps(beside.parts);
-    const int64_t count = vectors / beside.parts;
-    Tile before = tile;
-    before.column = tile.column - plan_.tile_columns();
-    const Expr is_first_of_row = b_.in_range(tile.column, 0, plan_.tile_columns());
-    beside.part = [=, this, &columns, &finish](const Index& r, const Index& part) {
-      b_.if_then(is_first_of_row, [] {}, [&] {
-        enter(r);
+    beside.in_part.push_back([=, this, &tile, &columns, &finish](const Index& r, const Index& part) {
+      finish_before(tile, r, part, parts, columns, finish);
+    });
+  }
+  if (plan_.packs_ahead && has_steps) {
+    beside.in_part.push_back([=, this, &tile](const Index& r, const Index& part) {
+      ahead_.pack(tile, r * parts + part, tile.rows.count * parts);
+    });
+  } else if (plan_.packs_ahead) {
+    ahead_.pack(tile, 0, 1);
+  }
+  if (!beside.in_part.empty()) beside.parts = parts;
+  if (beside.row || !beside.in_part.empty()) beside.steps = steps(beside.parts);
+  return beside;
+}
+
+void ContractionNest::finish_before(const Tile& tile, const Index& r, const Index& part, int64_t parts,
+                                    const BlockAt& columns, const Finish& finish) {
+  b_.if_then(
+      b_.in_range(tile.column, 0, plan_.tile_columns()), [] {},
+      [&] {
+        Tile before = tile;
+        before.column = tile.column - plan_.tile_columns();
+        enter_row_of(point_, tile.rows, 0, r);
+        const int64_t count = tile.vectors(plan_) / parts;
         b_.unrolled("v", count, [&](Index v) { finish_stored(before, r, part * count + v, columns, finish); });
       });
-    };
-  }
-  return beside;
 }
 
 Expr ContractionNest::is_last_of_row(const Tile& tile, const BlockAt& columns) {
@@ -301,7 +327,8 @@ void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const Bloc
                 [&](Index r, Index v, Index) { finish_element(tile, v, columns, b_.read(sums, {r, v}), finish); });
   }
   each(true, [&](Index r, Index v, Index) { b_.store(tile_, place_in_tile(r, v), b_.read(sums, {r, v})); });
-  b_.if_then(is_last, [&] { each(false, [&](Index r, Index v, Index) { finish_stored(tile, r, v, columns, finish); }); });
+  b_.if_then(is_last,
+             [&] { each(false, [&](Index r, Index v, Index) { finish_stored(tile, r, v, columns, finish); }); });
 }
 
 Index ContractionNest::place_in_tile(const Index& r, const Index& v) const {

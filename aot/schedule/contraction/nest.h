@@ -1,7 +1,7 @@
 // The kernel of a planned contraction: its tasks and blocks, packing and register tiles, and what is done with the sums.
 #pragma once
 
-#include "aot/schedule/contraction/register_tile.h"
+#include "aot/schedule/contraction/columns_ahead.h"
 
 namespace ingot::schedule {
 
@@ -51,11 +51,13 @@ class ContractionNest {
   // processors foresee. Row by row beside the depth where that is long, which waits for memory less than all at once.
   bool prefetches_epilogue(const Tile& tile) const;
   void prefetch_epilogue(const Tile& tile, const BlockAt& columns);  // of the row that is entered
-  // Beside the products of a tile, the one before it in its row of tiles is finished, a vector after the other: divisions
-  // and square roots, and what is streamed, take little time there.
+  // Beside a tile's products the one before it in its row of tiles is finished, a vector after the other: divisions and
+  // square roots, and what is streamed, take little time there. So does packing.
   bool finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const;
   Beside beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns, const NeededDepth& depth,
                 const Finish& finish);
+  void finish_before(const Tile& tile, const loops::Index& r, const loops::Index& part, int64_t parts,
+                     const BlockAt& columns, const Finish& finish);
   loops::Expr is_last_of_row(const Tile& tile, const BlockAt& columns);
   // Beside a tile, its share of what the next block of the depth has of its panel of columns.
   void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
@@ -79,6 +81,7 @@ class ContractionNest {
   loops::KernelBuilder& b_;
   const ContractionPlan& plan_;
   Panels panels_;
+  ColumnsAhead ahead_;
   Epilogue epilogue_;
   loops::Index first_row_, depth_part_, first_depth_block_;
   loops::BufferId sums_ = -1, tile_ = -1;

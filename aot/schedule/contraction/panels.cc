@@ -47,7 +47,8 @@ int64_t Panels::prepared_elements(const ContractionPlan& plan) {
 void Panels::declare_scratch() {
   loops::KernelBuilder& b = point_.b();
   if (plan_.pack_columns != Packing::kNone && !is_prepared_) {
-    columns_ = b.scratch("columns", point_.dtype(), block_elements(plan_) + plan_.vector_lanes());
+    columns_ =
+        b.scratch("columns", point_.dtype(), (has_halves() ? 2 : 1) * block_elements(plan_) + plan_.vector_lanes());
   }
   if (plan_.runs && plan_.runs->in_box()) {
     rows_ = b.scratch("box", point_.dtype(), element_count(plan_.runs->box) + plan_.vector_lanes());
@@ -74,6 +75,12 @@ void Panels::declare_scratch() {
 
 void Panels::enter_prepared(const Index& columns, const Index& depth) {
   columns_start_ = (columns * plan_.depth.count() + depth) * block_elements(plan_);
+}
+
+bool Panels::has_halves() const { return plan_.packs_ahead && !plan_.columns_are_transposed; }
+
+void Panels::enter_half(const Index& half) {
+  if (has_halves()) columns_start_ = half * block_elements(plan_);
 }
 
 Index Panels::row_at(const Index& row, const Index& k) const {

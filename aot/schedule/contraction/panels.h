@@ -58,6 +58,9 @@ class Panels {
   bool is_prepared() const { return is_prepared_; }
   // Which block of prepared columns is read, or written, from now on.
   void enter_prepared(const loops::Index& columns, const loops::Index& depth);
+  // Of columns that are packed ahead: the block that is multiplied and the next, which take turns; half 0 or 1.
+  bool has_halves() const;
+  void enter_half(const loops::Index& half);
 
   loops::BufferId rows() const { return rows_; }
   loops::BufferId columns() const { return columns_; }

@@ -92,7 +92,7 @@ class RegisterTile {
       b_.loop("r", 0, tile_.rows.count, 1, [&](Index r) {
         if (beside_.row) beside_.row(r);
         b_.loop("part", 0, beside_.parts, 1, [&](Index part) {
-          if (beside_.part) beside_.part(r, part);
+          for (const auto& work : beside_.in_part) work(r, part);
           stretch((r * beside_.parts + part) * beside_.steps + from, beside_.steps);
         });
       });

@@ -27,12 +27,12 @@ struct NeededDepth {
 };
 NeededDepth needed_depth(ContractionPoint& point, const Tile& tile, const BlockAt& columns, const BlockAt& depth);
 
-// What is done beside a tile's products: for one of its rows after the other, and for each part of a row.
+// What is done beside a tile's products: for one of its rows after the other, and in each of the parts of a row.
 struct Beside {
   int64_t steps = 0;  // of the depth, from one part to the next
   int64_t parts = 1;  // of a row
   std::function<void(const loops::Index& r)> row = {};
-  std::function<void(const loops::Index& r, const loops::Index& part)> part = {};
+  std::vector<std::function<void(const loops::Index& r, const loops::Index& part)>> in_part = {};
 };
 // So many steps as there are for each of `pieces` that are done beside a tile; 0: too few, or not known. `rows`: what the
 // tile reads.
