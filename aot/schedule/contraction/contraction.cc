@@ -55,12 +55,19 @@ bool finishes_apart(const ContractionPlan& plan, const Op& root) {
   return plan.depth_parts > 1 || (plan.is_along_depth() && flops > kFewFlops);
 }
 
-// Buffers with an element for each of the contraction's result, which what follows reads.
-std::vector<loops::BufferId> read_beside(const Step& step, const Op& root) {
+// Buffers with an element for each of the contraction's result, which what follows reads or writes; not those that are
+// written in the place of one that is read.
+std::vector<loops::BufferId> touched_beside(Step& step, const Op& root, const Values& makes) {
   std::vector<loops::BufferId> buffers;
+  const auto take = [&](const Value* value, loops::BufferId buffer) {
+    if (value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
+  };
   for (const auto& [value, buffer] : step.inputs()) {
-    const bool is_operand = contains(root.operands, value);
-    if (!is_operand && value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
+    if (!contains(root.operands, value)) take(value, buffer);
+  }
+  for (const Value* value : makes) {
+    const loops::BufferId output = step.output(value);
+    if (!contains(buffers, step.b().kernel().buffers[output].may_alias)) take(value, output);
   }
   std::ranges::sort(buffers);
   return buffers;
@@ -148,8 +155,8 @@ void lower_contraction(Draft& draft, const Op& root) {
     return add_parts(draft, partial, makes, roots, held);
   }
   step.write(makes, read_in_place(draft, makes));
-  const std::vector<loops::BufferId> reads = read_beside(step, root);
-  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root), reads}, packed);
+  const std::vector<loops::BufferId> touched = touched_beside(step, root, makes);
+  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root), touched}, packed);
   nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

@@ -13,7 +13,7 @@ class ContractionNest {
 
   // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
   // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code. `reads`: buffers with an element for each of
-  // the contraction's result.
+  // the contraction's result; to write to one, a processor reads its line.
   struct Epilogue {
     bool is_linear = false;
     bool is_rolled = false;
