@@ -110,6 +110,39 @@ TEST(Contraction, PreparedColumnsAreFetchedAhead) {
   check_kernel(product(16), {.relative = 1e-5});
 }
 
+// Columns that are packed beside the products of the block before, or only fetched where they have to be transposed: rows
+// that are no whole tiles, a last block of columns that is shorter, several blocks of the depth, and batches.
+TEST(Contraction, ColumnsArePackedAhead) {
+  const KernelFunction problems[] = {
+      dot({99, 256}, {256, 500}, {{}, {}, {1}, {0}}), dot({100, 256}, {485, 256}, {{}, {}, {1}, {1}}),
+      dot({520, 96}, {520, 350}, {{}, {}, {0}, {0}}), dot({2, 97, 256}, {2, 256, 330}, {{0}, {0}, {2}, {1}})};
+  constexpr int kRanks = 40, kEach = 2;  // candidates, and how many of these that pack ahead are run for a problem
+  int copied = 0, fetched = 0;
+  for (const KernelFunction& problem : problems) {
+    const std::vector<RefTensor> operands = random_arguments(*problem.function, 7);
+    const std::vector<RefTensor> expected = evaluate(*problem.function, operands);
+    for (const char* name : {"x86-64-v3", "x86-64-v4"}) {
+      loops::Target target = loops::find_target(name);
+      target.machine.l2_bytes = 64 << 10;  // columns come from an outer cache
+      int runs = 0;
+      for (int rank = 0; rank < kRanks && runs < kEach; ++rank) {
+        const Lowering lowering = lower(*problem.kernel, target, {.contraction_rank = rank});
+        if (lowering.choices.at(0).find("each ahead") == std::string::npos) continue;
+        SCOPED_TRACE(std::string(name) + ": " + lowering.choices.at(0));
+        const bool transposes = loops::print(lowering.steps.back().kernel).find("transpose ") != std::string::npos;
+        ++(transposes ? fetched : copied);
+        ++runs;
+        LoweringRun run(*problem.kernel, lowering);
+        run.set_operands(operands);
+        run.interpret(/*descending_tasks=*/true);
+        expect_equal(run.results(), expected, {.absolute = 2e-4});
+      }
+    }
+  }
+  EXPECT_GE(copied, 4);
+  EXPECT_GE(fetched, 2);
+}
+
 // The same of batches whose columns are read where they lie, one behind the other, if they are more than a cache holds.
 TEST(Contraction, NextBatchIsFetchedAhead) {
   const auto fetches = [](int64_t batches) {  // a batch has 12288 columns

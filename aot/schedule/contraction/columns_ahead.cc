@@ -15,8 +15,7 @@ constexpr int64_t kStepsAtLeast = 256;  // of a block of the depth
 constexpr int64_t kRowsAtLeast = 96;    // of a task
 
 bool is_matrix(const OperandSide& it) {
-  return it.is_plain && it.stride && it.depth_stride &&
-         std::min(std::abs(*it.stride), std::abs(*it.depth_stride)) == 1;
+  return it.is_plain && it.stride && it.depth_stride && std::min(std::abs(*it.stride), std::abs(*it.depth_stride)) == 1;
 }
 
 }  // namespace
@@ -63,8 +62,8 @@ int64_t ColumnsAhead::steps_of_share() const {
 void ColumnsAhead::pack(const Tile& tile, const Index& part, int64_t parts) const {
   const ContractionPlan& plan = point_.plan();
   const Index left = end_ - next_columns_;
-  const Expr has_next = b_.both(b_.in_range(next_columns_, 0, plan.columns.count()),
-                                b_.in_range(left, 1, b_.kernel().high(left) + 1));
+  const Expr has_next =
+      b_.both(b_.in_range(next_columns_, 0, plan.columns.count()), b_.in_range(left, 1, b_.kernel().high(left) + 1));
   b_.if_then(has_next, [&] {
     ContractionPoint point = point_;
     const BlockAt columns = point.enter_block(plan.columns, next_columns_);
@@ -91,8 +90,8 @@ void ColumnsAhead::fetch(ContractionPoint& point, int64_t columns, const Index& 
           {Index(lines)});
 }
 
-void ColumnsAhead::copy(ContractionPoint& point, const Tile& tile, const Index& share, const Index& part,
-                        int64_t parts, const Place& enter) const {
+void ColumnsAhead::copy(ContractionPoint& point, const Tile& tile, const Index& share, const Index& part, int64_t parts,
+                        const Place& enter) const {
   const ContractionPlan& plan = point.plan();
   Panels next = panels_;
   next.enter_half(next_half_);

@@ -24,7 +24,8 @@ class ColumnsAhead {
   void pack(const Tile& tile, const loops::Index& part, int64_t parts) const;
 
  private:
-  using Place = std::function<void(const loops::Index& column, const loops::Index& k)>;  // goes there, from a share's first
+  using Place =
+      std::function<void(const loops::Index& column, const loops::Index& k)>;  // goes there, from a share's first
   void copy(ContractionPoint& point, const Tile& tile, const loops::Index& share, const loops::Index& part,
             int64_t parts, const Place& enter) const;
   void fetch(ContractionPoint& point, int64_t columns, const loops::Index& part, int64_t parts,

@@ -219,7 +219,7 @@ bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
   const TensorType& result = plan_.op->result()->type;
   const loops::Machine& machine = point_.step().draft().target().machine;
   const int64_t bytes = result.elements() * info(result.dtype).bytes;
-  return !epilogue_.reads.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes / 8 &&
+  return !epilogue_.touches.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes / 8 &&
          tile.columns >= machine.line_bytes / info(result.dtype).bytes;
 }
 
@@ -292,7 +292,7 @@ void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns
   for (int64_t i = 0; i < tile.columns; i += line) {
     enter_columns(columns, tile.column + i);
     const Index at = loops::flatten(point_.result_index(), result.shape);
-    for (const BufferId buffer : epilogue_.reads) b_.prefetch(buffer, at);
+    for (const BufferId buffer : epilogue_.touches) b_.prefetch(buffer, at);
   }
 }
 

@@ -17,7 +17,7 @@ class ContractionNest {
   struct Epilogue {
     bool is_linear = false;
     bool is_rolled = false;
-    std::vector<loops::BufferId> reads = {};
+    std::vector<loops::BufferId> touches = {};
   };
 
   // `prepared`: a buffer with all columns packed (-1: none).
@@ -47,7 +47,7 @@ class ContractionNest {
   loops::Index run_start(const loops::Index& run);
 
   void clear_sums();
-  // Fetches what the epilogue of a tile reads, while its sums are made: many rows of many buffers are nothing that
+  // Fetches what the epilogue of a tile touches, while its sums are made: many rows of many buffers are nothing that
   // processors foresee. Row by row beside the depth where that is long, which waits for memory less than all at once.
   bool prefetches_epilogue(const Tile& tile) const;
   void prefetch_epilogue(const Tile& tile, const BlockAt& columns);  // of the row that is entered
