@@ -179,6 +179,29 @@ TEST_F(OnnxImport, ABranchThatDoesNotFitNamesWhatDecides) {
             (std::vector<double>{-1, -2}));
 }
 
+TEST_F(OnnxImport, BranchesWithinBranchesSayOnceWhatDecides) {
+  OnnxGraph inner, innermost, negative;
+  innermost.node("Add", {"x", "three"}, {"a"});
+  innermost.output("a", kF32, {2});
+  negative.node("Neg", {"x"}, {"b"});
+  negative.output("b", kF32, {2});
+  const std::vector<std::string> branches = {onnx_graph("then_branch", innermost), onnx_graph("else_branch", negative)};
+  inner.node("If", {"is_wanted"}, {"c"}, branches);
+  inner.output("c", kF32, {2});
+  OnnxGraph graph;
+  graph.input("x", kF32, {2});
+  graph.input("rate", kI64, {});
+  graph.integers("wanted", {}, {16000});
+  graph.floats("three", {3}, {1, 2, 3});
+  graph.node("Equal", {"rate", "wanted"}, {"is_wanted"});
+  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", inner), onnx_graph("else_branch", negative)});
+  graph.output("y", kF32, {2});
+  const std::string message = refused(graph), hint = "; a branch of If";
+  const size_t first = message.find(hint);
+  ASSERT_NE(first, std::string::npos) << message;
+  EXPECT_EQ(message.find(hint, first + 1), std::string::npos) << message;
+}
+
 TEST_F(OnnxImport, FunctionsAreInlinedWithTheirCallersAttributes) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});

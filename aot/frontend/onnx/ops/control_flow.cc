@@ -52,6 +52,7 @@ Items lower_if(NodeArgs& n) {
       try {
         return tensors(n, n.importer.run_inner(*graph, {}));
       } catch (const Error& error) {
+        if (error.message().ends_with(kUndecided)) throw;  // said of a branch within
         throw Error(error.kind(), error.location(), error.message() + kUndecided);
       }
     }));
