@@ -45,8 +45,8 @@ class CompiledStep(Substituted):
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
-        self._has_said = self._has_said_unset = self._has_said_full = self._has_begun = False
-        self._has_said_unread = False
+        self._said: set[str] = set()  # what it warned of
+        self._has_begun = False
         self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
@@ -131,22 +131,19 @@ class CompiledStep(Substituted):
             return found
         with noted() as outside:
             program.add(ENTRY, self._by_position, args, training=self._options.training, guards=True)
-        if program.asked and not self._has_said:
-            self._has_said = True
+        if program.asked and self._is_first("asked"):
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=5)
         run = self._run(program, key)
         run.keep = functools.partial(kept.keep, program, outside) if kept else None
         return run
 
     def _run(self, program: Program, key: Any) -> Run:
-        if (unset := program.unset[ENTRY]) and not self._has_said_unset:
-            self._has_said_unset = True
+        if (unset := program.unset[ENTRY]) and self._is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
         self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
-        if run.guard.unread and not self._has_said_unread:
-            self._has_said_unread = True
+        if run.guard.unread and self._is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
         return run
 
@@ -190,13 +187,18 @@ class CompiledStep(Substituted):
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
         if len(self._runs) < MOST_PROGRAMS or self._options.on_change == "error":
             return False
-        if not self._has_said_full:
-            self._has_said_full = True
+        if self._is_first("full"):
             what = f"{self._what_changed(key)}, and {MOST_PROGRAMS} were traced"
             warnings.warn(
                 f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
             )
         return True
+
+    def _is_first(self, warning: str) -> bool:
+        """Whether a warning was not given yet; from now on it was."""
+        is_first = warning not in self._said
+        self._said.add(warning)
+        return is_first
 
     def _what_changed(self, key: Any) -> str:
         alike = [run for run in self._runs if run.key == key]
