@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 import transformers as hf
 from torch_large import MODELS as LARGE
-from torch_large import AdamW, Batch, Make, without_chance, words
+from torch_large import AdamW, Make, training_step, without_chance, words
 
 import ingot.torch
 from ingot import tool
@@ -57,17 +57,9 @@ def traced(name: str) -> tuple[str, int, float]:
     kind, configure, make, batch_of = MODELS[name]
     model, batch = kind(without_chance(configure())).train(), batch_of()
     optimizer = make(model.parameters())
-
-    def train_step(batch: Batch) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss: torch.Tensor = model(**batch).loss
-        loss.backward()
-        optimizer.step()
-        return loss
-
     program = ingot.torch.Program(model, optimizer)
     start = time.process_time()
-    program.add("train_step", train_step, (batch,))
+    program.add("train_step", training_step(model, optimizer), (batch,))
     seconds = time.process_time() - start
     return program.texts["train_step"], sum(each.numel() for each in model.parameters()), seconds
 

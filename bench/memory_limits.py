@@ -30,14 +30,13 @@ PACKAGE = ROOT / "aot/frontend/python"
 sys.path[:0] = [str(PACKAGE), str(PACKAGE / "tests")]
 
 from tool import call  # noqa: E402
+from torch_large import Batch, training_step  # noqa: E402
 
 import ingot.torch  # noqa: E402
 
 TABLE, PICTURE = ROOT / "docs/memory_limits.md", ROOT / "docs/memory_limits.svg"
 SHARES = (0.8, 0.65, 0.5, 0.4, 0.3, 0.2)  # of what a step takes without a limit
 MIB = 1 << 20
-
-Batch = dict[str, torch.Tensor]
 
 
 def pictures() -> Batch:
@@ -100,16 +99,8 @@ def save(name: str, folder: Path) -> None:
     torch.manual_seed(0)
     model = make(configuration())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-
-    def train_step(batch: Batch) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss: torch.Tensor = model(**batch).loss
-        loss.backward()
-        optimizer.step()
-        return loss
-
     program = ingot.torch.Program(model, optimizer)
-    program.add("train_step", train_step, (batch(),))
+    program.add("train_step", training_step(model, optimizer), (batch(),))
     program.save(folder)
 
 

@@ -176,6 +176,22 @@ MODELS: dict[str, Make] = {
 }
 
 
+def training_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, dtype: torch.dtype = torch.float32
+) -> Callable[[Batch], torch.Tensor]:
+    """A step by the loss that a model of `transformers` computes itself; of bf16 it is under autocast."""
+
+    def train_step(batch: Batch) -> torch.Tensor:
+        optimizer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
+            loss: torch.Tensor = model(**batch).loss
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return train_step
+
+
 def processor_seconds() -> float:
     """Of this process, and of those that it started and waited for: the compiler's."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -190,17 +206,9 @@ class Contestant:
         self.threads = threads
         optimizer = make(self.model.parameters())
 
-        def step(batch: Batch) -> torch.Tensor:
-            optimizer.zero_grad()
-            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
-                loss: torch.Tensor = self.model(**batch).loss
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        self.step: Any = step
+        self.step: Any = training_step(self.model, optimizer, dtype)
         if way == "ingot":
-            self.step = ingot.torch.compile(step, self.model, optimizer, threads=threads, verify=False)
+            self.step = ingot.torch.compile(self.step, self.model, optimizer, threads=threads, verify=False)
         if way == "torch.compile":
             self.model.compile()
             optimizer.step = torch.compile(optimizer.step)
