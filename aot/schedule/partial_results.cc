@@ -4,6 +4,7 @@
 
 namespace ingot::schedule {
 
+using loops::BufferId;
 using loops::Expr;
 using loops::Index;
 
@@ -18,9 +19,10 @@ Index PartialResults::place(const Index& part, const Index& flat) const { return
 void combine_parts(Step& step, const PartialResults& partial, const Values& makes, const Values& roots,
                    const std::function<void(const LoadPart&)>& answer) {
   Draft& draft = step.draft();
-  std::vector<loops::BufferId> buffers;
+  std::vector<BufferId> buffers;
   for (const int temporary : partial.temporaries) buffers.push_back(step.read_temporary(temporary));
-  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}));
+  const BufferId sums = partial.parts == 1 ? buffers[0] : BufferId{-1};
+  step.write(makes, read_in_place(draft, makes, {roots.begin(), roots.end()}), sums);
   const double work_ns = static_cast<double>(partial.parts * element_count(partial.shape));
   sweep(
       step, sweep_space(draft, makes, roots), wanted_tasks(draft, work_ns),

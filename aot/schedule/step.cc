@@ -1,6 +1,7 @@
 #include "aot/schedule/step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "aot/base/divide.h"
 #include "aot/ops/support/clamped_start.h"
@@ -39,7 +40,14 @@ BufferId Step::declare_output(const std::string& name, const TensorType& type, K
   return b_.output(name, type.dtype, type.elements(), may_alias);
 }
 
-void Step::write(const Values& values, const std::set<const Value*>& in_place) {
+// Whether each element of a value fits where one of a temporary lies.
+bool Step::may_take(const Value* value, BufferId temporary) {
+  const loops::Buffer& buffer = b_.kernel().buffers[temporary];
+  return !draft_.is_update(value) && buffer.elements == value->type.elements() &&
+         info(buffer.dtype).bytes == info(value->type.dtype).bytes;
+}
+
+void Step::write(const Values& values, const std::set<const Value*>& in_place, BufferId sums) {
   std::set<const Value*> taken;
   for (const Value* value : values) {
     if (const Value* replaced = draft_.replaced(value)) taken.insert(replaced);
@@ -63,6 +71,7 @@ void Step::write(const Values& values, const std::set<const Value*>& in_place) {
         if (buffer == may_alias) taken.insert(input);
       }
     }
+    if (may_alias < 0 && sums >= 0 && may_take(value, sums)) may_alias = std::exchange(sums, -1);
     const std::vector<int> results = draft_.results_of(value);
     if (results.empty()) {
       const KernelBinding binding{KernelBinding::Kind::kTemporary, draft_.add_temporary(value->type)};

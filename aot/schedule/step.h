@@ -27,8 +27,8 @@ class Step {
   loops::BufferId input(const Value* value) const { return inputs_.at(value); }  // of a value that `read` declared
   const std::map<const Value*, loops::BufferId>& inputs() const { return inputs_; }
   // The results that `value` is, or a new temporary when it is none. An output takes the memory of an input of
-  // `in_place` where sizes agree.
-  void write(const Values& values, const std::set<const Value*>& in_place = {});
+  // `in_place` where sizes agree, or else one of them that of `sums`, a temporary that is read at the same places.
+  void write(const Values& values, const std::set<const Value*>& in_place = {}, loops::BufferId sums = -1);
   loops::BufferId write_temporary(int temporary);
   // Some of `value`: over the input `whole`, whose place it takes, or over what an earlier step wrote of it.
   void update(const Value* value, loops::BufferId whole = -1);
@@ -48,6 +48,7 @@ class Step {
  private:
   loops::BufferId declare_output(const std::string& name, const TensorType& type, KernelBinding binding,
                                  loops::BufferId may_alias);
+  bool may_take(const Value* value, loops::BufferId temporary);
   // Where the element of an update goes whose source's index this is.
   std::vector<loops::Index> place_in_whole(const Op& update, const std::vector<loops::Index>& index);
 

@@ -274,6 +274,23 @@ TEST(Contraction, Epilogue) {
                {.relative = 1e-5});
 }
 
+// Sums along the depth, and many operations behind them, are steps: a result of the second goes over what the first left.
+TEST(Contraction, EpilogueOfSumsAlongTheDepth) {
+  const KernelFunction f =
+      kernel_function({f32_of({3, 256}), f32_of({40, 256}), f32_of({40})}, [](GraphBuilder& b, const Values& x) {
+        Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {1}, {1}});
+        Value* biased = ops::add(b, sum, ops::broadcast_in_dim(b, x[2], {3, 40}, {1}));
+        return Values{biased, ops::multiply(b, biased, ops::unary(b, kErf, scaled(b, biased, 0.7)))};
+      });
+  check_kernel(f, {.relative = 1e-5});
+  const Lowering lowering = lower(*f.kernel, loops::find_target("x86-64-v3"));
+  ASSERT_EQ(lowering.steps.size(), 2);
+  const std::vector<loops::Buffer>& buffers = lowering.steps[1].kernel.buffers;
+  const auto sums = std::ranges::find(buffers, "partial", &loops::Buffer::name) - buffers.begin();
+  ASSERT_LT(sums, std::ssize(buffers));
+  EXPECT_EQ(std::ranges::count(buffers, sums, &loops::Buffer::may_alias), 1);
+}
+
 // A result beside the product that shares a transcendental function with what follows it is made along with it.
 TEST(Contraction, EpilogueSharesFunctions) {
   const auto kernel = [](bool shares) {
