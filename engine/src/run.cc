@@ -54,8 +54,8 @@ ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_err
   INGOT_TRY(check_index("entry point", entry_index, session->bundle->metadata.entry_count(), error));
   INGOT_TRY(check_not_running(*session, error));
   if (session->slice_entry != entry_index) INGOT_TRY(check_not_busy(*session, error));
-  INGOT_TRY(session->pool.check_process(error));
   RunEntry& entry = session->entries[entry_index];
+  if (entry.is_parallel) INGOT_TRY(session->pool.check_process(error));  // costs a system call
   if (!session->has_values && !entry.initializes) {
     INGOT_TRY(check_has_values(*session, error));
     session->has_values = true;

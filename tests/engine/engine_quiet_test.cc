@@ -171,6 +171,16 @@ TEST(EngineQuiet, LoopsOfOneThreadMakeNoSystemCall) {
   expect_no_system_call([&] { return ingot_run(open.session, 0, nullptr); });
 }
 
+// What one thread does alone asks nothing of the others, which a forked process has not.
+TEST(EngineQuiet, StepsOfOneTaskEachMakeNoSystemCall) {
+  FlowBuilder b;
+  for (uint32_t row = 0; row < 4; ++row) b.step(kMixAlone, {b.x(), b.x(), b.y(row)});
+  const OpenBundle bundle(bundle::write_bundle(b.finish()));
+  const OpenSession open(bundle, 3);
+  const FlowPorts ports(open.session, 50);
+  expect_no_system_call([&] { return ingot_run(open.session, 0, nullptr); });
+}
+
 // INGOT_BUNDLES names a folder of them.
 TEST(EngineQuiet, BundlesOfWholePrograms) {
   constexpr int kRuns = 10;

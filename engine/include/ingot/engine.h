@@ -181,7 +181,7 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
                           ingot_error* error);
 
 /* Ends the session's threads. NULL does nothing. A process that was forked has none of them: there a session of several
- * threads cannot run, and is destroyed like any other. */
+ * threads runs only entry points whose steps have one task each, and is destroyed like any other. */
 void ingot_destroy(ingot_session* session);
 
 /* Tells where an input or output lies: no copy is made. Bindings hold until bound anew. An input that has a default
