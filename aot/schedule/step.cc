@@ -1,6 +1,7 @@
 #include "aot/schedule/step.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "aot/base/divide.h"
@@ -204,7 +205,8 @@ double work_ns(const Draft& draft, const Values& makes) {
 
 int64_t wanted_tasks(const Draft& draft, double work_ns) {
   const loops::Machine& machine = draft.target().order().machine;
-  return static_cast<int64_t>(std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max)));
+  const double most = std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max));
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {
