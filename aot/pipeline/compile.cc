@@ -176,7 +176,12 @@ CompileOptions with_parts(const Modules& modules, const CompileOptions& options)
     planning.pipeline = {.skip = options.pipeline.skip};
     Modules copies;
     for (const auto& module : modules) copies.push_back(copy_module(*module));
-    compile(std::move(copies), planning);
+    std::map<std::string, double> again_shares;
+    for (const MemoryNote& note : compile(std::move(copies), planning).memory_notes) {
+      double& share = again_shares[note.entry];  // of the target where it is most
+      share = std::max(share, note.again_share());
+    }
+    return again_shares;
   };
   CompileOptions with = options;
   with.micro_batches = fewest_parts(options.micro_batches, entry_points(modules), try_parts);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aot/base/contains.h"
 #include "aot/base/error.h"
 #include "aot/base/join.h"
 
@@ -20,6 +21,60 @@ std::vector<MicroBatches> of_entries(const std::vector<MicroBatches>& asked, con
   }
   return rows;
 }
+
+// Doubles the parts of the entry points whose number is automatic.
+class PartsSearch {
+ public:
+  PartsSearch(std::vector<MicroBatches> rows, const TryParts& try_parts)
+      : rows_(std::move(rows)), try_parts_(try_parts) {
+    for (MicroBatches& row : rows_) {
+      if (!is_auto(row)) continue;
+      automatic_.push_back(row.entry);
+      row = {row.entry, 1, /*is_least=*/true};
+    }
+  }
+
+  std::vector<MicroBatches> run() {
+    while (true) {
+      try {
+        const std::vector<std::string> slow = slowed_down(try_parts_(rows_));
+        if (slow.empty()) return rows_;
+        if (!fitting_) fitting_ = rows_;
+        for (const std::string& entry : slow) add_parts(entry);
+      } catch (const OverMemoryLimit& error) {
+        if (!contains(automatic_, error.entry())) throw;
+        if (fitting_) return *fitting_;
+        over_ = error;
+        add_parts(error.entry());
+      } catch (const CannotSplit& error) {
+        if (fitting_) return *fitting_;
+        if (!over_ || !contains(automatic_, error.entry())) throw;
+        throw OverMemoryLimit(*over_, error.message());
+      }
+    }
+  }
+
+ private:
+  MicroBatches& row(const std::string& entry) { return *std::ranges::find(rows_, entry, &MicroBatches::entry); }
+  void add_parts(const std::string& entry) { row(entry).count *= 2; }
+
+  // The entry points in which more parts may take less time. A whole batch stays whole, as no bit of it changes.
+  std::vector<std::string> slowed_down(const std::map<std::string, double>& again_shares) {
+    constexpr double kLittle = 0.1;
+    std::vector<std::string> slow;
+    for (const std::string& entry : automatic_) {
+      const auto share = again_shares.find(entry);
+      if (row(entry).count > 1 && share != again_shares.end() && share->second > kLittle) slow.push_back(entry);
+    }
+    return slow;
+  }
+
+  std::vector<MicroBatches> rows_;
+  const TryParts& try_parts_;
+  std::vector<std::string> automatic_;
+  std::optional<OverMemoryLimit> over_;               // the last
+  std::optional<std::vector<MicroBatches>> fitting_;  // the first that keep the limits
+};
 
 }  // namespace
 
@@ -46,28 +101,8 @@ void check_micro_batches(const std::vector<MicroBatches>& asked, const std::vect
 }
 
 std::vector<MicroBatches> fewest_parts(const std::vector<MicroBatches>& asked, const std::vector<Function*>& entries,
-                                       const std::function<void(const std::vector<MicroBatches>&)>& try_parts) {
-  std::vector<MicroBatches> rows = of_entries(asked, entries);
-  std::vector<std::string> automatic;
-  for (MicroBatches& row : rows) {
-    if (!is_auto(row)) continue;
-    automatic.push_back(row.entry);
-    row = {row.entry, 1, /*is_least=*/true};
-  }
-  std::optional<OverMemoryLimit> over;
-  while (true) {
-    try {
-      try_parts(rows);
-      return rows;
-    } catch (const OverMemoryLimit& error) {
-      if (std::ranges::find(automatic, error.entry()) == automatic.end()) throw;
-      over = error;
-      std::ranges::find(rows, error.entry(), &MicroBatches::entry)->count *= 2;
-    } catch (const CannotSplit& error) {
-      if (!over || std::ranges::find(automatic, error.entry()) == automatic.end()) throw;
-      throw OverMemoryLimit(*over, error.message());
-    }
-  }
+                                       const TryParts& try_parts) {
+  return PartsSearch(of_entries(asked, entries), try_parts).run();
 }
 
 }  // namespace ingot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,14 @@ bool has_auto(const std::vector<MicroBatches>& asked);
 void check_micro_batches(const std::vector<MicroBatches>& asked, const std::vector<Function*>& entries,
                          const std::vector<MemoryLimit>& limits);
 
+// How much longer each entry point takes, as a share of its time, for what runs again by this number of parts. Throws
+// OverMemoryLimit where limits are not kept.
+using TryParts = std::function<std::map<std::string, double>(const std::vector<MicroBatches>&)>;
+
 // `asked` with numbers in the place of kAutoMicroBatches: 1 where limits are kept so, else the first of 2, 4, 8, ... by
-// which they are. `try_parts` throws OverMemoryLimit where they are not. Where no number helps, that error is passed on,
-// and says why there is no larger one.
+// which they are kept and little runs again, or where there is none, the first by which they are kept. Where no number
+// helps, the error of `try_parts` is passed on, and says why there is no larger one.
 std::vector<MicroBatches> fewest_parts(const std::vector<MicroBatches>& asked, const std::vector<Function*>& entries,
-                                       const std::function<void(const std::vector<MicroBatches>&)>& try_parts);
+                                       const TryParts& try_parts);
 
 }  // namespace ingot

@@ -12,15 +12,15 @@ namespace ingot::plan {
 // A node that runs again.
 struct MadeAgain {
   int graph_kernel;  // lowered::Node::graph_kernel
-  int times;
-  double ns;  // of one time
+  int times;         // of a loop's in each iteration
+  double ns;         // of one time
 };
 
 // Gives `function`, on which separate_results has run and whose copies have kernels, nodes that make values again, so
 // that no more than `limit_bytes` of the arena live at once; the nodes then stand in the order in which that is so.
 // Each computes what the first one did from the same values: no result changes by a bit. `node_ns` is what a node of
-// the function takes. Loops and branches run once, and what they keep inside they go on keeping. nullopt, and nothing is
-// changed, where no such order is found.
+// the function takes. In the body of a loop nodes run again for what an iteration makes; loops and branches themselves run
+// once. nullopt, and nothing is changed, where no such order is found.
 std::optional<std::vector<MadeAgain>> fit_arena(lowered::Function& function, int64_t limit_bytes,
                                                 const std::function<double(const lowered::Node&)>& node_ns);
 

@@ -241,11 +241,21 @@ TEST(RandomPlan, DoesWhatItsFunctionSays) {
   }
 }
 
+// Nodes of a block in loops, however deep.
+size_t nodes_in_loops(const lowered::Block& block, bool is_in_loop = false) {
+  size_t count = is_in_loop ? block.nodes.size() : 0;
+  for (const lowered::Node& node : block.nodes) {
+    for (const lowered::Block& region : node.regions)
+      count += nodes_in_loops(region, is_in_loop || node.kind == lowered::NodeKind::kWhile);
+  }
+  return count;
+}
+
 // Where values are made again instead of kept.
 TEST(RandomPlan, DoesTheSameInLessMemory) {
   const int64_t first = number_from_environment("INGOT_PLAN_SEED", 0);
   const int64_t count = number_from_environment("INGOT_PLANS", 500);
-  int smaller = 0;
+  int smaller = 0, more_in_loops = 0;
   for (int64_t seed = first; seed < first + count; ++seed) {
     const lowered::Function whole = separated(random_lowered(static_cast<uint64_t>(seed)));
     const Results expected = FunctionRun(whole).run();
@@ -256,12 +266,15 @@ TEST(RandomPlan, DoesTheSameInLessMemory) {
     for (int64_t limit_bytes = arena_bytes - 64; plan::fit_arena(function, limit_bytes, node_ns); limit_bytes -= 64) {
       const plan::Plan plan = checked_plan(function, state);
       smaller += plan.arena_bytes < arena_bytes;
+      more_in_loops += nodes_in_loops(function.body) > nodes_in_loops(whole.body);
       ASSERT_EQ(FunctionRun(function).run(), expected) << "seed " << seed << " of\n" << print(function);
       ASSERT_EQ(PlanRun(plan, state).run(), expected) << "seed " << seed << " of\n" << print(plan);
       function = whole;
     }
   }
-  if (count >= 500) EXPECT_GT(smaller, 25);
+  if (count < 500) return;
+  EXPECT_GT(smaller, 25);
+  EXPECT_GT(more_in_loops, 0);
 }
 
 }  // namespace

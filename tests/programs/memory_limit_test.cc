@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 #include <ingot/ingot.h>
 
+#include <bit>
 #include <cstdlib>
 
 #include "aot/base/file.h"
 #include "aot/pipeline/compile.h"
+#include "aot/pipeline/micro_batches.h"
 #include "apps/ingot/device/device.h"
 #include "apps/ingot/device/tensor_files.h"
 #include "apps/ingot/files/sources.h"
@@ -24,6 +26,8 @@ namespace {
 // batch, whose statistics are state, random masks.
 struct DeepNet : nn::Module {
   static constexpr int64_t kLayers = 4;
+  static auto images() { return f32[{256, 3, 4, 4}].named("images"); }
+  static auto labels() { return i32[{256}].named("labels"); }
 
   nn::Conv2d conv = add("conv", nn::Conv2d(3, 4, 3, {.padding = 1}));
   nn::BatchNorm2d batch_norm = add("batch_norm", nn::BatchNorm2d(4));
@@ -44,12 +48,13 @@ struct DeepNet : nn::Module {
   }
 };
 
-struct DeepTraining {
-  DeepNet net;
+template <typename Net>
+struct Training {
+  Net net;
   optim::AdamW adam{net.parameters()};
   Program program;
 
-  DeepTraining() {
+  Training() {
     program.add(
         "train_step",
         [&](Tensor images, Tensor labels) {
@@ -58,11 +63,10 @@ struct DeepTraining {
           adam.step();
           return Outputs{{"loss", loss}};
         },
-        f32[{256, 3, 4, 4}].named("images"), i32[{256}].named("labels"));
+        Net::images(), Net::labels());
   }
 
-  Compiled compiled(std::vector<MemoryLimit> limits) {
-    CompileOptions options;
+  Compiled compiled(std::vector<MemoryLimit> limits, CompileOptions options = {}) {
     options.memory_limits = std::move(limits);
     return compile(program, options);
   }
@@ -97,7 +101,7 @@ std::string trained(const Compiled& compiled, uint32_t threads) {
 }
 
 TEST(MemoryLimit, ChangesNoBitAndLeavesWhatFitsAsItIs) {
-  DeepTraining training;
+  Training<DeepNet> training;
   const Compiled unlimited = training.compiled({});
   const std::string expected = trained(unlimited, 1);
   EXPECT_EQ(training.compiled({{"", int64_t{1} << 40}}).plans, unlimited.plans);
@@ -115,6 +119,77 @@ TEST(MemoryLimit, ChangesNoBitAndLeavesWhatFitsAsItIs) {
       EXPECT_TRUE(trained(limited, threads) == expected) << percent << " %, " << threads << " threads";
     }
   }
+}
+
+// Layers that keep rows apart, whose results take far more than weights and gradients.
+struct RowNet : nn::Module {
+  static constexpr int64_t kLayers = 6, kWidth = 32;
+  static auto images() { return f32[{1024, kWidth}].named("images"); }
+  static auto labels() { return i32[{1024}].named("labels"); }
+
+  std::vector<nn::Linear> linears;
+  nn::Linear out = add("out", nn::Linear(kWidth, 10));
+
+  RowNet() {
+    for (int64_t i = 0; i < kLayers; ++i)
+      linears.push_back(add("linear" + std::to_string(i), nn::Linear(kWidth, kWidth)));
+  }
+  Tensor forward(const Tensor& images) override {
+    Tensor x = images;
+    for (nn::Linear& linear : linears) x = gelu(linear(x));
+    return out(x);
+  }
+};
+
+// How many steps of a plan are in its loop, which is one.
+int64_t steps_in_loop(const plan::Plan& plan) {
+  const auto is_back = [&](const plan::Step& step) {
+    return step.kind == plan::StepKind::kJump && step.target <= &step - plan.steps.data();
+  };
+  EXPECT_EQ(std::ranges::count_if(plan.steps, is_back), 1);
+  const auto back = std::ranges::find_if(plan.steps, is_back);
+  return back - plan.steps.begin() - back->target;
+}
+
+// A limit that neither parts of the batch nor running again keep without the other.
+TEST(MemoryLimit, KernelsOfPartsRunAgain) {
+  Training<RowNet> training;
+  CompileOptions options;
+  options.targets = {"host"};
+  const Compiled whole = training.compiled({{"train_step", kLeastBytes}}, options);
+  options.micro_batches = {{"train_step", 4}};
+  const Compiled parts = training.compiled({}, options);
+  const int64_t limit_bytes = bytes_of(plan_of(parts, 0, "train_step")) * 9 / 10;
+  EXPECT_GT(bytes_of(plan_of(whole, 0, "train_step")), limit_bytes);
+
+  const Compiled limited = training.compiled({{"train_step", limit_bytes}}, options);
+  const std::string expected = trained(parts, 1);
+  for (const uint32_t threads : {1, 3}) EXPECT_TRUE(trained(limited, threads) == expected) << threads << " threads";
+  const plan::Plan &before = plan_of(parts, 0, "train_step"), &after = plan_of(limited, 0, "train_step");
+  EXPECT_LE(bytes_of(after), limit_bytes);
+  EXPECT_GT(steps_in_loop(after), steps_in_loop(before));
+}
+
+// By how much of its time a step runs again in 1, 2, 4, ... parts; -1: the limit is not kept.
+int64_t parts_for(const std::vector<double>& again_shares) {
+  Function step;
+  step.name = "step";
+  const auto try_parts = [&](const std::vector<MicroBatches>& rows) -> std::map<std::string, double> {
+    const auto doublings = static_cast<size_t>(std::countr_zero(static_cast<uint64_t>(rows[0].count)));
+    if (doublings >= again_shares.size()) throw CannotSplit(step, "it has so many rows");
+    if (again_shares[doublings] < 0) throw OverMemoryLimit(step, 1, "too much");
+    return {{"step", again_shares[doublings]}};
+  };
+  return fewest_parts({{"", kAutoMicroBatches}}, {&step}, try_parts)[0].count;
+}
+
+TEST(MemoryLimit, MorePartsWhereMuchWouldRunAgain) {
+  EXPECT_EQ(parts_for({0.5, 0}), 1) << "whole, no bit changes";
+  EXPECT_EQ(parts_for({-1, 0.05, 0}), 2);
+  EXPECT_EQ(parts_for({-1, 0.5, 0.3, 0.05, 0}), 8);
+  EXPECT_EQ(parts_for({-1, 0.5, 0.3}), 2) << "no number is better";
+  EXPECT_EQ(parts_for({-1, -1, 0.5, -1, 0}), 4) << "more parts need more memory";
+  EXPECT_NE(error_of([] { parts_for({-1, -1}); }).find("too much"), std::string::npos);
 }
 
 class MemoryGolden : public testing::TestWithParam<const char*> {
@@ -168,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(All, MemoryGolden,
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(MemoryLimit, SaysWhatHoldsTheLeast) {
-  DeepTraining training;
+  Training<DeepNet> training;
   const std::string error = error_of([&] { training.compiled({{"train_step", 65536}}); });
   EXPECT_NE(error.find("more than the 65536 bytes of --memory-limit"), std::string::npos) << error;
   EXPECT_NE(error.find("@train_step takes "), std::string::npos) << error;
@@ -176,7 +251,7 @@ TEST(MemoryLimit, SaysWhatHoldsTheLeast) {
 }
 
 TEST(MemoryLimit, IsOfAnEntryPointThatThereIs) {
-  DeepTraining training;
+  Training<DeepNet> training;
   EXPECT_EQ(error_of([&] { training.compiled({{"predict", 65536}}); }),
             "error: --memory-limit: there is no entry point 'predict'; the entry points are train_step, init");
   EXPECT_EQ(error_of([&] { training.compiled({{"init", 1}, {"init", 2}}); }),

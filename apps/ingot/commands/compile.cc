@@ -314,10 +314,9 @@ Command compile_command() {
             "several entry points"},
            {"--micro-batches", &o.micro_batches,
             "[ENTRY=]NUMBER, as 4: the batch is computed in so many parts, one after the other, whose gradients are "
-            "summed: "
-            "the same results up to the order of sums, in less memory, where rows are proved not to depend on each "
-            "other; "
-            "auto: as few as --memory-limit needs (default: the batch as a whole, where a limit changes no bit)"},
+            "summed: the same results up to the order of sums, in less memory, where rows are proved not to depend on "
+            "each other; auto: as few as --memory-limit needs, or more where that saves time (default: the batch as a "
+            "whole, where a limit changes no bit)"},
            {"--largest", &o.largest,
             "batch: with the largest size that keeps --memory-limit of what the programs leave open, instead of one by "
             "--shape"},
