@@ -1,7 +1,6 @@
 #include "aot/schedule/step.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "aot/base/divide.h"
@@ -205,8 +204,7 @@ double work_ns(const Draft& draft, const Values& makes) {
 
 int64_t wanted_tasks(const Draft& draft, double work_ns) {
   const loops::Machine& machine = draft.target().order().machine;
-  const double most = std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max));
-  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  return static_cast<int64_t>(std::clamp(work_ns / machine.task_work_ns, 1.0, static_cast<double>(machine.tasks_max)));
 }
 
 TaskSplit split_tasks(int64_t units, int64_t wanted, int64_t multiple) {

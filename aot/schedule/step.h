@@ -71,8 +71,7 @@ int summing_lanes_for(const Draft& draft, const Values& makes);
 // summed up, so both are as the target's order of sums has them.
 double work_ns(const Draft& draft, const Values& makes);
 
-// How many tasks are worth their start, by the work: from 1 to the target's `tasks_max`. A power of two, which two, four and
-// eight threads share evenly.
+// How many tasks are worth their start, by the work: from 1 to the target's `tasks_max`.
 int64_t wanted_tasks(const Draft& draft, double work_ns);
 
 // `units` in `tasks` contiguous parts of `each` (a multiple of `multiple`); the last may be shorter.

@@ -1,11 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <set>
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
@@ -26,19 +24,6 @@ TEST(ElementwiseKernels, FlatOverAnyShape) {
                                  }),
                  {});
   }
-}
-
-// Whatever the work, two threads do as much of it as each other, and so do four where there are as many tasks.
-TEST(ElementwiseKernels, ThreadsShareTasksEvenly) {
-  std::set<int64_t> counts;
-  for (int64_t columns = 16; columns <= 4096; columns += 80) {
-    const KernelFunction f = kernel_function(
-        {f32_of({64, columns})}, [](GraphBuilder& b, const Values& x) { return Values{ops::unary(b, kTanh, x[0])}; });
-    const int64_t tasks = lower(*f.kernel, loops::find_target("x86-64-v3")).steps[0].kernel.task_count;
-    EXPECT_TRUE(std::has_single_bit(static_cast<uint64_t>(tasks))) << columns << " columns: " << tasks;
-    counts.insert(tasks);
-  }
-  EXPECT_EQ(counts, (std::set<int64_t>{1, 2, 4, 8, 16}));
 }
 
 TEST(ElementwiseKernels, BiasAlongEachDimension) {
