@@ -57,7 +57,9 @@ constexpr Machine kServerMachine = {.l1_bytes = 32 << 10,
                                     .l2_bytes_per_ns = 80,
                                     .l3_bytes_per_ns = 16,
                                     .packed_ahead_share = 0.2,
-                                    .in_place_row_share = 0.002};
+                                    .in_place_row_share = 0.002,
+                                    .far_columns_share = 0.1,
+                                    .stream_share = 0.05};
 
 // 12x32 fills 24 accumulators + 2 of B of the 32 zmm registers; A is an embedded broadcast.
 constexpr Target kAvx512 = {.name = "x86-64-v4",
@@ -167,7 +169,8 @@ constexpr Target kTargets[] = {
                  .packed_ahead_share = 0.2,
                  .in_place_row_share = 0,
                  .packed_apart_share = 0,
-                 .lost_columns_share = 2.5}},
+                 .lost_columns_share = 2.5,
+                 .stream_share = 0.05}},
     kAvx512,
     kAvx512Vnni,
     kAvx512Bf16,

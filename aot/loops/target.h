@@ -51,8 +51,10 @@ struct Machine {
   // How much longer a register tile of more than four rows takes: for each row that is read where it lies, and where rows
   // are packed one after the other instead of beside each other.
   double in_place_row_share = 0.006, packed_apart_share = 0.06;
-  // ... and where each tile of rows fetches columns anew, a page apart at each step, from the second-level cache.
-  double lost_columns_share = 0;
+  // ... and where columns are read where they lie, a page apart at each step; and where each tile of rows fetches them anew
+  // from the second-level cache.
+  double far_columns_share = 0.2, lost_columns_share = 0;
+  double stream_share = 0.2;  // of streaming columns from there, which is not beneath multiplying
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;

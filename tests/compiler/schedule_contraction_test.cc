@@ -145,11 +145,11 @@ TEST(Contraction, ColumnsArePackedAhead) {
 
 // The same of batches whose columns are read where they lie, one behind the other, if they are more than a cache holds.
 TEST(Contraction, NextBatchIsFetchedAhead) {
-  const auto fetches = [](int64_t batches) {  // a batch has 12288 columns
-    const KernelFunction problem = dot({batches, 40, 96}, {batches, 96, 128}, {{0}, {0}, {2}, {1}});
+  const auto fetches = [](int64_t batches) {  // columns of a batch have 6144 elements
+    const KernelFunction problem = dot({batches, 40, 96}, {batches, 96, 64}, {{0}, {0}, {2}, {1}});
     const Lowering lowering = lower(*problem.kernel, loops::find_target("x86-64-v4"));
     const std::string text = loops::print(lowering.steps.back().kernel);
-    return std::regex_search(text, std::regex("prefetch a1\\[[^\n]*\\+ 12288\\]"));
+    return std::regex_search(text, std::regex("prefetch a1\\[[^\n]*\\+ 6144\\]"));
   };
   EXPECT_TRUE(fetches(64));
   EXPECT_FALSE(fetches(4));

@@ -328,7 +328,11 @@ TEST(Convolution, ConvolutionsOfTinyImages) {
 
 TEST(Convolution, TasksShareColumnsThatAStepPacks) {
   const ops::Window same{{.size = 3, .low = 1, .high = 1}, {.size = 3, .low = 1, .high = 1}};
-  const KernelFunction it = convolution({8, 96, 2, 2}, {100, 96, 3, 3}, nchw(same), {8, 100, 2, 2}, false);
+  ops::Convolution conv = nhwc(same);
+  conv.dims.kernel_output_feature = 0;  // columns lie across
+  conv.dims.kernel_input_feature = 1;
+  conv.dims.kernel_spatial = {2, 3};
+  const KernelFunction it = convolution({8, 4, 4, 16}, {24, 16, 3, 3}, conv, {8, 4, 4, 24}, false);
   check_kernel(it, {.relative = 1e-5});
   EXPECT_EQ(lower(*it.kernel, loops::find_target("x86-64-v3")).steps.size(), 2);
 }

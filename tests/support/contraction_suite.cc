@@ -126,6 +126,7 @@ constexpr Dot kDots[] = {
     {1, 256, 768, 3072, false, true},
     {1, 256, 768, 2304},
     {1, 512, 32, 3200, true, false},
+    {1, 512, 128, 3200, true, false},
     {1, 576, 2080, 192, true, false},  // gradients of weights: of a ViT, of an LSTM
     {1, 512, 768, 128, true, false},
     {1, 768, 3072, 256, true, false},

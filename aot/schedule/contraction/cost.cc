@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "aot/base/divide.h"
+#include "aot/schedule/contraction/cache_sets.h"
 #include "aot/schedule/contraction/depth_tile.h"
+#include "aot/schedule/contraction/row_lines.h"
 #include "aot/schedule/contraction/window_cost.h"
 
 namespace ingot::schedule {
@@ -13,21 +14,20 @@ namespace {
 
 using loops::Machine;
 
-constexpr double kTransposeNs = 0.25;     // a packed element, through a transposed square of vectors
-constexpr double kGatherNs = 0.7;         // ... by itself
-constexpr double kMaskedNs = 0.1;         // more where elements may be missing
-constexpr double kPrefetchShare = 0.07;   // rows of the next tile that a step of the depth prefetches, of all of them
-constexpr double kStreamShare = 0.2;      // of streaming columns from the second-level cache: beside multiplying
-constexpr double kTileNs = 20;            // to begin and end a register tile
-constexpr double kRangeNs = 2;            // to begin another range of the depth within it
-constexpr double kStoreVectorNs = 1.0;    // a vector of finished sums
-constexpr double kHalveNs = 0.55;         // to add the halves of a vector of partial sums
-constexpr double kStoreFarNs = 3;         // ... more, each to another page
-constexpr double kStoreElementNs = 0.7;   // ... element by element
-constexpr double kFarRowsShare = 0.8;     // ... where each step of the depth is in another page
-constexpr double kLostRowsShare = 0.15;   // ... where such lines do not stay in the first-level cache
-constexpr double kFarColumnsShare = 0.2;  // ... or each step of columns that are prefetched
-constexpr double kInLineFarShare = 0.05;  // ... of which a block has all, so that memory is read in line
+constexpr double kTransposeNs = 0.25;    // a packed element, through a transposed square of vectors
+constexpr double kGatherNs = 0.7;        // ... by itself
+constexpr double kMaskedNs = 0.1;        // more where elements may be missing
+constexpr double kPrefetchShare = 0.07;  // rows of the next tile that a step of the depth prefetches, of all of them
+constexpr double kBeside = 6;            // how sharply the longest counts of what goes on side by side
+constexpr double kManyStreamsShare = 2;  // of streaming from the second-level cache: where each operand is many streams
+constexpr double kTileNs = 20;           // to begin and end a register tile
+constexpr double kRangeNs = 2;           // to begin another range of the depth within it
+constexpr double kStoreVectorNs = 1.0;   // a vector of finished sums
+constexpr double kHalveNs = 0.55;        // to add the halves of a vector of partial sums
+constexpr double kStoreFarNs = 3;        // ... more, each to another page
+constexpr double kStoreElementNs = 0.7;  // ... element by element
+constexpr double kFarRowsShare = 0.8;    // of a step: more, where each is in another page
+constexpr double kInLineFarShare = 0.05;  // ... of columns of which a block has all, so that memory is read in line
 constexpr double kPrefetching = 0.03;     // ... and as much for each step of these
 constexpr double kForeseenShare = 0.2;    // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
@@ -42,7 +42,6 @@ constexpr double kAskedShare = 0.3;         // ... of reading what was asked for
 constexpr double kAloneSteps = 64;          // of a tile: with fewer, the next begins before it has ended
 constexpr int64_t kStreamPages = 4;         // that a stream has at least, or it is short
 constexpr int64_t kStaysPart = 4;           // of the second-level cache: in which what one run reads is for the next
-constexpr int64_t kSpanOfLines = 2;         // second-level caches, of which a line of each page or so is kept
 
 class Model {
  public:
@@ -58,6 +57,7 @@ class Model {
         batch_(static_cast<double>(problem.extent(way_.batch))),
         rows_(problem.extent(way_.rows.dims)),
         window_cost_(problem, blocked, target.machine),
+        row_lines_(problem, blocked, target.machine),
         begin_ns_(begin_ns()) {}
 
   ContractionCost cost() const {
@@ -90,14 +90,23 @@ class Model {
     const double makes = way_.columns.made ? vectors * static_cast<double>(way_.columns.made->element_ops) : 0;
     const double issue_ns = std::max(std::max(rows * vectors, loads + prefetches) / m_.multiply_adds_per_ns,
                                      (rows * vectors + loads + prefetches + makes) / m_.instructions_per_ns);
-    const double stream_ns = streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns;
+    const double stream_ns =
+        streamed_bytes(rows, vectors) / m_.l2_bytes_per_ns * (is_along_depth() ? kManyStreamsShare : 1);
     const double chains =
         is_along_depth() ? static_cast<double>(depth_chains(std::llround(rows), std::llround(vectors))) : 1;
     const double step_ns =
-        std::max({issue_ns, m_.multiply_add_latency_ns / chains, 2 * stream_ns}) + kStreamShare * stream_ns;
+        beside({std::max(issue_ns, m_.multiply_add_latency_ns / chains), stream_ns, row_lines_.step_ns()}) +
+        m_.stream_share * stream_ns;
     const double store_ns = rows * vectors * store_vector_ns();
     const double steps = static_cast<double>(steps_of_block() * depth_.count());
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
+  }
+
+  // What takes so long side by side: as long as the longest, and more the nearer others come to it.
+  static double beside(std::initializer_list<double> all_ns) {
+    double sum = 0;
+    for (const double ns : all_ns) sum += std::pow(ns, kBeside);
+    return std::pow(sum, 1 / kBeside);
   }
 
   bool has_windows_in_place() const { return c_.tile_lines > 0; }
@@ -117,7 +126,8 @@ class Model {
     const bool columns_stay = columns_are_read_once() || cached_bytes() <= l1;
     const double lanes = way_.vector_lanes();
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
-    if (!is_along_depth()) return bytes + row_bytes();
+    if (way_.has_own_rows) return bytes + rows * vectors * lanes * bytes_;
+    if (!is_along_depth()) return bytes + row_lines_.step_bytes();
     const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
     const double column_bytes =
         columns_stay ? block_bytes() : vectors * lined_bytes(way_.columns, c_.pack_columns == Packing::kNone);
@@ -131,7 +141,7 @@ class Model {
   double cached_bytes() const {
     const bool is_strided = c_.pack_columns == Packing::kNone && !is_along_depth() && way_.columns.depth_stride;
     if (!is_strided || columns_are_foreseen() || rows_ <= c_.tile_rows) return block_bytes();
-    return crowded_bytes(way_.columns, divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes));
+    return column_lines_bytes(divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes));
   }
 
   // What a row or column that runs along a block of the depth takes of the first-level cache, so counted.
@@ -139,36 +149,13 @@ class Model {
     const int64_t line_bytes = depth_.width() * p_.accumulator_bytes();
     const bool is_apart = is_in_place && it.stride && *it.stride != 0;
     return static_cast<double>(line_bytes) *
-           (is_apart ? crowding(std::abs(*it.stride) * p_.accumulator_bytes(), line_bytes) : 1);
+           (is_apart ? crowding(m_, std::abs(*it.stride) * p_.accumulator_bytes(), line_bytes) : 1);
   }
 
-  // How much fuller the fullest sets of the first-level cache are than if all were alike, of pieces that are so far apart.
-  double crowding(int64_t apart_bytes, int64_t piece_bytes) const {
-    const int64_t stride = m_.l1_critical_stride;
-    const int64_t pieces_apart = std::min(stride / m_.line_bytes, stride / std::gcd(apart_bytes, stride));
-    return std::max(1.0, static_cast<double>(stride) / static_cast<double>(pieces_apart * piece_bytes));
-  }
-
-  // What the steps of a block of the depth take of the first-level cache, each so many lines, counted as if all sets were
-  // as full as the fullest: steps that are a large part of the critical stride apart share a few of them.
-  double crowded_bytes(const OperandSide& it, int64_t lines) const {
-    const int64_t bytes = lines * m_.line_bytes;
-    return static_cast<double>(depth_.width() * bytes) *
-           crowding(std::abs(*it.depth_stride) * p_.accumulator_bytes(), bytes);
-  }
-
-  // What a step reads of rows that lie beside each other: a line, as far as steps do not share one, which the next panels
-  // of the block find in the first-level cache. Of other rows it is little.
-  double row_bytes() const {
-    const double panels = static_cast<double>(divide_up(columns_.width(), c_.tile_vectors * way_.lanes));
-    if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return 0;
-    const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
-    return static_cast<double>(std::min(m_.line_bytes, step_bytes)) / (row_lines_stay() ? panels : 1);
-  }
-
-  // Lines of rows that lie across, while tiles of a block read them one after the other: in the first-level cache.
-  bool row_lines_stay() const {
-    return crowded_bytes(way_.rows, 1) + block_bytes() <= static_cast<double>(m_.l1_bytes);
+  // What the steps of a block of the depth take of the first-level cache, each so many lines of columns where they lie.
+  double column_lines_bytes(int64_t lines) const {
+    const int64_t apart_bytes = std::abs(*way_.columns.depth_stride) * p_.accumulator_bytes();
+    return crowded_bytes(m_, depth_.width(), apart_bytes, lines * m_.line_bytes);
   }
 
   // To begin and end a register tile, and each range of its depth.
@@ -198,15 +185,13 @@ class Model {
     if (c_.pack_rows == Packing::kNone) {
       const std::optional<int64_t> stride = runs_ ? runs_->run().step : way_.rows.stride;
       if (c_.tile_rows > 4 && stride && *stride != 1) share += m_.in_place_row_share * c_.tile_rows;
-      share += kFarRowsShare * far_share(way_.rows);
-      if (way_.rows.depth_stride && way_.rows.stride == 1 && !is_along_depth() && !row_lines_stay())
-        share += kLostRowsShare;
+      if (!row_lines_.are_in_place()) share += kFarRowsShare * far_share(way_.rows);
     }
     if (c_.pack_columns == Packing::kNone) {
       const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
       const double far = far_share(way_.columns);
       const double lost = column_lines_are_lost(lines) ? m_.lost_columns_share * far : 0;
-      const double apart = (std::max(kFarColumnsShare, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+      const double apart = (std::max(m_.far_columns_share, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
       if (columns_are_foreseen()) {
         share += kForeseenShare * lost;
       } else if (lost == 0 && columns_are_in_line()) {
@@ -218,11 +203,10 @@ class Model {
     return share;
   }
 
-  // Steps of the depth that no prefetcher foresees.
+  // How far the steps of the depth are apart.
   double far_share(const OperandSide& it) const {
-    if (!it.depth_stride || depth() <= 32) return 0;
-    const double stride_bytes = static_cast<double>(std::abs(*it.depth_stride)) * bytes_;
-    return std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
+    if (!it.depth_stride) return 0;
+    return schedule::far_share(m_, depth_.total(), std::abs(*it.depth_stride) * p_.accumulator_bytes());
   }
 
   // Columns that are read where they lie, of which a block has all that is between a step of the depth and the next.
@@ -236,7 +220,7 @@ class Model {
   // are lost from the first-level cache, whose sets they share.
   bool column_lines_are_lost(int64_t lines) const {
     return rows_ > c_.tile_rows && way_.columns.depth_stride &&
-           crowded_bytes(way_.columns, lines) > static_cast<double>(m_.l1_bytes);
+           column_lines_bytes(lines) > static_cast<double>(m_.l1_bytes);
   }
 
   // Columns that are read where they lie, a few lines of depth at once, each from its start to its end.
@@ -357,20 +341,13 @@ class Model {
     return step_bytes % m_.l2_critical_stride == 0 && depth_.width() * step_bytes > m_.l2_bytes;
   }
 
-  // Rows that lie across are read a piece of a line at each step of the depth. Before the next tile reads the rest, the
-  // line is lost where a block of the depth spans so much that its lines share few sets.
-  bool row_lines_are_lost() const {
-    if (c_.pack_rows != Packing::kNone || !way_.rows.depth_stride || way_.rows.stride != 1) return false;
-    const int64_t step_bytes = std::abs(*way_.rows.depth_stride) * p_.accumulator_bytes();
-    return depth_.width() * step_bytes > kSpanOfLines * m_.l2_bytes;
-  }
-
   // Rows are read again for each block of columns, columns again for each tile of rows.
   double outer_cache_ns() const {
     if (has_windows_in_place()) return operands_ns();
     const double l2 = static_cast<double>(m_.l2_bytes) * 0.75;
     double bytes = 0;
-    const double rows_of_task = row_count() / static_cast<double>(c_.row_parts) * static_cast<double>(depth_.width());
+    // All of the depth passes between a block of columns and the next.
+    const double rows_of_task = row_count() / static_cast<double>(c_.row_parts) * depth();
     const bool rows_stay = rows_of_task * bytes_ + kept_bytes() <= l2;
     if (c_.pack_rows != Packing::kBlock && c_.pack_rows != Packing::kBox) {
       const int64_t times = rows_stay ? c_.column_parts : columns_.count();
@@ -382,7 +359,7 @@ class Model {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
     double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
-    if (row_lines_are_lost()) {
+    if (row_lines_.are_lost()) {
       const int64_t lines = divide_up(rows_, c_.tile_rows) * depth_.total() * columns_.count();
       ns += static_cast<double>(lines * m_.line_bytes) / m_.l3_bytes_per_ns;
     }
@@ -450,10 +427,11 @@ class Model {
   }
 
   // At which share of the speed of reading the second-level cache sums are added to. Beneath multiplying they are streamed
-  // where they are walked in line: with all rows of a task packed, or with columns of whole pages that processors foresee.
+  // where they are walked in line: with all rows of a task packed or read where they lie beside each other, or with
+  // columns of whole pages that processors foresee.
   double sums_share(double sums_bytes) const {
     if (columns_are_foreseen() && columns_.width() * p_.accumulator_bytes() >= m_.page_bytes) return 2 * kStreamedShare;
-    if (packs_all_rows() || c_.keeps_columns) return kStreamedShare;
+    if (packs_all_rows() || row_lines_.are_in_place() || c_.keeps_columns) return kStreamedShare;
     return sums_bytes <= static_cast<double>(m_.l1_bytes) ? 2 * kWriteShare : kWriteShare;
   }
 
@@ -469,7 +447,7 @@ class Model {
       ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
             (sums_stay ? m_.l2_bytes_per_ns * sums_share(sums_bytes) : m_.l3_bytes_per_ns);
     }
-    if (c_.depth_parts > 1) ns += kMeetNs + 2 * bytes * static_cast<double>(c_.depth_parts) / m_.l3_bytes_per_ns;
+    if (c_.depth_parts > 1) ns += kMeetNs + 3 * bytes * static_cast<double>(c_.depth_parts) / m_.l3_bytes_per_ns;
     return ns;
   }
 
@@ -483,6 +461,7 @@ class Model {
   double bytes_, batch_;
   int64_t rows_;
   WindowCost window_cost_;
+  RowLines row_lines_;
   double begin_ns_;  // of a register tile
 };
 
