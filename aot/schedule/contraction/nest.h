@@ -62,7 +62,7 @@ class ContractionNest {
   // Beside a tile, its share of what the next block of the depth has of its panel of columns.
   void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
                            const BlockAt& depth);
-  // What becomes of a register tile's sums. `is_last`: not finished beside another (null: never).
+  // What becomes of a register tile's sums. `is_last`: of those that are finished beside others (null: it is none of them).
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const loops::Expr& is_last,
                  const Finish& finish);
   // Of a rolled epilogue, from the sums in memory, in the row that is entered.
