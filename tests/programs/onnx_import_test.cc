@@ -158,20 +158,25 @@ TEST_F(OnnxImport, AGivenIntegerDecidesABranch) {
 }
 
 // As of a model of two sample rates, which fits the sizes of one of them at a time.
-TEST_F(OnnxImport, ABranchThatDoesNotFitNamesWhatDecides) {
-  OnnxGraph then, otherwise;
-  then.node("Neg", {"x"}, {"a"});
-  then.output("a", kF32, {2});
-  otherwise.node("Add", {"x", "three"}, {"b"});
-  otherwise.output("b", kF32, {2});
+OnnxGraph by_rate(const OnnxGraph& wanted, const OnnxGraph& otherwise) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});
   graph.input("rate", kI64, {});
   graph.integers("wanted", {}, {16000});
   graph.floats("three", {3}, {1, 2, 3});
   graph.node("Equal", {"rate", "wanted"}, {"is_wanted"});
-  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", then), onnx_graph("else_branch", otherwise)});
+  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", wanted), onnx_graph("else_branch", otherwise)});
   graph.output("y", kF32, {2});
+  return graph;
+}
+
+TEST_F(OnnxImport, ABranchThatDoesNotFitNamesWhatDecides) {
+  OnnxGraph then, otherwise;
+  then.node("Neg", {"x"}, {"a"});
+  then.output("a", kF32, {2});
+  otherwise.node("Add", {"x", "three"}, {"b"});
+  otherwise.output("b", kF32, {2});
+  const OnnxGraph graph = by_rate(then, otherwise);
   const std::string message = refused(graph);
   EXPECT_NE(message.find("Add 'Add_node'"), std::string::npos) << message;
   EXPECT_NE(message.find("one integer among the inputs decides, --shape NAME=VALUE gives it"), std::string::npos);
@@ -188,14 +193,7 @@ TEST_F(OnnxImport, BranchesWithinBranchesSayOnceWhatDecides) {
   const std::vector<std::string> branches = {onnx_graph("then_branch", innermost), onnx_graph("else_branch", negative)};
   inner.node("If", {"is_wanted"}, {"c"}, branches);
   inner.output("c", kF32, {2});
-  OnnxGraph graph;
-  graph.input("x", kF32, {2});
-  graph.input("rate", kI64, {});
-  graph.integers("wanted", {}, {16000});
-  graph.floats("three", {3}, {1, 2, 3});
-  graph.node("Equal", {"rate", "wanted"}, {"is_wanted"});
-  graph.node("If", {"is_wanted"}, {"y"}, {onnx_graph("then_branch", inner), onnx_graph("else_branch", negative)});
-  graph.output("y", kF32, {2});
+  const OnnxGraph graph = by_rate(inner, negative);
   const std::string message = refused(graph), hint = "; a branch of If";
   const size_t first = message.find(hint);
   ASSERT_NE(first, std::string::npos) << message;
