@@ -48,6 +48,10 @@ struct Machine {
   double l2_bytes_per_ns, l3_bytes_per_ns;
   double packed_element_ns = 0.1;  // to copy an element of a contraction's operand, in vectors
   double packed_ahead_share = 1;   // ... of which it takes so much beside multiplying; 1: it is not done there
+  int64_t packed_steps_ahead = 0;  // of the depth, by which tiles fetch packed columns; 0: processors foresee them
+  bool computes_beside_products = false;  // by other units than multiply: what follows a tile's sums
+  double row_line_ns = 2.2;      // to fetch a line of rows that lie across, where they lie, from the second-level cache
+  double far_row_line_ns = 1.7;  // ... more, of another page at each step
   // How much longer a register tile of more than four rows takes: for each row that is read where it lies, and where rows
   // are packed one after the other instead of beside each other.
   double in_place_row_share = 0.006, packed_apart_share = 0.06;

@@ -84,7 +84,8 @@ TEST_P(ContractionChoice, IsTheGoldenOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ContractionChoice,
-                         testing::Values("x86-64-v3", "x86-64-v4", "aarch64", "riscv64", "riscv64-v", "cortex-m7"));
+                         testing::Values("x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "aarch64", "riscv64", "riscv64-v",
+                                         "cortex-m7"));
 
 // Keys that a query is multiplied by, as one stream of memory: either operand may be what is packed.
 TEST(ContractionOrientation, ShortRowsThatAreReadOnceAreOneStream) {

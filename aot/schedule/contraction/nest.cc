@@ -224,9 +224,10 @@ bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
 }
 
 bool ContractionNest::finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const {
+  const loops::Target& target = point_.step().draft().target();
   const int in_registers = plan_.tile_rows * plan_.tile_vectors + plan_.tile_vectors + 1;
-  const bool has_registers = in_registers + kRegistersToFinish <= point_.step().draft().target().vector_registers;
-  return epilogue_.is_rolled && has_registers && !sums_up() &&
+  const bool has_registers = in_registers + kRegistersToFinish <= target.vector_registers;
+  return target.machine.computes_beside_products && epilogue_.is_rolled && has_registers && !sums_up() &&
          steps_beside(plan_, tile, rows, depth, tile.rows.count) > 0;
 }
 

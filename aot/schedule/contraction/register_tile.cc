@@ -45,7 +45,8 @@ class RegisterTile {
 
  private:
   bool has_all_rows() const { return tile_.rows.count == plan_.tile_rows; }
-  int64_t line() const { return point_.step().draft().target().machine.line_bytes / info(dtype_).bytes; }  // elements
+  const loops::Machine& machine() const { return point_.step().draft().target().machine; }
+  int64_t line() const { return machine().line_bytes / info(dtype_).bytes; }  // elements
   bool has_many_rows() const { return tile_.rows.count >= kMinReadRows; }
 
   // Whether rows read what others do a few steps later, which LLVM would keep in registers that the sums need.
@@ -118,13 +119,18 @@ class RegisterTile {
     });
   }
 
+  // The columns of some steps later: each line of them.
+  void prefetch_columns(const Index& start, int64_t steps) {
+    if (steps == 0 || !has_many_rows() || plan_.depth.width() <= steps) return;
+    const Index ahead = start + steps * columns_.depth_step;
+    const int64_t apart = std::max(line(), columns_.vector_step);
+    const int64_t lines = divide_up(vectors_ * columns_.vector_step, apart);
+    b_.unrolled("l", lines, [&](Index l) { b_.prefetch(columns_.buffer, ahead + l * apart); });
+  }
+
   void load_columns(const Index& start) {
     const bool in_place = plan_.pack_columns == Packing::kNone;
-    if (in_place && has_many_rows() && plan_.depth.width() > kDepthAhead) {
-      const Index ahead = start + kDepthAhead * columns_.depth_step;
-      const int64_t lines = divide_up(static_cast<int64_t>(vectors_) * plan_.lanes, line());
-      b_.unrolled("l", lines, [&](Index l) { b_.prefetch(columns_.buffer, ahead + l * line()); });
-    }
+    prefetch_columns(start, in_place ? kDepthAhead : machine().packed_steps_ahead);
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
       const Index at = start + v * columns_.vector_step;

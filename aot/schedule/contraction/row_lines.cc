@@ -6,12 +6,6 @@
 #include "aot/schedule/contraction/cache_sets.h"
 
 namespace ingot::schedule {
-namespace {
-
-constexpr double kLineNs = 2.2;     // to fetch a line from the second-level cache
-constexpr double kFarLineNs = 1.7;  // ... more, of another page at each step
-
-}  // namespace
 
 RowLines::RowLines(const ContractionProblem& problem, const BlockedCandidate& blocked, const loops::Machine& machine)
     : p_(problem),
@@ -40,7 +34,7 @@ double RowLines::step_bytes() const {
 
 double RowLines::step_ns() const {
   if (!are_in_place()) return 0;
-  return (kLineNs + kFarLineNs * far_share(m_, depth_.total(), apart_bytes())) * fetches();
+  return (m_.row_line_ns + m_.far_row_line_ns * far_share(m_, depth_.total(), apart_bytes())) * fetches();
 }
 
 bool RowLines::are_lost() const { return are_in_place() && overflow_sets(m_, depth_.width(), apart_bytes()); }

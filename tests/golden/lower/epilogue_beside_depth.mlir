@@ -51,6 +51,9 @@ kernel f32_dot_general_240x1152x400_add lanes 16 tasks 4 (x: f32[96000], w: f32[
             }
             for k.2 in 48*r.3 + 16*part .. 48*r.3 + 16*part + 16 by 4 {
               for u in 0 .. 4 unroll {
+                for l in 0 .. 3 unroll {
+                  prefetch columns[19200*r + 16*k.2 + 16*u + 6400*l + 128]
+                }
                 for v.3 in 0 .. 3 unroll {
                   column[v.3] = load columns[19200*r + 16*k.2 + 16*u + 6400*v.3 + lane]
                 }
@@ -69,6 +72,9 @@ kernel f32_dot_general_240x1152x400_add lanes 16 tasks 4 (x: f32[96000], w: f32[
         }
         for k.3 in 384 .. 400 by 4 {
           for u.1 in 0 .. 4 unroll {
+            for l.1 in 0 .. 3 unroll {
+              prefetch columns[19200*r + 16*k.3 + 16*u.1 + 6400*l.1 + 128]
+            }
             for v.5 in 0 .. 3 unroll {
               column[v.5] = load columns[19200*r + 16*k.3 + 16*u.1 + 6400*v.5 + lane]
             }
