@@ -1,4 +1,7 @@
 // Block: memory at a multiple of 64, as the engine wants inputs, outputs and state to lie. Not initialized.
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 
 #include "engine/python/objects.h"
@@ -45,10 +48,18 @@ PyType_Slot slots[] = {
 }  // namespace
 
 void* allocate(uint64_t byte_count, uint64_t alignment) {
+  constexpr uint64_t kLargePageBytes = uint64_t{2} << 20;
+  const bool is_large = byte_count >= kLargePageBytes;
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, byte_count == 0 ? alignment : byte_count) == 0) return memory;
-  PyErr_NoMemory();
-  return nullptr;
+  if (posix_memalign(&memory, is_large ? std::max(alignment, kLargePageBytes) : alignment,
+                     byte_count == 0 ? alignment : byte_count) != 0) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+#ifdef MADV_HUGEPAGE
+  if (is_large) madvise(memory, byte_count / kLargePageBytes * kLargePageBytes, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 PyType_Spec block_spec = {"ingot._engine.Block", sizeof(Block), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -49,7 +49,8 @@ struct Bundle {
 // What the engine wants the addresses of inputs, outputs and state to be multiples of.
 inline constexpr uint64_t kAlignment = 64;
 
-// Memory at a multiple of `alignment`, or null with MemoryError raised. free() ends it.
+// Memory at a multiple of `alignment`, much of it in large pages as AlignedBytes has it (engine.hpp), or null with
+// MemoryError raised. free() ends it.
 void* allocate(uint64_t byte_count, uint64_t alignment);
 
 // The memory of an object, for as long as this lives.
