@@ -94,6 +94,7 @@ constexpr Target kAvx512 = {.name = "x86-64-v4",
                             .f64 = {.rows = 12, .columns = 16},
                             .byte_products = ByteProducts::kInPairs,
                             .multiplies_memory = true,
+                            .has_masks = true,
                             .machine = kWideMachine};
 
 // The same with products of bytes: Cascade Lake, Ice Lake, Zen 4 and later.

@@ -46,9 +46,9 @@ struct Machine {
   double multiply_adds_per_ns;     // vector instructions, and as many loads beside them
   double multiply_add_latency_ns;  // until a sum can be added to again
   double l2_bytes_per_ns, l3_bytes_per_ns;
-  double packed_element_ns = 0.1;  // to copy an element of a contraction's operand, in vectors
-  double packed_ahead_share = 1;   // ... of which it takes so much beside multiplying; 1: it is not done there
-  int64_t packed_steps_ahead = 0;  // of the depth, by which tiles fetch packed columns; 0: processors foresee them
+  double packed_element_ns = 0.1;         // to copy an element of a contraction's operand, in vectors
+  double packed_ahead_share = 1;          // ... of which it takes so much beside multiplying; 1: it is not done there
+  int64_t packed_steps_ahead = 0;         // of the depth, by which what is packed is fetched; 0: processors foresee it
   bool computes_beside_products = false;  // by other units than multiply: what follows a tile's sums
   double row_line_ns = 2.2;      // to fetch a line of rows that lie across, where they lie, from the second-level cache
   double far_row_line_ns = 1.7;  // ... more, of another page at each step
@@ -99,6 +99,7 @@ struct Target {
   ByteProducts byte_products = ByteProducts::kOneByOne;
   PairProducts pair_products = PairProducts::kNone;
   bool multiplies_memory = false;  // a multiply-add takes a factor from memory
+  bool has_masks = false;          // a part of a vector is stored as fast as all of it
   Reach reach = {};
   int64_t code_alignment_bytes = 64;  // what its code counts on where it lies
   bool maps_files = true;             // the system maps code and constants from a bundle, page by page

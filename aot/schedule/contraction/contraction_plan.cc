@@ -88,12 +88,6 @@ bool result_is_linear(const ContractionPlan& plan) {
   return true;
 }
 
-RowOrder row_order(const ContractionPlan& plan, const Orientation& way) {
-  if (plan.rows_are_transposed) return RowOrder::kTiles;
-  if (way.rows.lie != Lie::kAcross) return RowOrder::kRows;
-  return plan.tile_rows < plan.lanes ? RowOrder::kSteps : RowOrder::kTiles;
-}
-
 void split(ContractionPlan& plan, const ContractionProblem& problem, const Candidate& c) {
   const RowRuns* const runs = plan.runs ? &*plan.runs : nullptr;
   const TaskDeal deal = deal_out(problem, {c, plan.columns, plan.depth, runs});
@@ -155,7 +149,7 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
     return plan.lanes > 1 && !plan.depth_dims.empty() && side.stride(plan.depth_dims.back()) == 1;
   };
   plan.rows_are_transposed = c.transposes_rows && runs_along_depth(plan.rows_side);
-  plan.row_order = row_order(plan, way);
+  plan.rows_in_tiles = plan.rows_are_transposed || way.rows.lie == Lie::kAcross;
   plan.columns_are_transposed =
       way.columns.lie == Lie::kAcross && plan.columns_in_panels && runs_along_depth(plan.columns_side);
   plan.keeps_columns = c.keeps_columns;

@@ -15,13 +15,6 @@ struct DepthSegment {
   bool rows_in_place = false;  // the register tile reads them where they lie
 };
 
-// How packed rows lie.
-enum class RowOrder : uint8_t {
-  kRows,   // one after the other, each [depth]
-  kTiles,  // as tiles of [depth][tile rows]
-  kSteps,  // [depth][all rows of the block]: where a vector has more lanes than a tile has rows
-};
-
 struct ContractionPlan {
   loops::Contraction space;
   const Op* op = nullptr;
@@ -43,9 +36,9 @@ struct ContractionPlan {
   int tile_vectors = 1;
   int depth_lines = 0;  // as the candidate's
   int depth_places = 0;
-  Packing pack_rows = Packing::kNone;    // of those that are not read in place
-  RowOrder row_order = RowOrder::kRows;  // as they are packed
-  bool rows_are_transposed = false;      // ... in tiles, and they run along the depth where they lie
+  Packing pack_rows = Packing::kNone;  // of those that are not read in place
+  bool rows_in_tiles = false;          // packed as tiles of [depth][tile rows]; else one after the other, each [depth]
+  bool rows_are_transposed = false;    // ... and they run along the depth where they lie
   Packing pack_columns = Packing::kNone;
   bool columns_are_hoisted = false;     // prepared once for all iterations of a loop
   bool columns_in_panels = false;       // packed as panels; else as rows of a whole block's width

@@ -20,7 +20,7 @@ class RowPacking {
   void pack(const DepthWalk& walk, const ContractionSide& side) {
     if (plan_.rows_are_transposed) {
       transpose(walk, side);
-    } else if (plan_.row_order != RowOrder::kRows) {
+    } else if (plan_.rows_in_tiles) {
       pack_across(walk, side);
     } else {
       pack_by_row(walk.merged(side), side);
@@ -62,24 +62,24 @@ class RowPacking {
     }
   }
 
-  // Rows that one piece of a step has: a tile's, or a vector's.
-  int64_t piece() const { return plan_.row_order == RowOrder::kSteps ? plan_.lanes : plan_.tile_rows; }
+  const loops::Target& target() const { return point_.step().draft().target(); }
 
-  // All pieces side by side, as the operand lies; vectors run past a tile's rows and are overwritten there. Those of the last
-  // pieces run past the operand's rows too: only there elements may be missing.
+  // The tiles' pieces of a step side by side, as the operand lies. Vectors run past a tile's rows: they are masked there, or
+  // overwritten by the next step. Those of the last tiles run past the operand's rows too: only there elements may be
+  // missing.
   void pack_across(const DepthWalk& walk, const ContractionSide& side) {
-    const int64_t piece = this->piece(), reach = round_up(piece, plan_.lanes), rows = plan_.row_count();
+    const int64_t tile = plan_.tile_rows, reach = round_up(tile, plan_.lanes), rows = plan_.row_count();
     walk.for_each([&](const Index& k, const Expr& mask) {
       const auto pieces = [&](int64_t from, int64_t to, bool may_miss) {
-        b_.loop("row", from, to, piece, [&](Index row) { pack_piece(walk, side, row, k, mask, may_miss); }, {end()});
+        b_.loop("row", from, to, tile, [&](Index row) { pack_piece(walk, side, row, k, mask, may_miss); }, {end()});
       };
       if (first_.is_constant()) {
         const int64_t there = rows - first_.constant;
-        const int64_t inside = std::min(there < reach ? 0 : (there - reach) / piece * piece + piece, count_);
+        const int64_t inside = std::min(there < reach ? 0 : (there - reach) / tile * tile + tile, count_);
         pieces(0, inside, false);
         return pieces(inside, count_, true);
       }
-      const Expr is_inside = b_.in_range(first_, 0, rows - round_up(count_, piece) + piece - reach + 1);
+      const Expr is_inside = b_.in_range(first_, 0, rows - round_up(count_, tile) + tile - reach + 1);
       b_.if_then(is_inside, [&] { pieces(0, count_, false); }, [&] { pieces(0, count_, true); });
     });
   }
@@ -89,17 +89,21 @@ class RowPacking {
     return depth.dims.empty() || std::abs(side.stride(depth.dims.back())) <= count_;
   }
 
-  // What one step of the depth has of a piece.
+  // What one step of the depth has of a tile.
   void pack_piece(const DepthWalk& walk, const ContractionSide& side, const Index& row, const Index& k,
                   const Expr& mask, bool may_miss) {
     point_.set(plan_.rows[0], first_ + row);
     if (!is_in_line(side, walk.parts().back().axis)) point_.prefetch_ahead(side, walk.parts().back().axis);
-    for (int64_t v = 0; v < piece(); v += plan_.lanes) {
+    if (const int64_t ahead = target().machine.packed_steps_ahead)
+      b_.prefetch(panels_.rows(), panels_.row_at(row, k + ahead));
+    for (int64_t v = 0; v < plan_.tile_rows; v += plan_.lanes) {
       Pull::Scope scope(point_.step().pull());
       const Index i = first_ + row + v + b_.lane();
       point_.set(plan_.rows[0], i);
       const Expr exists = may_miss ? b_.in_range(i, 0, plan_.row_count()) : nullptr;
-      store(panels_.row_at(row, k) + v + b_.lane(), point_.element(side, b_.both(mask, exists)));
+      const Expr is_of_tile = target().has_masks ? b_.in_range(v + b_.lane(), 0, plan_.tile_rows) : nullptr;
+      const Expr element = point_.element(side, b_.both(b_.both(mask, exists), is_of_tile));
+      b_.store(panels_.rows(), panels_.row_at(row, k) + v + b_.lane(), element, is_of_tile);
     }
   }
 

@@ -57,15 +57,12 @@ void Panels::declare_scratch() {
     const int64_t rows = is_whole ? plan_.rows_per_task : plan_.row_block;
     const int64_t depth = is_whole ? plan_.depth.total() : plan_.depth.width();
     int64_t pitches = rows;
-    if (plan_.row_order == RowOrder::kTiles) {
+    if (plan_.rows_in_tiles) {
       // Vectors run past the rows of a tile.
       const int64_t past = (plan_.lanes - plan_.tile_rows % plan_.lanes) % plan_.lanes;
       const int64_t steps = depth + std::max<int64_t>(1, divide_up(past, plan_.tile_rows));
       rows_pitch_ = plan_.spread_steps(steps, plan_.tile_rows);
       pitches = rows + plan_.tile_rows;
-    } else if (plan_.row_order == RowOrder::kSteps) {
-      rows_pitch_ = plan_.odd_lines(round_up(rows, plan_.lanes));
-      pitches = depth;
     } else {
       rows_pitch_ = plan_.odd_lines(depth + plan_.lanes);
     }
@@ -84,8 +81,7 @@ void Panels::enter_half(const Index& half) {
 }
 
 Index Panels::row_at(const Index& row, const Index& k) const {
-  if (plan_.row_order == RowOrder::kSteps) return row + k * rows_pitch_;
-  return row * rows_pitch_ + (plan_.row_order == RowOrder::kTiles ? k * plan_.tile_rows : k);
+  return row * rows_pitch_ + k * (plan_.rows_in_tiles ? plan_.tile_rows : 1);
 }
 
 Index Panels::column_at(const Index& column, const Index& k) const {
@@ -123,14 +119,8 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
   const int64_t width = plan_.depth.width();
   if (!segment.rows_in_place) {
     const Index start = row_at(tile.row - packed_first, plan_.pack_rows == Packing::kWhole ? depth.position : Index(0));
-    switch (plan_.row_order) {
-      case RowOrder::kRows:
-        return {rows_, start, rows_pitch_, {{width, 1}}};
-      case RowOrder::kTiles:
-        return {rows_, start, 1, {{width, plan_.tile_rows}}};
-      case RowOrder::kSteps:
-        return {rows_, start, 1, {{width, rows_pitch_}}};
-    }
+    return plan_.rows_in_tiles ? RowsPanel{rows_, start, 1, {{width, plan_.tile_rows}}}
+                               : RowsPanel{rows_, start, rows_pitch_, {{width, 1}}};
   }
   const ContractionSide& side = segment.rows_side;
   const int64_t row_step = *side.linear(plan_.rows, plan_.space.dims);
