@@ -51,19 +51,22 @@ constexpr Machine kArmMachine = {.l1_bytes = 64 << 10,
 // Servers whose two units multiply vectors of 512 bits: faster than caches give what is not packed.
 constexpr Machine kWideMachine = {.l1_bytes = 32 << 10,
                                   .l2_bytes = 1 << 20,
-                                  .instructions_per_ns = 7.1,
+                                  .instructions_per_ns = 8,
                                   .multiply_adds_per_ns = 4.78,
                                   .multiply_add_latency_ns = 1.8,
                                   .l2_bytes_per_ns = 97,
                                   .l3_bytes_per_ns = 14.3,
-                                  .packed_element_ns = 0.21,
+                                  .packed_element_ns = 0.147,
                                   .packed_ahead_share = 0.27,
                                   .packed_steps_ahead = 8,
-                                  .row_line_ns = 3.6,
+                                  .row_line_ns = 4.6,
                                   .far_row_line_ns = 5.3,
-                                  .in_place_row_share = 0.002,
+                                  .in_place_row_share = 0.0055,
                                   .far_columns_share = 0.74,
-                                  .stream_share = 0.076};
+                                  .stream_share = 0.064,
+                                  .store_vector_ns = 0.78,
+                                  .in_line_share = 0.48,
+                                  .unforeseen_share = 0.31};
 
 // Processors that multiply such vectors in two halves, or by one unit.
 constexpr Machine kHalvesMachine = {.l1_bytes = 32 << 10,

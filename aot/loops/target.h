@@ -58,7 +58,11 @@ struct Machine {
   // ... and where columns are read where they lie, a page apart at each step; and where each tile of rows fetches them anew
   // from the second-level cache.
   double far_columns_share = 0.2, lost_columns_share = 0;
-  double stream_share = 0.2;  // of streaming columns from there, which is not beneath multiplying
+  double stream_share = 0.2;     // of streaming columns from there, which is not beneath multiplying
+  double store_vector_ns = 1.0;  // a vector of finished sums
+  double in_line_share =
+      0.75;  // of reading rows that lie across from outer caches: where a block of the depth is all in line
+  double unforeseen_share = 0.2;  // ... of reading columns where they lie, a piece of a line at a time
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;

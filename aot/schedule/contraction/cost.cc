@@ -22,21 +22,18 @@ constexpr double kBeside = 6;            // how sharply the longest counts of wh
 constexpr double kManyStreamsShare = 2;  // of streaming from the second-level cache: where each operand is many streams
 constexpr double kTileNs = 20;           // to begin and end a register tile
 constexpr double kRangeNs = 2;           // to begin another range of the depth within it
-constexpr double kStoreVectorNs = 1.0;   // a vector of finished sums
 constexpr double kHalveNs = 0.55;        // to add the halves of a vector of partial sums
 constexpr double kStoreFarNs = 3;        // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;  // ... element by element
 constexpr double kFarRowsShare = 0.8;    // of a step: more, where each is in another page
-constexpr double kInLineFarShare = 0.05;  // ... of columns of which a block has all, so that memory is read in line
-constexpr double kPrefetching = 0.03;     // ... and as much for each step of these
-constexpr double kForeseenShare = 0.2;    // of what fetching columns anew takes: where processors foresee them
-constexpr double kOddLinesShare = 0.1;    // ... more where they are an odd count of lines: these come in pairs
-constexpr double kUnforeseen = 0.2;       // reading columns where they lie, a piece of a line at a time
-constexpr double kHiddenShare = 0.5;      // of reading from outer caches: beneath multiplying
-constexpr double kWriteShare = 0.3;       // of the speed of reading: with writing
-constexpr double kStreamedShare = 1;      // ... where sums are walked in line
-constexpr double kInLineShare = 0.75;     // of reading rows that lie across: where a block of the depth is all in line
-constexpr double kOneStreamShare = 0.7;   // of reading from outer caches: all in one stream, from memory
+constexpr double kInLineFarShare = 0.05;    // ... of columns of which a block has all, so that memory is read in line
+constexpr double kPrefetching = 0.03;       // ... and as much for each step of these
+constexpr double kForeseenShare = 0.2;      // of what fetching columns anew takes: where processors foresee them
+constexpr double kOddLinesShare = 0.1;      // ... more where they are an odd count of lines: these come in pairs
+constexpr double kHiddenShare = 0.5;        // of reading from outer caches: beneath multiplying
+constexpr double kWriteShare = 0.3;         // of the speed of reading: with writing
+constexpr double kStreamedShare = 1;        // ... where sums are walked in line
+constexpr double kOneStreamShare = 0.7;     // of reading from outer caches: all in one stream, from memory
 constexpr double kShortStreamsShare = 1.6;  // ... in several at once, each ending after a few lines
 constexpr double kAskedShare = 0.3;         // ... of reading what was asked for while others were multiplied
 constexpr double kAloneSteps = 64;          // of a tile: with fewer, the next begins before it has ended
@@ -169,7 +166,7 @@ class Model {
 
   double store_vector_ns() const {
     if (is_along_depth()) return kHalveNs * std::log2(way_.depth_lanes) + kStoreElementNs;
-    if (way_.result_stride == 1) return kStoreVectorNs;
+    if (way_.result_stride == 1) return m_.store_vector_ns;
     const double stride_bytes = static_cast<double>(std::abs(way_.result_stride)) * bytes_;
     const double far_share = std::min(1.0, stride_bytes / static_cast<double>(m_.page_bytes));
     return way_.lanes * (kStoreElementNs + far_share * kStoreFarNs);
@@ -281,7 +278,7 @@ class Model {
     if (c_.pack_rows == Packing::kBox) return boxes_ns();
     const double elements = row_count() * depth();
     const int64_t times = c_.pack_rows == Packing::kWhole ? c_.column_parts : columns_.count();
-    const double read_share = packs_in_line() ? kInLineShare : 1;
+    const double read_share = packs_in_line() ? m_.in_line_share : 1;
     return (elements * element_ns(way_.rows, c_.transposes_rows ? Move::kSquares : Move::kVectors) +
             read_ns(elements) * read_share) *
            static_cast<double>(times);
@@ -365,8 +362,8 @@ class Model {
     }
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
       const double share = is_along_depth()         ? kHiddenShare
-                           : columns_are_foreseen() ? kUnforeseen * pieces_share()
-                                                    : kUnforeseen + 1.0 / c_.tile_vectors;
+                           : columns_are_foreseen() ? m_.unforeseen_share * pieces_share()
+                                                    : m_.unforeseen_share + 1.0 / c_.tile_vectors;
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;
