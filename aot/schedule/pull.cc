@@ -5,6 +5,7 @@
 
 #include "aot/ops/support/moved_element.h"
 #include "aot/ops/support/tiles.h"
+#include "aot/schedule/rows_ahead.h"
 
 namespace ingot::schedule {
 
@@ -78,6 +79,19 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
   }
   view_ = outer_view;
   return element;
+}
+
+void Pull::prefetch_rows(const Value* value, const std::vector<Index>& index, int64_t bytes) {
+  Scope scope(*this);
+  const auto is_data = [&](const Index::Term& term) { return b_.kernel().vars[term.var].kind == loops::VarKind::kLet; };
+  std::vector<Expr> open = {element(value, index, nullptr)};
+  while (!open.empty()) {
+    const Expr expr = std::move(open.back());
+    open.pop_back();
+    open.insert(open.end(), expr->args.begin(), expr->args.end());
+    const bool is_row = expr->kind == ExprKind::kLoad && std::ranges::any_of(expr->index.terms, is_data);
+    if (is_row) prefetch_row(b_, expr->buffer, expr->index, bytes);
+  }
 }
 
 Expr Pull::Square::load(loops::BufferId buffer, const Index& index) {

@@ -24,6 +24,8 @@ class Pull final : public loops::ElementSource {
   void answer(const Value* value, Answer answer) { answers_[value] = std::move(answer); }
 
   loops::Expr element(const Value* value, const std::vector<loops::Index>& index, loops::Expr mask) override;
+  // Fetches the rows that so many bytes of the value, from `index` on, are made of: those whose place data gives.
+  void prefetch_rows(const Value* value, const std::vector<loops::Index>& index, int64_t bytes);
 
   // What is pulled while a Scope lives may be used again until it ends. One for each block of statements.
   class Scope {

@@ -8,6 +8,7 @@
 #include "aot/graph/access_map.h"
 #include "aot/ops/ops.h"
 #include "aot/ops/support/tiles.h"
+#include "aot/schedule/rows_ahead.h"
 
 namespace ingot::schedule {
 
@@ -324,12 +325,13 @@ constexpr int64_t kShortRun = 4;  // elements that are copied one by one, where 
 // Writes the loops of a walk.
 class Sweep {
  public:
-  Sweep(Step& step, const SweepSpace& space, const SweepBody& body)
+  Sweep(Step& step, const SweepSpace& space, const SweepBody& body, const SweepAhead& ahead)
       : step_(step),
         b_(step.b()),
         rank_(space.shape.size()),
         walk_(walk_of(space, step.b().vector_lanes(), step.draft().target().machine)),
-        body_(body) {}
+        body_(body),
+        ahead_(ahead) {}
 
   void emit(int64_t wanted) {
     if (walk_.units() >= wanted) {
@@ -345,9 +347,22 @@ class Sweep {
     const int64_t units = walk_.units();
     const TaskPart part = part_of_task(b_, units, wanted);
     between(b_, walk_.unit_bounds, part.first, units, [&](const Index& from, int64_t to) {
-      const auto unit_at = [&](Index unit) { emit_runs(unit, 0, walk_.run, nullptr); };
+      const auto unit_at = [&](Index unit) {
+        ask_ahead(unit, to);
+        emit_runs(unit, 0, walk_.run, nullptr);
+      };
       b_.loop("unit", from, part.end, 1, unit_at, {Index(to)});
     });
+  }
+
+  // For what is read some units later, before `end`, where a unit is one run.
+  void ask_ahead(const Index& unit, int64_t end) {
+    if (!ahead_ || end == 1 || walk_.blocks > 1 || walk_.strided_dim >= 0 || element_count(walk_.turns) > 1) return;
+    Pull::Scope scope(step_.pull());
+    const std::vector<Index> rounds = loops::unflatten(b_, row_ahead(b_, unit, end), walk_.outer_shape);
+    std::vector<Index> index(rank_, Index(0));
+    for (size_t d = 0; d < rounds.size(); ++d) index[walk_.outer[d]] = rounds[d] * walk_.together[d];
+    ahead_(index, walk_.run);
   }
 
   // Few runs: each is cut into pieces, and a task is a piece.
@@ -427,6 +442,7 @@ class Sweep {
   size_t rank_;
   Walk walk_;
   const SweepBody& body_;
+  const SweepAhead& ahead_;
 };
 
 }  // namespace
@@ -490,9 +506,9 @@ std::vector<SweepPlace> places_together(loops::KernelBuilder& b, const SweepSpac
   return places;
 }
 
-void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body) {
+void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body, const SweepAhead& ahead) {
   if (element_count(space.shape) == 0) return step.b().set_task_count(0);
-  Sweep(step, space, body).emit(wanted);
+  Sweep(step, space, body, ahead).emit(wanted);
 }
 
 }  // namespace ingot::schedule

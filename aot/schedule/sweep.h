@@ -43,8 +43,13 @@ std::vector<SweepPlace> places_together(loops::KernelBuilder& b, const SweepSpac
 // Makes the element at an index, or the vector of elements that a mask leaves.
 using SweepBody = std::function<void(const std::vector<loops::Index>& index, const loops::Expr& mask)>;
 
-// Calls `body` for every element; `wanted` tasks at most, roughly. Sets the step's task count.
-void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body);
+// Asks for what a run of so many elements, the first at `index`, will read.
+using SweepAhead = std::function<void(const std::vector<loops::Index>& index, int64_t elements)>;
+
+// Calls `body` for every element; `wanted` tasks at most, roughly. Sets the step's task count. Where whole runs are walked
+// one after the other, `ahead` (null: none) is called beside each for one that follows.
+void sweep(Step& step, const SweepSpace& space, int64_t wanted, const SweepBody& body,
+           const SweepAhead& ahead = nullptr);
 
 // Innermost dimensions longer than 1 of the value that may be walked as one when it is pulled.
 int merged_dims(const Draft& draft, const Value* value, const Values& provided = {});

@@ -373,6 +373,40 @@ TEST(Scatter, RowsOfATableAndSingleElements) {
   }
 }
 
+// Rows of tables that no cache holds are asked for before they are read or updated, without a question which of several
+// joined tables it is; those of small tables are not.
+TEST(RowsAhead, OfFarTables) {
+  const ops::IndexedDims rows{.window_dims = {1},
+                              .dropped_dims = {0},
+                              .operand_batch = {},
+                              .indices_batch = {},
+                              .index_map = {0},
+                              .index_vector_dim = 1};
+  const auto gathered = [&](int64_t count) {
+    const TensorType table = f32_of({count, 48}), indices{DType::kI32, {20, 1}};
+    return kernel_function({table, table, indices, indices}, [&](GraphBuilder& b, const Values& a) {
+      const auto first = [&](int k) { return ops::gather(b, a[k], a[k + 2], rows, {1, 48}); };
+      return Values{ops::concatenate(b, {first(0), ops::negate(b, first(1))}, 0)};
+    });
+  };
+  const auto scattered = [&](int64_t count) {
+    return kernel_function(
+        {f32_of({count, 48}), {DType::kI32, {20, 1}}, f32_of({20, 48})},
+        [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, &kAdd, a[0], a[1], a[2], rows)}; });
+  };
+  const auto code = [](const KernelFunction& f) {
+    return print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps.back().kernel);
+  };
+  for (const int64_t count : {20, 6000}) {
+    const bool is_far = count == 6000;
+    EXPECT_EQ(code(gathered(count)).find("prefetch") != std::string::npos, is_far);
+    EXPECT_EQ(code(scattered(count)).find("prefetch") != std::string::npos, is_far);
+    EXPECT_EQ(code(gathered(count)).find("select"), std::string::npos) << code(gathered(count));
+    check_kernel(gathered(count), {.integer_low = -3, .integer_high = count + 3});
+    check_kernel(scattered(count), {.integer_low = -3, .integer_high = count + 3});
+  }
+}
+
 // Many equal keys: their positions, and what else goes along, tell whether the order is stable.
 TEST(Sort, RandomShapes) {
   constexpr int64_t kExtents[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 64, 65, 100, 129, 257};

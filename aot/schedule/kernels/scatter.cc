@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "aot/base/contains.h"
+#include "aot/ops/support/clamped_start.h"
 #include "aot/ops/support/dimension_numbers.h"
+#include "aot/schedule/rows_ahead.h"
 #include "aot/schedule/step.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
@@ -105,11 +107,35 @@ class Scatter {
     });
   }
 
+  // For the row that is updated some rows later.
+  void ask_ahead(std::vector<Index> at, const Index& first, int64_t each) {
+    loops::KernelBuilder& b = step_.b();
+    int last = static_cast<int>(at.size()) - 1;
+    while (last >= 0 && (last == slice_ || updates_shape_[last] == 1)) --last;
+    if (slice_ < 0 || b.vector_lanes() == 1 || last < 0 || !is_far(step_.draft(), operand(0)->type)) return;
+    Pull::Scope scope(step_.pull());
+    at[last] = row_ahead(b, at[last], updates_shape_[last]);
+    std::vector<Index> to = dims_.operand_at(at, static_cast<int>(shape_.size()));
+    const Value* indices = root_.operand(static_cast<int>(count_));
+    for (size_t c = 0; c < dims_.index_map.size(); ++c) {
+      const int64_t dim = dims_.index_map[c];
+      if (!to[dim].is_constant()) return;
+      const auto where = dims_.indices_at(at, indices->type.rank(), static_cast<int64_t>(c));
+      to[dim] = to[dim] + ops::clamped_start(b, step_.pull().element(indices, where, nullptr), shape_[dim] - 1);
+    }
+    to.back() = first;
+    for (size_t k = 0; k < count_; ++k) {
+      const int64_t bytes = each * info(operand(k)->type.dtype).bytes;
+      prefetch_row(b, step_.output(result(k)), loops::flatten(to, shape_), bytes);
+    }
+  }
+
   void update(const Index& first, int64_t each) {
     loops::KernelBuilder& b = step_.b();
     std::vector<Index> at(updates_shape_.size(), Index(0));
     walk(updates_shape_, slice_, at, [&] {
       Pull::Scope scope(step_.pull());
+      ask_ahead(at, first, each);
       std::vector<Index> to = dims_.operand_at(at, static_cast<int>(shape_.size()));
       const Value* indices = root_.operand(static_cast<int>(count_));
       Expr inside = nullptr;
