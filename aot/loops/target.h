@@ -60,9 +60,9 @@ struct Machine {
   double far_columns_share = 0.2, lost_columns_share = 0;
   double stream_share = 0.2;     // of streaming columns from there, which is not beneath multiplying
   double store_vector_ns = 1.0;  // a vector of finished sums
-  double in_line_share =
-      0.75;  // of reading rows that lie across from outer caches: where a block of the depth is all in line
-  double unforeseen_share = 0.2;  // ... of reading columns where they lie, a piece of a line at a time
+  // Of reading from outer caches: rows that lie across, where a block of the depth is all in line; and columns where they
+  // lie, a piece of a line at a time.
+  double in_line_share = 0.75, unforeseen_share = 0.2;
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;

@@ -10,9 +10,7 @@ constexpr int64_t kLineBytes = 64, kLinesMax = 8;
 
 }  // namespace
 
-bool is_far(const Draft& draft, const TensorType& table) {
-  return table.bytes() > draft.target().machine.l2_bytes;
-}
+bool is_far(const Draft& draft, const TensorType& table) { return table.bytes() > draft.target().machine.l2_bytes; }
 
 loops::Index row_ahead(loops::KernelBuilder& b, const loops::Index& row, int64_t end) {
   const loops::Expr last = b.constant_int(DType::kI64, end - 1);
