@@ -65,8 +65,7 @@ class RowPacking {
   const loops::Target& target() const { return point_.step().draft().target(); }
 
   // The tiles' pieces of a step side by side, as the operand lies. Vectors run past a tile's rows: they are masked there, or
-  // overwritten by the next step. Those of the last tiles run past the operand's rows too: only there elements may be
-  // missing.
+  // overwritten by the next step. Those of the last tiles run past all rows: only there elements may be missing.
   void pack_across(const DepthWalk& walk, const ContractionSide& side) {
     const int64_t tile = plan_.tile_rows, reach = round_up(tile, plan_.lanes), rows = plan_.row_count();
     walk.for_each([&](const Index& k, const Expr& mask) {
