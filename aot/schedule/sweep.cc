@@ -131,7 +131,7 @@ class Sweep {
 
   // For what is read some units later, before `end`, where a unit is one run.
   void ask_ahead(const Index& unit, int64_t end) {
-    if (!ahead_ || end == 1 || walk_.blocks > 1 || walk_.strided_dim >= 0 || element_count(walk_.turns) > 1) return;
+    if (!ahead_ || end == 1 || walk_.strided_dim >= 0 || element_count(walk_.turns) > 1) return;
     Pull::Scope scope(step_.pull());
     const std::vector<Index> rounds = loops::unflatten(b_, row_ahead(b_, unit, end), walk_.outer_shape);
     std::vector<Index> index(rank_, Index(0));

@@ -107,6 +107,13 @@ class Scatter {
     });
   }
 
+  // What the index vector of an update's element gives for the c-th of the dimensions that it points into.
+  Expr start_at(const std::vector<Index>& at, size_t c) {
+    const Value* indices = root_.operand(static_cast<int>(count_));
+    const auto where = dims_.indices_at(at, indices->type.rank(), static_cast<int64_t>(c));
+    return step_.pull().element(indices, where, nullptr);
+  }
+
   // For the row that is updated some rows later.
   void ask_ahead(std::vector<Index> at, const Index& first, int64_t each) {
     loops::KernelBuilder& b = step_.b();
@@ -116,12 +123,10 @@ class Scatter {
     Pull::Scope scope(step_.pull());
     at[last] = row_ahead(b, at[last], updates_shape_[last]);
     std::vector<Index> to = dims_.operand_at(at, static_cast<int>(shape_.size()));
-    const Value* indices = root_.operand(static_cast<int>(count_));
     for (size_t c = 0; c < dims_.index_map.size(); ++c) {
       const int64_t dim = dims_.index_map[c];
       if (!to[dim].is_constant()) return;
-      const auto where = dims_.indices_at(at, indices->type.rank(), static_cast<int64_t>(c));
-      to[dim] = to[dim] + ops::clamped_start(b, step_.pull().element(indices, where, nullptr), shape_[dim] - 1);
+      to[dim] = to[dim] + ops::clamped_start(b, start_at(at, c), shape_[dim] - 1);
     }
     to.back() = first;
     for (size_t k = 0; k < count_; ++k) {
@@ -137,14 +142,12 @@ class Scatter {
       Pull::Scope scope(step_.pull());
       ask_ahead(at, first, each);
       std::vector<Index> to = dims_.operand_at(at, static_cast<int>(shape_.size()));
-      const Value* indices = root_.operand(static_cast<int>(count_));
       Expr inside = nullptr;
       for (size_t c = 0; c < dims_.index_map.size(); ++c) {
         const int64_t dim = dims_.index_map[c];
-        const auto where = dims_.indices_at(at, indices->type.rank(), static_cast<int64_t>(c));
         // Any start beyond the operand is as good as one at its end: both are outside.
         const int64_t extent = shape_[dim];
-        Expr start = b.convert(DType::kI64, step_.pull().element(indices, where, nullptr));
+        Expr start = b.convert(DType::kI64, start_at(at, c));
         start = b.apply(ScalarOp::kMaximum, {start, b.constant_int(DType::kI64, -extent)});
         start = b.apply(ScalarOp::kMinimum, {start, b.constant_int(DType::kI64, extent)});
         to[dim] = to[dim] + b.let_index("start", start, -extent, extent);
