@@ -1,17 +1,21 @@
 // Every contraction of contraction_problems as it is computed, beside the next candidates by predicted time: what a better
 // choice would gain. Ends with 1 where more than a tenth of the choices are behind one of the next by more than 5 %.
+// --program: those of a program's kernels instead, with all that is computed in their epilogues.
 //
 // The least of several noisy times is less than any of them should be. So the first rounds only find who challenges the
 // choice; what counts is measured afresh, of these two alone, in turn.
 //
-//   contraction_candidates [--filter REGEX] [--target NAME] [--count N] [--rounds N] [--verbose]
+//   contraction_candidates [--filter REGEX] [--target NAME] [--count N] [--rounds N] [--verbose] [--program FILE]
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
 
+#include "aot/base/file.h"
+#include "aot/graph/text/parse.h"
 #include "aot/ops/ops.h"
 #include "aot/pipeline/passes.h"
 #include "bench/measure.h"
@@ -26,7 +30,7 @@ constexpr int kDeciding = 3;          // times as many rounds between the choice
 constexpr double kShareWanted = 0.9;  // of all choices: that are near
 
 struct Options {
-  std::string filter = ".*", target = "host";
+  std::string filter = ".*", target = "host", program;
   int count = 10, rounds = 5;
   bool is_verbose = false;
 };
@@ -87,36 +91,66 @@ double behind(Alternative& chosen, Alternative& challenger, int rounds) {
   return std::min(bench::median(shares), std::ranges::min(chosen.round_us) / std::ranges::min(challenger.round_us));
 }
 
-// Of every kernel with a contraction: the chosen candidate's time as a share of that of its best challenger.
+// The chosen candidate's time as a share of that of its best challenger.
+double compare_candidates(const std::string& name, const Op& kernel, const Options& options) {
+  const Alternatives alternatives = nearest(kernel, loops::find_target(options.target), options.count);
+  std::vector<Alternative*> all;
+  for (const auto& it : alternatives) all.push_back(it.get());
+  measure(all, options.rounds);
+  std::vector<std::string> lines;
+  for (const Alternative* const it : all) lines.push_back(fmt::format("    {:10.1f} us  {}", it->us(), it->choice()));
+  Alternative &chosen = *all[0], &challenger = **std::ranges::min_element(all, {}, [](auto* it) { return it->us(); });
+  const double share = behind(chosen, challenger, kDeciding * options.rounds);
+  fmt::print("{:54} {:10.1f} us, of {} the challenger {:10.1f} us: x{:.2f}\n", name, chosen.us(), all.size(),
+             challenger.us(), share);
+  if (options.is_verbose) {
+    for (const std::string& line : lines) fmt::print("{}\n", line);
+    if (share > kNear) fmt::print("    better: {}\n", challenger.choice());
+  }
+  return share;
+}
+
+// The kernels in which there is something to choose, by what they compute.
+using Contractions = std::map<std::string, const Op*>;
+
+// Adds those of a block, and of the loops in it.
+void find_contractions(const Block& block, const loops::Target& target, Contractions& found) {
+  for (const auto& op : block.ops) {
+    if (op->is(kKernel)) {
+      const Lowering lowering = lower(*op, target);
+      if (!lowering.choices.empty()) found.emplace(lowering.steps.back().kernel.name, op.get());
+    } else {
+      for (const auto& region : op->regions) find_contractions(*region, target, found);
+    }
+  }
+}
+
+// Of every kernel with a contraction.
 std::vector<double> compare_candidates(ContractionProblem& problem, const Options& options) {
   PassContext context;
   const loops::Target& target = loops::find_target(options.target);
   context.target = &target;
   context.math = Math::kExact;  // convolutions stay
   run_passes(compile_passes(), *problem.module, context);
+  Contractions kernels;
+  find_contractions(problem.module->functions[0]->body, target, kernels);
   std::vector<double> shares;
-  for (const auto& kernel : problem.module->functions[0]->body.ops) {
-    if (!kernel->is(kKernel) || lower(*kernel, target).choices.empty()) continue;
-    const Alternatives alternatives = nearest(*kernel, target, options.count);
-    std::vector<Alternative*> all;
-    for (const auto& it : alternatives) all.push_back(it.get());
-    measure(all, options.rounds);
-    std::vector<std::string> lines;
-    for (const Alternative* const it : all) lines.push_back(fmt::format("    {:10.1f} us  {}", it->us(), it->choice()));
-    Alternative &chosen = *all[0], &challenger = **std::ranges::min_element(all, {}, [](auto* it) { return it->us(); });
-    shares.push_back(behind(chosen, challenger, kDeciding * options.rounds));
-    fmt::print("{:54} {:10.1f} us, of {} the challenger {:10.1f} us: x{:.2f}\n", problem.name, chosen.us(), all.size(),
-               challenger.us(), shares.back());
-    if (!options.is_verbose) continue;
-    for (const std::string& line : lines) fmt::print("{}\n", line);
-    if (shares.back() > kNear) fmt::print("    better: {}\n", challenger.choice());
+  for (const auto& [name, kernel] : kernels) {
+    shares.push_back(compare_candidates(kernels.size() == 1 ? problem.name : name, *kernel, options));
   }
   return shares;
 }
 
+std::vector<ContractionProblem> problems(const Options& options) {
+  if (options.program.empty()) return contraction_problems();
+  std::vector<ContractionProblem> program(1);
+  program[0].module = parse_module(read_text(options.program), options.program, all_ops());
+  return program;
+}
+
 int compare_all(const Options& options) {
   int64_t near = 0, all = 0;
-  for (ContractionProblem& problem : contraction_problems()) {
+  for (ContractionProblem& problem : problems(options)) {
     if (!std::regex_search(problem.name, std::regex(options.filter))) continue;
     for (const double share : compare_candidates(problem, options)) {
       ++all;
@@ -135,6 +169,7 @@ int main(int count, char** arguments) {
   app.add_option("--target", options.target, "whose code is measured, of those that this machine runs");
   app.add_option("--count", options.count, "how many candidates");
   app.add_option("--rounds", options.rounds, "how often each is measured to find challengers");
+  app.add_option("--program", options.program, "a StableHLO text whose kernels are measured");
   app.add_flag("--verbose", options.is_verbose, "list them");
   CLI11_PARSE(app, count, arguments);
   return compare_all(options);

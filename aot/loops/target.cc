@@ -65,6 +65,7 @@ constexpr Machine kWideMachine = {.l1_bytes = 32 << 10,
                                   .far_columns_share = 0.74,
                                   .stream_share = 0.064,
                                   .store_vector_ns = 0.78,
+                                  .rows_beside_share = 1,
                                   .in_line_share = 0.48,
                                   .unforeseen_share = 0.31};
 

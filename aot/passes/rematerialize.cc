@@ -38,16 +38,13 @@ class Rematerializer {
   bool run() {
     if (std::ranges::any_of(ops_, [](const Op* op) { return is_recomputed(*op); })) return false;
     find_chains();
-    Cut best;
     const std::vector<int64_t> alive = alive_bytes();
     peak_bytes_ = alive.empty() ? 0 : std::ranges::max(alive);
-    for (const int moment : fullest_moments(alive)) {
-      Cut cut = find_cut(moment);
-      if (cut.gain_bytes > best.gain_bytes) best = std::move(cut);
-    }
-    if (static_cast<double>(best.gain_bytes) < kMinGainShare * static_cast<double>(peak_bytes_) || best.wanted.empty())
-      return false;
-    cut_ = std::move(best);
+    const std::vector<int> moments = fullest_moments(alive);
+    // Copies for an optimizer's chains part them from the kernels that make gradients: not where other copies do as well.
+    cut_ = best_cut(moments, false);
+    if (!is_worth_it(cut_)) cut_ = best_cut(moments, true);
+    if (!is_worth_it(cut_)) return false;
     // Those first that are read first: others take what is copied for them.
     std::ranges::stable_sort(cut_.wanted, {}, [&](const Value* value) { return first_late(value); });
     for (Value* value : cut_.wanted) {
@@ -180,6 +177,20 @@ class Rematerializer {
       }
     }
     return wanted;
+  }
+
+  Cut best_cut(const std::vector<int>& moments, bool copies_what_waits) const {
+    Cut best;
+    for (const int moment : moments) {
+      Cut cut = copies_what_waits ? find_cut(moment) : find_cut(moment, read_after(moment, waiting_for_turn(moment)));
+      if (cut.gain_bytes > best.gain_bytes) best = std::move(cut);
+    }
+    return best;
+  }
+
+  bool is_worth_it(const Cut& cut) const {
+    return !cut.wanted.empty() &&
+           static_cast<double>(cut.gain_bytes) >= kMinGainShare * static_cast<double>(peak_bytes_);
   }
 
   // What only waits for its turn is not worth keeping anything for.

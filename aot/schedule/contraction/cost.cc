@@ -120,7 +120,8 @@ class Model {
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
     if (c_.keeps_columns) return 0;
-    const bool columns_stay = columns_are_read_once() || cached_bytes() <= l1;
+    const double beside_bytes = m_.rows_beside_share * rows * static_cast<double>(depth_.width()) * bytes_;
+    const bool columns_stay = columns_are_read_once() || cached_bytes() + beside_bytes <= l1;
     const double lanes = way_.vector_lanes();
     double bytes = columns_stay ? 0 : vectors * lanes * bytes_;
     if (way_.has_own_rows) return bytes + rows * vectors * lanes * bytes_;
