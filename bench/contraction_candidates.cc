@@ -35,6 +35,10 @@ struct Options {
   bool is_verbose = false;
 };
 
+bool is_wanted(const std::string& name, const Options& options) {
+  return std::regex_search(name, std::regex(options.filter));
+}
+
 // One of the ways in which a contraction may be computed.
 struct Alternative {
   Alternative(const Op& kernel, const loops::Target& target, int rank)
@@ -135,14 +139,19 @@ std::vector<double> compare_candidates(ContractionProblem& problem, const Option
   Contractions kernels;
   find_contractions(problem.module->functions[0]->body, target, kernels);
   std::vector<double> shares;
-  for (const auto& [name, kernel] : kernels) {
-    shares.push_back(compare_candidates(kernels.size() == 1 ? problem.name : name, *kernel, options));
+  for (const auto& [kernel_name, kernel] : kernels) {
+    const std::string& name = options.program.empty() ? problem.name : kernel_name;
+    if (is_wanted(name, options)) shares.push_back(compare_candidates(name, *kernel, options));
   }
   return shares;
 }
 
 std::vector<ContractionProblem> problems(const Options& options) {
-  if (options.program.empty()) return contraction_problems();
+  if (options.program.empty()) {
+    std::vector<ContractionProblem> suite = contraction_problems();
+    std::erase_if(suite, [&](const ContractionProblem& problem) { return !is_wanted(problem.name, options); });
+    return suite;
+  }
   std::vector<ContractionProblem> program(1);
   program[0].module = parse_module(read_text(options.program), options.program, all_ops());
   return program;
@@ -151,7 +160,6 @@ std::vector<ContractionProblem> problems(const Options& options) {
 int compare_all(const Options& options) {
   int64_t near = 0, all = 0;
   for (ContractionProblem& problem : problems(options)) {
-    if (!std::regex_search(problem.name, std::regex(options.filter))) continue;
     for (const double share : compare_candidates(problem, options)) {
       ++all;
       if (share <= kNear) ++near;

@@ -182,7 +182,9 @@ class Rematerializer {
   Cut best_cut(const std::vector<int>& moments, bool copies_what_waits) const {
     Cut best;
     for (const int moment : moments) {
-      Cut cut = copies_what_waits ? find_cut(moment) : find_cut(moment, read_after(moment, waiting_for_turn(moment)));
+      const std::set<const Op*> waiting = waiting_for_turn(moment);
+      Cut cut = find_cut(moment, read_after(moment, copies_what_waits ? std::set<const Op*>{} : waiting));
+      if (copies_what_waits && keeps_for_what_waits(cut, waiting)) continue;
       if (cut.gain_bytes > best.gain_bytes) best = std::move(cut);
     }
     return best;
@@ -194,14 +196,11 @@ class Rematerializer {
   }
 
   // What only waits for its turn is not worth keeping anything for.
-  Cut find_cut(int moment) const {
-    const std::set<const Op*> waiting = waiting_for_turn(moment);
-    Cut cut = find_cut(moment, read_after(moment, {}));
-    const auto only_waits = [&](const Value* value) {
-      const auto waits = [&](const Value::Use& use) { return reader(use) <= moment || waiting.contains(use.op); };
+  bool keeps_for_what_waits(const Cut& cut, const std::set<const Op*>& waiting) const {
+    return std::ranges::any_of(cut.kept, [&](const Value* value) {
+      const auto waits = [&](const Value::Use& use) { return reader(use) <= cut.moment || waiting.contains(use.op); };
       return bytes_to_keep(value) >= kLargeBytes && std::ranges::all_of(value->uses, waits);
-    };
-    return std::ranges::any_of(cut.kept, only_waits) ? find_cut(moment, read_after(moment, waiting)) : cut;
+    });
   }
 
   Cut find_cut(int moment, std::vector<Value*> wanted) const {
