@@ -83,9 +83,9 @@ DoubleWord last_step(const Scalar& constant, const Scalar& x, const Scalar& slop
 // times E(t) / (1 + 2 x) with the remainder of the division.
 Scalar erfc_of_large(const Scalar& x) {
   const bool is_f64 = x.dtype() == DType::kF64;
-  const double vanishes = is_f64 ? kVanishes64 : kVanishes32;
+  const Scalar vanishes = x > (is_f64 ? kVanishes64 : kVanishes32);
   const std::span<const double> e = is_f64 ? std::span<const double>(kE64) : kE32;
-  const Scalar bounded = where(x > vanishes, vanishes, x);
+  const Scalar bounded = where(vanishes, 1, x);
   const Scalar t = (bounded - 4) / (bounded + 4);
   const DoubleWord series = last_step(t.like(e[0]), t, polynomial(t, e.subspan(1)));
   const DoubleWord divisor = fast_sum(bounded + bounded, x.like(1));
@@ -96,7 +96,7 @@ Scalar erfc_of_large(const Scalar& x) {
   const DoubleWord square = product(bounded, bounded);
   const ScaledPower power = exp_parts_in_range(-square.high, -square.low);
   const Scalar low = fma(power.mantissa.low, quotient, power.mantissa.high * (remainder * reciprocal));
-  return scale_down(fma(power.mantissa.high, quotient, low), power.exponent);
+  return where(vanishes, 0, scale_down(fma(power.mantissa.high, quotient, low), power.exponent));
 }
 
 Scalar erf_near_zero(const Scalar& x) {

@@ -59,10 +59,9 @@ Reduced reduce(const Scalar& x, const Scalar* tail = nullptr) {
 // e^r - 1 - r, plus `more`.
 Scalar rest_of(const Scalar& r, const Scalar& more) { return fma(r * r, polynomial(r, exp_table(r.dtype()).q), more); }
 
-Scalar clamp(const Scalar& x, double least, double most) {  // NaN stays
-  const Scalar above = where(x < least, least, x);
-  return where(above > most, most, above);
-}
+// NaN stays.
+Scalar at_most(const Scalar& x, double most) { return where(x > most, most, x); }
+Scalar clamp(const Scalar& x, double least, double most) { return at_most(where(x < least, least, x), most); }
 
 ScaledPower parts_of(const Reduced& reduced) {
   const DoubleWord head = fast_sum(reduced.r.like(1), reduced.r);
@@ -71,6 +70,13 @@ ScaledPower parts_of(const Reduced& reduced) {
 
 // 2^n e^r; here what r lost is too little to matter.
 Scalar exp_of(const Reduced& reduced) { return scale(rest_of(reduced.r, reduced.r) + 1, reduced.n); }
+
+// e^(x + tail) for x that is not above `most`. Where it is 0 it is not computed: for a result below the least float some
+// processors take hundreds of cycles, and masks of attention are full of them.
+Scalar exp_below_most(const Scalar& x, const Scalar* tail = nullptr) {
+  const Scalar vanishes = x < exp_table(x.dtype()).least;
+  return where(vanishes, 0, exp_of(reduce(where(vanishes, 0, x), tail)));
+}
 
 }  // namespace
 
@@ -88,8 +94,7 @@ Scalar scale_down(const Scalar& x, const Scalar& n) {
 }
 
 Scalar exp_sum(const Scalar& x, const Scalar& tail) {
-  const ExpTable& table = exp_table(x.dtype());
-  return exp_of(reduce(clamp(x, table.least, table.most), &tail));
+  return exp_below_most(at_most(x, exp_table(x.dtype()).most), &tail);
 }
 
 ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
@@ -99,10 +104,7 @@ ScaledPower exp_parts(const Scalar& x, const Scalar* tail) {
 
 ScaledPower exp_parts_in_range(const Scalar& x, const Scalar& tail) { return parts_of(reduce(x, &tail)); }
 
-Scalar exp(const Scalar& x) {
-  const ExpTable& table = exp_table(x.dtype());
-  return exp_of(reduce(clamp(x, table.least, table.most)));
-}
+Scalar exp(const Scalar& x) { return exp_below_most(at_most(x, exp_table(x.dtype()).most)); }
 
 Scalar expm1_in_range(const Scalar& x) {
   const Reduced reduced = reduce(x);
@@ -122,9 +124,7 @@ Scalar expm1(const Scalar& x) {
 // With z = e^-|x|, which never overflows: 1 / (1 + z), or z / (1 + z) for negative x; plus what the division leaves
 // over from 1 + z in two parts.
 Scalar logistic(const Scalar& x) {
-  const Scalar exponent = -abs(x);
-  const double least = exp_table(x.dtype()).least;
-  const Scalar z = exp_of(reduce(where(exponent < least, least, exponent)));
+  const Scalar z = exp_below_most(-abs(x));
   const DoubleWord divisor = fast_sum(x.like(1), z);
   const Scalar reciprocal = 1 / divisor.high;
   const Scalar dividend = where(x < 0, z, 1);
