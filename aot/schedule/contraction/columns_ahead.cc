@@ -24,6 +24,7 @@ bool can_pack_ahead(const ContractionProblem& problem, const BlockedCandidate& b
   const auto& [c, columns, depth, runs] = blocked;
   const Orientation& way = problem.ways[c.way];
   if (machine.packed_ahead_share == 1) return false;
+  if (way.columns.lie == Lie::kAcross && !machine.fetches_ahead) return false;
   if (c.pack_columns != Packing::kBlock || c.keeps_columns || c.depth_parts > 1 || runs) return false;
   if (way.lanes == 1 || way.has_own_rows || way.is_along_depth() || way.rows.is_joined) return false;
   if (!is_matrix(way.columns) || !is_from_outer_cache(problem, way.columns, machine)) return false;
