@@ -60,7 +60,9 @@ struct Machine {
   // from the second-level cache.
   double far_columns_share = 0.2, lost_columns_share = 0;
   double stream_share = 0.2;     // of streaming columns from there, which is not beneath multiplying
+  double tile_ns = 20;           // to begin and end a register tile
   double store_vector_ns = 1.0;  // a vector of finished sums
+  double hidden_share = 0.5;     // of reading from outer caches: beneath multiplying
   double rows_beside_share = 0;  // of a tile's rows: what they take of the first-level cache from a block of columns
   // Of reading from outer caches: rows that lie across, where a block of the depth is all in line; and columns where they
   // lie, a piece of a line at a time.

@@ -20,7 +20,6 @@ constexpr double kMaskedNs = 0.1;        // more where elements may be missing
 constexpr double kPrefetchShare = 0.07;  // rows of the next tile that a step of the depth prefetches, of all of them
 constexpr double kBeside = 6;            // how sharply the longest counts of what goes on side by side
 constexpr double kManyStreamsShare = 2;  // of streaming from the second-level cache: where each operand is many streams
-constexpr double kTileNs = 20;           // to begin and end a register tile
 constexpr double kRangeNs = 2;           // to begin another range of the depth within it
 constexpr double kHalveNs = 0.55;        // to add the halves of a vector of partial sums
 constexpr double kStoreFarNs = 3;        // ... more, each to another page
@@ -30,7 +29,6 @@ constexpr double kInLineFarShare = 0.05;    // ... of columns of which a block h
 constexpr double kPrefetching = 0.03;       // ... and as much for each step of these
 constexpr double kForeseenShare = 0.2;      // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;      // ... more where they are an odd count of lines: these come in pairs
-constexpr double kHiddenShare = 0.5;        // of reading from outer caches: beneath multiplying
 constexpr double kWriteShare = 0.3;         // of the speed of reading: with writing
 constexpr double kStreamedShare = 1;        // ... where sums are walked in line
 constexpr double kOneStreamShare = 0.7;     // of reading from outer caches: all in one stream, from memory
@@ -64,7 +62,7 @@ class Model {
     cost.pack_columns_ns = batch_ * pack_columns_ns();
     cost.outer_cache_ns =
         std::max(batch_ * outer_cache_ns(),
-                 std::max(columns_from_memory_ns(), rows_from_memory_ns()) - kHiddenShare * cost.multiply_ns);
+                 std::max(columns_from_memory_ns(), rows_from_memory_ns()) - m_.hidden_share * cost.multiply_ns);
     cost.result_ns = batch_ * result_ns();
     cost.tasks_ns = m_.task_ns * batch_ * static_cast<double>(c_.row_parts * c_.column_parts * c_.depth_parts);
     return cost;
@@ -158,11 +156,11 @@ class Model {
 
   // To begin and end a register tile, and each range of its depth.
   double begin_ns() const {
-    if (!runs_) return kTileNs * std::min(1.0, static_cast<double>(steps_of_block()) / kAloneSteps);
+    if (!runs_) return m_.tile_ns * std::min(1.0, static_cast<double>(steps_of_block()) / kAloneSteps);
     double count = 1;
     const std::vector<EvenRange> ranges = depth_ranges(*runs_, depth_);
     for (size_t k = 0; k + 1 < ranges.size(); ++k) count *= static_cast<double>(ranges[k].count);
-    return kTileNs + (count - 1) * kRangeNs;
+    return m_.tile_ns + (count - 1) * kRangeNs;
   }
 
   double store_vector_ns() const {
@@ -321,14 +319,15 @@ class Model {
     if (c_.packs_ahead) {
       const double blocks = static_cast<double>(columns_.count() * depth_.count());
       const double first_share = static_cast<double>(c_.column_parts) / blocks;
-      const double beside_ns = (move == Move::kSquares ? 1 : m_.packed_ahead_share) * copy_ns + kHiddenShare * wait_ns;
+      const double beside_ns =
+          (move == Move::kSquares ? 1 : m_.packed_ahead_share) * copy_ns + m_.hidden_share * wait_ns;
       return (first_share * once_ns + (1 - first_share) * beside_ns) * static_cast<double>(c_.row_parts);
     }
     if (c_.pack_columns == Packing::kBlock) return once_ns * static_cast<double>(c_.row_parts);
     // Before a loop it is as good as free. Else what one core packs, others have from the last time, and fetch again.
     const double fetch_ns = elements * bytes_ / m_.l3_bytes_per_ns;
     const double prepare_ns = way_.columns.can_be_hoisted ? 0 : once_ns + kMeetNs + fetch_ns;
-    return prepare_ns + fetch_ns * kHiddenShare * static_cast<double>(c_.row_parts);
+    return prepare_ns + fetch_ns * m_.hidden_share * static_cast<double>(c_.row_parts);
   }
 
   // Columns that are read where they lie, the critical stride of the second-level cache or a multiple of it apart: of that
@@ -356,13 +355,13 @@ class Model {
     if (kept_bytes() > l2 || columns_share_sets()) {
       bytes += column_bytes * static_cast<double>(divide_up(rows_, c_.tile_rows));
     }
-    double ns = bytes / m_.l3_bytes_per_ns * kHiddenShare;
+    double ns = bytes / m_.l3_bytes_per_ns * m_.hidden_share;
     if (row_lines_.are_lost()) {
       const int64_t lines = divide_up(rows_, c_.tile_rows) * depth_.total() * columns_.count();
       ns += static_cast<double>(lines * m_.line_bytes) / m_.l3_bytes_per_ns;
     }
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
-      const double share = is_along_depth()         ? kHiddenShare
+      const double share = is_along_depth()         ? m_.hidden_share
                            : columns_are_foreseen() ? m_.unforeseen_share * pieces_share()
                                                     : m_.unforeseen_share + 1.0 / c_.tile_vectors;
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
@@ -409,7 +408,7 @@ class Model {
     double ns = 0;
     for (const OperandSide* it : {&way_.rows, &way_.columns}) {
       if (is_from_outer_cache(p_, *it, m_))
-        ns += kHiddenShare * pieces_share() * static_cast<double>(p_.operand_bytes(*it)) / m_.l3_bytes_per_ns;
+        ns += m_.hidden_share * pieces_share() * static_cast<double>(p_.operand_bytes(*it)) / m_.l3_bytes_per_ns;
     }
     return ns / batch_;
   }
