@@ -49,6 +49,7 @@ struct Machine {
   double packed_element_ns = 0.1;         // to copy an element of a contraction's operand, in vectors
   double packed_ahead_share = 1;          // ... of which it takes so much beside multiplying; 1: it is not done there
   bool fetches_ahead = true;              // there, what has to be transposed
+  bool packs_with_first_rows = false;     // columns, where they are multiplied first (contraction/candidate.h)
   int64_t packed_steps_ahead = 0;         // of the depth, by which what is packed is fetched; 0: processors foresee it
   bool computes_beside_products = false;  // by other units than multiply: what follows a tile's sums
   double row_line_ns = 2.2;      // to fetch a line of rows that lie across, where they lie, from the second-level cache

@@ -144,6 +144,42 @@ TEST(Contraction, ColumnsArePackedAhead) {
   EXPECT_GE(fetched, 2);
 }
 
+// Columns that the first tile of rows packs as it multiplies by them: rows that are no whole tiles, ragged columns and tasks,
+// batches, and panels that all rows pass one after the other.
+TEST(Contraction, ColumnsArePackedWithTheFirstRows) {
+  const KernelFunction problems[] = {
+      dot({99, 256}, {256, 500}, {{}, {}, {1}, {0}}), dot({448, 96}, {448, 350}, {{}, {}, {0}, {0}}),
+      dot({2, 448, 101}, {2, 448, 170}, {{0}, {0}, {1}, {1}}), dot({1024, 130}, {1024, 200}, {{}, {}, {0}, {0}})};
+  constexpr int kRanks = 60, kEach = 3;  // candidates, and how many of each kind are run for a problem
+  loops::Target target = loops::find_target("x86-64-v4");
+  target.machine.l2_bytes_per_ns /= 4;  // panels that stay in the first-level cache gain much
+  int blocks = 0, panels = 0;
+  for (const KernelFunction& problem : problems) {
+    const std::vector<RefTensor> operands = random_arguments(*problem.function, 8);
+    const std::vector<RefTensor> expected = evaluate(*problem.function, operands);
+    int block_runs = 0, panel_runs = 0;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const Lowering lowering = lower(*problem.kernel, target, {.contraction_rank = rank});
+      const bool is_panel = lowering.choices.at(0).find("panel by panel") != std::string::npos;
+      int& runs = is_panel ? panel_runs : block_runs;
+      const auto packs = [](const auto& step) {
+        return std::regex_search(loops::print(step.kernel), std::regex("store columns\\[[^\n]*= column"));
+      };
+      if (runs >= kEach || std::ranges::none_of(lowering.steps, packs)) continue;
+      SCOPED_TRACE(lowering.choices.at(0));
+      ++runs;
+      LoweringRun run(*problem.kernel, lowering);
+      run.set_operands(operands);
+      run.interpret(/*descending_tasks=*/true);
+      expect_equal(run.results(), expected, {.absolute = 4e-4});
+    }
+    blocks += block_runs;
+    panels += panel_runs;
+  }
+  EXPECT_GE(blocks, 8);
+  EXPECT_GE(panels, 4);
+}
+
 // The same of batches whose columns are read where they lie, one behind the other, if they are more than a cache holds.
 TEST(Contraction, NextBatchIsFetchedAhead) {
   const auto fetches = [](int64_t batches) {  // columns of a batch have 6144 elements

@@ -39,6 +39,14 @@ struct Candidate {
 bool packs_columns_in_line(const ContractionProblem& problem, const Candidate& candidate, const Blocked& columns,
                            const loops::Machine& machine);
 
+// Rows for which columns that lie in line are read in blocks that processors foresee.
+inline constexpr int64_t kFewRows = 64;
+
+// Whether the first tile of rows of a task packs blocks of columns: it reads them where they lie, multiplies by them, and
+// leaves them packed for the tiles below. Where these keep a panel, there is one at a time, and the next is fetched.
+bool packs_with_first_rows(const ContractionProblem& problem, const Candidate& candidate, const Blocked& columns,
+                           const Blocked& depth, const loops::Machine& machine);
+
 // "lhs in rows of 12 x 32, blocks of 512 columns, rows packed by 96, columns packed, tasks 1 x 8".
 std::string to_string(const ContractionProblem& problem, const Candidate& candidate);
 

@@ -15,15 +15,16 @@ namespace ingot::schedule {
 namespace {
 
 constexpr int64_t kDepthLimits[] = {256, 512, 1024, 2048, 4096};
-constexpr int64_t kShallow = 128;   // such blocks only to pack more rows at a time
-constexpr int64_t kFewRows = 64;    // for which columns that lie in line are read in blocks that processors foresee
-constexpr int64_t kKeptSteps = 64;  // of the depth, by which few rows pass one panel of columns after the other
+constexpr int64_t kShallow = 128;     // such blocks only to pack more rows at a time
+constexpr int64_t kKeptSteps = 64;    // of the depth, by which few rows pass one panel of columns after the other
+constexpr int64_t kPanelSteps = 112;  // ... by which many rows do
 constexpr int64_t kPanelsOfBlock[] = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr int kTileVectors[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t kSpilledColumns = 2;  // of windows at once, beside those in registers: operands in memory
 constexpr int64_t kWindowPlaces = 32;   // at most, where tiles have several lines
 constexpr int kWindowLines[] = {1, 2, 3, 4, 7};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16};
+constexpr double kInArenaShare = 1.01;    // what packing in the arena has to gain beside packing with the first rows
 constexpr size_t kSerialCandidates = 10;  // that are tried with every split into tasks
 
 // What counts: the time on one, two and four cores, weighted.
@@ -140,7 +141,10 @@ class Search {
 
   RankedCandidate rank(const BlockedCandidate& blocked) const {
     const ContractionCost cost = predict(p_, blocked, target_);
-    return {blocked.candidate, cost, is_split_ ? weighted_ns(cost, TaskShares(p_, blocked)) : cost.total_ns()};
+    const double ns = is_split_ ? weighted_ns(cost, TaskShares(p_, blocked)) : cost.total_ns();
+    const Candidate& c = blocked.candidate;
+    const bool is_in_arena = c.pack_columns == Packing::kPrepared && !way(c).columns.can_be_hoisted;
+    return {c, cost, ns * (is_in_arena && target_.machine.packs_with_first_rows ? kInArenaShare : 1)};
   }
 
   // Columns are packed ahead where they can be and it takes less time.
@@ -180,6 +184,7 @@ class Search {
     const int64_t lines = lines_at_once(target_.machine);
     if (is_foreseen && lines < whole && !is_joined) limits.push_back(lines);
     if (is_foreseen && kKeptSteps < whole && !is_joined) limits.push_back(kKeptSteps);
+    if (may_keep_panels(way) && kPanelSteps < whole && !is_joined) limits.push_back(kPanelSteps);
     if (packs_wide_rows(way) && kShallow < whole && !is_joined) limits.push_back(kShallow);
     for (const int64_t limit : kDepthLimits) {
       if (limit < whole && !is_joined) limits.push_back(limit);
@@ -326,16 +331,19 @@ class Search {
     }
   }
 
-  // Blocks of so few steps of the depth pay only for these two.
+  // Blocks of so few steps of the depth pay only for these.
   bool is_shallow(const Candidate& c) {
-    return !order_ && (c.depth_limit == kShallow || c.depth_limit == kKeptSteps) && depth(c).count() > 1;
+    const bool is_few = c.depth_limit == kKeptSteps || c.depth_limit == kPanelSteps || c.depth_limit == kShallow;
+    return !order_ && is_few && depth(c).count() > 1;
   }
 
-  // Few rows, all packed, which stay in the first-level cache beside a panel of columns.
+  // All rows of a block pass one panel of columns after the other: each stays in the first-level cache, beside few rows,
+  // which are packed, or a tile of many.
   void try_kept_columns(Candidate c) {
     const int64_t rows = p_.extent(way(c).rows.dims);
+    if (rows > kFewRows) return try_kept_panels(c);
     const bool packs_both = c.pack_rows == Packing::kBlock && c.pack_columns == Packing::kBlock;
-    if (!packs_both || c.depth_limit != kKeptSteps || depth(c).count() == 1 || rows > kFewRows || way(c).has_own_rows ||
+    if (!packs_both || c.depth_limit != kKeptSteps || depth(c).count() == 1 || way(c).has_own_rows ||
         way(c).is_along_depth())
       return;
     c.row_block = round_up(rows, c.tile_rows);
@@ -343,6 +351,24 @@ class Search {
     if ((c.row_block + tile) * depth(c).width() * p_.accumulator_bytes() > target_.machine.l1_bytes) return;
     c.keeps_columns = true;
     consider(c);
+  }
+
+  // As in gradients of weights: both operands lie across the depth.
+  bool may_keep_panels(const Orientation& way) const {
+    const bool is_matrix = way.columns.is_plain && way.columns.stride == 1 && way.columns.depth_stride;
+    return target_.machine.packs_with_first_rows && is_matrix && way.rows.lie == Lie::kAcross &&
+           p_.extent(way.rows.dims) > kFewRows;
+  }
+
+  void try_kept_panels(Candidate c) {
+    if (!may_keep_panels(way(c)) || c.pack_rows != Packing::kBlock || depth(c).count() == 1) return;
+    c.row_block = round_up(p_.extent(way(c).rows.dims), c.tile_rows);
+    c.keeps_columns = true;
+    const int64_t step_bytes = depth(c).width() * p_.accumulator_bytes();
+    const int64_t tile = static_cast<int64_t>(c.tile_vectors) * way(c).lanes;
+    const bool fits = (2 * c.tile_rows + tile) * step_bytes <= target_.machine.l1_bytes * 3 / 4 &&
+                      c.row_block * step_bytes <= target_.machine.l2_bytes / 2;
+    if (fits && packs_with_first_rows(p_, c, columns(c), depth(c), target_.machine)) consider(c);
   }
 
   // All rows packed at once, where they stay in the cache beside the columns: memory is then read in line.

@@ -156,6 +156,8 @@ ContractionPlan arrange(const Draft& draft, const ContractionProblem& problem, c
   plan.packs_ahead = c.packs_ahead;
   plan.columns_are_made = way.columns.made.has_value();
   plan.columns_in_line = packs_columns_in_line(problem, c, plan.columns, draft.target().machine);
+  plan.packs_with_first_rows =
+      !plan.runs && packs_with_first_rows(problem, c, plan.columns, plan.depth, draft.target().machine);
   split(plan, problem, c);
   return plan;
 }

@@ -47,7 +47,8 @@ struct ContractionPlan {
   bool columns_in_line = false;  // packed a step of the depth after the other, each from its start to its end
   bool keeps_columns = false;    // as the candidate's
   bool packs_ahead = false;
-  bool columns_are_made = false;  // where they are multiplied, of what lies in line along the depth
+  bool packs_with_first_rows = false;  // candidate.h
+  bool columns_are_made = false;       // where they are multiplied, of what lies in line along the depth
 
   // Tasks: batch x row_parts x column_parts x depth_parts.
   int64_t row_parts = 1, rows_per_task = 1;
@@ -77,6 +78,7 @@ struct ContractionPlan {
   bool moves_in_line(const AxisMap& access) const;
   // ... the rows of a run whose windows reach past neither end.
   PlacesInside rows_inside() const;
+  bool has_one_panel() const { return keeps_columns && packs_with_first_rows; }  // of packed columns
   bool has_sums_in_memory() const { return depth.count() > 1 || depth_lines > 0; }
   int vector_lanes() const { return std::max(lanes, depth_lanes); }
   bool is_along_depth() const { return depth_lanes > 1; }

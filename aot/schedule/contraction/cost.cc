@@ -74,7 +74,12 @@ class Model {
   double row_count() const { return static_cast<double>(rows_); }
   double column_count() const { return static_cast<double>(columns_.total()); }
   double block_bytes() const { return bytes_ * static_cast<double>(columns_.width() * depth_.width()); }
-  double kept_bytes() const { return block_bytes() * (c_.packs_ahead ? 2 : 1); }  // of columns, while one is multiplied
+  // Of columns, while one block is multiplied.
+  double kept_bytes() const {
+    if (c_.keeps_columns && packs_with_first_rows(p_, c_, columns_, depth_, m_))
+      return bytes_ * static_cast<double>(c_.tile_vectors * way_.lanes * depth_.width());
+    return block_bytes() * (c_.packs_ahead ? 2 : 1);
+  }
 
   // All steps of the depth of one register tile.
   double tile_ns(double rows, double vectors) const {
@@ -117,7 +122,7 @@ class Model {
   // A step along the depth reads whole lines of rows: those of a task that do not stay; windows read them again.
   double streamed_bytes(double rows, double vectors) const {
     const double l1 = static_cast<double>(m_.l1_bytes);
-    if (c_.keeps_columns) return 0;
+    if (c_.keeps_columns) return rows_ > kFewRows ? rows * bytes_ : 0;
     const double beside_bytes = m_.rows_beside_share * rows * static_cast<double>(depth_.width()) * bytes_;
     const bool columns_stay = columns_are_read_once() || cached_bytes() + beside_bytes <= l1;
     const double lanes = way_.vector_lanes();

@@ -62,8 +62,8 @@ void ContractionNest::emit_column_block(const Index& column_block, const Finish&
               panels_.enter_prepared(column_block, depth_block);
             } else {
               if (plan_.packs_ahead) ahead_.enter(column_block, depth_block);
-              if (plan_.pack_columns != Packing::kNone && !panels_.has_halves())
-                pack_columns(point_, panels_, columns, depth);
+              const bool is_packed_now = plan_.pack_columns != Packing::kNone && !plan_.packs_with_first_rows;
+              if (is_packed_now && !panels_.has_halves()) pack_columns(point_, panels_, columns, depth);
             }
             b_.loop("rows", first_row_, first_row_ + plan_.rows_per_task, plan_.row_block,
                     [&](const Index& first) { emit_row_block(first, columns, depth, finish); },
@@ -85,12 +85,16 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
     return a;
   };
   const auto multiply = [&](const Tile& tile, const std::vector<RowsPanel>& a) {
-    const ColumnsPanel b = panels_.columns_panel_of(tile.rows.row - first_row_, columns, tile.column, depth);
+    const Index row_of_task = tile.rows.row - first_row_;
+    const ColumnsPanel b = panels_.columns_panel_of(row_of_task, columns, tile.column, depth);
+    std::optional<ColumnsToPack> to_pack;
+    if (plan_.packs_with_first_rows)
+      to_pack = {panels_.columns_in_place(columns, tile.column, depth), b_.in_range(row_of_task, 0, 1)};
     const NeededDepth needed = needed_depth(point_, tile, columns, depth);
-    const loops::TileId sums =
-        plan_.has_windows_in_place()
-            ? emit_window_tile(point_, tile, b, columns, depth)
-            : emit_register_tile(point_, tile, a, b, needed, beside(tile, a[0], columns, needed, finish));
+    const loops::TileId sums = plan_.has_windows_in_place()
+                                   ? emit_window_tile(point_, tile, b, columns, depth)
+                                   : emit_register_tile(point_, tile, a, b, needed,
+                                                        beside(tile, a[0], columns, depth, needed, finish), to_pack);
     const Expr is_last = finishes_later(tile, a[0], needed) ? is_last_of_row(tile, columns) : nullptr;
     emit_sums(tile, sums, columns, is_last, finish);
   };
@@ -98,7 +102,7 @@ void ContractionNest::emit_row_block(const Index& first, const BlockAt& columns,
     return for_each_panel(point_, columns, [&](const Index& column, int64_t width) {
       for_each_row_tile(first, [&](const RowTile& rows) {
         const Tile tile{rows, column, width};
-        prefetch_next_block(tile, first, columns, depth);
+        if (!plan_.has_one_panel()) prefetch_next_block(tile, first, columns, depth);
         multiply(tile, panels_of(rows));
       });
     });
@@ -232,13 +236,16 @@ bool ContractionNest::finishes_later(const Tile& tile, const RowsPanel& rows, co
 }
 
 Beside ContractionNest::beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns,
-                               const NeededDepth& depth, const Finish& finish) {
+                               const BlockAt& depth_block, const NeededDepth& depth, const Finish& finish) {
   const auto steps = [&](int64_t parts) { return steps_beside(plan_, tile, rows, depth, tile.rows.count * parts); };
   Beside beside;
   const int64_t vectors = tile.vectors(plan_), parts = steps(vectors) > 0 ? vectors : 1;
   const bool has_steps = steps(parts) > 0;
-  if (prefetches_epilogue(tile)) {
-    beside.row = [this, &tile, &columns](const Index& r) {
+  const bool fetches_epilogue = prefetches_epilogue(tile);
+  if (fetches_epilogue || plan_.has_one_panel()) {
+    beside.row = [=, this, &tile, &columns, &depth_block](const Index& r) {
+      if (plan_.has_one_panel()) prefetch_next_panel(tile, r, columns, depth_block);
+      if (!fetches_epilogue) return;
       Pull::Scope scope(point_.step().pull());
       enter_row_of(point_, tile.rows, 0, r);
       prefetch_epilogue(tile, columns);
@@ -306,6 +313,30 @@ void ContractionNest::prefetch_next_block(const Tile& tile, const Index& first_r
     for (int64_t i = 0; i < tile.columns; i += plan_.line_elements)
       b_.prefetch(panel.buffer, panel.start + (first + k) * panel.depth_step + i);
   });
+}
+
+void ContractionNest::prefetch_next_panel(const Tile& tile, const Index& r, const BlockAt& columns,
+                                          const BlockAt& depth) {
+  const int64_t lines = divide_up(plan_.tile_columns(), plan_.line_elements);
+  const int64_t tiles = divide_up(plan_.rows_per_task, plan_.tile_rows);
+  const int64_t share = divide_up(plan_.depth.width() * lines, tiles * tile.rows.count);
+  const Index first = (b_.divide(tile.rows.row - first_row_, plan_.tile_rows) * tile.rows.count + r) * share;
+  const auto fetch = [&](const ColumnsPanel& panel, const Index& start) {
+    b_.unrolled("l", share, [&](Index l) {
+      const Index k = b_.divide(first + l, lines), in_step = b_.modulo(first + l, lines) * plan_.line_elements;
+      b_.prefetch(panel.buffer, start + k * panel.depth_step + in_step);
+    });
+  };
+  const Index next = tile.column + plan_.tile_columns();
+  const auto in_block = [&] {
+    const ColumnsPanel panel = panels_.columns_in_place(columns, next, depth);
+    fetch(panel, panel.start);
+  };
+  const auto in_next_block = [&] {
+    const ColumnsPanel panel = panels_.columns_in_place(columns, 0, depth);
+    fetch(panel, panel.start + plan_.depth.width() * panel.depth_step);
+  };
+  b_.if_then(b_.in_range(next, 0, plan_.columns.width()), in_block, in_next_block);
 }
 
 void ContractionNest::emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const Expr& is_last,

@@ -54,14 +54,16 @@ class ContractionNest {
   // Beside a tile's products the one before it in its row of tiles is finished, a vector after the other: divisions and
   // square roots, and what is streamed, take little time there. So does packing.
   bool finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const;
-  Beside beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns, const NeededDepth& depth,
-                const Finish& finish);
+  Beside beside(const Tile& tile, const RowsPanel& rows, const BlockAt& columns, const BlockAt& depth_block,
+                const NeededDepth& depth, const Finish& finish);
   void finish_before(const Tile& tile, const loops::Index& r, const loops::Index& part, int64_t parts,
                      const BlockAt& columns, const Finish& finish);
   loops::Expr is_last_of_row(const Tile& tile, const BlockAt& columns);
   // Beside a tile, its share of what the next block of the depth has of its panel of columns.
   void prefetch_next_block(const Tile& tile, const loops::Index& first_row, const BlockAt& columns,
                            const BlockAt& depth);
+  // Beside row `r` of a tile, its share of the panel of columns that is packed next.
+  void prefetch_next_panel(const Tile& tile, const loops::Index& r, const BlockAt& columns, const BlockAt& depth);
   // What becomes of a register tile's sums. `is_last`: of those that are finished beside others (null: it is none of them).
   void emit_sums(const Tile& tile, loops::TileId sums, const BlockAt& columns, const loops::Expr& is_last,
                  const Finish& finish);

@@ -27,6 +27,7 @@ int64_t columns_pitch(const ContractionPlan& plan) {
 
 int64_t block_elements(const ContractionPlan& plan) {
   if (plan.is_along_depth()) return plan.columns.width() * columns_pitch(plan);
+  if (plan.has_one_panel()) return plan.tile_columns() * panel_steps(plan);
   if (plan.columns_in_panels) return padded_width(plan) * panel_steps(plan);
   return columns_pitch(plan) * plan.depth.width();
 }
@@ -133,7 +134,7 @@ RowsPanel Panels::rows_panel(const DepthSegment& segment, const RowTile& tile, c
 ColumnsPanel Panels::columns_panel(const BlockAt& columns, const Index& column, const BlockAt& depth) const {
   if (plan_.columns_are_made) return {BufferId{-1}, columns.start + column};
   if (plan_.pack_columns != Packing::kNone) {
-    const Index start = column_at(column, 0);
+    const Index start = column_at(plan_.has_one_panel() ? Index(0) : column, 0);
     if (plan_.is_along_depth()) return {columns_, start, 1, columns_pitch_};
     return {columns_, start, columns_pitch_, 1, vector_step()};
   }

@@ -22,7 +22,7 @@ constexpr int kMinReadRows = 4;      // fewer take no longer to multiply than to
 class RegisterTile {
  public:
   RegisterTile(ContractionPoint& point, const Tile& tile, const ColumnsPanel& columns, const NeededDepth& depth,
-               const Beside& beside)
+               const Beside& beside, const std::optional<ColumnsToPack>& to_pack)
       : point_(point),
         b_(point.b()),
         plan_(point.plan()),
@@ -31,6 +31,7 @@ class RegisterTile {
         columns_(columns),
         depth_(depth),
         beside_(beside),
+        to_pack_(to_pack),
         vectors_(tile.vectors(plan_)),
         sum_(b_.tile("sum", point.sum_dtype(), plan_.lanes, {tile.rows.count, vectors_})),
         column_(b_.tile("column", dtype_, plan_.lanes, {vectors_})) {}
@@ -39,7 +40,19 @@ class RegisterTile {
     b_.unrolled("r", tile_.rows.count, [&](Index r) {
       b_.unrolled("v", vectors_, [&](Index v) { b_.set(sum_, {r, v}, b_.constant_int(point_.sum_dtype(), 0)); });
     });
-    for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.segments[s].start, plan_.segments[s].end);
+    const auto multiply_all = [&] {
+      for (size_t s = 0; s < rows.size(); ++s) multiply(rows[s], plan_.segments[s].start, plan_.segments[s].end);
+    };
+    if (!to_pack_) {
+      multiply_all();
+      return sum_;
+    }
+    const auto multiply_and_pack = [&] {
+      packs_ = true;
+      multiply_all();
+      packs_ = false;
+    };
+    b_.if_then(to_pack_->is_first, multiply_and_pack, multiply_all);
     return sum_;
   }
 
@@ -108,7 +121,7 @@ class RegisterTile {
 
   // `offset`: of the step's rows, from their panel's start.
   void multiply_step(const RowsPanel& rows, const Index& offset, const Index& k) {
-    load_columns(columns_.start + k * columns_.depth_step);
+    load_columns(k);
     for_each_row(b_, rows, tile_.rows.count, [&](const Index& r, const Index& row_start) {
       const Index start = row_start + offset;
       const Expr shared = plan_.has_own_rows ? nullptr : b_.let("row", row_element(rows.buffer, start, 0));
@@ -120,21 +133,27 @@ class RegisterTile {
   }
 
   // The columns of some steps later: each line of them.
-  void prefetch_columns(const Index& start, int64_t steps) {
+  void prefetch_columns(const ColumnsPanel& from, const Index& start, int64_t steps) {
     if (steps == 0 || !has_many_rows() || plan_.depth.width() <= steps) return;
-    const Index ahead = start + steps * columns_.depth_step;
-    const int64_t apart = std::max(line(), columns_.vector_step);
-    const int64_t lines = divide_up(vectors_ * columns_.vector_step, apart);
-    b_.unrolled("l", lines, [&](Index l) { b_.prefetch(columns_.buffer, ahead + l * apart); });
+    const Index ahead = start + steps * from.depth_step;
+    const int64_t apart = std::max(line(), from.vector_step);
+    const int64_t lines = divide_up(vectors_ * from.vector_step, apart);
+    b_.unrolled("l", lines, [&](Index l) { b_.prefetch(from.buffer, ahead + l * apart); });
   }
 
-  void load_columns(const Index& start) {
-    const bool in_place = plan_.pack_columns == Packing::kNone;
-    prefetch_columns(start, in_place ? kDepthAhead : machine().packed_steps_ahead);
+  void load_columns(const Index& k) {
+    const bool in_place = packs_ || plan_.pack_columns == Packing::kNone;
+    const ColumnsPanel& from = packs_ ? to_pack_->in_place : columns_;
+    const Index start = from.start + k * from.depth_step;
+    const int64_t packed_ahead = plan_.has_one_panel() ? 0 : machine().packed_steps_ahead;
+    prefetch_columns(from, start, in_place ? kDepthAhead : packed_ahead);
     b_.unrolled("v", vectors_, [&](Index v) {
       const Expr mask = in_place ? tile_.mask(point_, v) : nullptr;
-      const Index at = start + v * columns_.vector_step;
-      b_.set(column_, {v}, b_.convert(dtype_, b_.load(columns_.buffer, at + b_.lane(), mask)));
+      const Index at = start + v * from.vector_step;
+      b_.set(column_, {v}, b_.convert(dtype_, b_.load(from.buffer, at + b_.lane(), mask)));
+      if (!packs_) return;
+      const Index to = columns_.start + k * columns_.depth_step + v * columns_.vector_step;
+      b_.store(columns_.buffer, to + b_.lane(), b_.read(column_, {v}));
     });
   }
 
@@ -173,6 +192,8 @@ class RegisterTile {
   const ColumnsPanel& columns_;
   const NeededDepth& depth_;
   const Beside& beside_;
+  const std::optional<ColumnsToPack>& to_pack_;
+  bool packs_ = false;  // what is emitted
   int vectors_;
   loops::TileId sum_, column_;
 };
@@ -240,9 +261,10 @@ int64_t steps_beside(const ContractionPlan& plan, const Tile& tile, const RowsPa
 }
 
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside) {
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside,
+                                 const std::optional<ColumnsToPack>& to_pack) {
   if (point.plan().is_along_depth()) return emit_depth_tile(point, tile, rows[0], columns);
-  return RegisterTile(point, tile, columns, depth, beside).emit(rows);
+  return RegisterTile(point, tile, columns, depth, beside, to_pack).emit(rows);
 }
 
 }  // namespace ingot::schedule

@@ -39,8 +39,15 @@ struct Beside {
 int64_t steps_beside(const ContractionPlan& plan, const Tile& tile, const RowsPanel& rows, const NeededDepth& depth,
                      int64_t pieces);
 
+// Columns that the first tile of rows packs: where they lie until then.
+struct ColumnsToPack {
+  ColumnsPanel in_place;
+  loops::Expr is_first;  // of the tile
+};
+
 // Emits the products; the result holds the sums, as [rows][vectors]. `rows`: one for each segment of the depth.
 loops::TileId emit_register_tile(ContractionPoint& point, const Tile& tile, const std::vector<RowsPanel>& rows,
-                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside = {});
+                                 const ColumnsPanel& columns, const NeededDepth& depth, const Beside& beside = {},
+                                 const std::optional<ColumnsToPack>& to_pack = std::nullopt);
 
 }  // namespace ingot::schedule
