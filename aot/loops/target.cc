@@ -68,6 +68,7 @@ constexpr Machine kWideMachine = {.l1_bytes = 32 << 10,
                                   .stream_share = 0.082,
                                   .tile_ns = 13.75,
                                   .hidden_share = 0.39,
+                                  .epilogue_share = 1,
                                   .rows_beside_share = 1,
                                   .in_line_share = 0.48,
                                   .unforeseen_share = 0.31};

@@ -64,6 +64,7 @@ struct Machine {
   double tile_ns = 20;           // to begin and end a register tile
   double store_vector_ns = 1.0;  // a vector of finished sums
   double hidden_share = 0.5;     // of reading from outer caches: beneath multiplying
+  double epilogue_share = 0;     // ... for what follows a product, and has only pieces of what lies in line at once
   double rows_beside_share = 0;  // of a tile's rows: what they take of the first-level cache from a block of columns
   // Of reading from outer caches: rows that lie across, where a block of the depth is all in line; and columns where they
   // lie, a piece of a line at a time.

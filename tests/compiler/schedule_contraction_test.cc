@@ -180,6 +180,24 @@ TEST(Contraction, ColumnsArePackedWithTheFirstRows) {
   EXPECT_GE(panels, 4);
 }
 
+// An optimizer behind the gradient of large weights streams from memory: blocks have more of each line of it.
+TEST(Contraction, WhatFollowsFromMemoryIsReadInLine) {
+  const auto block_columns = [](int arrays) {
+    std::vector<TensorType> types{f32_of({256, 768}), f32_of({256, 3072})};
+    types.resize(2 + arrays, f32_of({768, 3072}));
+    const KernelFunction problem = kernel_function(types, [](GraphBuilder& b, const Values& x) {
+      Value* sum = ops::dot_general(b, x[0], x[1], {{}, {}, {0}, {0}});
+      for (size_t k = 2; k < x.size(); ++k) sum = ops::add(b, sum, x[k]);
+      return Values{sum};
+    });
+    const std::string choice = lower(*problem.kernel, loops::find_target("x86-64-v4")).choices.at(0);
+    std::smatch columns;
+    EXPECT_TRUE(std::regex_search(choice, columns, std::regex("columns \\d+ x (\\d+)"))) << choice;
+    return std::stoi(columns[1]);
+  };
+  EXPECT_GT(block_columns(5), block_columns(0));
+}
+
 // The same of batches whose columns are read where they lie, one behind the other, if they are more than a cache holds.
 TEST(Contraction, NextBatchIsFetchedAhead) {
   const auto fetches = [](int64_t batches) {  // columns of a batch have 6144 elements

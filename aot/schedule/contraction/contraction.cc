@@ -105,15 +105,27 @@ struct Choice {
   Candidate candidate;
 };
 
+// What reading and writing takes that has an element for each of the contraction's result, but one array that is written.
+int64_t epilogue_bytes(const Draft& draft, const Op& root, const Values& makes) {
+  const TensorType& result = root.result()->type;
+  int64_t bytes = -result.bytes();
+  for (const Values& values : {makes, draft.inputs_of(makes, {root.result()})}) {
+    for (const Value* value : values) bytes += value->type.shape == result.shape ? value->type.bytes() : 0;
+  }
+  return std::max<int64_t>(bytes, 0);
+}
+
 // Where the target keeps the sums of another, that one's choice says in which order they are; the rest is then the target's
 // own, as far as it goes.
-Choice choose(const Draft& draft, const Op& root) {
+Choice choose(const Draft& draft, const Op& root, const Values& makes) {
   const loops::Target& target = draft.target();
   ContractionProblem problem = read_problem(draft, root, target.order());
+  problem.epilogue_bytes = epilogue_bytes(draft, root, makes);
   const Candidate best = choose_candidate(problem, target.order(), draft.options().contraction_rank);
   const bool is_other = target.name != target.order().name;
   if (const auto order = is_other ? sum_order(problem, best) : std::nullopt) {
     ContractionProblem own = read_problem(draft, root, target);
+    own.epilogue_bytes = problem.epilogue_bytes;
     if (const auto candidate = choose_candidate(own, target, *order)) return {std::move(own), *candidate};
   }
   return {std::move(problem), best};
@@ -133,7 +145,7 @@ void lower_contraction(Draft& draft, const Op& root) {
   // What is read where it lies has to lie somewhere.
   if (root.is(kConvolution) && skips_gaps(root) && !draft.kept(root.operand(0)))
     lower_elementwise(draft, {root.operand(0)});
-  const Choice choice = choose(draft, root);
+  const Choice choice = choose(draft, root, makes);
   draft.note_choice(to_string(choice.problem, choice.candidate));
   const ContractionPlan plan = arrange(draft, choice.problem, choice.candidate);
   const int prepared = prepare_columns(draft, root, plan);

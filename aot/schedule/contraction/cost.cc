@@ -36,6 +36,7 @@ constexpr double kShortStreamsShare = 1.6;  // ... in several at once, each endi
 constexpr double kAskedShare = 0.3;         // ... of reading what was asked for while others were multiplied
 constexpr double kAloneSteps = 64;          // of a tile: with fewer, the next begins before it has ended
 constexpr int64_t kStreamPages = 4;         // that a stream has at least, or it is short
+constexpr int64_t kFarBytes = 16;           // times the second-level cache: as optimizers of large weights, from memory
 constexpr int64_t kStaysPart = 4;           // of the second-level cache: in which what one run reads is for the next
 
 class Model {
@@ -445,6 +446,10 @@ class Model {
     double ns = 0;
     const double pieces = way_.has_own_rows ? pieces_share() : 1;
     if (bytes * batch_ > static_cast<double>(m_.l2_bytes) / 2) ns += 2 * pieces * bytes / m_.l3_bytes_per_ns;
+    if (p_.epilogue_bytes > kFarBytes * m_.l2_bytes) {
+      const double epilogue_bytes = static_cast<double>(p_.epilogue_bytes) / batch_;
+      ns += m_.epilogue_share * epilogue_bytes * (pieces_share() - 1) / m_.l3_bytes_per_ns;
+    }
     if (depth_.count() > 1) {
       ns += 2 * bytes * static_cast<double>(depth_.count() + 1) /
             (sums_stay ? m_.l2_bytes_per_ns * sums_share(sums_bytes) : m_.l3_bytes_per_ns);

@@ -59,6 +59,8 @@ struct ContractionProblem {
   loops::Contraction space;
   DType accumulator;  // a register dtype
   std::vector<Orientation> ways;
+  int64_t epilogue_bytes =
+      0;  // that what follows reads and writes, an element for each of the result, beside the result
 
   int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
