@@ -59,8 +59,7 @@ struct ContractionProblem {
   loops::Contraction space;
   DType accumulator;  // a register dtype
   std::vector<Orientation> ways;
-  int64_t epilogue_bytes =
-      0;  // that what follows reads and writes, an element for each of the result, beside the result
+  int64_t epilogue_bytes = 0;  // of what follows: arrays like the result that it reads or writes, beside the result
 
   int64_t extent(const std::vector<int>& dims) const;
   Shape extents(const std::vector<int>& dims) const;
