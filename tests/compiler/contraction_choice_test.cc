@@ -149,5 +149,22 @@ TEST(ContractionChoice, RanksAreInOrder) {
   }
 }
 
+// What all rows pass panel by panel is fetched where it lies: no step before packs it.
+TEST(ContractionChoice, KeptPanelsAreNotPreparedBefore) {
+  loops::Target target = loops::find_target("x86-64-v4");
+  target.machine.l2_bytes_per_ns /= 8;  // panels gain much
+  int panels = 0;
+  for (const ContractionProblem& problem : contraction_problems()) {
+    for_contractions(*problem.module, target, [&](const schedule::Draft& draft, const Op& op) {
+      for (const auto& ranked : schedule::rank_candidates(schedule::read_problem(draft, op, target), target, 100)) {
+        if (!ranked.candidate.keeps_columns) continue;
+        ++panels;
+        EXPECT_NE(ranked.candidate.pack_columns, schedule::Packing::kPrepared) << problem.name;
+      }
+    });
+  }
+  EXPECT_GT(panels, 50);
+}
+
 }  // namespace
 }  // namespace ingot

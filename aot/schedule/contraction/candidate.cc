@@ -48,8 +48,8 @@ bool packs_with_first_rows(const ContractionProblem& problem, const Candidate& c
   const int64_t rows = problem.extent(way.rows.dims);
   const bool is_panel_tile =
       way.lanes > 1 && !way.has_own_rows && !way.is_along_depth() && c.pack_rows != Packing::kBox;
-  const bool is_matrix = it.is_plain && it.stride == 1 && it.depth_stride && columns.axes.size() == 1 &&
-                         depth.axes.size() == 1 && !depth.is_ragged() && !way.rows.is_joined && !it.made;
+  const bool is_matrix = it.has_steps_in_line() && columns.axes.size() == 1 && depth.axes.size() == 1 &&
+                         !depth.is_ragged() && !way.rows.is_joined && !it.made;
   return machine.packs_with_first_rows && c.pack_columns == Packing::kBlock && !c.packs_ahead && is_panel_tile &&
          is_matrix && problem.space.triangles.empty() && rows > c.row_parts * c.tile_rows &&
          !(c.keeps_columns && rows <= kFewRows);

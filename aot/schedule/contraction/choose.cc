@@ -355,8 +355,7 @@ class Search {
 
   // As in gradients of weights: both operands lie across the depth.
   bool may_keep_panels(const Orientation& way) const {
-    const bool is_matrix = way.columns.is_plain && way.columns.stride == 1 && way.columns.depth_stride;
-    return target_.machine.packs_with_first_rows && is_matrix && way.rows.lie == Lie::kAcross &&
+    return target_.machine.packs_with_first_rows && way.columns.has_steps_in_line() && way.rows.lie == Lie::kAcross &&
            p_.extent(way.rows.dims) > kFewRows;
   }
 
@@ -412,7 +411,8 @@ class Search {
 
   void try_preparing(Candidate c) {
     consider(c);
-    const bool can_be = c.pack_columns == Packing::kBlock && c.row_parts > 1 && way(c).columns.can_be_prepared;
+    const bool are_blocks = c.pack_columns == Packing::kBlock && !c.keeps_columns;
+    const bool can_be = are_blocks && c.row_parts > 1 && way(c).columns.can_be_prepared;
     const int64_t bytes = p_.accumulator_bytes() * columns(c).total() * depth(c).total();
     if (!can_be || bytes > 2 * target_.machine.l2_bytes) return;
     c.pack_columns = Packing::kPrepared;

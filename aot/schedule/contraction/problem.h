@@ -34,6 +34,9 @@ struct OperandSide {
   std::optional<MadeColumns> made;      // columns along the depth that are made where they are multiplied
   std::optional<int64_t> stride;        // over all of `dims` walked as one
   std::optional<int64_t> depth_stride;  // over all of the depth walked as one
+
+  // A matrix of which each step of the depth lies in line.
+  bool has_steps_in_line() const { return is_plain && stride == 1 && depth_stride; }
 };
 
 // One way round.
