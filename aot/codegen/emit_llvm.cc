@@ -10,6 +10,7 @@
 #include "aot/base/error.h"
 #include "aot/codegen/emit_dot_bytes.h"
 #include "aot/codegen/emit_dot_pairs.h"
+#include "aot/codegen/emit_scale.h"
 #include "aot/codegen/innermost_loop.h"
 #include "aot/codegen/interleave.h"
 #include "schema/kernel_abi.h"
@@ -316,6 +317,7 @@ class BodyEmitter {
         for (size_t k = 0; k < e.args.size(); ++k) args.push_back(arg(k));
         if (e.op == loops::ScalarOp::kDotBytes) return emit_dot_bytes(b_, target_, args);
         if (loops::is_dot_pairs(e.op)) return emit_dot_pairs(b_, target_, e.op, args);
+        if (e.op == loops::ScalarOp::kScale) return emit_scale(b_, target_, args[0], args[1]);
         return emit_apply(b_, e.op, e.args.back()->dtype, args);
       }
       case ExprKind::kConvert:

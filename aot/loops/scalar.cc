@@ -1,5 +1,6 @@
 #include "aot/loops/scalar.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "aot/base/special_functions.h"
 #include "aot/graph/literal.h"
 #include "aot/loops/dot_pairs.h"
+#include "aot/loops/math/functions.h"
 
 namespace ingot::loops {
 namespace {
@@ -42,6 +44,13 @@ T minimum(T a, T b) {
   if (std::isnan(b)) return b;
   if (a == b) return std::signbit(a) ? a : b;
   return a < b ? a : b;
+}
+
+template <typename T>
+T scale(T x, T shifted) {
+  const T n = shifted - static_cast<T>(math::layout_of(std::is_same_v<T, double> ? DType::kF64 : DType::kF32).shift);
+  constexpr T kBeyond = 1e4;
+  return std::isnan(n) ? n : std::ldexp(x, static_cast<int>(std::clamp(n, -kBeyond, kBeyond)));
 }
 
 template <typename T>
@@ -99,6 +108,8 @@ Bits apply_float(ScalarOp op, std::span<const Bits> args) {
         return std::nearbyint(v[0]);
       case ScalarOp::kSqrt:
         return std::sqrt(v[0]);
+      case ScalarOp::kScale:
+        return scale(v[0], v[1]);
       default:
         return static_cast<T>(math_function(op, v[0], v[1]));
     }

@@ -71,7 +71,8 @@ constexpr Machine kWideMachine = {.l1_bytes = 32 << 10,
                                   .epilogue_share = 1,
                                   .rows_beside_share = 1,
                                   .in_line_share = 0.48,
-                                  .unforeseen_share = 0.31};
+                                  .unforeseen_share = 0.31,
+                                  .far_piece_share = 2};
 
 // Processors that multiply such vectors in two halves, or by one unit.
 constexpr Machine kHalvesMachine = {.l1_bytes = 32 << 10,
@@ -102,6 +103,7 @@ constexpr Target kAvx512 = {.name = "x86-64-v4",
                             .f64 = {.rows = 12, .columns = 16},
                             .byte_products = ByteProducts::kInPairs,
                             .multiplies_memory = true,
+                            .has_scale = true,
                             .has_masks = true,
                             .machine = kWideMachine};
 

@@ -67,8 +67,8 @@ struct Machine {
   double epilogue_share = 0;     // ... for what follows a product, and has only pieces of what lies in line at once
   double rows_beside_share = 0;  // of a tile's rows: what they take of the first-level cache from a block of columns
   // Of reading from outer caches: rows that lie across, where a block of the depth is all in line; and columns where they
-  // lie, a piece of a line at a time.
-  double in_line_share = 0.75, unforeseen_share = 0.2;
+  // lie, a piece of a line at a time. Such pieces take so much longer where each is in another page.
+  double in_line_share = 0.75, unforeseen_share = 0.2, far_piece_share = 0;
 
   // Alike in every row so far.
   int64_t line_bytes = 64, page_bytes = 4096;
@@ -109,6 +109,7 @@ struct Target {
   ByteProducts byte_products = ByteProducts::kOneByOne;
   PairProducts pair_products = PairProducts::kNone;
   bool multiplies_memory = false;  // a multiply-add takes a factor from memory
+  bool has_scale = false;          // multiplies floats by powers of two (ScalarOp::kScale)
   bool has_masks = false;          // a part of a vector is stored as fast as all of it
   Reach reach = {};
   int64_t code_alignment_bytes = 64;  // what its code counts on where it lies

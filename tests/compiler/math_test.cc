@@ -17,6 +17,8 @@
 #include "aot/codegen/execute.h"
 #include "aot/loops/builder.h"
 #include "aot/loops/expand_math.h"
+#include "aot/loops/math/functions.h"
+#include "tests/support/kernel_agreement.h"
 
 namespace ingot::loops {
 namespace {
@@ -285,6 +287,32 @@ TEST(Math, FarOutNothingUnderflows) {
     };
     dtype == DType::kF32 ? run(float{}) : run(double{});
   }
+}
+
+// Numbers from 1 to 2, times powers of two from below the least denormal on.
+Kernel scale_kernel(DType dtype, int lanes) {
+  constexpr int64_t kElements = 256;
+  const math::Layout& layout = math::layout_of(dtype);
+  const DType integer = signed_of(dtype);
+  KernelBuilder b("scale_" + to_string(dtype), lanes);
+  const BufferId mantissas = b.input("mantissas", integer, kElements), powers = b.input("powers", integer, kElements);
+  const BufferId result = b.output("result", dtype, kElements);
+  b.loop("i", 0, kElements, lanes, [&](Index i) {
+    const Scalar mantissa(b, b.load(mantissas, i + b.lane())), power(b, b.load(powers, i + b.lane()));
+    const Scalar one = mantissa.like(layout.bias) << layout.mantissa_bits;
+    const Scalar x = ((mantissa & mantissa.bits((uint64_t{1} << layout.mantissa_bits) - 1)) | one).bitcast(dtype);
+    const Scalar n = (power & 2 * layout.bias + 1) - (layout.bias + layout.mantissa_bits + 2);
+    b.store(result, i + b.lane(), math::scale(x, n));
+  });
+  return b.finish();
+}
+
+TEST(Math, ScaleRoundsOnce) {
+  std::vector<Kernel> kernels;
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (const int lanes : {1, 2, 4, 8, 16, 32}) kernels.push_back(scale_kernel(dtype, lanes));
+  }
+  codegen::expect_same(kernels, 10);
 }
 
 // Compiled for every target, measured on those that run here.

@@ -80,11 +80,9 @@ Scalar exp_below_most(const Scalar& x, const Scalar* tail = nullptr) {
 
 }  // namespace
 
-// In two steps, so that only the last one rounds.
 Scalar scale(const Scalar& x, const Scalar& n) {
-  const int bias = layout_of(x.dtype()).bias;
-  const Scalar half = (n + 4 * bias) >> 1;  // n/2 + 2 bias; the lift makes a logical shift do
-  return x * power_of_two(half - 2 * bias, x.dtype()) * power_of_two(n - half + 2 * bias, x.dtype());
+  const Scalar shift = x.like(layout_of(x.dtype()).shift);
+  return x.apply(ScalarOp::kScale, (n + shift.bitcast(n.dtype())).bitcast(x.dtype()));
 }
 
 // The first step is exact.

@@ -193,9 +193,10 @@ class Model {
       const int64_t lines = divide_up(c_.tile_vectors * way_.lanes * p_.accumulator_bytes(), m_.line_bytes);
       const double far = far_share(way_.columns);
       const double lost = column_lines_are_lost(lines) ? m_.lost_columns_share * far : 0;
-      const double apart = (std::max(m_.far_columns_share, lost) + (lines % 2 == 0 ? 0 : kOddLinesShare)) * far;
+      const double odd = lines % 2 == 0 ? 0 : kOddLinesShare * far;
+      const double apart = std::max(m_.far_columns_share, lost) * far + odd;
       if (columns_are_foreseen()) {
-        share += kForeseenShare * lost;
+        share += kForeseenShare * lost + (m_.far_piece_share > 0 && !is_along_depth() ? odd / 2 : 0);
       } else if (lost == 0 && columns_are_in_line()) {
         share += std::min(apart, kPrefetching + kInLineFarShare * far);
       } else {
@@ -336,6 +337,9 @@ class Model {
     return prepare_ns + fetch_ns * m_.hidden_share * static_cast<double>(c_.row_parts);
   }
 
+  // What a tile reads of a step of the depth takes longer to fetch where the next is far.
+  double piece_share() const { return 1 + m_.far_piece_share * far_share(way_.columns); }
+
   // Columns that are read where they lie, the critical stride of the second-level cache or a multiple of it apart: of that
   // cache they use as many lines as there are such steps in it.
   bool columns_share_sets() const {
@@ -369,7 +373,7 @@ class Model {
     if (c_.pack_columns == Packing::kNone && column_bytes * batch_ > l2) {
       const double share = is_along_depth()         ? m_.hidden_share
                            : columns_are_foreseen() ? m_.unforeseen_share * pieces_share()
-                                                    : m_.unforeseen_share + 1.0 / c_.tile_vectors;
+                                                    : m_.unforeseen_share + piece_share() / c_.tile_vectors;
       ns += share * column_bytes * static_cast<double>(c_.row_parts) / m_.l3_bytes_per_ns;
     }
     return ns;

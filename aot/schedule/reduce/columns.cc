@@ -5,14 +5,8 @@
 #include "aot/schedule/reduce/reduce_space.h"
 
 namespace ingot::schedule {
-namespace {
-
 using loops::Expr;
 using loops::Index;
-
-constexpr int kVectors = 4;
-
-}  // namespace
 
 void lower_columns(Draft& draft, const ReduceGroup& group) {
   Step step(draft, group.run() > 1 ? lanes_for(draft, group.roots()) : 1);
@@ -22,7 +16,7 @@ void lower_columns(Draft& draft, const ReduceGroup& group) {
   step.write(group.kept_values, read_in_place(draft, group.kept_values));
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
-  const int most_vectors = group.all_known() ? kVectors : 1;
+  const int most_vectors = group.all_known() ? column_vectors(draft, group) : 1;
   const auto emit_block = [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
     std::vector<Accumulator> accumulators;
     for (const Op* op : group.reduces) {

@@ -13,7 +13,6 @@ namespace {
 using loops::Expr;
 using loops::Index;
 
-constexpr int kPartVectors = 4;
 constexpr int kPartChains = 4;
 
 ReduceGroup space_of(const Op& root) {
@@ -88,8 +87,8 @@ void gather_row_results(const Draft& draft, ReduceGroup& group) {
 }
 
 // What is cut in parts, each by itself: rows, or columns a few vectors at a time.
-int64_t part_units(const ReduceGroup& group, int lanes) {
-  return group.is_rows ? group.kept_count() : column_units(group, lanes, kPartVectors);
+int64_t part_units(const Draft& draft, const ReduceGroup& group, int lanes) {
+  return group.is_rows ? group.kept_count() : column_units(group, lanes, column_vectors(draft, group));
 }
 
 // Elements, of which parts have a multiple.
@@ -102,7 +101,7 @@ int64_t part_count(const Draft& draft, const ReduceGroup& group) {
   if (!group.row_values.empty() || !group.all_known() || group.reduced_count() == 0) return 1;
   const int lanes = summing_lanes_for(draft, group.roots());
   const int64_t wanted = wanted_tasks(draft, work_ns(draft, group.roots()));
-  const int64_t units = part_units(group, lanes);
+  const int64_t units = part_units(draft, group, lanes);
   if (units == 0 || units * 2 > wanted) return 1;
   return split_tasks(split_extent(group), wanted / units, least_part(group, lanes)).tasks;
 }
@@ -116,7 +115,7 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, const Partial
   loops::KernelBuilder& b = step.b();
   const int lanes = b.vector_lanes();
   const TaskPiece piece =
-      piece_of_task(b, part_units(group, lanes), split_extent(group), partial.parts, least_part(group, lanes));
+      piece_of_task(b, part_units(draft, group, lanes), split_extent(group), partial.parts, least_part(group, lanes));
   const ReducedPart part{piece.first, piece.each, piece.is_last};
   std::vector<Accumulator> accumulators;
   if (group.is_rows) {
@@ -133,7 +132,7 @@ void lower_partial_results(Draft& draft, const ReduceGroup& group, const Partial
       b.store(buffers[k], partial.place(piece.index, piece.unit), accumulators[k].combined(true));
     }
   } else {
-    walk_columns(step, group, piece.unit, kPartVectors,
+    walk_columns(step, group, piece.unit, column_vectors(draft, group),
                  [&](const std::vector<Index>& at, const Index& first, int vectors, bool is_ragged) {
                    accumulators.clear();
                    for (const Op* op : group.reduces) {

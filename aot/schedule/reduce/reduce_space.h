@@ -50,6 +50,9 @@ using RowBody = std::function<void(const std::vector<loops::Index>& index, const
 void walk_row(Step& step, const ReduceGroup& group, const std::vector<loops::Index>& kept_index, const RowWalk& walk,
               const RowBody& body);
 
+// How many vectors wide a block of columns is: a few, or more where memory has to bring each step of it.
+int column_vectors(const Draft& draft, const ReduceGroup& group);
+
 // A walk over blocks of columns, `vectors` vectors wide at most. `block(first, vectors, is_ragged)` stands for columns
 // first .. first + vectors * lanes of the run (of which some lie beyond its end when ragged) at kept index `at`.
 using ColumnBlock =

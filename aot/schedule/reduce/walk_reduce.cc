@@ -189,6 +189,12 @@ void walk_row(Step& step, const ReduceGroup& group, const std::vector<Index>& ke
 
 bool has_long_columns(const ReduceGroup& group) { return column_block(group) > 0; }
 
+int column_vectors(const Draft& draft, const ReduceGroup& group) {
+  constexpr int kFew = 4, kMany = 16;
+  const int64_t bytes = element_count(group.shape) * info(group.reduces[0]->operand(0)->type.dtype).bytes;
+  return bytes > draft.target().machine.l2_bytes / 2 ? kMany : kFew;
+}
+
 int64_t column_units(const ReduceGroup& group, int64_t lanes, int vectors) {
   if (group.kept_count() == 0) return 0;
   const int64_t width = lanes * vectors;
