@@ -407,6 +407,22 @@ TEST(RowsAhead, OfFarTables) {
   }
 }
 
+// ... and so is the row of a far table that is added to a product: a step of a recurrence.
+TEST(RowsAhead, BesideAProduct) {
+  for (const int64_t count : {3, 300}) {
+    const KernelFunction f = kernel_function(
+        {f32_of({count, 16, 192}), {DType::kI32, {}}, f32_of({16, 24}), f32_of({24, 192})},
+        [](GraphBuilder& b, const Values& a) {
+          Value* zero = ops::constant(b, a[1]->type, 0);
+          Value* row = ops::reshape(b, ops::dynamic_slice(b, a[0], {a[1], zero, zero}, {1, 16, 192}), {16, 192});
+          return Values{ops::add(b, row, ops::dot_general(b, a[2], a[3], {{}, {}, {1}, {0}}))};
+        });
+    const std::string code = print(lower(*f.kernel, loops::find_target("x86-64-v3")).steps.back().kernel);
+    EXPECT_EQ(code.find("prefetch a0[") != std::string::npos, count == 300) << code;
+    check_kernel(f, {.integer_low = -3, .integer_high = count + 3});
+  }
+}
+
 // Many equal keys: their positions, and what else goes along, tell whether the order is stable.
 TEST(Sort, RandomShapes) {
   constexpr int64_t kExtents[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 64, 65, 100, 129, 257};

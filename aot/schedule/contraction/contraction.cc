@@ -9,6 +9,7 @@
 #include "aot/schedule/contraction/nibble_product.h"
 #include "aot/schedule/contraction/packing.h"
 #include "aot/schedule/partial_results.h"
+#include "aot/schedule/rows_ahead.h"
 #include "aot/schedule/sweep.h"
 #include "aot/schedule/templates.h"
 
@@ -56,9 +57,10 @@ bool finishes_apart(const ContractionPlan& plan, const Op& root) {
 }
 
 // Buffers with an element for each of the contraction's result, which what follows reads or writes; not those that are
-// written in the place of one that is read.
+// written in the place of one that is read. None where caches have them.
 std::vector<loops::BufferId> touched_beside(Step& step, const Op& root, const Values& makes) {
   std::vector<loops::BufferId> buffers;
+  if (root.result()->type.bytes() < step.draft().target().machine.l2_bytes / 8) return buffers;
   const auto take = [&](const Value* value, loops::BufferId buffer) {
     if (value->type.shape == root.result()->type.shape) buffers.push_back(buffer);
   };
@@ -71,6 +73,19 @@ std::vector<loops::BufferId> touched_beside(Step& step, const Op& root, const Va
   }
   std::ranges::sort(buffers);
   return buffers;
+}
+
+// What follows reads of larger arrays, an element for each of the contraction's result, where data says: as a step of a
+// recurrence reads its inputs.
+Values rows_beside(const Draft& draft, const Op& root) {
+  Values rows;
+  for (const auto& op : root.block->ops) {
+    if (!op->is(kDynamicSlice) || op->operand(0)->op || !is_far(draft, op->operand(0)->type)) continue;
+    const std::vector<Value::Use>& uses = op->result()->uses;
+    Value* const row = uses.size() == 1 && uses[0].op->is(kReshape) ? uses[0].op->result() : op->result();
+    if (row->type.shape == root.result()->type.shape) rows.push_back(row);
+  }
+  return rows;
 }
 
 // The partial sums of the parts of the depth, added in order (0 where there are none), then what follows.
@@ -167,8 +182,12 @@ void lower_contraction(Draft& draft, const Op& root) {
     return add_parts(draft, partial, makes, roots, held);
   }
   step.write(makes, read_in_place(draft, makes));
-  const std::vector<loops::BufferId> touched = touched_beside(step, root, makes);
-  ContractionNest nest(step, plan, {is_linear(draft, plan, makes, roots), has_many_ops(root), touched}, packed);
+  ContractionNest nest(step, plan,
+                       {.is_linear = is_linear(draft, plan, makes, roots),
+                        .is_rolled = has_many_ops(root),
+                        .touches = touched_beside(step, root, makes),
+                        .rows = rows_beside(draft, root)},
+                       packed);
   nest.emit([&](const std::vector<Index>& index, const Expr& sum, const Expr& mask) {
     answer_with(step, result, sum);
     step.store_pulled(makes, index, mask);

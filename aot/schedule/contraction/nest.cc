@@ -222,9 +222,8 @@ void ContractionNest::clear_sums() {
 bool ContractionNest::prefetches_epilogue(const Tile& tile) const {
   const TensorType& result = plan_.op->result()->type;
   const loops::Machine& machine = point_.step().draft().target().machine;
-  const int64_t bytes = result.elements() * info(result.dtype).bytes;
-  return !epilogue_.touches.empty() && !sums_up() && plan_.result_is_linear && bytes >= machine.l2_bytes / 8 &&
-         tile.columns >= machine.line_bytes / info(result.dtype).bytes;
+  const bool reads = !epilogue_.touches.empty() || !epilogue_.rows.empty();
+  return reads && !sums_up() && plan_.result_is_linear && tile.columns >= machine.line_bytes / info(result.dtype).bytes;
 }
 
 bool ContractionNest::finishes_later(const Tile& tile, const RowsPanel& rows, const NeededDepth& depth) const {
@@ -302,6 +301,10 @@ void ContractionNest::prefetch_epilogue(const Tile& tile, const BlockAt& columns
     const Index at = loops::flatten(point_.result_index(), result.shape);
     for (const BufferId buffer : epilogue_.touches) b_.prefetch(buffer, at);
   }
+  if (epilogue_.rows.empty()) return;
+  enter_columns(columns, tile.column);
+  for (const Value* row : epilogue_.rows)
+    point_.step().pull().prefetch_rows(row, point_.result_index(), tile.columns * info(row->type.dtype).bytes);
 }
 
 void ContractionNest::prefetch_next_block(const Tile& tile, const Index& first_row, const BlockAt& columns,

@@ -12,12 +12,14 @@ class ContractionNest {
       std::function<void(const std::vector<loops::Index>& index, const loops::Expr& sum, const loops::Expr& mask)>;
 
   // How `finish` may be called. `is_linear`: at indices that run past their extent in the innermost dimension.
-  // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code. `reads`: buffers with an element for each of
-  // the contraction's result; to write to one, a processor reads its line.
+  // `is_rolled`: in a loop over a tile's rows: unrolled it is too much code. What is fetched before: `touches`, buffers with
+  // an element for each of the contraction's result; to write to one, a processor reads its line; and `rows`, values of the
+  // result's shape that are read where data says.
   struct Epilogue {
     bool is_linear = false;
     bool is_rolled = false;
     std::vector<loops::BufferId> touches = {};
+    Values rows = {};
   };
 
   // `prepared`: a buffer with all columns packed (-1: none).
