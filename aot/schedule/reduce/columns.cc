@@ -1,10 +1,9 @@
 // Columns: the innermost dimension stays. A task takes blocks of a few vectors of columns and walks down the reduced
 // dimensions, an accumulator for each vector.
-#include <algorithm>
-
 #include "aot/schedule/reduce/reduce_space.h"
 
 namespace ingot::schedule {
+
 using loops::Expr;
 using loops::Index;
 
