@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "aot/ops/support/build.h"
 #include "aot/ops/support/dimension_numbers.h"
@@ -370,6 +371,23 @@ TEST(Scatter, RowsOfATableAndSingleElements) {
     check_kernel(kernel_function(
         {f32_of({6, 7}), {DType::kI64, {20, 2}}, f32_of({20})},
         [&](GraphBuilder& b, const Values& a) { return Values{ops::scatter(b, op, a[0], a[1], a[2], points)}; }));
+  }
+}
+
+// Targets that sum alike cut large sums of columns into the same parts, however large their caches are.
+TEST(Reduce, StrictRowsHavePartsInCommon) {
+  for (const int64_t rows : {40, 500, 1000, 6000}) {
+    const KernelFunction f = kernel_function({f32_of({rows, 192})}, [](GraphBuilder& b, const Values& a) {
+      return Values{ops::reduce(b, kAdd, a[0], {0})};
+    });
+    std::set<std::vector<Shape>> parts;
+    for (const loops::Target& target : loops::all_targets()) {
+      std::vector<Shape> shapes;
+      for (const TensorType& partial : lower(*f.kernel, loops::strict_row(target)).temporaries)
+        shapes.push_back(partial.shape);
+      parts.insert(shapes);
+    }
+    EXPECT_EQ(parts.size(), 1u) << rows;
   }
 }
 

@@ -50,7 +50,8 @@ using RowBody = std::function<void(const std::vector<loops::Index>& index, const
 void walk_row(Step& step, const ReduceGroup& group, const std::vector<loops::Index>& kept_index, const RowWalk& walk,
               const RowBody& body);
 
-// How many vectors wide a block of columns is: a few, or more where memory has to bring each step of it.
+// How many vectors wide a block of columns is: a few, or more where memory has to bring each step of it. As parts of sums
+// follow from it, rows of the target table that sum alike have it in common.
 int column_vectors(const Draft& draft, const ReduceGroup& group);
 
 // A walk over blocks of columns, `vectors` vectors wide at most. `block(first, vectors, is_ragged)` stands for columns

@@ -191,8 +191,8 @@ bool has_long_columns(const ReduceGroup& group) { return column_block(group) > 0
 
 int column_vectors(const Draft& draft, const ReduceGroup& group) {
   constexpr int kFew = 4, kMany = 16;
-  const int64_t bytes = element_count(group.shape) * info(group.reduces[0]->operand(0)->type.dtype).bytes;
-  return bytes > draft.target().machine.l2_bytes / 2 ? kMany : kFew;
+  const int64_t bytes = group.reduces[0]->operand(0)->type.bytes();
+  return bytes > draft.target().order().machine.l2_bytes / 2 ? kMany : kFew;
 }
 
 int64_t column_units(const ReduceGroup& group, int64_t lanes, int vectors) {
