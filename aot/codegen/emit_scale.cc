@@ -1,13 +1,14 @@
 #include "aot/codegen/emit_scale.h"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+
+#include "aot/loops/math/functions.h"
 
 namespace ingot::codegen {
 namespace {
@@ -44,17 +45,16 @@ Value* at_once(Builder& b, const ScaleRow& row, Value* x, Value* n) {
 }
 
 // In two steps, so that only the last one rounds: by n/2 and the rest. What n is lifted by makes a logical shift do.
-Value* in_steps(Builder& b, Value* x, Value* shifted, double shift) {
+Value* in_steps(Builder& b, const loops::math::Layout& layout, Value* x, Value* shifted) {
   llvm::Type* const type = x->getType();
   llvm::Type* const words = type->getWithNewType(b.getIntNTy(type->getScalarSizeInBits()));
-  const int mantissa_bits = type->getScalarType()->getFPMantissaWidth() - 1;
-  const int bias = type->getScalarType()->isFloatTy() ? 127 : 1023;
+  const int bias = layout.bias;
   const auto number = [&](int64_t value) { return llvm::ConstantInt::get(words, value); };
+  const auto bits = [&](Value* value) { return b.CreateBitCast(value, words); };
   const auto power = [&](Value* n) {
-    return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, number(bias)), mantissa_bits), type);
+    return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, number(bias)), layout.mantissa_bits), type);
   };
-  Value* const n =
-      b.CreateSub(b.CreateBitCast(shifted, words), b.CreateBitCast(llvm::ConstantFP::get(type, shift), words));
+  Value* const n = b.CreateSub(bits(shifted), bits(llvm::ConstantFP::get(type, layout.shift)));
   Value* const half = b.CreateLShr(b.CreateAdd(n, number(4 * bias)), 1);
   Value* const rest = b.CreateAdd(b.CreateSub(n, half), number(2 * bias));
   return b.CreateFMul(b.CreateFMul(x, power(b.CreateSub(half, number(2 * bias)))), power(rest));
@@ -63,22 +63,20 @@ Value* in_steps(Builder& b, Value* x, Value* shifted, double shift) {
 }  // namespace
 
 Value* emit_scale(Builder& b, const loops::Target& target, Value* x, Value* shifted) {
+  const bool is_f32 = x->getType()->getScalarType()->isFloatTy();
+  const loops::math::Layout& layout = loops::math::layout_of(is_f32 ? DType::kF32 : DType::kF64);
   const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  const double shift = std::ldexp(1.5, x->getType()->getScalarType()->getFPMantissaWidth() - 1);
-  if (!type || !target.has_scale) return in_steps(b, x, shifted, shift);
+  if (!type || !target.has_scale) return in_steps(b, layout, x, shifted);
   if (const ScaleRow* const row = scale_row(type))
-    return at_once(b, *row, x, b.CreateFSub(shifted, llvm::ConstantFP::get(x->getType(), shift)));
+    return at_once(b, *row, x, b.CreateFSub(shifted, llvm::ConstantFP::get(x->getType(), layout.shift)));
   const unsigned lanes = type->getNumElements();
-  if (lanes % 2 != 0 || lanes * type->getScalarSizeInBits() < kWidestBits) return in_steps(b, x, shifted, shift);
-  std::vector<int> low(lanes / 2), high(lanes / 2), both(lanes);
-  std::iota(low.begin(), low.end(), 0);
-  std::iota(high.begin(), high.end(), lanes / 2);
-  std::iota(both.begin(), both.end(), 0);
-  const auto half = [&](llvm::ArrayRef<int> part) {
+  if (lanes * type->getScalarSizeInBits() < kWidestBits) return in_steps(b, layout, x, shifted);
+  const auto half = [&](unsigned first) {
+    const auto part = llvm::createSequentialMask(first, lanes / 2, 0);
     return emit_scale(b, target, b.CreateShuffleVector(x, part), b.CreateShuffleVector(shifted, part));
   };
-  Value* const first = half(low);
-  return b.CreateShuffleVector(first, half(high), both);
+  Value* const halves[] = {half(0), half(lanes / 2)};
+  return llvm::concatenateVectors(b, halves);
 }
 
 }  // namespace ingot::codegen

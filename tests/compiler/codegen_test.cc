@@ -207,10 +207,7 @@ TEST(Codegen, SampleKernels) {
                dot_bias_relu({.m = 12, .n = 32, .k = 64})});
 }
 
-// Scale does not take every number (math_test.cc).
-bool is_primitive_of(ScalarOp op, DType dtype) {
-  return info(op).is_primitive && accepts(op, dtype) && op != ScalarOp::kScale;
-}
+bool is_primitive_of(ScalarOp op, DType dtype) { return info(op).is_primitive && accepts(op, dtype); }
 
 std::vector<DType> all_dtypes(bool registers_only) {
   std::vector<DType> dtypes;

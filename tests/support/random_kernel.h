@@ -170,7 +170,7 @@ class RandomKernel {
   Expr operation(DType dtype, int depth) {
     for (;;) {
       const auto op = static_cast<ScalarOp>(pick(0, static_cast<int64_t>(ScalarOp::kSelect)));
-      if (result_dtype(op, dtype) != dtype || !accepts(op, dtype) || op == ScalarOp::kScale) continue;
+      if (result_dtype(op, dtype) != dtype || !accepts(op, dtype)) continue;
       std::vector<Expr> args;
       for (int k = 0; k < info(op).arity; ++k) {
         args.push_back(value(operand_dtype(op, k, dtype), depth - 1));

@@ -29,6 +29,7 @@ constexpr double kInLineFarShare = 0.05;    // ... of columns of which a block h
 constexpr double kPrefetching = 0.03;       // ... and as much for each step of these
 constexpr double kForeseenShare = 0.2;      // of what fetching columns anew takes: where processors foresee them
 constexpr double kOddLinesShare = 0.1;      // ... more where they are an odd count of lines: these come in pairs
+constexpr double kOddForeseenShare = 0.25;  // ... of that, and of what pieces in other pages take more: foreseen
 constexpr double kWriteShare = 0.3;         // of the speed of reading: with writing
 constexpr double kStreamedShare = 1;        // ... where sums are walked in line
 constexpr double kOneStreamShare = 0.7;     // of reading from outer caches: all in one stream, from memory
@@ -196,7 +197,7 @@ class Model {
       const double odd = lines % 2 == 0 ? 0 : kOddLinesShare * far;
       const double apart = std::max(m_.far_columns_share, lost) * far + odd;
       if (columns_are_foreseen()) {
-        share += kForeseenShare * lost + (m_.far_piece_share > 0 && !is_along_depth() ? odd / 2 : 0);
+        share += kForeseenShare * lost + (is_along_depth() ? 0 : kOddForeseenShare * m_.far_piece_share * odd);
       } else if (lost == 0 && columns_are_in_line()) {
         share += std::min(apart, kPrefetching + kInLineFarShare * far);
       } else {
