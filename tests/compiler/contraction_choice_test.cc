@@ -149,6 +149,33 @@ TEST(ContractionChoice, RanksAreInOrder) {
   }
 }
 
+// Rows in place that are a critical stride of the first-level cache apart share a set: fewer of them are multiplied at
+// once than of rows that are apart by a line more.
+TEST(ContractionChoice, TilesHaveFewRowsOfOneSet) {
+  const loops::Target& target = loops::find_target("x86-64-v4-vnni");
+  const auto tile_rows = [&](int64_t depth) {
+    const auto module = parse_module(fmt::format(R"(func.func @main(%x: tensor<128x{0}xf32>, %w: tensor<256x{0}xf32>)
+      -> tensor<128x256xf32> {{
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1]
+      : (tensor<128x{0}xf32>, tensor<256x{0}xf32>) -> tensor<128x256xf32>
+    return %0 : tensor<128x256xf32>
+  }})",
+                                                 depth),
+                                     "text", all_ops());
+    int rows = 0;
+    for_contractions(*module, target, [&](const schedule::Draft& draft, const Op& op) {
+      const schedule::ContractionProblem problem = schedule::read_problem(draft, op, target);
+      const schedule::Candidate chosen = schedule::choose_candidate(problem, target);
+      EXPECT_EQ(chosen.pack_rows, schedule::Packing::kNone);
+      rows = chosen.tile_rows;
+    });
+    return rows;
+  };
+  const int64_t critical = target.machine.l1_critical_stride / 4;
+  EXPECT_LT(tile_rows(critical), tile_rows(critical + 16));
+  EXPECT_LE(tile_rows(critical), 6);
+}
+
 // What all rows pass panel by panel is fetched where it lies: no step before packs it.
 TEST(ContractionChoice, KeptPanelsAreNotPreparedBefore) {
   loops::Target target = loops::find_target("x86-64-v4");

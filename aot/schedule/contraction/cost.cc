@@ -25,6 +25,7 @@ constexpr double kHalveNs = 0.55;        // to add the halves of a vector of par
 constexpr double kStoreFarNs = 3;        // ... more, each to another page
 constexpr double kStoreElementNs = 0.7;  // ... element by element
 constexpr double kFarRowsShare = 0.8;    // of a step: more, where each is in another page
+constexpr double kCrowdedRowsNs = 0.15;  // ... where they fill the sets that they share, for a vector of columns
 constexpr double kInLineFarShare = 0.05;    // ... of columns of which a block has all, so that memory is read in line
 constexpr double kPrefetching = 0.03;       // ... and as much for each step of these
 constexpr double kForeseenShare = 0.2;      // of what fetching columns anew takes: where processors foresee them
@@ -98,7 +99,7 @@ class Model {
         is_along_depth() ? static_cast<double>(depth_chains(std::llround(rows), std::llround(vectors))) : 1;
     const double step_ns =
         beside({std::max(issue_ns, m_.multiply_add_latency_ns / chains), stream_ns, row_lines_.step_ns()}) +
-        m_.stream_share * stream_ns;
+        m_.stream_share * stream_ns + crowded_rows_ns(rows, vectors);
     const double store_ns = rows * vectors * store_vector_ns();
     const double steps = static_cast<double>(steps_of_block() * depth_.count());
     return steps * step_ns * strides_share() + begin_ns_ * static_cast<double>(depth_.count()) + store_ns;
@@ -132,9 +133,8 @@ class Model {
     if (way_.has_own_rows) return bytes + rows * vectors * lanes * bytes_;
     if (!is_along_depth()) return bytes + row_lines_.step_bytes();
     const double kept_rows = columns_stay ? row_count() / static_cast<double>(c_.row_parts) : rows;
-    const double column_bytes =
-        columns_stay ? block_bytes() : vectors * lined_bytes(way_.columns, c_.pack_columns == Packing::kNone);
-    const double kept_bytes = kept_rows * lined_bytes(way_.rows, c_.pack_rows == Packing::kNone) + column_bytes;
+    const double column_bytes = columns_stay ? cached_bytes() : vectors * lined_bytes(way_.columns, c_.pack_columns);
+    const double kept_bytes = kept_rows * lined_bytes(way_.rows, c_.pack_rows) + column_bytes;
     if (kept_bytes > l1 && !runs_) bytes += rows * lanes * bytes_;
     return bytes;
   }
@@ -142,15 +142,16 @@ class Model {
   // What a block of columns takes of the first-level cache while tiles of rows read it one after the other. Columns that
   // are read where they lie, apart by a large part of its critical stride, share a few of its sets.
   double cached_bytes() const {
-    const bool is_strided = c_.pack_columns == Packing::kNone && !is_along_depth() && way_.columns.depth_stride;
+    if (is_along_depth()) return static_cast<double>(columns_.width()) * lined_bytes(way_.columns, c_.pack_columns);
+    const bool is_strided = c_.pack_columns == Packing::kNone && way_.columns.depth_stride;
     if (!is_strided || columns_are_foreseen() || rows_ <= c_.tile_rows) return block_bytes();
     return column_lines_bytes(divide_up(columns_.width() * p_.accumulator_bytes(), m_.line_bytes));
   }
 
   // What a row or column that runs along a block of the depth takes of the first-level cache, so counted.
-  double lined_bytes(const OperandSide& it, bool is_in_place) const {
+  double lined_bytes(const OperandSide& it, Packing packing) const {
     const int64_t line_bytes = depth_.width() * p_.accumulator_bytes();
-    const bool is_apart = is_in_place && it.stride && *it.stride != 0;
+    const bool is_apart = packing == Packing::kNone && it.stride && *it.stride != 0;
     return static_cast<double>(line_bytes) *
            (is_apart ? crowding(m_, std::abs(*it.stride) * p_.accumulator_bytes(), line_bytes) : 1);
   }
@@ -205,6 +206,17 @@ class Model {
       }
     }
     return share;
+  }
+
+  // What a step waits for rows in place that have a line for many steps. About a critical stride apart they share a few
+  // sets of the first-level cache, and what streams through these displaces the more of them the fuller they are.
+  double crowded_rows_ns(double rows, double vectors) const {
+    const OperandSide& it = way_.rows;
+    const bool are_in_place = c_.pack_rows == Packing::kNone && it.depth_stride == 1 && !runs_ && !is_along_depth();
+    if (!are_in_place || it.stride.value_or(0) == 0) return 0;
+    const int64_t apart_bytes = std::abs(*it.stride) * p_.accumulator_bytes();
+    const double crowded = crowded_bytes(m_, std::llround(rows), apart_bytes, m_.line_bytes);
+    return kCrowdedRowsNs * vectors * std::pow(crowded / static_cast<double>(m_.l1_bytes), 4);
   }
 
   // How far the steps of the depth are apart.
