@@ -52,6 +52,10 @@ class Comparer {
       const Value* wanted = twin == twins_.end() ? a.operands[i] : twin->second;
       if (wanted != b.operands[i]) return differ(fmt::format("operand {} differs", i));
     }
+    return same_but_operands(a, b);
+  }
+
+  bool same_but_operands(const Op& a, const Op& b) {
     if (!same_attrs(a.attr_map, b.attr_map)) return false;
     if (a.regions.size() != b.regions.size()) return differ("the numbers of regions differ");
     for (size_t i = 0; i < a.regions.size(); ++i) {
@@ -161,5 +165,11 @@ bool equal(const Module& a, const Module& b, std::string* difference) {
 }
 
 bool equal(const Op& a, const Op& b) { return Comparer().same(a, b); }
+
+bool alike(const Op& a, const Op& b) {
+  const auto have_one_type = [](const Value* x, const Value* y) { return x->type == y->type; };
+  return a.def == b.def && std::ranges::equal(a.operands, b.operands, have_one_type) &&
+         Comparer().same_but_operands(a, b);
+}
 
 }  // namespace ingot

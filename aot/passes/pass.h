@@ -127,6 +127,10 @@ struct PassContext {
   std::vector<LayoutNote> layout_notes;           // filled by assign_layouts
 };
 
+// Makes loops of what was unrolled: the same ops again and again, each time of what the time before made, of windows of
+// tensors, or of what is always the same. Sums that started as 0 add to a 0, which changes the sign of a zero at most.
+bool roll_loops(Module& module, PassContext& context);
+
 // Replaces calls and composites by the bodies they name; private functions disappear. A location becomes "where in the
 // callee, called at". Recursion is the user's error.
 bool inline_calls(Module& module, PassContext& context);

@@ -42,6 +42,7 @@ constexpr PassRow kCompilePasses[] = {
     {"expand", expand, no_expandable_ops, "before canonicalize, which is told only of the ops that stay"},
     {"split_complex", split_complex, no_complex_values,
      "after expand, whose ops may be complex; nothing below knows them"},
+    {"roll_loops", roll_loops, nullptr, "before canonicalize, which leaves first and last iterations unlike the others"},
     {"canonicalize", nullptr, nullptr, "while barriers still keep apart what the user wants apart",
      canonicalize_passes},
     {"drop_barriers", drop_barriers, no_barriers, "after the last pass that would undo them"},
