@@ -193,6 +193,12 @@ bool simplify_branches(Module& module, PassContext& context);
 // itself goes.
 bool simplify_loops(Module& module, PassContext& context);
 
+// A stack of which only the row that the last iteration wrote is read becomes that row, carried.
+bool carry_last_rows(Module& module, PassContext& context);
+
+// Makes rows where a loop reads them, one in each iteration, by cheap ops that would fill a stack before it from less.
+bool sink_rows(Module& module, PassContext& context);
+
 // Unrolls loops of zero or one iteration, and short ones whose bodies then share a kernel.
 bool unroll_loops(Module& module, PassContext& context);
 

@@ -8,6 +8,7 @@
 #include "aot/graph/attributes.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/support/dimension_numbers.h"
+#include "aot/ops/support/index.h"
 #include "aot/ops/support/tiles.h"
 #include "aot/passes/winograd/constant_weights.h"
 
