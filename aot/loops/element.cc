@@ -59,4 +59,29 @@ std::vector<Index> unflatten(KernelBuilder& b, const Index& flat, const Shape& s
   return index;
 }
 
+std::vector<Index> reshaped(KernelBuilder& b, const std::vector<Index>& index, const Shape& from, const Shape& to) {
+  if (element_count(to) == 0) return std::vector<Index>(to.size());
+  std::vector<Index> result;
+  // Group by group of the fewest dimensions that hold equally many elements.
+  for (size_t f = 0, t = 0; f < from.size() || t < to.size();) {
+    std::vector<Index> inner;
+    Shape left, right;
+    int64_t left_count = 1, right_count = 1;
+    const auto take_left = [&] { inner.push_back(index[f]), left.push_back(from[f]), left_count *= from[f++]; };
+    const auto take_right = [&] { right.push_back(to[t]), right_count *= to[t++]; };
+    const bool is_unit_left = f < from.size() && from[f] == 1, is_unit_right = t < to.size() && to[t] == 1;
+    if (is_unit_left || is_unit_right) {
+      is_unit_left ? take_left() : take_right();
+    } else {
+      take_left();
+      take_right();
+    }
+    while (left_count != right_count) left_count < right_count ? take_left() : take_right();
+    const bool is_kept = left == right;
+    const std::vector<Index> outer = is_kept ? inner : unflatten(b, flatten(inner, left), right);
+    result.insert(result.end(), outer.begin(), outer.end());
+  }
+  return result;
+}
+
 }  // namespace ingot::loops

@@ -48,4 +48,8 @@ Expr rounded(ElementArgs& args, Expr value);
 Index flatten(const std::vector<Index>& index, const Shape& shape);
 std::vector<Index> unflatten(KernelBuilder& b, const Index& flat, const Shape& shape);
 
+// The index of the same element under another shape. Dimensions that both shapes have keep theirs, so that one that a
+// condition bounds is not divided.
+std::vector<Index> reshaped(KernelBuilder& b, const std::vector<Index>& index, const Shape& from, const Shape& to);
+
 }  // namespace ingot::loops
