@@ -31,7 +31,19 @@ Values results_of(const Op& op) {
   return results;
 }
 
-Shape start_of(const Op& slice) { return slice.attrs().ints("start_indices"); }
+bool is_zero(const Shape& shape) {
+  return std::ranges::all_of(shape, [](int64_t extent) { return extent == 0; });
+}
+
+// Where a slice begins in its operand, or the operand of a pad in its result; nullopt for others.
+std::optional<Shape> start_of(const Op& op) {
+  const Attrs attrs = op.attrs();
+  if (op.is(kSlice)) return attrs.ints("start_indices");
+  if (!op.is(kPad) || !is_zero(attrs.ints("interior_padding"))) return std::nullopt;
+  const Shape low = attrs.ints("edge_padding_low"), high = attrs.ints("edge_padding_high");
+  const auto is_cut = [](int64_t padding) { return padding < 0; };
+  return std::ranges::any_of(low, is_cut) || std::ranges::any_of(high, is_cut) ? std::nullopt : std::optional(low);
+}
 
 Shape sum_of(Shape a, const Shape& b, int64_t times) {
   for (size_t i = 0; i < a.size(); ++i) a[i] += times * b[i];
@@ -45,15 +57,11 @@ std::optional<MovingWindow> window_of(const Value* value) {
   if (!slice || !slice->is(kSlice)) return std::nullopt;
   const Shape strides = slice->attrs().ints("strides");
   if (std::ranges::any_of(strides, [](int64_t stride) { return stride != 1; })) return std::nullopt;
-  return MovingWindow{slice->operand(0), start_of(*slice), Shape(strides.size()), value->type.shape};
+  return MovingWindow{slice->operand(0), *start_of(*slice), Shape(strides.size()), value->type.shape};
 }
 
-bool is_zero(const Shape& shape) {
-  return std::ranges::all_of(shape, [](int64_t extent) { return extent == 0; });
-}
-
-// The ops of a block, each with a number that those have in common which are alike. Slices are alike wherever they
-// start.
+// The ops of a block, each with a number that those have in common which are alike. Slices and pads are alike wherever
+// they start.
 class Sequence {
  public:
   explicit Sequence(const Block& block) {
@@ -96,9 +104,9 @@ class Sequence {
   }
 
   static bool is_alike(const Op& a, const Op& b) {
-    if (!a.is(kSlice) || !b.is(kSlice)) return alike(a, b);
+    if (a.def != b.def || !start_of(a) || !start_of(b)) return alike(a, b);
     return a.operand(0)->type == b.operand(0)->type && a.result()->type == b.result()->type &&
-           a.attrs().ints("strides") == b.attrs().ints("strides");
+           (a.is(kPad) || a.attrs().ints("strides") == b.attrs().ints("strides"));
   }
 
   std::vector<Op*> ops_;
@@ -136,8 +144,11 @@ class Iterations {
 
   int64_t trips() const { return last_ - first_; }
   size_t carried_count() const { return starts_.size(); }
-  bool has_own_loops() const {
-    return std::ranges::any_of(body_, [](const RepeatedOp& op) { return !op.is_invariant && has_loops(*op.op); });
+  bool is_worth_it() const {
+    const auto moves = [](const RepeatedOperand& operand) { return operand.kind == Kind::kWindow; };
+    const auto reads_window = [&](const RepeatedOp& op) { return op.window || std::ranges::any_of(op.operands, moves); };
+    const auto has_own_loops = [](const RepeatedOp& op) { return !op.is_invariant && has_loops(*op.op); };
+    return std::ranges::any_of(body_, reads_window) && std::ranges::any_of(body_, has_own_loops);
   }
 
   Repetition make() {
@@ -185,9 +196,10 @@ class Iterations {
         if (!operand) return false;
         repeated.operands.push_back(std::move(*operand));
       }
-      if (here->is(kSlice) && start_of(*here) != start_of(*next)) {
-        repeated.window = {.start = start_of(*here), .sizes = here->result()->type.shape};
-        repeated.window->step = sum_of(start_of(*next), start_of(*here), -1);
+      if (start_of(*here) != start_of(*next)) {
+        const Value* window = here->is(kPad) ? here->operand(0) : here->result();
+        repeated.window = {.start = *start_of(*here), .sizes = window->type.shape};
+        repeated.window->step = sum_of(*start_of(*next), *start_of(*here), -1);
       }
       repeated.is_invariant =
           !repeated.window && std::ranges::all_of(repeated.operands, [&](const RepeatedOperand& operand) {
@@ -241,9 +253,9 @@ class Iterations {
       const Values& results = made[operand.position];
       if (results.empty() || results[operand.result] != value) return false;
     }
-    if (!op.is(kSlice)) return true;
-    return start_of(op) == (wanted.window ? sum_of(wanted.window->start, wanted.window->step, iteration - middle_)
-                                          : start_of(*wanted.op));
+    const std::optional<Shape> start = start_of(op);
+    return !start || *start == (wanted.window ? sum_of(wanted.window->start, wanted.window->step, iteration - middle_)
+                                          : *start_of(*wanted.op));
   }
 
   bool agrees(int64_t iteration) {
@@ -368,7 +380,7 @@ std::optional<Repetition> find_in(const Sequence& sequence, const Stretch& stret
   for (int64_t begin = stretch.begin; stretch.end - begin >= trips_min * stretch.period && begin < stretch.begin + stretch.period;
        ++begin) {
     Iterations iterations(sequence, {begin, stretch.end, stretch.period});
-    if (iterations.trips() < trips_min || !iterations.has_own_loops()) continue;
+    if (iterations.trips() < trips_min || !iterations.is_worth_it()) continue;
     const bool is_better = !best || iterations.trips() > best->trips() ||
                            (iterations.trips() == best->trips() && iterations.carried_count() < best->carried_count());
     if (is_better) best.emplace(std::move(iterations));

@@ -35,7 +35,7 @@ struct RepeatedOperand {
 struct RepeatedOp {
   Op* op = nullptr;  // in one of the iterations
   std::vector<RepeatedOperand> operands = {};
-  std::optional<MovingWindow> window = {};  // of a slice that is another in each iteration
+  std::optional<MovingWindow> window = {};  // of a slice, or of a padded operand: where it lies in each iteration
   bool is_invariant = false;           // the same in each iteration
 };
 
@@ -56,7 +56,8 @@ struct Repetition {
   int64_t trips() const { return static_cast<int64_t>(made.size()); }
 };
 
-// The first repetition of a block, of at least `trips_min` iterations, each with an op that has loops of its own.
+// The first repetition of a block, of at least `trips_min` iterations, each with an op that has loops of its own and
+// something of a window that moves.
 std::optional<Repetition> find_repetition(const Block& block, int64_t trips_min);
 
 }  // namespace ingot

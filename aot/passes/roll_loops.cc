@@ -223,7 +223,10 @@ class Roller {
           operands.push_back(ops::reshape(b, window, op.operand(j)->type.shape));
       }
     }
-    if (repeated.window) return {read_window(b, operands[0], *repeated.window, iteration)};
+    if (repeated.window) {
+      return {op.is(kPad) ? write_window(b, op, operands, *repeated.window, iteration)
+                          : read_window(b, operands[0], *repeated.window, iteration)};
+    }
     ValueMap map;
     Op* copy = copy_op(op, *b.block(), map);
     for (int j = 0; j < std::ssize(operands); ++j) copy->set_operand(j, operands[j]);
@@ -233,6 +236,12 @@ class Roller {
 
   static Value* read_window(GraphBuilder& b, Value* source, const MovingWindow& window, Value* iteration) {
     return ops::dynamic_slice(b, source, starts_at(b, iteration, window.start, window.step), window.sizes);
+  }
+
+  static Value* write_window(GraphBuilder& b, const Op& pad, const Values& operands, const MovingWindow& window,
+                             Value* iteration) {
+    Value* padding = ops::broadcast_scalar(b, operands[1], pad.result()->type.shape);
+    return ops::dynamic_update_slice(b, padding, operands[0], starts_at(b, iteration, window.start, window.step));
   }
 
   Value* write_row(GraphBuilder& b, Value* stack, Value* row, Value* iteration, bool is_backward) const {

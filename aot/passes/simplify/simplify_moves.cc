@@ -171,6 +171,32 @@ Value* update_whole(GraphBuilder&, const Op& op) {
   return op.operand(1)->type == op.result()->type ? op.operand(1) : nullptr;
 }
 
+bool start_alike(const Op& a, const Op& b) {
+  return std::equal(a.operands.begin() + 2, a.operands.end(), b.operands.begin() + 2, b.operands.end());
+}
+
+Value* select_updated(GraphBuilder& b, const Op& op) {
+  const Op* where = made_by(op.operand(0), kDynamicUpdateSlice);
+  const Op* update = made_by(op.operand(1), kDynamicUpdateSlice);
+  if (!where || !update || !start_alike(*where, *update)) return nullptr;
+  if (where->operand(1)->type.shape != shape_of(update->operand(1))) return nullptr;
+  if (!is_all(where->operand(0), 0) || !is_all(where->operand(1), 1)) return nullptr;
+  return ops::dynamic_update_slice(b, op.operand(2), update->operand(1),
+                                   {update->operands.begin() + 2, update->operands.end()});
+}
+
+Value* add_to_window(GraphBuilder& b, const Op& op) {
+  for (int i : {0, 1}) {
+    const Op* update = made_by(op.operand(i), kDynamicUpdateSlice);
+    if (!update || update->result()->uses.size() != 1 || !is_all(update->operand(0), 0)) continue;
+    Value* sum = op.operand(1 - i);
+    const Values starts(update->operands.begin() + 2, update->operands.end());
+    Value* window = ops::dynamic_slice(b, sum, starts, shape_of(update->operand(1)));
+    return ops::dynamic_update_slice(b, sum, ops::add(b, window, update->operand(1)), starts);
+  }
+  return nullptr;
+}
+
 bool is_zero(const Ints& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
 }
@@ -251,6 +277,8 @@ constexpr SimplifyRule kMoveRules[] = {
     {&kSlice, "slice within one piece of a concatenate == slice of the piece", slice_of_concatenate},
     {&kDynamicSlice, "dynamic_slice at constants == slice", dynamic_slice_constant},
     {&kDynamicUpdateSlice, "update of everything == the update", update_whole},
+    {&kSelect, "select(update of false by true, update by x, y) == update of y by x", select_updated},
+    {&kAdd, "x + update of 0 == update of x by the sum", add_to_window},
     {&kPad, "pad by nothing == x", pad_nothing},
     {&kPad, "pad by nothing positive == slice", pad_negative},
     {&kReverse, "reverse of dimensions of extent 1 == x", reverse_nothing},
