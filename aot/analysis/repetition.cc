@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "aot/analysis/stacks.h"
+#include "aot/analysis/walk.h"
 #include "aot/graph/equal.h"
 #include "aot/ops/ops.h"
 
@@ -52,12 +53,11 @@ Shape sum_of(Shape a, const Shape& b, int64_t times) {
 
 // Of a slice, which may be reshaped.
 std::optional<MovingWindow> window_of(const Value* value) {
-  while (value->op && value->op->is(kReshape)) value = value->op->operand(0);
-  const Op* slice = value->op;
+  const Op* slice = under_reshapes(value)->op;
   if (!slice || !slice->is(kSlice)) return std::nullopt;
   const Shape strides = slice->attrs().ints("strides");
   if (std::ranges::any_of(strides, [](int64_t stride) { return stride != 1; })) return std::nullopt;
-  return MovingWindow{slice->operand(0), *start_of(*slice), Shape(strides.size()), value->type.shape};
+  return MovingWindow{slice->operand(0), *start_of(*slice), Shape(strides.size()), slice->result()->type.shape};
 }
 
 // The ops of a block, each with a number that those have in common which are alike. Slices and pads are alike wherever

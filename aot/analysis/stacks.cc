@@ -28,11 +28,6 @@ std::optional<Progression> progression_of(const Op& loop, const Counter& counter
   return Progression{x->first - y->first, x->step - y->step};
 }
 
-const Value* under_reshapes(const Value* value) {
-  while (value->op && value->op->is(kReshape)) value = value->op->operand(0);
-  return value;
-}
-
 bool is_row_of(const Value* window, const Value* stack, const Counter& counter) {
   const Shape& shape = stack->type.shape;
   return !shape.empty() && shape[0] == counter.trips() && window->type.shape == row_shape(shape);

@@ -42,6 +42,11 @@ bool erase_unread(Block& block) {
   return changed;
 }
 
+const Value* under_reshapes(const Value* value) {
+  while (value->op && value->op->is(kReshape)) value = value->op->operand(0);
+  return value;
+}
+
 void replace_op(Op* op, const Values& values) {
   INGOT_CHECK(values.size() == op->results.size());
   for (size_t i = 0; i < values.size(); ++i) {

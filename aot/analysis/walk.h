@@ -20,6 +20,9 @@ Values read_by(const Op& op);
 // Erases the ops of a block whose results nobody reads; the ops in its regions stay. Whether there was one.
 bool erase_unread(Block& block);
 
+// The value of which `value` is a reshape, or a reshape of one, or itself.
+const Value* under_reshapes(const Value* value);
+
 // Replaces the results of `op` by `values`, one for one, and erases it. A value without a name takes the result's.
 void replace_op(Op* op, const Values& values);
 

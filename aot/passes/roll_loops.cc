@@ -38,11 +38,6 @@ Values starts_at(GraphBuilder& b, Value* iteration, const Shape& start, const Sh
   return starts;
 }
 
-const Value* under_reshapes(const Value* value) {
-  while (value->op && value->op->is(kReshape)) value = value->op->operand(0);
-  return value;
-}
-
 // The concatenations that a value is an operand of, perhaps reshaped.
 void find_concatenations(const Value* value, std::vector<Op*>& found) {
   for (const Value::Use& use : value->uses) {
