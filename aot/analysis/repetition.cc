@@ -146,7 +146,9 @@ class Iterations {
   size_t carried_count() const { return starts_.size(); }
   bool is_worth_it() const {
     const auto moves = [](const RepeatedOperand& operand) { return operand.kind == Kind::kWindow; };
-    const auto reads_window = [&](const RepeatedOp& op) { return op.window || std::ranges::any_of(op.operands, moves); };
+    const auto reads_window = [&](const RepeatedOp& op) {
+      return op.window || std::ranges::any_of(op.operands, moves);
+    };
     const auto has_own_loops = [](const RepeatedOp& op) { return !op.is_invariant && has_loops(*op.op); };
     return std::ranges::any_of(body_, reads_window) && std::ranges::any_of(body_, has_own_loops);
   }
@@ -219,7 +221,8 @@ class Iterations {
       return RepeatedOperand{.kind = Kind::kWithin, .position = static_cast<int>(distance), .result = result};
     }
     if (made_at >= 0 && distance >= -period_ && distance < 0) {
-      return RepeatedOperand{.kind = Kind::kCarried, .position = static_cast<int>(distance + period_), .result = result};
+      return RepeatedOperand{
+          .kind = Kind::kCarried, .position = static_cast<int>(distance + period_), .result = result};
     }
     if (value == next) return RepeatedOperand{.kind = Kind::kOutside, .value = value};
     std::optional<MovingWindow> here = window_of(value);
@@ -255,7 +258,7 @@ class Iterations {
     }
     const std::optional<Shape> start = start_of(op);
     return !start || *start == (wanted.window ? sum_of(wanted.window->start, wanted.window->step, iteration - middle_)
-                                          : *start_of(*wanted.op));
+                                              : *start_of(*wanted.op));
   }
 
   bool agrees(int64_t iteration) {
@@ -377,8 +380,8 @@ class Iterations {
 // Where iterations may begin, the place that leaves most of them, and of these the one that hands on least.
 std::optional<Repetition> find_in(const Sequence& sequence, const Stretch& stretch, int64_t trips_min) {
   std::optional<Iterations> best;
-  for (int64_t begin = stretch.begin; stretch.end - begin >= trips_min * stretch.period && begin < stretch.begin + stretch.period;
-       ++begin) {
+  for (int64_t begin = stretch.begin;
+       stretch.end - begin >= trips_min * stretch.period && begin < stretch.begin + stretch.period; ++begin) {
     Iterations iterations(sequence, {begin, stretch.end, stretch.period});
     if (iterations.trips() < trips_min || !iterations.is_worth_it()) continue;
     const bool is_better = !best || iterations.trips() > best->trips() ||

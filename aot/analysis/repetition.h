@@ -36,7 +36,7 @@ struct RepeatedOp {
   Op* op = nullptr;  // in one of the iterations
   std::vector<RepeatedOperand> operands = {};
   std::optional<MovingWindow> window = {};  // of a slice, or of a padded operand: where it lies in each iteration
-  bool is_invariant = false;           // the same in each iteration
+  bool is_invariant = false;                // the same in each iteration
 };
 
 // A value that an iteration hands to the next.

@@ -92,7 +92,8 @@ class Roller {
       members_.erase(kept);
       for (const std::vector<Values>& made : repetition_.made) {
         for (size_t r = 0; r < made[q].size(); ++r) {
-          if (made[q][r] != kept->result(static_cast<int>(r))) replace_all_uses(made[q][r], kept->result(static_cast<int>(r)));
+          if (made[q][r] != kept->result(static_cast<int>(r)))
+            replace_all_uses(made[q][r], kept->result(static_cast<int>(r)));
         }
       }
     }
@@ -210,9 +211,15 @@ class Roller {
     for (int j = 0; j < std::ssize(op.operands); ++j) {
       const RepeatedOperand& operand = repeated.operands[j];
       switch (operand.kind) {
-        case Kind::kOutside: operands.push_back(operand.value); break;
-        case Kind::kWithin: operands.push_back(made[operand.position][operand.result]); break;
-        case Kind::kCarried: operands.push_back(carried[number_of(operand.position, operand.result)]); break;
+        case Kind::kOutside:
+          operands.push_back(operand.value);
+          break;
+        case Kind::kWithin:
+          operands.push_back(made[operand.position][operand.result]);
+          break;
+        case Kind::kCarried:
+          operands.push_back(carried[number_of(operand.position, operand.result)]);
+          break;
         case Kind::kWindow:
           Value* window = read_window(b, operand.window.source, operand.window, iteration);
           operands.push_back(ops::reshape(b, window, op.operand(j)->type.shape));

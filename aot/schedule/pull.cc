@@ -47,9 +47,7 @@ Expr Pull::element(const Value* value, const std::vector<Index>& index, Expr mas
 }
 
 Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr& mask) {
-  const auto in_own_coordinates = [&] {
-    return view_ ? loops::reshaped(b_, index, *view_, value->type.shape) : index;
-  };
+  const auto in_own_coordinates = [&] { return view_ ? loops::reshaped(b_, index, *view_, value->type.shape) : index; };
   if (const auto answer = answers_.find(value); answer != answers_.end()) {
     return answer->second(in_own_coordinates(), mask);
   }

@@ -84,10 +84,14 @@ class Unrolled {
   Value* make(const Step& step, const Values& made) {
     Value *a = made[step.a], *b = made[step.b];
     switch (step.make) {
-      case Make::kDot: return ops::dot_general(b_, a, weights_, {{}, {}, {1}, {0}});
-      case Make::kAdd: return ops::add(b_, a, b);
-      case Make::kMultiply: return ops::multiply(b_, a, b);
-      case Make::kBias: return ops::add(b_, a, ops::broadcast_in_dim(b_, bias_, a->type.shape, {1}));
+      case Make::kDot:
+        return ops::dot_general(b_, a, weights_, {{}, {}, {1}, {0}});
+      case Make::kAdd:
+        return ops::add(b_, a, b);
+      case Make::kMultiply:
+        return ops::multiply(b_, a, b);
+      case Make::kBias:
+        return ops::add(b_, a, ops::broadcast_in_dim(b_, bias_, a->type.shape, {1}));
       case Make::kSum: {
         Value* sums = ops::reduce(b_, kAdd, a, {1});
         return ops::add(b_, b, ops::broadcast_in_dim(b_, sums, b->type.shape, {0}));
