@@ -371,6 +371,7 @@ class Partitioner {
     made.space.shape = it.result()->type.shape;
     if (it.def->root == KernelRoot::kElement) {
       made.kind = GroupKind::kElementwise;
+      if (is_reshape_of_rows(it)) made.space.shape = it.operand(0)->type.shape;
     } else if (it.def->root == KernelRoot::kContraction) {
       made.kind = GroupKind::kContraction;
       made.root = &it;
