@@ -46,11 +46,18 @@ bool visit_the_same(const Partition& p, const Group& a, const Group& b) {
 
 bool is_constant(const Value* value) { return value->op && value->op->is(kConstant); }
 
+// Rows have what is only repeated at hand: to share that saves no memory traffic.
+bool is_repeated(const Value* value) {
+  const Op* op = value->op;
+  return op && op->operands.size() == 1 && is_view(*op) && op->operand(0)->type.elements() < value->type.elements();
+}
+
 // A value from outside, as large as the space, that both groups read in the same order.
 bool share_a_read(const Group& a, const Group& b) {
   for (const auto& [value, access] : a.reads) {
     const auto other = b.reads.find(value);
     if (other == b.reads.end() || !is_full(access, a.space) || !is_full(other->second, b.space)) continue;
+    if (a.kind == GroupKind::kRows && is_repeated(value)) continue;
     if (value->type.elements() == a.space.points() && !is_constant(value)) return true;
   }
   return false;

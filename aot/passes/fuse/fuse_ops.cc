@@ -73,7 +73,7 @@ bool is_reshape_of_rows(const Op& op) {
       if (Space{shape, reduced_dims(at)}.is_rows()) return true;
       continue;
     }
-    if (!reads_own_index(at) || at.result()->type.shape != shape) continue;
+    if (at.operands.empty() || !reads_own_index(at) || at.result()->type.shape != shape) continue;
     for (const Value* operand : at.operands) {
       if (operand->op) open.push_back(operand->op);
     }
