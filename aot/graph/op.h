@@ -188,6 +188,13 @@ struct OpDef {
   bool has_elements() const { return access || element; }      // they can be pulled, one by one
 };
 
+// Element i of the result depends on elements i of operands alone: elementwise, or bits as those of another type as wide.
+inline bool reads_own_index(const Op& op) {
+  if (op.def->is_elementwise) return true;
+  const bool is_bitcast = op.def->keeps_bits && op.def->element && op.operands.size() == 1 && op.results.size() == 1;
+  return is_bitcast && op.operand(0)->type.shape == op.result()->type.shape;
+}
+
 // An op has one row, wherever it stands: rows are the same when they are one.
 inline bool operator==(const OpDef& a, const OpDef& b) { return &a == &b; }
 

@@ -14,10 +14,12 @@ struct AdamOptions {
   Tensor weight_decay = 0;
   bool amsgrad = false;
   bool maximize = false;
+  bool decoupled_weight_decay = false;
 };
 
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
-// Kingma & Ba 2015. weight_decay adds weight_decay w to the gradient; AMSGrad keeps the largest v (Reddi et al. 2018).
+// Kingma & Ba 2015. weight_decay adds weight_decay w to the gradient, or, decoupled, takes lr weight_decay w from the
+// weight itself; AMSGrad keeps the largest v (Reddi et al. 2018).
 class Adam : public Optimizer {
  public:
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
@@ -25,8 +27,18 @@ class Adam : public Optimizer {
   AdamOptions options;
 
  protected:
+  struct Decayed {
+    Tensor weight;
+    Tensor gradient;
+  };
+
   void update(Tensor parameter, const Tensor& gradient, const Tensor& lr) override;
-  void move(Tensor parameter, const Tensor& gradient, const Tensor& lr);
+  // A weight, and the gradient along which it moves, with weight decay in one of them.
+  Decayed decayed(const Tensor& weight, const Tensor& gradient, const Tensor& lr) const;
+  // b1 m + (1 - b1) g and b2 v + (1 - b2) g^2.
+  Tensor next_mean(const Tensor& mean, const Tensor& gradient) const;
+  Tensor next_square(const Tensor& square, const Tensor& gradient) const;
+  Tensor moved(const Tensor& weight, const Tensor& mean, const Tensor& square, const Tensor& lr) const;
 
  private:
   Tensor default_lr() const override { return options.lr; }
@@ -41,13 +53,10 @@ struct AdamWOptions {
   bool maximize = false;
 };
 
-// Adam with the decay on the weight itself, w -= lr weight_decay w, apart from the gradient. Loshchilov & Hutter 2019.
+// Adam with decoupled weight decay. Loshchilov & Hutter 2019.
 class AdamW : public Adam {
  public:
   explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
-
- private:
-  void update(Tensor parameter, const Tensor& gradient, const Tensor& lr) override;
 };
 
 }  // namespace ingot::optim

@@ -39,11 +39,16 @@ Optimizer& Optimizer::named(std::string name) {
 }
 
 Tensor Optimizer::slot(const Tensor& parameter, const std::string& name, const Initializer& initializer) {
+  return slot(parameter, name, parameter.type(), initializer);
+}
+
+Tensor Optimizer::slot(const Tensor& parameter, const std::string& name, TensorType type,
+                       const Initializer& initializer) {
   Tensor& found = slots_[{parameter.name(), name}];
   if (!found.defined()) {
     auto full_name = [prefix = name_, parameter, name] { return *prefix + "." + parameter.name() + "." + name; };
     found =
-        tensor_of(std::make_shared<Variable>(Variable{full_name, parameter.type(), "optimizer", initializer, false}));
+        tensor_of(std::make_shared<Variable>(Variable{full_name, std::move(type), "optimizer", initializer, false}));
   }
   return found;
 }

@@ -32,8 +32,10 @@ class Optimizer {
   virtual Tensor default_lr() const = 0;
   virtual void update(Tensor parameter, const Tensor& gradient, const Tensor& lr) = 0;
 
-  // The parameter's slot, made on first use: of the parameter's type.
+  // The parameter's slot, made on first use: of the parameter's type, or another.
   Tensor slot(const Tensor& parameter, const std::string& name, const Initializer& initializer = init::zeros());
+  Tensor slot(const Tensor& parameter, const std::string& name, TensorType type,
+              const Initializer& initializer = init::zeros());
   // How many steps have been made, this one included: i64[].
   const Tensor& steps() const { return steps_; }
   // 1 - beta^steps of the parameter's dtype, computed in f64 without cancellation. Kingma & Ba 2015, algorithm 1.

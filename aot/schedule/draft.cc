@@ -186,7 +186,7 @@ Values elementwise_followers(const Draft& draft, const Values& roots) {
                std::all_of(operands.begin() + 2, operands.end(),
                            [&](const Value* start) { return self(self, start, false); });
     } else {
-      const bool same = same_index && value->op->def->is_elementwise;
+      const bool same = same_index && reads_own_index(*value->op);
       result = std::ranges::all_of(operands, [&](const Value* operand) { return self(self, operand, same); });
     }
     return known[{value, same_index}] = result;
@@ -249,7 +249,7 @@ std::set<const Value*> read_in_place(const Draft& draft, const Values& values, c
       for (size_t k = 2; k < value->op->operands.size(); ++k) self(self, value->op->operands[k], false);
       return;
     }
-    const bool same = same_index && (value->op->def->is_elementwise || access_map(*value->op).is_flat);
+    const bool same = same_index && (reads_own_index(*value->op) || access_map(*value->op).is_flat);
     for (const Value* operand : value->op->operands) self(self, operand, same);
   };
   for (const Value* value : values) visit(visit, value, true);

@@ -8,6 +8,7 @@
 #include "aot/ops/ops.h"
 #include "aot/schedule/blocks.h"
 #include "aot/schedule/contraction/multiply_pairs.h"
+#include "aot/schedule/reduce/reshaped_rows.h"
 #include "aot/schedule/templates.h"
 
 namespace ingot {
@@ -91,8 +92,9 @@ Lowering lower(const Op& kernel, const loops::Target& target, const LowerOptions
   }
   if (!made && has_stages(kernel)) return schedule::lower_stages(kernel, target, options);
   if (!made) {
-    const std::unique_ptr<Block> pairs = schedule::in_pairs(kernel, target);
-    made = lower_roots(pairs ? *pairs->ops.front() : kernel, target, options);
+    std::unique_ptr<Block> changed = schedule::in_pairs(kernel, target);
+    if (!changed) changed = schedule::without_reshapes_of_rows(kernel);
+    made = lower_roots(changed ? *changed->ops.front() : kernel, target, options);
   }
   return target.is_strict() ? with_settled_nans(*std::move(made)) : *std::move(made);
 }

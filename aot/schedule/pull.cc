@@ -66,7 +66,7 @@ Expr Pull::make(const Value* value, const std::vector<Index>& index, const Expr&
   if (map.is_flat) {
     if (!view_) view_ = &value->type.shape;
     element = this->element(op->operand(0), index, mask);
-  } else if (op->def->is_elementwise) {
+  } else if (reads_own_index(*op)) {
     loops::ElementArgs args{b_, *op, value->index, index, mask, *this};
     element = op->def->element(args);
   } else {

@@ -199,7 +199,7 @@ class MergedDims {
     const Op& op = *value->op;
     if (op.is(kConstant)) return op.attrs().literal("value")->is_splat ? all : 1;
     if (op.def->access) return through_access(op, all);
-    if (!op.def->is_elementwise) return 1;
+    if (!reads_own_index(op)) return 1;
     int merged = all;
     for (const Value* operand : op.operands) merged = std::min(merged, of(operand));
     return merged;

@@ -16,7 +16,7 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kRows = 9, kFeatures = 3;
+constexpr int64_t kTreeRows = 9, kFeatures = 3;
 
 struct Node {
   std::string mode = "LEAF";
@@ -112,7 +112,7 @@ class OnnxTreeEnsembles : public testing::Test {
     attributes.insert(attributes.end(), more.begin(), more.end());
     const bool is_classifier = op == "TreeEnsembleClassifier";
     OnnxGraph graph;
-    graph.input("x", kF32, {kRows, kFeatures});
+    graph.input("x", kF32, {kTreeRows, kFeatures});
     graph.node(op, {"x"}, is_classifier ? OnnxNames{"label", "y"} : OnnxNames{"y"}, attributes, "ai.onnx.ml");
     if (is_classifier) graph.output("label", kI64, {});
     graph.output("y", kF32, {});
@@ -121,10 +121,10 @@ class OnnxTreeEnsembles : public testing::Test {
   }
   auto run(const std::string& op, const std::vector<std::string>& attributes, const std::vector<std::string>& more) {
     std::vector<double> values;
-    for (int64_t i = 0; i < kRows * kFeatures; ++i)
+    for (int64_t i = 0; i < kTreeRows * kFeatures; ++i)
       values.push_back(draw(8) == 0 ? std::numeric_limits<double>::quiet_NaN()
                                     : 0.25 * static_cast<double>(draw(9)) - 1);
-    x_ = tensor_of_values({DType::kF32, {kRows, kFeatures}}, values);
+    x_ = tensor_of_values({DType::kF32, {kTreeRows, kFeatures}}, values);
     ReferenceExecutor executor;
     const onnx::Imported imported = import(op, attributes, more);
     return run_imported(imported, executor, {{"x", x_}});
@@ -152,7 +152,7 @@ TEST_F(OnnxTreeEnsembles, RegressorsAddLeavesUp) {
     const auto results = run("TreeEnsembleRegressor", attributes(trees, "target"),
                              {onnx_integer("n_targets", width), onnx_floats("base_values", base),
                               onnx_text("aggregate_function", is_mean ? "AVERAGE" : "SUM")});
-    for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t row = 0; row < kTreeRows; ++row) {
       const std::vector<double> expected = sums(trees, row, width);
       for (int64_t k = 0; k < width; ++k) {
         const double sum = expected[k] / (is_mean ? static_cast<double>(trees.size()) : 1) + 0.5;
@@ -168,7 +168,7 @@ TEST_F(OnnxTreeEnsembles, ClassifiersGiveLabelsAndScores) {
     const std::vector<Tree> trees = forest(3, i % 2 == 0);
     const auto results = run("TreeEnsembleClassifier", attributes(trees, "class"),
                              {onnx_integers("classlabels_int64s", labels), onnx_text("post_transform", "NONE")});
-    for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t row = 0; row < kTreeRows; ++row) {
       const std::vector<double> expected = sums(trees, row, 3);
       for (int64_t k = 0; k < 3; ++k) EXPECT_FLOAT_EQ(results.at("y").f[row * 3 + k], expected[k]);
       EXPECT_EQ(results.at("label").i[row], labels[std::ranges::max_element(expected) - expected.begin()]);
@@ -190,7 +190,7 @@ TEST_F(OnnxTreeEnsembles, TwoClassesHaveOneScore) {
       }
       const auto results = run("TreeEnsembleClassifier", attributes(trees, "class"),
                                {onnx_integers("classlabels_int64s", {4, 9}), onnx_text("post_transform", transform)});
-      for (int64_t row = 0; row < kRows; ++row) {
+      for (int64_t row = 0; row < kTreeRows; ++row) {
         const double score = sums(trees, row, 1)[0], other = is_probability && transform == "NONE" ? 1 - score : -score;
         const auto shown = [&](double s) { return transform == "NONE" ? s : 1 / (1 + std::exp(-s)); };
         EXPECT_EQ(results.at("label").i[row], score > (is_probability ? 0.5 : 0) ? 9 : 4);

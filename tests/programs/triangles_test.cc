@@ -46,12 +46,12 @@ constexpr MaskForm kMasks[] = {
   %mask = stablehlo.not %hidden : tensor<{0}x{1}xi1>)"},
 };
 
-struct Sizes {
+struct MaskedSizes {
   int64_t queries, width;
 };
 
 // softmax(q k^T masked by `hidden`) v, and its gradients as JAX writes them.
-std::string program(const MaskForm& form, Sizes sizes, const std::string& hidden, bool has_gradients = true) {
+std::string program(const MaskForm& form, MaskedSizes sizes, const std::string& hidden, bool has_gradients = true) {
   const auto [queries, width] = sizes;
   const std::string few = fmt::format("tensor<3x{}x{}xf32>", queries, width);
   const std::string many = fmt::format("tensor<3x{}x{}xf32>", queries + form.cached, width);

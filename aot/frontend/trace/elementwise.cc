@@ -35,6 +35,12 @@ Tensor unary(const OpDef& op, const In& x) {
   return wrap(ops::unary(builder(), op, float_value(x.tensor)));
 }
 
+Tensor shifted(const OpDef& op, const In& x, int64_t bits) {
+  const Scope scope(x.at);
+  Value* value = value_of(x.tensor);
+  return wrap(ops::binary(builder(), op, value, ops::constant(builder(), splat_int(value->type, bits))));
+}
+
 }  // namespace
 
 Tensor operator+(const In& a, const In& b) {
@@ -80,6 +86,11 @@ Tensor operator-(const In& x) {
 Tensor operator~(const In& x) {
   const Scope scope(x.at);
   return wrap(ops::unary(builder(), kNot, value_of(x.tensor)));
+}
+Tensor operator<<(const In& x, int64_t bits) { return shifted(kShiftLeft, x, bits); }
+Tensor operator>>(const In& x, int64_t bits) {
+  const Scope scope(x.at);
+  return shifted(is_unsigned(x.tensor.dtype()) ? kShiftRightLogical : kShiftRightArithmetic, x, bits);
 }
 Tensor abs(const In& x) {
   const Scope scope(x.at);
@@ -151,6 +162,12 @@ Tensor clamp(const In& x, const Tensor& low, const Tensor& high) {
 Tensor to(const In& x, DType dtype) {
   const Scope scope(x.at);
   return wrap(ops::convert(builder(), value_of(x.tensor, dtype), dtype));
+}
+
+Tensor bitcast(const In& x, DType dtype) {
+  const Scope scope(x.at);
+  Value* value = value_of(x.tensor);
+  return wrap(builder().make(kBitcastConvert, {value}, {}, {{dtype, value->type.shape}}));
 }
 
 // A reshape to the same shape is another name for the value: the one that gradients stop at.

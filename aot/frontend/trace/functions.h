@@ -24,6 +24,8 @@ Tensor operator&(const In& a, const In& b);  // of truth values or integers
 Tensor operator|(const In& a, const In& b);
 Tensor operator^(const In& a, const In& b);
 Tensor operator~(const In& x);
+Tensor operator<<(const In& x, int64_t bits);  // of integers
+Tensor operator>>(const In& x, int64_t bits);  // zeros move in, or copies of the sign of signed ones
 Tensor maximum(const In& a, const Tensor& b);  // NaN wins
 Tensor minimum(const In& a, const Tensor& b);
 Tensor pow(const In& base, const Tensor& exponent);
@@ -31,6 +33,7 @@ Tensor remainder(const In& a, const Tensor& b);  // of C: the sign of a
 Tensor where(const In& condition, const Tensor& a, const Tensor& b);
 Tensor clamp(const In& x, const Tensor& low, const Tensor& high);  // either bound may be a Tensor() without value
 Tensor to(const In& x, DType dtype);
+Tensor bitcast(const In& x, DType dtype);  // the same bits, of another type as wide: x.view(dtype)
 Tensor detach(const In& x);
 
 Tensor exp(const In& x);

@@ -11,12 +11,6 @@ namespace {
 
 Tensor word(uint32_t value) { return wrap(ops::constant(builder(), splat_int({DType::kUI32, {}}, value))); }
 
-Tensor shifted(const Tensor& x, int64_t bits) {
-  Value* value = value_of(x);
-  return wrap(
-      ops::binary(builder(), kShiftRightLogical, value, ops::constant(builder(), splat_int(value->type, bits))));
-}
-
 }  // namespace
 
 // What the rounds need of a word.
@@ -24,7 +18,7 @@ static Tensor plus(const Tensor& x, uint32_t y) { return x + word(y); }
 
 static WideProduct<Tensor> wide_product(const Tensor& x, uint32_t y) {
   const Tensor product = to(x, DType::kUI64) * static_cast<int64_t>(y);
-  return {to(shifted(product, 32), DType::kUI32), to(product, DType::kUI32)};
+  return {to(product >> 32, DType::kUI32), to(product, DType::kUI32)};
 }
 
 std::array<Tensor, 4> philox4x32(std::array<Tensor, 4> counter, std::array<Tensor, 2> key) {
@@ -40,7 +34,7 @@ Tensor random_bits(const RandomKey& key, const Shape& shape) {
       key.step.is_number() ? word(static_cast<uint32_t>(key.step.number())) : to(key.step, DType::kUI32);
   const auto low = static_cast<uint32_t>(key.stream), high = static_cast<uint32_t>(key.stream >> 32);
   const auto words =
-      philox4x32({index, step, word(low), word(high)}, {to(seed, DType::kUI32), to(shifted(seed, 32), DType::kUI32)});
+      philox4x32({index, step, word(low), word(high)}, {to(seed, DType::kUI32), to(seed >> 32, DType::kUI32)});
   Tensor bits = cat({words.begin(), words.end()});
   if (4 * blocks != count) bits = slice(bits, 0, 0, count);
   return reshape(bits, shape);
@@ -49,7 +43,7 @@ Tensor random_bits(const RandomKey& key, const Shape& shape) {
 Tensor random_uniform(const RandomKey& key, const TensorType& type) {
   const Tensor bits = random_bits(key, type.shape);
   if (type.dtype == DType::kF64) return to(bits, DType::kF64) * 0x1p-32;
-  return to(to(shifted(bits, 8), DType::kF32) * 0x1p-24, type.dtype);
+  return to(to(bits >> 8, DType::kF32) * 0x1p-24, type.dtype);
 }
 
 Tensor random_normal(const RandomKey& key, const TensorType& type) {

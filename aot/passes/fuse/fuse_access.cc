@@ -20,8 +20,10 @@ Access unaligned_access(int64_t evaluations, bool is_reread) {
 Access through_view(const Op& op, bool is_flat, const Access& access, const Space& space) {
   Access result = unaligned_access(access.evaluations, access.is_reread);
   if (!access.aligned) {
-    result.flat = is_flat && access.flat;
-    return result;
+    if (!is_flat || !access.flat) return result;
+    const Access back = align(op.operand(0)->type.shape, space, space.dims(), access.evaluations);
+    result.flat = true;
+    return back.aligned ? back : result;
   }
   const std::optional<std::vector<int>> dims = renamed_dims(op);
   result.aligned = dims.has_value();
@@ -38,7 +40,7 @@ Access once_a_row(Access access, const Space& space) {
 
 Access element_operand(const Op& op, const Access& access, const Space& space, int i) {
   const Value* operand = op.operand(i);
-  if (op.def->is_elementwise) {
+  if (reads_own_index(op)) {
     if (operand->type.shape == op.result()->type.shape) return access;
     Access scalar = unaligned_access(access.evaluations, access.is_reread);
     scalar.aligned = operand->type.shape.empty();
@@ -145,6 +147,11 @@ std::vector<int> missing_last_dims(const Access& access, const Space& space) {
 Access output_access(const Op& op, const Space& space) {
   const Shape& shape = op.result()->type.shape;
   const Access full = align(shape, space, space.dims(), space.points());
+  if (!full.aligned && access_map(op).is_flat && align(op.operand(0)->type.shape, space, space.dims(), 0).aligned) {
+    Access in_order = full;
+    in_order.flat = true;
+    return in_order;
+  }
   if (full.aligned || space.reduced.empty()) return full;
   return align(shape, space, space.kept(), space.rows());
 }

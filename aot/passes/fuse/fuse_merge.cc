@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "aot/ops/ops.h"
+#include "aot/passes/fuse/fuse_ops.h"
 #include "aot/passes/fuse/fuse_partition.h"
 
 namespace ingot::fusion {
@@ -20,10 +21,21 @@ size_t outputs_max(const Partition& p, const Space& space) {
   return is_small(p, space) ? kSmallOutputsMax : static_cast<size_t>(p.machine->streams_max);
 }
 
+// Rows, and what is made beside them of the same points, whose results have another shape.
+bool are_rows_and_beside(const Partition& p, const Group& rows, const Group& beside) {
+  const auto is_reshaped = [&](int i) { return is_reshape_of_rows(*p.ops[i]); };
+  return rows.kind == GroupKind::kRows && is_elementwise(beside) &&
+         (std::ranges::any_of(rows.outputs, is_reshaped) || std::ranges::any_of(beside.outputs, is_reshaped));
+}
+
 // Both visit the same points in the same way; one of them may be a contraction whose epilogue the other joins.
 bool visit_the_same(const Partition& p, const Group& a, const Group& b) {
-  if (a.is_merged_away || b.is_merged_away || a.space.shape != b.space.shape || a.space.reduced != b.space.reduced)
-    return false;
+  if (a.is_merged_away || b.is_merged_away || a.space.shape != b.space.shape) return false;
+  if (are_rows_and_beside(p, a, b) || are_rows_and_beside(p, b, a)) {
+    return a.members.size() + b.members.size() <= kOpsMax &&
+           a.outputs.size() + b.outputs.size() <= outputs_max(p, a.space);
+  }
+  if (a.space.reduced != b.space.reduced) return false;
   if (a.members.size() + b.members.size() > kOpsMax) return false;
   const size_t outputs = a.outputs.size() + b.outputs.size();
   if (a.kind == b.kind) return (is_elementwise(a) || is_reduction(a)) && outputs <= outputs_max(p, a.space);
@@ -34,11 +46,18 @@ bool visit_the_same(const Partition& p, const Group& a, const Group& b) {
 
 bool is_constant(const Value* value) { return value->op && value->op->is(kConstant); }
 
+// Rows have what is only repeated at hand: to share that saves no memory traffic.
+bool is_repeated(const Value* value) {
+  const Op* op = value->op;
+  return op && op->operands.size() == 1 && is_view(*op) && op->operand(0)->type.elements() < value->type.elements();
+}
+
 // A value from outside, as large as the space, that both groups read in the same order.
 bool share_a_read(const Group& a, const Group& b) {
   for (const auto& [value, access] : a.reads) {
     const auto other = b.reads.find(value);
     if (other == b.reads.end() || !is_full(access, a.space) || !is_full(other->second, b.space)) continue;
+    if (a.kind == GroupKind::kRows && is_repeated(value)) continue;
     if (value->type.elements() == a.space.points() && !is_constant(value)) return true;
   }
   return false;
@@ -93,6 +112,10 @@ void merge(Partition& p, int into, int from) {
   Group& to = p.groups[into];
   Group& gone = p.groups[from];
   to.members.insert(gone.members.begin(), gone.members.end());
+  if (gone.kind == GroupKind::kRows) {
+    to.kind = gone.kind;
+    to.space = gone.space;
+  }
   to.outputs.insert(gone.outputs.begin(), gone.outputs.end());
   to.successors.insert(gone.successors.begin(), gone.successors.end());
   if (!to.root) to.root = gone.root;

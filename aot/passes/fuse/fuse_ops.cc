@@ -59,6 +59,29 @@ bool reads_rows_of_reduce(const Op& op, const Space& space, const std::vector<in
   return reduce_behind(op, space, dims, seen);
 }
 
+bool is_reshape_of_rows(const Op& op) {
+  constexpr size_t kWalkedMax = 400;
+  if (!access_map(op).is_flat || !op.operand(0)->op) return false;
+  const Shape& shape = op.operand(0)->type.shape;
+  std::set<const Op*> seen;
+  std::vector<const Op*> open = {op.operand(0)->op};
+  while (!open.empty() && seen.size() < kWalkedMax) {
+    const Op& at = *open.back();
+    open.pop_back();
+    if (!seen.insert(&at).second) continue;
+    if (at.def->root == KernelRoot::kReduce && at.operand(0)->type.shape == shape) {
+      if (Space{shape, reduced_dims(at)}.is_rows()) return true;
+      continue;
+    }
+    if (at.operands.empty() || !reads_own_index(at) || at.result()->type.shape != shape) continue;
+    for (const Value* operand : at.operands) {
+      if (operand->op) open.push_back(operand->op);
+    }
+    for (const Value::Use& use : at.result()->uses) open.push_back(use.op);
+  }
+  return false;
+}
+
 bool is_materialized_anyway(const Value* operand, const Op& reader) {
   const int64_t elements = reader.result()->type.elements();
   const Op* last_reader = &reader;

@@ -25,6 +25,9 @@ int64_t row_bytes(const Space& space, const std::vector<int>& reduced);
 // Element by element behind `op` stands a reduce of the whole space over `dims`.
 bool reads_rows_of_reduce(const Op& op, const Space& space, const std::vector<int>& dims);
 
+// Only gives another shape to what is computed beside reduces of its rows, as a tensor is that is cut into blocks.
+bool is_reshape_of_rows(const Op& op);
+
 // Another op reads the operand too, perhaps before its views, or it is small beside what is made of it.
 bool is_materialized_anyway(const Value* operand, const Op& reader);
 

@@ -307,9 +307,10 @@ class Partitioner {
     if (is_free(it) || is_view(it)) return true;
     if (it.def->root != KernelRoot::kElement || !it.def->is_elementwise) return false;
     if (clone_cost(i) > machine().flops_per_fetch()) return false;
-    // Worth it when it adds no new reads: the operands are there for others as well.
-    return std::all_of(it.operands.begin(), it.operands.end(),
-                       [&](const Value* operand) { return is_materialized_anyway(operand, it); });
+    // Worth it when it adds no new reads: the operands are there for others as well, or are not in memory.
+    return std::all_of(it.operands.begin(), it.operands.end(), [&](const Value* operand) {
+      return (operand->op && is_free(*operand->op)) || is_materialized_anyway(operand, it);
+    });
   }
 
   int clone_cost(int i) const { return op(i).def->flops + clone_flops_[i]; }
@@ -371,6 +372,7 @@ class Partitioner {
     made.space.shape = it.result()->type.shape;
     if (it.def->root == KernelRoot::kElement) {
       made.kind = GroupKind::kElementwise;
+      if (is_reshape_of_rows(it)) made.space.shape = it.operand(0)->type.shape;
     } else if (it.def->root == KernelRoot::kContraction) {
       made.kind = GroupKind::kContraction;
       made.root = &it;

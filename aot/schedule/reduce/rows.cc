@@ -65,6 +65,9 @@ class Rows {
       value_walk_[value] = walk_after({value});
       walk_count_ = std::max(walk_count_, value_walk_[value] + 1);
     }
+    // What replaces an operand takes its place if it is stored last: see declare.
+    if (std::ranges::none_of(group_.row_values, [&](const Value* value) { return draft_.replaced(value); })) return;
+    for (auto& [value, walk] : value_walk_) walk = walk_count_ - 1;
   }
 
   Values targets(int walk) const {

@@ -20,6 +20,7 @@ OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "Adam": lambda p: torch.optim.Adam(p, amsgrad=True, weight_decay=0.01),
     "Adam of a rate in a tensor": lambda p: torch.optim.Adam(p, lr=torch.tensor(1e-3)),
     "Adamax": lambda p: torch.optim.Adamax(p, maximize=True),
+    "Adam8bit": lambda p: ingot.torch.optim.Adam8bit(p, weight_decay=0.01),
     "AdamW": lambda p: torch.optim.AdamW(p),
     "ASGD": lambda p: torch.optim.ASGD(p),
     "NAdam": lambda p: torch.optim.NAdam(p, decoupled_weight_decay=True, weight_decay=0.01),

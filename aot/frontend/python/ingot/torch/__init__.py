@@ -10,7 +10,7 @@ Or they become programs for ``ingot compile``.
 >>> program.save("net/")
 """
 
-from ingot.torch import backend, lazy
+from ingot.torch import backend, lazy, optim
 from ingot.torch.auto_checkpoint import auto_checkpoint
 from ingot.torch.base.errors import TraceError
 from ingot.torch.buckets import Buckets
@@ -34,6 +34,7 @@ __all__ = [
     "load_state",
     "mark_step",
     "metrics",
+    "optim",
     "optimizer_step",
     "partial",
     "step",

@@ -9,6 +9,10 @@ X, CUBE, IMAGE = normal(3, 4), normal(2, 3, 4), normal(2, 4, 6, 5)
 
 CASES: Cases = {
     "views": (lambda x: (x.view(6, 4), x.reshape(-1), x.flatten(1), x.unflatten(1, (3, 1)), x.ravel()), (CUBE,)),
+    "bits": (
+        lambda n: (n.view(torch.int32), n.int().view(torch.int64), n.int().view(torch.uint8), n.view(n.dtype)),
+        (whole(9, 3, 4),),
+    ),
     "squeeze": (lambda x: (x.unsqueeze(1), x[:1].squeeze(), x[:1].squeeze(0), x[:1].squeeze((0, 1))), (CUBE,)),
     "transposes": (lambda x: (x.transpose(0, 2), x.permute(2, 0, 1), x.mT, x.movedim(0, 2), x.swapaxes(0, 1)), (CUBE,)),
     "t": (lambda x: (x.t(), x.T, x.adjoint()), (X,)),

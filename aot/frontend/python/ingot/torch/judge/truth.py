@@ -21,6 +21,7 @@ from ingot.torch.judge.rounded import is_view, moved
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
+BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
 OFF = FLOOR / TOLERANCE_FACTOR  # units by which results may always be off
 
 Tensors = Mapping[str, torch.Tensor]
@@ -64,6 +65,8 @@ class Truth:
     def _value(self, node: torch.fx.Node, values: Values, way: Graph) -> Any:
         if node.op == "get_attr":
             return _wide(getattr(way.module, str(node.target)).detach())
+        if node.target is BITS:
+            return _wide(node.target(*torch.fx.map_arg(node.args, functools.partial(_as_traced, values))))
         read = functools.partial(self._operand, node, values)
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), read)
         args, kwargs = pytree.tree_map_only(torch.dtype, lambda dtype: WIDE.get(dtype, dtype), (args, kwargs))
@@ -109,6 +112,12 @@ def _draws(node: torch.fx.Node) -> bool:
 def _wide(value: Any) -> Any:
     """Tensors with wide floats."""
     return pytree.tree_map_only(torch.Tensor, lambda t: t.to(WIDE.get(t.dtype, t.dtype)), value)
+
+
+def _as_traced(values: Values, read: torch.fx.Node) -> torch.Tensor:
+    """A value in the type that the program has it in."""
+    value: torch.Tensor = values[read].to(read.meta["val"].dtype)
+    return value
 
 
 def _laid_out(value: torch.Tensor, node: torch.fx.Node) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Optimizers' updates of parameters that are alike: one is traced, and its nodes are copied for the others.
 
-What torch.optim computes for a parameter depends on the types of its tensors and on settings that all have, and on
-nothing of the other parameters.
+What torch.optim and ingot.torch.optim compute for a parameter depends on the types of its tensors
+and on settings that all have, and on nothing of the other parameters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ingot.torch.base.places import COMPOSITE, user_place
 from ingot.torch.base.torch_internals import node_of, track, without_functions
 
 Update = Callable[..., None]
-PYTORCHS = "torch.optim."
+OWN = ("torch.optim.", "ingot.torch.optim")
 PLAIN = (type(None), bool, int, float, complex, str)
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
@@ -80,7 +80,7 @@ class Updates:
 
     def _key(self, tensors: Sequence[Any]) -> Hashable:
         """What an update depends on; None for what is traced each time."""
-        is_own = getattr(self._update, "__module__", "").startswith(PYTORCHS)
+        is_own = getattr(self._update, "__module__", "").startswith(OWN)
         if not is_own or not self._of_all or torch.is_grad_enabled() or len({*map(id, tensors)}) < len(tensors):
             return None
         with without_functions():

@@ -16,6 +16,22 @@ def reshaped(e: Lowering, x: Value, *_: Any) -> Value:
     return e.reshape(x, e.result.shape)
 
 
+@aten("view.dtype")
+def bits_as(e: Lowering, x: Value, *_: Any) -> Value:
+    """The bits of x as numbers of another type: of narrower ones there are as many more along the last dimension."""
+    kinds = (x.type, e.result)
+    if any(kind.is_complex or kind.dtype == "i1" for kind in kinds):
+        raise e.refuse("the bits of truth values or complex numbers", "take view_as_real, or a comparison")
+    last, mine = x.shape[-1:], e.result.shape[-1:]
+    if last == mine:
+        return e.op("stablehlo.bitcast_convert", [x], e.result)
+    if last < mine:
+        parts = e.result.with_shape((*x.shape, mine[0] // last[0]))
+        return e.reshape(e.op("stablehlo.bitcast_convert", [x], parts), e.result.shape)
+    whole = e.reshape(x, (*x.shape[:-1], mine[0], last[0] // mine[0]))
+    return e.op("stablehlo.bitcast_convert", [whole], e.result)
+
+
 @aten("ingot::barrier.default")
 def barrier(e: Lowering, x: Value) -> Value:
     """The same values, which are taken for others: what torch.utils.checkpoint computes again."""
