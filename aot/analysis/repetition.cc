@@ -150,7 +150,7 @@ class Iterations {
       return op.window || std::ranges::any_of(op.operands, moves);
     };
     const auto has_own_loops = [](const RepeatedOp& op) { return !op.is_invariant && has_loops(*op.op); };
-    return std::ranges::any_of(body_, reads_window) && std::ranges::any_of(body_, has_own_loops);
+    return is_recurrence() && std::ranges::any_of(body_, reads_window) && std::ranges::any_of(body_, has_own_loops);
   }
 
   Repetition make() {
@@ -177,6 +177,17 @@ class Iterations {
   }
 
  private:
+  // Whether something that an iteration hands on follows from what it was handed.
+  bool is_recurrence() const {
+    std::vector<bool> follows;
+    for (const RepeatedOp& op : body_) {
+      follows.push_back(std::ranges::any_of(op.operands, [&](const RepeatedOperand& operand) {
+        return operand.kind == Kind::kCarried || (operand.kind == Kind::kWithin && follows[operand.position]);
+      }));
+    }
+    return std::ranges::any_of(starts_, [&](const auto& carried) { return follows[carried.first.first]; });
+  }
+
   using Source = std::pair<int, int>;  // a position, and which of its results
 
   int64_t place(int64_t iteration, int64_t position) const { return begin_ + iteration * period_ + position; }
@@ -208,6 +219,9 @@ class Iterations {
             return operand.kind == Kind::kOutside ||
                    (operand.kind == Kind::kWithin && body_[operand.position].is_invariant);
           });
+      const bool is_slice = repeated.window && here->is(kSlice) && repeated.operands[0].kind == Kind::kOutside;
+      const auto is_of_view = [&](const RepeatedOperand& x) { return x.kind == Kind::kWithin && body_[x.position].is_view; };
+      repeated.is_view = is_slice || (here->is(kReshape) && is_of_view(repeated.operands[0]));
       body_.push_back(std::move(repeated));
     }
     return true;

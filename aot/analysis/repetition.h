@@ -36,7 +36,8 @@ struct RepeatedOp {
   Op* op = nullptr;  // in one of the iterations
   std::vector<RepeatedOperand> operands = {};
   std::optional<MovingWindow> window = {};  // of a slice, or of a padded operand: where it lies in each iteration
-  bool is_invariant = false;                // the same in each iteration
+  bool is_invariant = false;  // the same in each iteration
+  bool is_view = false;       // shows a window of something from outside
 };
 
 // A value that an iteration hands to the next.
@@ -56,8 +57,8 @@ struct Repetition {
   int64_t trips() const { return static_cast<int64_t>(made.size()); }
 };
 
-// The first repetition of a block, of at least `trips_min` iterations, each with an op that has loops of its own and
-// something of a window that moves.
+// The first repetition of a block, of at least `trips_min` iterations, each with an op that has loops of its own, something
+// of a window that moves, and something handed on that follows from what it was handed.
 std::optional<Repetition> find_repetition(const Block& block, int64_t trips_min);
 
 }  // namespace ingot

@@ -57,6 +57,7 @@ class Roller {
     b_.before(behind);
     b_.location = repetition_.ops.front()->location;
     keep_invariants(behind);
+    keep_views();
     read_handed_stacks();
     find_seen();
     const Values starts = make_starts();
@@ -99,6 +100,16 @@ class Roller {
     }
   }
 
+  // Who reads a window behind the loop reads it as before.
+  void keep_views() {
+    for (size_t q = 0; q < repetition_.body.size(); ++q) {
+      if (!repetition_.body[q].is_view) continue;
+      for (const std::vector<Values>& made : repetition_.made) {
+        if (!made[q].empty()) members_.erase(made[q][0]->op);
+      }
+    }
+  }
+
   // Windows of what another loop was handed become those of a stack that it writes.
   void read_handed_stacks() {
     for (RepeatedOp& op : repetition_.body) {
@@ -130,7 +141,7 @@ class Roller {
     int next = static_cast<int>(repetition_.carried.size());
     std::set<const Value*> found;
     for (int q = 0; q < std::ssize(repetition_.body); ++q) {
-      if (repetition_.body[q].is_invariant) continue;
+      if (repetition_.body[q].is_invariant || repetition_.body[q].is_view) continue;
       for (int r = 0; r < std::ssize(repetition_.body[q].op->results); ++r) {
         bool is_seen_before_last = false, is_last_seen = false;
         for (const std::vector<Values>& made : repetition_.made) {
