@@ -168,7 +168,7 @@ class Iterations {
       for (RepeatedOperand& operand : op.operands) {
         MovingWindow& window = operand.window;
         window.start = sum_of(window.start, window.step, -before);
-        if (window.is_before) ++window.start[0];
+        if (window.is_before) window.start[0] += handed_on(window.source)->order == RowOrder::kForward ? 1 : -1;
       }
     }
     made.body = std::move(body_);
@@ -220,7 +220,9 @@ class Iterations {
                    (operand.kind == Kind::kWithin && body_[operand.position].is_invariant);
           });
       const bool is_slice = repeated.window && here->is(kSlice) && repeated.operands[0].kind == Kind::kOutside;
-      const auto is_of_view = [&](const RepeatedOperand& x) { return x.kind == Kind::kWithin && body_[x.position].is_view; };
+      const auto is_of_view = [&](const RepeatedOperand& x) {
+        return x.kind == Kind::kWithin && body_[x.position].is_view;
+      };
       repeated.is_view = is_slice || (here->is(kReshape) && is_of_view(repeated.operands[0]));
       body_.push_back(std::move(repeated));
     }
@@ -251,9 +253,11 @@ class Iterations {
     const Shape wanted = sum_of(window.start, window.step, iteration - middle_);
     const std::optional<MovingWindow> found = window_of(value);
     if (found && found->source == window.source && found->sizes == window.sizes && found->start == wanted) return true;
-    if (wanted.empty() || wanted[0] != -1 || !is_zero({wanted.begin() + 1, wanted.end()})) return false;
-    const std::optional<int> carried = handed_on(window.source);
-    if (!carried || window.source->op->operand(*carried) != value) return false;
+    const std::optional<HandedOn> handed = handed_on(window.source);
+    if (!handed || window.source->op->operand(handed->carried) != value) return false;
+    const bool is_forward = handed->order == RowOrder::kForward;
+    if (wanted[0] != (is_forward ? -1 : window.source->type.shape[0])) return false;
+    if (!is_zero({wanted.begin() + 1, wanted.end()})) return false;
     return window.is_before = true;
   }
 

@@ -14,7 +14,8 @@ namespace ingot {
 struct MovingWindow {
   Value* source = nullptr;
   Shape start = {}, step = {}, sizes = {};
-  // `source` has one row for what a loop hands on in each iteration, and these are the rows of what it was handed.
+  // `source` has a row for what a loop hands on in each iteration; these are the same iterations' rows of what it was
+  // handed.
   bool is_before = false;
 };
 
@@ -36,8 +37,8 @@ struct RepeatedOp {
   Op* op = nullptr;  // in one of the iterations
   std::vector<RepeatedOperand> operands = {};
   std::optional<MovingWindow> window = {};  // of a slice, or of a padded operand: where it lies in each iteration
-  bool is_invariant = false;  // the same in each iteration
-  bool is_view = false;       // shows a window of something from outside
+  bool is_invariant = false;                // the same in each iteration
+  bool is_view = false;                     // shows a window of something from outside
 };
 
 // A value that an iteration hands to the next.

@@ -76,15 +76,16 @@ std::optional<Stack> stack_of(const Op& loop, const Counter& counter, const Valu
   return std::nullopt;
 }
 
-std::optional<int> handed_on(const Value* stack) {
+std::optional<HandedOn> handed_on(const Value* stack) {
   const Op* loop = stack->op;
   if (!loop || !is_loop(*loop)) return std::nullopt;
   const std::optional<Counter> counter = counter_of(*loop);
   const Op* update = counter ? row_update(*loop, *counter, stack->index) : nullptr;
-  if (!update || row_order(*loop, *counter, update->operand(2)) != RowOrder::kForward) return std::nullopt;
+  if (!update) return std::nullopt;
   const Value* row = under_reshapes(update->operand(1));
   for (int i = 0; i < std::ssize(loop->operands); ++i) {
-    if (under_reshapes(loop->region(1).terminator()->operand(i)) == row) return i;
+    if (under_reshapes(loop->region(1).terminator()->operand(i)) != row) continue;
+    return HandedOn{i, *row_order(*loop, *counter, update->operand(2))};
   }
   return std::nullopt;
 }

@@ -29,7 +29,12 @@ struct Stack {
 // That of `value`, whose shape may be another with as many elements as a row; nullopt where there is none.
 std::optional<Stack> stack_of(const Op& loop, const Counter& counter, const Value* value);
 
-// The carried value that a loop hands on from iteration i as row i of its result `stack`; nullopt where there is none.
-std::optional<int> handed_on(const Value* stack);
+// What a loop hands on in each iteration, as the rows of a stack that it writes.
+struct HandedOn {
+  int carried;
+  RowOrder order;
+};
+// That of a loop's result; nullopt where it is no such stack.
+std::optional<HandedOn> handed_on(const Value* stack);
 
 }  // namespace ingot

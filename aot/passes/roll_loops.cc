@@ -131,7 +131,7 @@ class Roller {
     b.before(loop);
     const int carried = add_carried(loop, ops::constant(b, handed_on_stack->type, 0), "");
     b.before(*body.terminator());
-    Value* row = ops::reshape(b, body.argument(*handed_on(handed_on_stack)), update->operand(1)->type.shape);
+    Value* row = ops::reshape(b, body.argument(handed_on(handed_on_stack)->carried), update->operand(1)->type.shape);
     const Values starts(update->operands.begin() + 2, update->operands.end());
     set_next(loop, carried, ops::dynamic_update_slice(b, body.argument(carried), row, starts));
     return found->second = loop.result(carried);
