@@ -1,6 +1,7 @@
 #include "aot/analysis/repetition.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -14,7 +15,8 @@ namespace {
 
 using Kind = RepeatedOperand::Kind;
 
-constexpr int kAlikeMax = 16;  // ops with loops of their own, and alike, in one iteration
+constexpr int kAlikeMax = 16;       // ops with loops of their own, and alike, in one iteration
+constexpr int64_t kBeginsMax = 64;  // places of an iteration that are tried as its first
 
 bool has_loops(const Op& op) {
   return op.def->root != KernelRoot::kNone && op.def->root != KernelRoot::kElement &&
@@ -36,10 +38,14 @@ bool is_zero(const Shape& shape) {
   return std::ranges::all_of(shape, [](int64_t extent) { return extent == 0; });
 }
 
-// Where a slice begins in its operand, or the operand of a pad in its result; nullopt for others.
+// Where a window begins: of a slice in its operand, of a pad in its result; nullopt for others, and for what has gaps.
 std::optional<Shape> start_of(const Op& op) {
   const Attrs attrs = op.attrs();
-  if (op.is(kSlice)) return attrs.ints("start_indices");
+  if (op.is(kSlice)) {
+    const auto has_gaps = [](int64_t stride) { return stride != 1; };
+    if (std::ranges::any_of(attrs.ints("strides"), has_gaps)) return std::nullopt;
+    return attrs.ints("start_indices");
+  }
   if (!op.is(kPad) || !is_zero(attrs.ints("interior_padding"))) return std::nullopt;
   const Shape low = attrs.ints("edge_padding_low"), high = attrs.ints("edge_padding_high");
   const auto is_cut = [](int64_t padding) { return padding < 0; };
@@ -54,14 +60,13 @@ Shape sum_of(Shape a, const Shape& b, int64_t times) {
 // Of a slice, which may be reshaped.
 std::optional<MovingWindow> window_of(const Value* value) {
   const Op* slice = under_reshapes(value)->op;
-  if (!slice || !slice->is(kSlice)) return std::nullopt;
-  const Shape strides = slice->attrs().ints("strides");
-  if (std::ranges::any_of(strides, [](int64_t stride) { return stride != 1; })) return std::nullopt;
-  return MovingWindow{slice->operand(0), *start_of(*slice), Shape(strides.size()), slice->result()->type.shape};
+  if (!slice || !slice->is(kSlice) || !start_of(*slice)) return std::nullopt;
+  const Shape& sizes = slice->result()->type.shape;
+  return MovingWindow{slice->operand(0), *start_of(*slice), Shape(sizes.size()), sizes};
 }
 
-// The ops of a block, each with a number that those have in common which are alike. Slices and pads are alike wherever
-// they start.
+// The ops of a block, each with a number that those have in common which are alike. Windows are alike wherever they
+// begin.
 class Sequence {
  public:
   explicit Sequence(const Block& block) {
@@ -105,8 +110,7 @@ class Sequence {
 
   static bool is_alike(const Op& a, const Op& b) {
     if (a.def != b.def || !start_of(a) || !start_of(b)) return alike(a, b);
-    return a.operand(0)->type == b.operand(0)->type && a.result()->type == b.result()->type &&
-           (a.is(kPad) || a.attrs().ints("strides") == b.attrs().ints("strides"));
+    return a.operand(0)->type == b.operand(0)->type && a.result()->type == b.result()->type;
   }
 
   std::vector<Op*> ops_;
@@ -153,7 +157,8 @@ class Iterations {
     return is_recurrence() && std::ranges::any_of(body_, reads_window) && std::ranges::any_of(body_, has_own_loops);
   }
 
-  Repetition make() {
+  // Nullopt where a stack of another loop lacks a row that is read.
+  std::optional<Repetition> make() {
     Repetition made;
     for (int64_t i = first_; i < last_; ++i) made_.push_back(made_in(i));
     int64_t from = place(first_, 0), to = place(last_, 0);
@@ -168,7 +173,7 @@ class Iterations {
       for (RepeatedOperand& operand : op.operands) {
         MovingWindow& window = operand.window;
         window.start = sum_of(window.start, window.step, -before);
-        if (window.is_before) window.start[0] += handed_on(window.source)->order == RowOrder::kForward ? 1 : -1;
+        if (window.source && !take_handed(window)) return std::nullopt;
       }
     }
     made.body = std::move(body_);
@@ -177,6 +182,19 @@ class Iterations {
   }
 
  private:
+  // Takes rows of what a loop was handed where those of what it handed on do not suffice. False where both are needed.
+  bool take_handed(MovingWindow& window) const {
+    const std::optional<HandedOn> handed = handed_on(window.source);
+    if (!handed) return true;
+    const int64_t first = window.start[0], last = first + window.step[0] * (std::ssize(made_) - 1);
+    const int64_t rows = window.source->type.shape[0], moved = handed->order == RowOrder::kForward ? 1 : -1;
+    const auto [low, high] = std::minmax(first, last);
+    window.is_before = moved > 0 ? low < 0 : high >= rows;
+    if (!window.is_before) return true;
+    window.start[0] += moved;
+    return low + moved >= 0 && high + moved < rows;
+  }
+
   // Whether something that an iteration hands on follows from what it was handed.
   bool is_recurrence() const {
     std::vector<bool> follows;
@@ -249,24 +267,22 @@ class Iterations {
   }
 
   // Whether a value is the window that `iteration` should read.
-  bool is_window(const Value* value, MovingWindow& window, int64_t iteration) const {
+  bool is_window(const Value* value, const MovingWindow& window, int64_t iteration) const {
     const Shape wanted = sum_of(window.start, window.step, iteration - middle_);
     const std::optional<MovingWindow> found = window_of(value);
     if (found && found->source == window.source && found->sizes == window.sizes && found->start == wanted) return true;
     const std::optional<HandedOn> handed = handed_on(window.source);
     if (!handed || window.source->op->operand(handed->carried) != value) return false;
     const bool is_forward = handed->order == RowOrder::kForward;
-    if (wanted[0] != (is_forward ? -1 : window.source->type.shape[0])) return false;
-    if (!is_zero({wanted.begin() + 1, wanted.end()})) return false;
-    return window.is_before = true;
+    return wanted[0] == (is_forward ? -1 : window.source->type.shape[0]) && is_zero({wanted.begin() + 1, wanted.end()});
   }
 
   // Whether an op reads what the one at `position` should in `iteration`, of which `made` is known; not asked is what
   // the iteration before hands on.
-  bool agrees(const Op& op, int64_t iteration, int64_t position, const std::vector<Values>& made) {
-    RepeatedOp& wanted = body_[position];
+  bool agrees(const Op& op, int64_t iteration, int64_t position, const std::vector<Values>& made) const {
+    const RepeatedOp& wanted = body_[position];
     for (int j = 0; j < std::ssize(op.operands); ++j) {
-      RepeatedOperand& operand = wanted.operands[j];
+      const RepeatedOperand& operand = wanted.operands[j];
       const Value* value = op.operand(j);
       if (operand.kind == Kind::kOutside && value != operand.value) return false;
       if (operand.kind == Kind::kWindow && !is_window(value, operand.window, iteration)) return false;
@@ -279,7 +295,7 @@ class Iterations {
                                               : *start_of(*wanted.op));
   }
 
-  bool agrees(int64_t iteration) {
+  bool agrees(int64_t iteration) const {
     const std::vector<Values> made = made_in(iteration);
     for (int64_t q = 0; q < period_; ++q) {
       if (!agrees(*op(iteration, q), iteration, q, made)) return false;
@@ -398,8 +414,8 @@ class Iterations {
 // Where iterations may begin, the place that leaves most of them, and of these the one that hands on least.
 std::optional<Repetition> find_in(const Sequence& sequence, const Stretch& stretch, int64_t trips_min) {
   std::optional<Iterations> best;
-  for (int64_t begin = stretch.begin;
-       stretch.end - begin >= trips_min * stretch.period && begin < stretch.begin + stretch.period; ++begin) {
+  for (int64_t begin = stretch.begin, end = begin + std::min(stretch.period, kBeginsMax); begin < end; ++begin) {
+    if (stretch.end - begin < trips_min * stretch.period) break;
     Iterations iterations(sequence, {begin, stretch.end, stretch.period});
     if (iterations.trips() < trips_min || !iterations.is_worth_it()) continue;
     const bool is_better = !best || iterations.trips() > best->trips() ||
