@@ -13,8 +13,7 @@ namespace ingot {
 struct MovingWindow {
   Value* source = nullptr;
   Shape start = {}, step = {}, sizes = {};
-  // `source` has a row for what a loop hands on in each iteration; these are the same iterations' rows of what it was
-  // handed.
+  // `source` has a row for what a loop hands on in each iteration; these are rows of what it was handed.
   bool is_before = false;
 };
 

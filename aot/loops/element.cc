@@ -60,7 +60,8 @@ std::vector<Index> unflatten(KernelBuilder& b, const Index& flat, const Shape& s
 }
 
 std::vector<Index> reshaped(KernelBuilder& b, const std::vector<Index>& index, const Shape& from, const Shape& to) {
-  if (element_count(to) == 0) return std::vector<Index>(to.size());
+  // A scalar that stands for all elements has no index.
+  if (index.empty() || element_count(to) == 0) return std::vector<Index>(to.size());
   std::vector<Index> result;
   // Group by group of the fewest dimensions that hold equally many elements.
   for (size_t f = 0, t = 0; f < from.size() || t < to.size();) {
