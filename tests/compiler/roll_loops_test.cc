@@ -21,10 +21,20 @@ namespace {
 constexpr DType kType = DType::kI64;  // sums are exact, in whatever order
 constexpr int64_t kRows = 2, kColumns = 4;
 
+enum class Program : uint8_t {
+  kRecurrence,
+  kWithGaps,      // rows have every second column of what is read
+  kOfEveryState,  // behind it another one reads what the first was handed and what the last hands on
+};
+
 // A program of the iterations of a random cell, one after the other.
 class Unrolled {
  public:
-  explicit Unrolled(uint64_t seed) : random_(seed), module_(std::make_unique<Module>()) {
+  Unrolled(uint64_t seed, Program program)
+      : program_(program),
+        stride_(program == Program::kWithGaps ? 2 : 1),
+        random_(seed),
+        module_(std::make_unique<Module>()) {
     function_ = module_->add_function("main");
     b_.at_end(function_->body);
   }
@@ -32,12 +42,17 @@ class Unrolled {
   std::unique_ptr<Module> make() {
     steps_ = between(10, 15);
     by_columns_ = flip();
-    xs_ = argument(by_columns_ ? Shape{kRows, steps_, kColumns} : Shape{steps_, kRows, kColumns});
+    const int64_t columns = stride_ * kColumns;
+    xs_ = argument(by_columns_ ? Shape{kRows, steps_, columns} : Shape{steps_, kRows, columns});
     weights_ = argument({kColumns, kColumns});
     bias_ = argument({kColumns});
     draw_cell();
     run_forward();
-    if (flip()) run_backward();
+    if (program_ == Program::kOfEveryState) {
+      read_every_state();
+    } else if (flip()) {
+      run_backward();
+    }
     for (const Value* result : results_) function_->results.push_back({result->type, {}});
     b_.create(kFuncReturn, results_);
     erase_unread(function_->body);
@@ -109,7 +124,7 @@ class Unrolled {
     const int dim = by_columns_ ? 1 : 0;
     start[dim] = t;
     limit[dim] = t + 1;
-    return ops::reshape(b_, ops::slice(b_, sequence, start, limit, {1, 1, 1}), {kRows, kColumns});
+    return ops::reshape(b_, ops::slice(b_, sequence, start, limit, {1, 1, stride_}), {kRows, kColumns});
   }
 
   void run_forward() {
@@ -144,6 +159,18 @@ class Unrolled {
     return ops::concatenate(b_, parts, dim);
   }
 
+  void read_every_state() {
+    Value* sum = results_[0];
+    for (int64_t i = steps_ - 1; i >= 0; --i) {
+      sum = ops::add(b_, forward_[i][0], ops::dot_general(b_, sum, weights_, {{}, {}, {1}, {1}}));
+    }
+    for (const Values& made : forward_) {
+      sum = ops::add(b_, made[0], ops::dot_general(b_, sum, weights_, {{}, {}, {1}, {0}}));
+    }
+    sum = ops::add(b_, results_[0], ops::dot_general(b_, sum, weights_, {{}, {}, {1}, {0}}));
+    results_.push_back(sum);
+  }
+
   // From the last iteration to the first: what is handed back, of a row of its own, of what the iteration was handed,
   // and of something that it made; sums of it, and of its place in the sequence.
   void run_backward() {
@@ -166,8 +193,8 @@ class Unrolled {
         const int dim = by_columns_ ? 1 : 0;
         low[dim] = i;
         high[dim] = steps_ - 1 - i;
-        Shape shape = xs_->type.shape;
-        shape[dim] = 1;
+        Shape shape = {kRows, kColumns};
+        shape.insert(shape.begin() + dim, 1);
         Value* zero = ops::constant(b_, {kType, {}}, 0);
         spread = add(spread, ops::pad(b_, ops::reshape(b_, product, shape), zero, low, high, {0, 0, 0}));
       }
@@ -178,6 +205,8 @@ class Unrolled {
     if (spread) results_.push_back(spread);
   }
 
+  const Program program_;
+  const int64_t stride_;
   std::mt19937_64 random_;
   std::unique_ptr<Module> module_;
   Function* function_;
@@ -205,7 +234,7 @@ TEST(RollLoops, RollsRandomRecurrences) {
   constexpr int kSeeds = 400;
   int whole_count = 0;
   for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
-    Unrolled unrolled(seed);
+    Unrolled unrolled(seed, Program::kRecurrence);
     const auto before = unrolled.make();
     const auto after = copy_module(*before);
     PassContext context;
@@ -223,6 +252,25 @@ TEST(RollLoops, RollsRandomRecurrences) {
     expect_same_results(*before, *after);
   }
   EXPECT_GE(whole_count, kSeeds / 2);
+}
+
+TEST(RollLoops, LeavesWindowsWithGaps) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const auto module = Unrolled(seed, Program::kWithGaps).make();
+    PassContext context;
+    EXPECT_FALSE(roll_loops(*module, context)) << print(*module);
+  }
+}
+
+TEST(RollLoops, ReadsTheFirstStateAndTheLast) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const auto before = Unrolled(seed, Program::kOfEveryState).make();
+    const auto after = copy_module(*before);
+    PassContext context;
+    EXPECT_TRUE(roll_loops(*after, context));
+    SCOPED_TRACE(fmt::format("seed {}\n{}\nbecame\n{}", seed, print(*before), print(*after)));
+    expect_same_results(*before, *after);
+  }
 }
 
 }  // namespace
