@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import os
 import platform
 import resource
 import statistics
@@ -52,6 +51,7 @@ COLUMNS = [
     "compile, s",
     "MB",
     "losses apart",
+    "processor",
     "measured",
 ]
 COMPARED = 3  # steps
@@ -255,7 +255,8 @@ def measured(name: str, threads: int, options: argparse.Namespace) -> list[list[
                 *(f"{ms['torch.compile']:.0f}" if options.compile else "", f"{ms['ingot']:.0f}"),
                 *(f"{peer / ms['ingot']:.2f}x", f"{(first[dtype, 'ingot'] - ms['ingot']) / 1e3:.0f}"),
                 f"{contestants[dtype, 'ingot'].step.memory_bytes / 1e6:.0f}",
-                *(f"{max(abs(a - b) / abs(a) for a, b in pairs):.0e}", f"{time.strftime('%-d %B %Y')}"),
+                *(f"{max(abs(a - b) / abs(a) for a, b in pairs):.0e}", options.processor),
+                f"{time.strftime('%-d %B %Y')}",
             ]
         )
     return rows
@@ -274,6 +275,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each contestant has its turn; 3 by default")
     parser.add_argument("--seconds", type=float, default=2, help="how long a turn lasts at least; 2 by default")
     parser.add_argument("--compile", action="store_true", help="with torch.compile")
+    parser.add_argument(
+        "--processor", default=platform.processor() or platform.machine(), help="what the table calls it"
+    )
     parser.add_argument("-o", "--output", type=Path, default=TABLE, help="docs/torch_large_models.md by default")
     options = parser.parse_args()
     for name in options.models:
@@ -292,8 +296,7 @@ def write(table: Path, new: Sequence[Sequence[str]]) -> None:
     names, types = [*MODELS], [*TYPES]
     ordered = sorted(rows.values(), key=lambda cells: (names.index(cells[0]), types.index(cells[2]), cells[3]))
     lines = [f"| {' | '.join(cells)} |" for cells in (COLUMNS, ["---"] * len(COLUMNS), *ordered)]
-    where = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, PyTorch {torch.__version__}"
-    table.write_text(HEAD + "\n".join(lines) + f"\n\nLast measured on {where}.\n")
+    table.write_text(HEAD + "\n".join(lines) + f"\n\nLast measured with PyTorch {torch.__version__}.\n")
 
 
 if __name__ == "__main__":
