@@ -65,8 +65,7 @@ std::optional<MovingWindow> window_of(const Value* value) {
   return MovingWindow{slice->operand(0), *start_of(*slice), Shape(sizes.size()), sizes};
 }
 
-// The ops of a block, each with a number that those have in common which are alike. Windows are alike wherever they
-// begin.
+// The ops of a block, each with a number that those have in common which are alike: of windows all that are of one type.
 class Sequence {
  public:
   explicit Sequence(const Block& block) {
