@@ -23,6 +23,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -76,6 +77,21 @@ def sentences(count: int, length: int, vocabulary: int) -> Batch:
 
 def segments() -> Batch:
     return {"pixel_values": torch.randn(2, 3, 128, 128), "labels": torch.randint(0, 2, (2, 128, 128))}
+
+
+class LstmWords(nn.Module):
+    """A language model of two recurrent layers: Zaremba and others 2014, without dropout."""
+
+    def __init__(self, configuration: SimpleNamespace) -> None:
+        super().__init__()
+        width, vocabulary = configuration.width, configuration.vocabulary
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.layers = nn.LSTM(width, width, num_layers=2, batch_first=True)
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, input_ids: torch.Tensor, labels: torch.Tensor) -> SimpleNamespace:
+        scores = self.head(self.layers(self.embedding(input_ids))[0])
+        return SimpleNamespace(loss=nn.functional.cross_entropy(scores.flatten(0, 1), labels.flatten()))
 
 
 def momentum(parameters: Any) -> torch.optim.Optimizer:
@@ -154,6 +170,12 @@ MODELS: dict[str, Make] = {
         lambda: hf.ConvNextConfig(num_labels=1000),
         AdamW,
         lambda: images(4, 64),
+    ),
+    "LSTM of 2 x 256, 16 x 64": (
+        LstmWords,
+        lambda: SimpleNamespace(width=256, vocabulary=10000),
+        AdamW,
+        lambda: words(16, 64, 10000),
     ),
     "GPT-2 of 6 x 384, 8 x 128": (
         hf.GPT2LMHeadModel,
