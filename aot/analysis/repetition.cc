@@ -28,12 +28,6 @@ bool can_repeat(const Op& op) {
   return !op.def->is_terminator && !op.def->has_side_effect && std::ranges::none_of(op.regions, reads_outside);
 }
 
-Values results_of(const Op& op) {
-  Values results;
-  for (const auto& result : op.results) results.push_back(result.get());
-  return results;
-}
-
 bool is_zero(const Shape& shape) {
   return std::ranges::all_of(shape, [](int64_t extent) { return extent == 0; });
 }

@@ -42,6 +42,12 @@ bool erase_unread(Block& block) {
   return changed;
 }
 
+Values results_of(const Op& op) {
+  Values results;
+  for (const auto& result : op.results) results.push_back(result.get());
+  return results;
+}
+
 const Value* under_reshapes(const Value* value) {
   while (value->op && value->op->is(kReshape)) value = value->op->operand(0);
   return value;

@@ -14,6 +14,8 @@ inline bool is_control_flow(const Op& op) { return op.def->root == KernelRoot::k
 void for_each_block(Block& block, const std::function<void(Block&)>& visit);
 void for_each_block(Module& module, const std::function<void(Block&)>& visit);
 
+Values results_of(const Op& op);
+
 // What an op reads: its operands, and what its regions read from outside.
 Values read_by(const Op& op);
 

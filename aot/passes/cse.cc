@@ -55,9 +55,7 @@ bool cse(Module& module, PassContext&) {
         seen.emplace(hash, op);
         continue;
       }
-      Values first;
-      for (auto& result : found->second->results) first.push_back(result.get());
-      replace_op(op, first);
+      replace_op(op, results_of(*found->second));
       changed = true;
     }
   });

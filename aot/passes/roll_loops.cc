@@ -212,11 +212,7 @@ class Roller {
   Values make_op(GraphBuilder& b, const RepeatedOp& repeated, Value* iteration, const Values& carried,
                  const std::vector<Values>& made) {
     const Op& op = *repeated.op;
-    Values results;
-    if (repeated.is_invariant) {
-      for (const auto& result : op.results) results.push_back(result.get());
-      return results;
-    }
+    if (repeated.is_invariant) return results_of(op);
     b.location = op.location;
     Values operands;
     for (int j = 0; j < std::ssize(op.operands); ++j) {
@@ -243,8 +239,7 @@ class Roller {
     ValueMap map;
     Op* copy = copy_op(op, *b.block(), map);
     for (int j = 0; j < std::ssize(operands); ++j) copy->set_operand(j, operands[j]);
-    for (const auto& result : copy->results) results.push_back(result.get());
-    return results;
+    return results_of(*copy);
   }
 
   static Value* read_window(GraphBuilder& b, Value* source, const MovingWindow& window, Value* iteration) {

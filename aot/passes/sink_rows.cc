@@ -33,6 +33,7 @@ class Making {
  private:
   void follow(const Value* value) {
     Op* op = value->op;
+    if (ops_.contains(op)) return;
     const auto is_own = [&](const Value::Use& use) { return ops_.contains(use.op) || use.op->is(kSlice); };
     const bool is_sunk = op && op->def->root == KernelRoot::kElement && op->regions.empty() && !constant_of(value) &&
                          (op->def->is_elementwise || op->def->only_moves()) && !op->def->moves_by_data &&

@@ -278,7 +278,7 @@ constexpr SimplifyRule kMoveRules[] = {
     {&kDynamicSlice, "dynamic_slice at constants == slice", dynamic_slice_constant},
     {&kDynamicUpdateSlice, "update of everything == the update", update_whole},
     {&kSelect, "select(update of false by true, update by x, y) == update of y by x", select_updated},
-    {&kAdd, "x + update of 0 == update of x by the sum", add_to_window},
+    {&kAdd, "x + update of 0 == update of x by the sum, but for the sign of a 0 outside", add_to_window},
     {&kPad, "pad by nothing == x", pad_nothing},
     {&kPad, "pad by nothing positive == slice", pad_negative},
     {&kReverse, "reverse of dimensions of extent 1 == x", reverse_nothing},
