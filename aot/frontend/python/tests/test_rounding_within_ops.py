@@ -17,7 +17,7 @@ from ingot.stablehlo import Port
 from ingot.torch.judge import verify
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.part import first_parting
-from ingot.torch.judge.truth import Truth
+from ingot.torch.judge.reference import Noise, Reference
 from ingot.torch.text.lowering import TABLE
 
 
@@ -26,14 +26,14 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT", str(TOOL))
 
 
-def test_truth_is_f64_and_what_is_moved_is_near_it() -> None:
+def test_the_reference_is_f64_and_what_is_moved_is_near_it() -> None:
     x = torch.rand(3, 50) + 1
     ports = [Port("w", is_state=True), Port("x")]
     way = Graph(make_fx(lambda w, x: [(w * x).sum(), torch.full_like(w, 0.1) + x.sum(0)])(torch.ones(50), x), ports)
     found = {}
     for seed in (None, 0):
-        truth = Truth({"w": torch.ones(50)}, {}, seed)
-        found[seed] = truth.step(way, {"x": x}, [])[0], truth.state["w"]
+        (total,), state = Reference(way, None if seed is None else Noise(seed))({"w": torch.ones(50), "x": x}, [])
+        found[seed] = total, state["w"]
     total, w = found[None]
     assert total.dtype is w.dtype is torch.float64
     assert total == x.double().sum()
@@ -97,7 +97,7 @@ def verified() -> Agreement:
     batch = torch.randn(2, 300, 16) + 3
     program = ingot.torch.Program(model, optimizer)
     program.add("train_step", step, (batch[0],))
-    return program.verify({"x": batch}, every=False)
+    return program.verify({"x": batch})
 
 
 @pytest.mark.parametrize("outputs", [5, 4096])

@@ -167,4 +167,4 @@ def test_outputs_that_are_no_losses_are_compared() -> None:
 def test_a_function_that_does_something_else_while_it_is_traced_differs() -> None:
     found = random_program(lambda y: y * 1.5 if torch.compiler.is_compiling() else y).verify(BATCHES)
     assert not found.holds
-    assert "it does something else" in str(found)
+    assert "the function gives other numbers than what was traced of it" in str(found)

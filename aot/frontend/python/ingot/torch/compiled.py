@@ -31,7 +31,7 @@ from ingot.torch.running.guard import Guard
 from ingot.torch.text.emit import SEED, STEP
 
 LOG = logging.getLogger(__name__)
-FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
+FOUND_STEPS = 1  # of a program that another process compared, which are compared again
 MOST_PROGRAMS = 8
 Step = Callable[..., Any]
 
@@ -167,7 +167,7 @@ class CompiledStep(Substituted):
         if not run.gradients.hold():
             return None
         try:
-            run.compare(self._name, tensors, tensors, **FOUND)
+            run.compare(self._name, tensors, tensors, FOUND_STEPS)
         except (DisagreementError, Undecided):
             kept.forget()
             kept.note_libraries()

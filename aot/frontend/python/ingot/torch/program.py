@@ -16,15 +16,16 @@ from torch.utils import _pytree as pytree
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
-from ingot.judge import ONE_ULP, SHAKES, Agreement
+from ingot.judge import Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.judge.bounded import Bounded, Ranges
+from ingot.torch.judge.case import Case
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
-from ingot.torch.judge.verify import Case, verify
+from ingot.torch.judge.verify import verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
 from ingot.torch.optimizers.schedules import schedules_of
@@ -47,9 +48,6 @@ Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
 
 # PyTorch rounds to bf16 also what the next op reads in f32.
 ROUNDS = ("widen_results",)
-
-# Narrow floats, as a program's text names them -> the unit in their last place: what rounding does where they are.
-UNITS = {"xbf16>": 2.0**-8, "xf16>": 2.0**-11}
 
 # What a function may return beside tensors: it is known when the function is traced, and no output.
 FIXED = (type(None), bool, int, float, complex, str)
@@ -320,22 +318,18 @@ class Program(EntryPoints):
         *,
         session: Session | None = None,
         steps: int | None = None,
-        every: bool = True,
         as_given: Mapping[str, torch.Tensor] | None = None,
-        shakes: int = SHAKES,
     ) -> Agreement:
-        """Runs an entry point's function in PyTorch, and its bundle beside it, from the state as it is.
+        """Runs an entry point's bundle from the state as it is, and each of its steps in PyTorch from the same state.
 
         `batches` has a tensor for each input, with the step as first dimension. Models, optimizers and what Python
-        holds are as before afterwards. Tells how far losses and each tensor of the state are apart, in units of three
-        times what rounding to the narrowest floats does to PyTorch, in `shakes` runs. `session` is of the program's
-        bundle, at the same state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded
-        batches.
+        holds are as before afterwards. Tells how far losses and each tensor of the state are from the same step in
+        f64, in units of three times what rounding does to PyTorch. `session` is of the program's bundle, at the same
+        state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded batches.
 
         Random ops give PyTorch what the bundle drew. Where they differ it says at which op first, and its line.
 
-        Raises Undecided where rounding alone decides: of any tensor, or, where not `every` one is asked for, of the
-        losses; and where PyTorch cannot be given what an op drew.
+        Raises Undecided where PyTorch cannot be given what an op drew.
         """
 
         def named(outputs: Any) -> dict[str, Any]:
@@ -343,7 +337,6 @@ class Program(EntryPoints):
 
         training = self._added[entry].training
         session = session or Session(compile(self, skip=ROUNDS))
-        unit = next((unit for name, unit in UNITS.items() if name in self.texts[entry]), ONE_ULP)
         steps = len(next(iter(batches.values()))) if steps is None else steps
         given = batches if as_given is None else as_given
         case = Case(
@@ -358,7 +351,7 @@ class Program(EntryPoints):
             given,
             steps,
         )
-        return verify(case, unit, every=every, shakes=shakes)
+        return verify(case)
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Writes what `save` does.

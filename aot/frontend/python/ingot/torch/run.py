@@ -217,21 +217,23 @@ class Run:
         if self.keep:
             self.keep()
 
-    def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], **how: int) -> None:
-        """Compares, by `how` many `steps` and `shakes`; raises DisagreementError, Undecided where rounding decides."""
+    def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], steps: int) -> None:
+        """Compares so many steps; raises DisagreementError, Undecided where PyTorch cannot be given what was drawn."""
         refuse_gradients(self._used_gradients)
         self._take_numbers()
         self.gradients.take()
-        how["steps"] = self.gradients.steps(self._computed.calls(self._values(), how["steps"]))
+        steps = self.gradients.steps(self._computed.calls(self._values(), steps))
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
         names = [row["name"] for row in self._program.inputs[ENTRY]]
         batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
         with self.guard.functions.seen():
-            agreement = self._program.verify(batches, ENTRY, session=session, every=False, as_given=as_given, **how)
+            agreement = self._program.verify(batches, ENTRY, session=session, as_given=as_given, steps=steps)
         if agreement.by_rounding:
             LOG.info("%s %s", name, agreement)
+            if agreement.parting:
+                warnings.warn(f"{name} {agreement}", stacklevel=6)
         if not agreement.holds:
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
 

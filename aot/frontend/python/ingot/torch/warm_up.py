@@ -10,7 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import FirstStepDiffers
-from ingot.torch.judge.verify import undone
+from ingot.torch.judge.eager import undone
 from ingot.torch.tracing.calls import Subject
 
 Slots = dict[torch.Tensor, dict[str, Any]]

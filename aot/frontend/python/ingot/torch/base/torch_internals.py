@@ -151,6 +151,17 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
         changed()
 
 
+@contextmanager
+def without_mkldnn() -> Iterator[None]:
+    """PyTorch computes by its own kernels, not by oneDNN's."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
+
+
 def running_modes() -> bool:
     """Whether a mode sees the ops of PyTorch's that are called, or functions are transformed."""
     return bool(torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or is_transformed())

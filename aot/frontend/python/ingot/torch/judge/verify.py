@@ -1,286 +1,189 @@
-"""A function in PyTorch beside its entry point in a bundle: the same batches, results and state."""
+"""A program beside PyTorch: the same batches, results and state.
+
+Each of some steps of the program is compared by itself, from the state that it started from:
+
+1. *Traced right?* PyTorch's step in f64 beside the traced graph in f64. Rounding plays no part: they are equal to ten
+   digits, or the graph is not the function.
+2. *Compiled right?* The program's step beside the graph in f64. It may be as far from there as PyTorch's own step is,
+   or as rounding takes the graph. What is further in one step alone is chance, as a sign or a maximum that rounding
+   decides; what is further in others too is a difference, of an op that is named, or of the compiled code.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils import _pytree as pytree
 
-from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
-from ingot.session import Session
-from ingot.torch.judge.observe import Drawn, Draws, FoundDraws, Graph, Observer
-from ingot.torch.judge.part import first_parting
-from ingot.torch.judge.truth import OFF, Truth
-from ingot.torch.python_state.restore import putting_back
-from ingot.torch.python_state.snapshot import Snapshot
-from ingot.torch.text.emit import HELD
-from ingot.torch.tracing.calls import Subject
-from ingot.torch.tracing.settings import in_mode
-from ingot.torch.tracing.state import State, stored
-from ingot.torch.tracing.unkept import known
+from ingot.judge import TOLERANCE_FACTOR, Agreement
+from ingot.torch.judge.case import Case, Step, Tensors, run_session
+from ingot.torch.judge.distance import allowance, distance
+from ingot.torch.judge.eager import NUMBER, Eager, output_key, run_pytorch
+from ingot.torch.judge.observe import Observer
+from ingot.torch.judge.part import FLOOR, first_parting
+from ingot.torch.judge.reference import Noise, Reference
+from ingot.torch.tracing.state import stored
 
-Tensors = Mapping[str, torch.Tensor]
-Shake = Callable[[torch.Tensor], torch.Tensor]
+Ratios = dict[str, float]
 
 MOST_OUTPUTS = 4096  # of a bundle
-WIDE_RUNS = 2  # in f64, of which what ops read and make is moved
-SPARSE_AND_DENSE = "add(sparse, dense) is not supported"  # as PyTorch says
-NOWHERE = "each op by itself does what PyTorch's does"
-OTHERS = f"{NOWHERE}, and its function is further from them in f64 than rounding takes it: it does something else"
+SEEDS = 2
+OFF = FLOOR / TOLERANCE_FACTOR  # units by which results of single ops may always be off (`part.py`)
+# How a graph is moved, the next where a program is further from exact than rounding took what was before.
+NOISES = [
+    [Noise(seed) for seed in range(SEEDS)],
+    [Noise(seed, OFF, is_measured=True) for seed in range(SEEDS, 2 * SEEDS)],
+]
+WIDE_NOISES = [Noise(seed, dtype=torch.float64) for seed in range(SEEDS)]
+WIDE_SHARE = 2.0**-16  # of PyTorch's distance from exact in f32, that its own run in f64 may have
+OTHERS = "in f64, where rounding plays no part, the function gives other numbers than what was traced of it"
+CODE = "each op by itself does what PyTorch's does, the compiled code does not"
+FURTHER = "each op by itself does what PyTorch's does; together they are further from f64 than PyTorch is"
 
 
-@dataclass(frozen=True)
-class Case:
-    """An entry point's function, and a session of its bundle that starts from the state as it is.
+class StepJudge:
+    """One step of a program, and PyTorch's from the same state."""
 
-    `draws` says what its random ops draw, `state` gives the state as it is, `named` the leaves of what the
-    function returns. `batches` has a tensor for each input with the step as first dimension; PyTorch reads `given`.
-    """
+    def __init__(self, case: Case, step: Step, eager: Eager) -> None:
+        self.step, self._eager = step, eager
+        defaults = {n.name: torch.tensor(n.default, dtype=torch.float64) for n in case.subject.changeable}
+        self._given = {**defaults, **step.state, **step.inputs}
+        outputs = {output_key(name, value): torch.as_tensor(value).detach() for name, value in step.outputs.items()}
+        self._keys = [*outputs]
+        self._mine = {name: ({**step.after, **outputs})[name] for name in eager.own}
+        self._samples: list[Tensors] = [eager.own]
 
-    session: Session
-    entry: str
-    subject: Subject
-    draws: Draws | FoundDraws
-    training: bool
-    state: Callable[[], State]
-    named: Callable[[Any], dict[str, Any]]
-    batches: Tensors
-    given: Tensors
-    steps: int
+    @functools.cached_property
+    def exact(self) -> Tensors:
+        """Results and state in f64: of the graph, where it is known."""
+        return self._eager.wide if self.step.way is None else self._moved(None)
 
+    def traced_wrong(self) -> Ratios:
+        """What PyTorch in f64 gives otherwise than the traced graph in f64, in units of what is allowed."""
+        if self.step.way is None:
+            return {}
+        own = {name: WIDE_SHARE * far for name, far in self._distances(self._eager.own).items()}
+        ratios = self._further(self._eager.wide, own, torch.float64)
+        if ratios:
+            noise = self._noise(self._moved(noise) for noise in WIDE_NOISES)
+            ratios = self._further(self._eager.wide, noise, torch.float64)
+        if ratios and self._eager.narrow:
+            noise = self._noise([self._eager.own, *map(self._moved, NOISES[0])])
+            ratios = self._further(self._eager.wide, noise, None)
+        return ratios
 
-@dataclass
-class Step:
-    """What a step of the session started from, what it drew, its outputs, and the way that it went."""
+    def further(self) -> Ratios:
+        """What of the program is further from exact than rounding takes it, in units of what is allowed."""
+        ratios = self.ratios()
+        for noises in NOISES if self.step.way else ():
+            if all(ratio <= 1 for ratio in ratios.values()):
+                break
+            self._samples += map(self._moved, noises)
+            ratios = self.ratios()
+        return {name: ratio for name, ratio in ratios.items() if ratio > 1}
 
-    state: Tensors
-    inputs: Tensors
-    draws: list[list[torch.Tensor]]  # for each random op, tensors among which is what it drew
-    outputs: dict[str, Any]
-    way: Graph | None  # where it was found, and not traced, none is known
+    def ratios(self, values: Tensors | None = None) -> Ratios:
+        """How far values, the program's, are from exact, in units of what is allowed."""
+        noise = self._noise(self._samples)
+        far = self._distances(self._mine if values is None else values)
+        return {name: x / self._allowed(name, noise, None) for name, x in far.items()}
 
+    def parting(self, made: Mapping[torch.fx.Node, Any]) -> str:
+        """The first op whose result is not PyTorch's of the same operands."""
+        way = self.step.way
+        assert way is not None
+        return first_parting(way, [self._given.get(port.name) for port in way.takes], made)
 
-def verify(case: Case, unit: float, *, every: bool, shakes: int = SHAKES) -> Agreement:
-    """Judges a session's steps by PyTorch's own, and by `shakes` with each f32 value moved by about `unit` of it.
-
-    Where they differ and no op does, they are judged by the same steps in f64, from which both may be as far; and what
-    is further is named where rounding within ops takes it there: PyTorch sums up in f64 within some, and what is zero
-    but for rounding, as the gradient of a bias before a normalisation, is nearer to zero.
-
-    Nothing but the session is changed. Raises Undecided where rounding alone decides, or random numbers do.
-    """
-    steps = _run_session(case)
-    mine = _run_of([step.outputs for step in steps], _state_of(case.session))
-    put_back = undoing(case.subject)  # Python is walked through once, however often the function runs
-
-    def run(seed: int | None) -> Run:
-        mode = in_mode(case.subject.state, case.training)
-        with left_by(put_back), mode, sdpa_kernel(SDPBackend.MATH), torch.random.fork_rng(devices=[]):
-            outputs = _run_eager(case, steps, shaken(seed, unit))
-            last = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
-        return _run_of([{name: row[name] for name in steps[0].outputs} for row in outputs], last)
-
-    eager = run(None)
-    mine = mine[0], {**eager[1], **mine[1]}  # also of what the program does not read
-    runs = [run(seed) for seed in range(shakes)]
-    agreement = judge(eager, runs, mine, _distance, every=every)
-    if agreement.holds:
-        return agreement
-    if parting := _parting(case, steps):
-        return dataclasses.replace(agreement, parting=parting)
-    if any(step.way is None for step in steps):
-        return agreement
-    return _judged_by_truth(case, steps, [eager, *runs], mine, every)
-
-
-def _judged_by_truth(case: Case, steps: Sequence[Step], runs: list[Run], mine: Run, every: bool) -> Agreement:
-    """Judges by the same steps in f64; tensors that rounding within ops takes away from there are named.
-
-    PyTorch's own steps, the first of the runs, show that these are the function's: rounding takes them no further.
-    """
-    truth = _run_truth(case, steps)
-    rounded = [_run_truth(case, steps, seed) for seed in range(WIDE_RUNS)]
-    if not (theirs := judge(truth, rounded, runs[0], _distance, every=every)).holds:
-        return dataclasses.replace(theirs, parting=OTHERS)
-    agreement = judge(truth, runs, mine, _distance, every=every)
-    if agreement.holds:
-        return agreement
-    further = [name for name, ratio in agreement.tensors.items() if ratio > 1]
-    wide = judge(truth, [*runs, *rounded], mine, _distance, every=every)
-    if not wide.holds:
-        rounded = [_run_truth(case, steps, seed, OFF) for seed in range(WIDE_RUNS)]
-        wide = judge(truth, [*runs, *rounded], mine, _distance, every=every)
-    if not wide.holds:
-        return dataclasses.replace(wide, parting=NOWHERE)
-    return dataclasses.replace(wide, by_rounding=tuple(dict.fromkeys([*further, *wide.by_rounding])))
-
-
-def _run_truth(case: Case, steps: Sequence[Step], seed: int | None = None, units: float = 1) -> Run:
-    defaults = {number.name: number.default for number in case.subject.changeable}
-    truth = Truth(case.state().tensors, defaults, seed, units)
-    outputs = []
-    for step in steps:
-        assert step.way is not None
-        outputs.append(dict(zip(step.outputs, truth.step(step.way, step.inputs, step.draws), strict=True)))
-    return _run_of(outputs, {name: stored(tensor) for name, tensor in truth.within_range().items()})
-
-
-def _run_of(outputs: Sequence[Mapping[str, Any]], state: Tensors) -> Run:
-    """Numbers of all steps; the last state, and the last step's other results beside it."""
-    numbers = [float(value) for row in outputs for value in row.values() if torch.as_tensor(value).dim() == 0]
-    last = {name: torch.as_tensor(value).detach() for name, value in outputs[-1].items()}
-    return numbers, {**state, **{f"the output {n}": stored(value) for n, value in last.items() if value.dim()}}
-
-
-def _run_session(case: Case) -> list[Step]:
-    steps: list[Step] = []
-    for i in range(case.steps):
-        inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
-        state = _state_of(case.session)
-        way, drawn = case.draws(state, inputs)
-        outputs = case.session.entries[case.entry](**inputs)
-        if not outputs.pop(HELD, True):
-            break
-        steps.append(Step(state, inputs, drawn, outputs, way))
-    if not steps:
-        raise Undecided("its first step asks for values that are not as they were when it was traced")
-    return steps
-
-
-def _state_of(session: Session) -> Tensors:
-    return {name: session.state.torch(name).clone() for name in session.state}
-
-
-def shaken(seed: int | None, unit: float) -> Shake:
-    """What moves f32 values at random; others, and all where there is no seed, it leaves as they are."""
-    random = torch.Generator().manual_seed(seed or 0)
-
-    def moved(tensor: torch.Tensor) -> torch.Tensor:
-        if seed is None or tensor.dtype != torch.float32:
-            return tensor
-        return tensor * (1 + unit * torch.randn(tensor.shape, generator=random))
-
-    return moved
-
-
-def _run_eager(case: Case, steps: Sequence[Step], moved: Shake) -> list[dict[str, Any]]:
-    """What the function returns at each step, given what the session drew."""
-    subject = case.subject
-    leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
-    positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
-    examples = [leaves[i] for i in positions]
-    numbers = {number.name: number for number in subject.changeable if number.name in case.given}
-    inputs = [rows for name, rows in case.given.items() if name not in numbers]
-    results = []
-    for i, step in enumerate(steps):
-        with torch.no_grad():
-            for name, tensor in subject.state.tensors.items():
-                if not name.endswith(".step"):
-                    tensor.copy_(moved(tensor))
-        for name, number in numbers.items():
-            number.set(case.given[name][i].item())
-        for position, example, rows in zip(positions, examples, inputs, strict=True):
-            leaves[position] = moved(rows[i]).requires_grad_(example.requires_grad)
-        with Drawn(step.draws) if step.draws else nullcontext(), refused_by_pytorch():
-            returned = subject.function(*pytree.tree_unflatten(leaves, spec))
-        results.append({name: _kept(leaf) for name, leaf in case.named(returned).items()})
-    return results
-
-
-@contextmanager
-def refused_by_pytorch() -> Iterator[None]:
-    """Raises Undecided where PyTorch's step does not take slots that are dense in a program."""
-    try:
-        yield
-    except RuntimeError as error:
-        if SPARSE_AND_DENSE not in str(error):
-            raise
-        raise Undecided("PyTorch adds no dense momentum to a sparse gradient") from error
-
-
-def _kept(leaf: Any) -> Any:
-    return stored(leaf.detach()).clone() if isinstance(leaf, torch.Tensor) else leaf
-
-
-def _parting(case: Case, steps: Sequence[Step]) -> str:
-    """Where a step's ops part from PyTorch's first."""
-    observers: dict[int, list[Observer]] = {}
-    defaults = {number.name: torch.tensor(number.default, dtype=torch.float64) for number in case.subject.changeable}
-    for step in steps:
-        if step.way is None:
-            continue
-        given = {**defaults, **step.state, **step.inputs}
-        if id(step.way) not in observers:
-            observers[id(step.way)] = _observers(step.way)
+    def observed(self, observers: Sequence[Observer]) -> dict[torch.fx.Node, Any]:
+        """What each op makes in bundles that give all of them."""
         made: dict[torch.fx.Node, Any] = {}
-        for observe in observers[id(step.way)]:
-            made |= observe(step.state, step.inputs, made)
-        found = first_parting(step.way, [given.get(port.name) for port in step.way.takes], made)
-        if found:
-            return found
-    return ""
+        for observe in observers:
+            made |= observe(self.step.state, self.step.inputs, made)
+        return made
+
+    def results(self, made: Mapping[torch.fx.Node, Any]) -> Tensors:
+        """The results and the state among observed values."""
+        way = self.step.way
+        assert way is not None
+        names = [port.name for port in way.takes if port.is_state]
+        nodes = dict(zip(self._keys, way.outputs(len(names)), strict=True))
+        nodes |= zip(names, way.states(len(names)), strict=True)
+        return {name: stored(torch.as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
+
+    def _moved(self, noise: Noise | None) -> Tensors:
+        assert self.step.way is not None
+        results, state = Reference(self.step.way, noise)(self._given, self.step.draws)
+        made = dict(zip(self._keys, results, strict=True)) | state
+        return {name: stored(torch.as_tensor(made[name])) for name in self._mine}
+
+    def _distances(self, values: Tensors) -> Ratios:
+        own = self._eager.own
+        return {name: distance(values[name], exact, own[name]) for name, exact in self.exact.items()}
+
+    def _noise(self, samples: Iterable[Tensors]) -> Ratios:
+        found = [self._distances(sample) for sample in samples]
+        return {name: max(far[name] for far in found) for name in self.exact}
+
+    def _further(self, values: Tensors, noise: Ratios, dtype: torch.dtype | None) -> Ratios:
+        ratios = {name: far / self._allowed(name, noise, dtype) for name, far in self._distances(values).items()}
+        return {name: ratio for name, ratio in ratios.items() if ratio > 1}
+
+    def _allowed(self, name: str, noise: Ratios, dtype: torch.dtype | None) -> float:
+        return allowance(self.exact[name], dtype or self._mine[name].dtype, [noise[name]])
 
 
-def _observers(way: Graph) -> list[Observer]:
+def verify(case: Case) -> Agreement:
+    """Judges a session's steps by PyTorch's own from the same states, in f64.
+
+    Nothing but the session is changed. Raises Undecided where PyTorch cannot be given what an op drew.
+    """
+    steps = run_session(case)
+    judges = [StepJudge(case, *pair) for pair in zip(steps, run_pytorch(case, steps), strict=False)]
+    for judge in judges:
+        if wrong := judge.traced_wrong():
+            return _agreement(wrong, OTHERS)
+    further = {judge: found for judge in judges if (found := judge.further())}
+    ratios = _joined([judge.ratios() for judge in judges])
+    if not further or any(judge.step.way is None for judge in further):
+        return _agreement(ratios)
+    return _explained(ratios, further, is_chance=len(further) == 1 < len(judges))
+
+
+def _explained(ratios: Ratios, further: Mapping[StepJudge, Ratios], is_chance: bool) -> Agreement:
+    """Whether an op, or the compiled code, is why a program is further from exact than rounding takes it."""
+    observers: dict[int, list[Observer]] = {}
+    is_of_code = not is_chance
+    for judge in further:
+        way = judge.step.way
+        assert way is not None
+        made = judge.observed(observers.setdefault(id(way), _observers(way)))
+        if parting := judge.parting(made):
+            return _agreement(ratios, parting)
+        is_of_code &= all(ratio <= 1 for ratio in judge.ratios(judge.results(made)).values())
+    if is_of_code:
+        return _agreement(ratios, CODE)
+    named = tuple(dict.fromkeys(name for found in further.values() for name in found))
+    doubt = "" if is_chance else FURTHER
+    return _agreement({name: ratio for name, ratio in ratios.items() if name not in named}, doubt, named)
+
+
+def _agreement(ratios: Ratios, why: str = "", by_rounding: tuple[str, ...] = ()) -> Agreement:
+    """Numbers that are returned are told as losses, other outputs among the tensors."""
+    worst_first = dict(sorted(ratios.items(), key=lambda item: -item[1]))
+    losses = max((ratio for name, ratio in worst_first.items() if name.startswith(NUMBER)), default=0.0)
+    tensors = {name: ratio for name, ratio in worst_first.items() if not name.startswith(NUMBER)}
+    return Agreement(losses, tensors, why, by_rounding)
+
+
+def _joined(ratios: Sequence[Ratios]) -> Ratios:
+    """The largest ratio of each tensor."""
+    return {name: max(found[name] for found in ratios) for name in ratios[0]}
+
+
+def _observers(way: Any) -> list[Observer]:
     """What observes every op, as many together as a bundle has outputs, from what those before observed."""
     ops = way.ops
     starts = range(0, len(ops), MOST_OUTPUTS)
     return [Observer(way, ops[i : i + MOST_OUTPUTS], dict.fromkeys(ops[:i])) for i in starts]
-
-
-@contextmanager
-def undone(subject: Subject) -> Iterator[None]:
-    """Tensors, gradients and what Python holds are as before afterwards."""
-    with left_by(undoing(subject)):
-        yield
-
-
-@contextmanager
-def left_by(put_back: Callable[[], None]) -> Iterator[None]:
-    """Calls what puts back, whatever comes of what is within."""
-    try:
-        yield
-    finally:
-        put_back()
-
-
-def undoing(subject: Subject) -> Callable[[], None]:
-    """What puts back tensors, gradients and what Python holds as they are now, as often as it is called."""
-    tensors = list(subject.state.tensors.values())
-    before = [(t.data, t.detach().clone(), t.grad, _cloned(known(t.grad))) for t in tensors]
-    trained = [tensor.requires_grad for tensor in tensors]
-    put_back_objects = putting_back(Snapshot(subject.roots(), {}))
-
-    def put_back() -> None:
-        put_back_objects()
-        for tensor, flag in zip(tensors, trained, strict=True):
-            tensor.requires_grad_(flag)
-        with torch.no_grad():
-            for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
-                tensor.data = data
-                tensor.copy_(value)
-                tensor.grad = grad
-                if gradient is not None:
-                    grad.copy_(gradient)
-
-    return put_back
-
-
-def _cloned(tensor: torch.Tensor | None) -> torch.Tensor | None:
-    return None if tensor is None else tensor.clone()
-
-
-def _distance(a: torch.Tensor, reference: torch.Tensor) -> float:
-    """Relative L2 distance; absolute where the reference is zero, and infinite where it has another shape."""
-    if a.shape != reference.shape:
-        return math.inf
-    a, reference = a.double(), reference.double()
-    norm = reference.norm().item()
-    return float((a - reference).norm()) / (norm if norm > 0 else 1)

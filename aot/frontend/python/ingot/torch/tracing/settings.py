@@ -16,7 +16,7 @@ from torch.fx import traceback as fx_traceback
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ingot.torch.base.streams import counted_streams
-from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.base.torch_internals import has_hooks, without_mkldnn
 from ingot.torch.numbers.checks import passing_checks
 from ingot.torch.tracing.state import Optimizers, State
 from ingot.torch.tracing.substitutes import substitutes
@@ -46,8 +46,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
         undo.enter_context(said_to_compile(state.optimizers))
         undo.enter_context(counted_streams())
-        undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
-        torch._C._set_mkldnn_enabled(False)
+        undo.enter_context(without_mkldnn())
         undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         undo.enter_context(in_mode(state, training))

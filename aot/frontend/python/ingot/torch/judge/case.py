@@ -1,0 +1,72 @@
+"""What is judged: an entry point's function, and steps of a session of its bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ingot.judge import Undecided
+from ingot.session import Session
+from ingot.torch.judge.observe import Draws, FoundDraws, Graph
+from ingot.torch.text.emit import HELD
+from ingot.torch.tracing.calls import Subject
+from ingot.torch.tracing.state import State, stored
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An entry point's function, and a session of its bundle that starts from the state as it is.
+
+    `draws` says what its random ops draw, `state` gives the state as it is, `named` the leaves of what the
+    function returns. `batches` has a tensor for each input with the step as first dimension; PyTorch reads `given`.
+    """
+
+    session: Session
+    entry: str
+    subject: Subject
+    draws: Draws | FoundDraws
+    training: bool
+    state: Callable[[], State]
+    named: Callable[[Any], dict[str, Any]]
+    batches: Tensors
+    given: Tensors
+    steps: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the session: the state before and after it, its inputs and outputs, what it drew, and its way."""
+
+    state: Tensors
+    inputs: Tensors
+    draws: list[list[torch.Tensor]]  # for each random op, tensors among which is what it drew
+    outputs: dict[str, Any]
+    after: Tensors
+    way: Graph | None  # where it was found, and not traced, none is known
+
+
+def run_session(case: Case) -> list[Step]:
+    """The session's steps, until one asks for values that are not as they were when it was traced."""
+    steps: list[Step] = []
+    before = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
+    for i in range(case.steps):
+        inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
+        state = before | _state_of(case.session)
+        way, drawn = case.draws(state, inputs)
+        outputs = case.session.entries[case.entry](**inputs)
+        if not outputs.pop(HELD, True):
+            break
+        after = state | _state_of(case.session)
+        steps.append(Step(state, inputs, drawn, outputs, after, way))
+    if not steps:
+        raise Undecided("its first step asks for values that are not as they were when it was traced")
+    return steps
+
+
+def _state_of(session: Session) -> dict[str, torch.Tensor]:
+    return {name: session.state.torch(name).clone() for name in session.state}

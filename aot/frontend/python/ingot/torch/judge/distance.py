@@ -1,0 +1,41 @@
+"""How far a value is from another, and how far rounding may take it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from ingot.judge import TOLERANCE_FACTOR
+
+# What rounding once to a type may do, twice over for results that two programs round.
+FLOORS = {torch.bfloat16: 2.0**-6, torch.float16: 2.0**-9, torch.float64: 2.0**-38}
+FLOOR = 2.0**-22
+LEAST = float(torch.finfo(torch.float32).tiny)  # less than that may be kept or be 0
+
+
+def distance(value: torch.Tensor, exact: torch.Tensor, own: torch.Tensor) -> float:
+    """The distance of a value from the exact one, as the root of the sum of squares; infinite for another shape.
+
+    Where PyTorch's `own` value is no finite number, and the exact one is none or overflows, a program's may be none.
+    """
+    if value.shape != exact.shape:
+        return math.inf
+    value, exact, own = value.double(), exact.double(), own.double().expand_as(exact)
+    lost = ~exact.isfinite() & ~own.isfinite()
+    if bool((lost & value.isfinite()).any()):
+        return math.inf
+    compared = exact.isfinite() & (own.isfinite() | value.isfinite())
+    return _finite(float((value - exact)[compared].norm()))
+
+
+def allowance(exact: torch.Tensor, dtype: torch.dtype, noise: Sequence[float]) -> float:
+    """How far a program's value may be from the exact one, where rounding takes others as far as `noise`."""
+    size = _finite(float(torch.nan_to_num(exact.double(), 0.0, 0.0, 0.0).norm()))
+    floor = FLOORS.get(dtype, FLOOR) * size + LEAST * math.sqrt(exact.numel())
+    return TOLERANCE_FACTOR * max((x for x in noise if math.isfinite(x)), default=0.0) + floor
+
+
+def _finite(number: float) -> float:
+    return number if math.isfinite(number) else math.inf

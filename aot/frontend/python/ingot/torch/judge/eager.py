@@ -1,0 +1,141 @@
+"""The function in PyTorch: its own steps, and beside them the same in f64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree as pytree
+
+from ingot.judge import Undecided
+from ingot.torch.base.torch_internals import without_mkldnn
+from ingot.torch.judge.case import Case, Step, Tensors
+from ingot.torch.judge.observe import Drawn
+from ingot.torch.judge.wide import Wide
+from ingot.torch.python_state.restore import putting_back
+from ingot.torch.python_state.snapshot import Snapshot
+from ingot.torch.tracing.calls import Subject
+from ingot.torch.tracing.settings import in_mode
+from ingot.torch.tracing.state import State, stored
+from ingot.torch.tracing.unkept import known
+
+NUMBER = "the number"  # begins what outputs of one element are called
+SPARSE_AND_DENSE = "add(sparse, dense) is not supported"  # as PyTorch says
+
+
+@dataclass(frozen=True)
+class Eager:
+    """What PyTorch's step returns and leaves in the state, from the state that a program's step started from."""
+
+    own: Tensors
+    wide: Tensors  # in f64, but for what `narrow` ops made
+    narrow: Sequence[str]
+
+
+def run_pytorch(case: Case, steps: Sequence[Step]) -> list[Eager]:
+    """PyTorch's steps, each from the state before a program's and given what that drew; all is as before afterwards.
+
+    A later step may raise what a training would not have come to: it ends the comparison. Raises what the first does.
+    """
+    made: list[Eager] = []
+    with _as_traced(case):
+        for i, step in enumerate(steps):
+            try:
+                made.append(_run(case, i, step))
+            except Undecided:
+                raise
+            except Exception:
+                if not made:
+                    raise
+                break
+    return made
+
+
+@contextmanager
+def _as_traced(case: Case) -> Iterator[None]:
+    """PyTorch is set as a function was traced; its generator and all that the function changes are put back."""
+    plain_ops = sdpa_kernel(SDPBackend.MATH), without_mkldnn()  # in f64 too: others are of f32 alone
+    in_its_mode = in_mode(case.subject.state, case.training)
+    with undone(case.subject), in_its_mode, plain_ops[0], plain_ops[1], torch.random.fork_rng(devices=[]):
+        yield
+
+
+def _run(case: Case, i: int, step: Step) -> Eager:
+    subject, wide = case.subject, Wide()
+    _put_state(case.state(), step.state)
+    leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
+    numbers = {number.name: number for number in subject.changeable if number.name in case.given}
+    for name, number in numbers.items():
+        number.set(case.given[name][i].item())
+    inputs = iter([rows[i] for name, rows in case.given.items() if name not in numbers])
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor):
+            leaves[position] = next(inputs).clone().requires_grad_(leaf.requires_grad)
+    with Drawn(step.draws) if step.draws else nullcontext(), _sparse_slots(), wide:
+        returned = subject.function(*pytree.tree_unflatten(leaves, spec))
+    returned = {name: torch.as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
+    made = {output_key(name, returned[name]): returned[name] for name in step.outputs} | case.state().tensors
+    own = {name: stored(tensor.detach()).clone() for name, tensor in made.items()}
+    return Eager(own, {name: stored(wide.of(tensor.detach())).clone() for name, tensor in made.items()}, wide.narrow)
+
+
+def output_key(name: str, value: Any) -> str:
+    """What an output is called among tensors of the state."""
+    return f"{NUMBER if torch.as_tensor(value).dim() == 0 else 'the output'} {name}"
+
+
+def _put_state(state: State, values: Tensors) -> None:
+    with torch.no_grad():
+        for name, tensor in state.tensors.items():
+            stored(tensor.detach()).copy_(values[name])
+
+
+@contextmanager
+def _sparse_slots() -> Iterator[None]:
+    """Raises Undecided where PyTorch's step does not take slots that are dense in a program."""
+    try:
+        yield
+    except RuntimeError as error:
+        if SPARSE_AND_DENSE not in str(error):
+            raise
+        raise Undecided("PyTorch adds no dense momentum to a sparse gradient") from error
+
+
+@contextmanager
+def undone(subject: Subject) -> Iterator[None]:
+    """Tensors, gradients and what Python holds are as before afterwards."""
+    put_back = _undoing(subject)
+    try:
+        yield
+    finally:
+        put_back()
+
+
+def _undoing(subject: Subject) -> Callable[[], None]:
+    """A function that puts back tensors, gradients and what Python holds as they are now."""
+    tensors = list(subject.state.tensors.values())
+    before = [(t.data, t.detach().clone(), t.grad, _cloned(known(t.grad))) for t in tensors]
+    trained = [tensor.requires_grad for tensor in tensors]
+    put_back_objects = putting_back(Snapshot(subject.roots(), {}))
+
+    def put_back() -> None:
+        put_back_objects()
+        for tensor, flag in zip(tensors, trained, strict=True):
+            tensor.requires_grad_(flag)
+        with torch.no_grad():
+            for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
+                tensor.data = data
+                tensor.copy_(value)
+                tensor.grad = grad
+                if gradient is not None:
+                    grad.copy_(gradient)
+
+    return put_back
+
+
+def _cloned(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    return None if tensor is None else tensor.clone()

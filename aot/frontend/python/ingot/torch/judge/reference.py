@@ -1,0 +1,163 @@
+"""What a program computes in f64: its graph of ATen ops, run by PyTorch with wide floats in the place of all others.
+
+And how far from it rounding may take a program: as far as it takes the same graph where each op's operands and results
+are moved by a unit of their own types, and by what PyTorch itself rounds within that op.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ingot.torch.judge.observe import NUMBERS, Graph
+from ingot.torch.judge.part import terms_of
+from ingot.torch.judge.rounded import is_view, moved
+from ingot.torch.judge.wide import BITS, run_wide, widened
+
+# Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
+VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
+
+Tensors = Mapping[str, torch.Tensor]
+Values = dict[torch.fx.Node, Any]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Rounding at random: of what ops read, by a unit in the last place, and of what they make, by `units`.
+
+    Units are those of each value's own type, or of `dtype`. With `is_measured` results are also moved by as much as
+    PyTorch is off within the op, which for an op that cancels, as log_softmax does, is more than a unit of its result.
+    """
+
+    seed: int
+    units: float = 1
+    dtype: torch.dtype | None = None
+    is_measured: bool = False
+
+
+class Reference:
+    """One way of a program, in f64."""
+
+    def __init__(self, way: Graph, noise: Noise | None = None) -> None:
+        self._way, self._noise = way, noise
+        self._random = torch.Generator().manual_seed(noise.seed if noise else 0)
+        self._within: dict[torch.fx.Node, Any] = {}  # how far PyTorch is off within ops
+
+    def __call__(
+        self, given: Tensors, draws: Sequence[Sequence[torch.Tensor]]
+    ) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+        """What the graph returns, and the state afterwards, for the values of its placeholders by name."""
+        values = _drawn(self._way, draws)
+        graph = self._way.module.graph
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            for node, port in zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True):
+                values[node] = _laid_out(widened(torch.as_tensor(given[port.name])), node)
+            for node in graph.nodes:
+                if node not in values and node.op != "output":
+                    values[node] = self._value(node, values)
+        names = [port.name for port in self._way.takes if port.is_state]
+        state = zip(names, self._way.states(len(names)), strict=True)
+        results = [values[node] for node in self._way.outputs(len(names))]
+        return results, {name: values[node] for name, node in state}
+
+    def _value(self, node: torch.fx.Node, values: Values) -> Any:
+        if node.op == "get_attr":
+            return widened(getattr(self._way.module, str(node.target)).detach())
+        known = node.meta.get("val")
+        if node.target is BITS:
+            return widened(node.target(*torch.fx.map_arg(node.args, functools.partial(_as_traced, values))))
+        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), functools.partial(self._operand, node, values))
+        made = run_wide(torch.reshape if node.target in VIEWS else node.target, args, kwargs, known)
+        is_rounded = isinstance(made, torch.Tensor) and made.is_floating_point()
+        if self._noise is None or not is_rounded or is_view(node.target):
+            return made
+        off = moved(made, self._random, units=self._noise.units, dtype=self._noise.dtype or known.dtype)
+        if self._noise.is_measured:
+            off = off + self._off_within(node, values) * self._normal(made)
+        is_whole = made == made.round()  # what every type has exactly
+        return torch.where(is_whole, made, off)
+
+    def _operand(self, node: torch.fx.Node, values: Values, read: torch.fx.Node) -> Any:
+        value, known = values[read], read.meta.get("val")
+        is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+        if self._noise is None or not is_float or is_view(node.target):
+            return value
+        return moved(value, self._random, terms_of(node, values, known), dtype=self._noise.dtype or known.dtype)
+
+    def _normal(self, like: torch.Tensor) -> torch.Tensor:
+        return torch.randn(like.shape, generator=self._random, dtype=like.dtype)
+
+    def _off_within(self, node: torch.fx.Node, values: Values) -> float:
+        """How far PyTorch's op in its own types is from exact, of one result: the root of the mean square."""
+        if node.target is operator.getitem:
+            source, place = node.args
+            return float(self._measured(source, values)[place])
+        return float(self._measured(node, values)[0])
+
+    def _measured(self, node: torch.fx.Node, values: Values) -> list[float]:
+        if node not in self._within:
+            self._within[node] = _rounding_within(node, values)
+        return list(self._within[node])
+
+
+def _rounding_within(node: torch.fx.Node, values: Values) -> list[float]:
+    """How far each result of an op is from exact in its own types; 0 where the op does not run by itself."""
+    try:
+        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), functools.partial(_as_traced, values))
+        exact_args, exact_kwargs = pytree.tree_map_only(torch.Tensor, widened, (args, kwargs))
+        own = node.target(*args, **kwargs)
+        exact = run_wide(node.target, exact_args, exact_kwargs, own)
+    except (RuntimeError, TypeError, ValueError):
+        return [0.0] * 16
+    pairs = zip(pytree.tree_leaves(own), pytree.tree_leaves(exact), strict=True)
+    return [_root_mean_square(mine, other) for mine, other in pairs]
+
+
+def _root_mean_square(mine: Any, exact: Any) -> float:
+    is_compared = isinstance(mine, torch.Tensor) and mine.is_floating_point() and mine.shape == exact.shape
+    if not is_compared or not mine.numel():
+        return 0.0
+    difference = torch.nan_to_num(mine.double() - exact.double(), 0.0, 0.0, 0.0)
+    return float(difference.norm() / mine.numel() ** 0.5)
+
+
+def _drawn(way: Graph, draws: Sequence[Sequence[torch.Tensor]]) -> Values:
+    """What random ops drew in the program, and what it made of that alone: PyTorch is given the same numbers."""
+    values: Values = {}
+    for nodes, drawn in zip(way.draws(), draws, strict=True):
+        observed = [node for node in nodes if isinstance(node.meta.get("val"), (torch.Tensor, *NUMBERS))]
+        for node, value in zip(observed, drawn, strict=True):
+            if _draws(node) or _is_exact(node) or all(read in values for read in node.all_input_nodes):
+                values[node] = pytree.tree_map_only(torch.Tensor, widened, value)
+    return values
+
+
+def _is_exact(node: torch.fx.Node) -> bool:
+    """Whether a node gives no floats, but a choice."""
+    known = node.meta["val"]
+    return isinstance(known, torch.Tensor) and not known.is_floating_point()
+
+
+def _draws(node: torch.fx.Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def _as_traced(values: Values, read: torch.fx.Node) -> Any:
+    """A value in the type that the program has it in."""
+    known = read.meta.get("val")
+    if isinstance(known, torch.Tensor) and isinstance(values[read], torch.Tensor):
+        return values[read].to(known.dtype)
+    return values[read]
+
+
+def _laid_out(value: torch.Tensor, node: torch.fx.Node) -> torch.Tensor:
+    """A value in the layout that it was traced with, of complex numbers where it has such there."""
+    known = node.meta["val"]
+    value = torch.view_as_complex(value) if known.is_complex() and not value.is_complex() else value
+    return torch.empty_strided(known.shape, known.stride(), dtype=value.dtype).copy_(value)

@@ -1,0 +1,1 @@
+"""Ordinary programs, as people write them: what the comparison with PyTorch must never refuse."""
