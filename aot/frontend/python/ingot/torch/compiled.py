@@ -94,22 +94,38 @@ class CompiledStep(Substituted):
                     self._has_begun = True  # from what it changed on, calls may be alike
                     warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
                     return self._by_position(*unpadded)
+            if shapes_of(given) in run.differing:
+                return self._by_position(*unpadded)
             try:
                 return self._ran(run, args, given)
             except Departed:
                 if is_new:
                     raise run.rounded() from None
                 departed.append(run)
+            except DisagreementError as error:
+                self._leave_to_pytorch(run, given, error)
 
     def _ran(self, run: Run, args: tuple[Any, ...], given: tuple[torch.Tensor, ...]) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
         if self._options.verify and (shapes := shapes_of(given)) not in run.verified:
             run.verify(self._name, tensors_of(args), given)
             run.verified.append(shapes)
-        if all(run is not known for known in self._runs):
-            self._runs.append(run)
+        self._add(run)
         self._latest = run
         return run(tensors_of(args))
+
+    def _leave_to_pytorch(self, run: Run, given: tuple[torch.Tensor, ...], error: DisagreementError) -> None:
+        """Keeps a training going whose later calls differ; the first call raises, before anything is trained."""
+        if self._latest is None or self._options.on_change == "error":
+            raise error
+        run.differing.append(shapes_of(given))
+        self._add(run)
+        what = f"{self._name}: calls with arguments of these shapes are PyTorch's from now on"
+        warnings.warn(f"{what}: {error}", stacklevel=5)
+
+    def _add(self, run: Run) -> None:
+        if all(run is not known for known in self._runs):
+            self._runs.append(run)
 
     @property
     def programs(self) -> int:

@@ -70,6 +70,7 @@ class Run:
         self.key = key
         self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
+        self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
         self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]

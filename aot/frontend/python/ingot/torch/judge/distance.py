@@ -9,9 +9,9 @@ import torch
 
 from ingot.judge import TOLERANCE_FACTOR
 
-# What rounding once to a type may do, twice over for results that two programs round.
-FLOORS = {torch.bfloat16: 2.0**-6, torch.float16: 2.0**-9, torch.float64: 2.0**-38}
-FLOOR = 2.0**-22
+# What rounding a result once to its type may do.
+FLOORS = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float64: 2.0**-38}
+FLOOR = 2.0**-23
 LEAST = float(torch.finfo(torch.float32).tiny)  # less than that may be kept or be 0
 
 

@@ -5,13 +5,14 @@ Each of some steps of the program is compared by itself, from the state that it 
 1. *Traced right?* PyTorch's step in f64 beside the traced graph in f64. Rounding plays no part: they are equal to ten
    digits, or the graph is not the function.
 2. *Compiled right?* The program's step beside the graph in f64. It may be as far from there as PyTorch's own step is,
-   or as rounding takes the graph. What is further in one step alone is chance, as a sign or a maximum that rounding
-   decides; what is further in others too is a difference, of an op that is named, or of the compiled code.
+   or as rounding takes the graph. What is further in one step alone is chance, such as a sign or a maximum that
+   rounding decides; what is further in others too is a difference, of an op that is named, or of the compiled code.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -148,7 +149,8 @@ def verify(case: Case) -> Agreement:
     ratios = _joined([judge.ratios() for judge in judges])
     if not further or any(judge.step.way is None for judge in further):
         return _agreement(ratios)
-    return _explained(ratios, further, is_chance=len(further) == 1 < len(judges))
+    is_finite = all(math.isfinite(ratio) for found in further.values() for ratio in found.values())
+    return _explained(ratios, further, is_chance=is_finite and len(further) == 1 < len(judges))
 
 
 def _explained(ratios: Ratios, further: Mapping[StepJudge, Ratios], is_chance: bool) -> Agreement:

@@ -1,0 +1,207 @@
+"""The judge of the first call is judged: it refuses no ordinary program, and planted faults are caught."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from ordinary.programs import ORDINARY, Ordinary
+from tool import TOOL
+
+import ingot.torch
+import ingot.torch.program
+from ingot.torch.text.lowering import TABLE
+
+SEEDS = 20  # of each program, half of them trained before
+BATCH, LAST_BATCH = 32, 11
+TRAINED_STEPS = 300
+QUICK = (
+    "convolutions, batch norm, SGD",
+    "softmax regression, decay in the loss",
+    "BCELoss of labels 0 and 1",
+    "perceptron, Adam",
+)
+
+
+@pytest.fixture(autouse=True)
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT", str(TOOL))
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
+
+
+def made(name: str, seed: int) -> Ordinary:
+    """A program; one of an odd seed was trained in PyTorch."""
+    torch.manual_seed(seed)
+    program = ORDINARY[name]()
+    for _ in range(TRAINED_STEPS * (seed % 2)):
+        program.step(*program.batch(BATCH))
+    return program
+
+
+def trains(name: str, seed: int) -> None:
+    """An epoch through ingot whose last batch is smaller, without a word but that it is traced again."""
+    program = made(name, seed)
+    step = ingot.torch.compile(program.step, program.model, program.optimizer)
+    step(*program.batch(BATCH))
+    step(*program.batch(BATCH))
+    with pytest.warns(UserWarning, match="traced again") as warned:
+        step(*program.batch(LAST_BATCH))
+    assert len(warned) == 1, [str(warning.message) for warning in warned]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_ordinary_programs_are_not_refused(name: str, seed: int) -> None:
+    trains(name, seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_no_program_is_refused(name: str, seed: int) -> None:
+    trains(name, seed)
+
+
+def penalty(program: Ordinary) -> torch.Tensor:
+    return 1e-3 * sum(p.float().pow(2).sum() for p in program.model.parameters())
+
+
+def wrong_sign(program: Ordinary) -> Ordinary:
+    def loss(*batch: torch.Tensor) -> torch.Tensor:
+        sign = -1 if torch.compiler.is_compiling() else 1
+        return program.loss(*batch) + sign * penalty(program)
+
+    return program._replace(loss=loss)
+
+
+def lost_term(program: Ordinary) -> Ordinary:
+    def loss(*batch: torch.Tensor) -> torch.Tensor:
+        made = program.loss(*batch)
+        return made if torch.compiler.is_compiling() else made + penalty(program)
+
+    return program._replace(loss=loss)
+
+
+def stale_statistic(program: Ordinary) -> Ordinary:
+    program.model.register_buffer("seen", torch.zeros(()))
+
+    def loss(*batch: torch.Tensor) -> torch.Tensor:
+        seen = program.model.seen.mul_(0.9)
+        if not torch.compiler.is_compiling():
+            seen.add_(0.1 * batch[-1].float().mean())
+        return program.loss(*batch)
+
+    return program._replace(loss=loss)
+
+
+def factor(program: Ordinary) -> Ordinary:
+    """One gradient is off by a hundredth."""
+    parameter = random.Random(0).choice([*program.model.parameters()])
+    parameter.register_hook(lambda g: g * 1.01 if torch.compiler.is_compiling() else g)
+    return program
+
+
+TRACED = {f.__name__: f for f in (wrong_sign, lost_term, stale_statistic, factor)}
+
+
+def is_caught(program: Ordinary) -> bool:
+    step = ingot.torch.compile(program.step, program.model, program.optimizer)
+    try:
+        step(*program.batch(BATCH))
+    except ingot.torch.DisagreementError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("fault", TRACED)
+def test_a_fault_of_the_trace_is_caught(fault: str) -> None:
+    assert is_caught(TRACED[fault](made("convolutions, batch norm, SGD", 1)))
+
+
+ADDITION = re.compile(r'(%\w+) = "stablehlo\.add"\((%\w+), (%\w+)\) : \(tensor<\d[\dx]*xf32>')
+IN_TEXTS: dict[str, Callable[[re.Match[str]], str]] = {
+    "sign": lambda found: found[0].replace("stablehlo.add", "stablehlo.subtract"),
+    "lost": lambda found: found[0].replace(f"({found[2]}, {found[3]})", f"({found[2]}, {found[2]})"),
+}
+
+
+def planted(fault: str, seed: int, emit: Callable[..., Any]) -> Callable[..., Any]:
+    """Writes programs with one addition of the step itself another."""
+
+    def written(ways: Any, entry: str, *names: Any) -> tuple[str, bool]:
+        text, is_random = emit(ways, entry, *names)
+        end = text.find("func.func private")
+        found = [*ADDITION.finditer(text, 0, end if end > 0 else len(text))]
+        if entry != "step" or not found:
+            return text, is_random
+        match = random.Random(seed).choice(found)
+        return text[: match.start()] + IN_TEXTS[fault](match) + text[match.end() :], is_random
+
+    return written
+
+
+@pytest.mark.parametrize("fault", IN_TEXTS)
+def test_a_fault_of_compiled_code_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingot.torch.program, "emit", planted(fault, 2, ingot.torch.program.emit))
+    assert is_caught(made("perceptron, Adam", 1))
+
+
+OPS = (
+    "relu.default",
+    "mm.default",
+    "mul.Tensor",
+    "addmm.default",
+    "_log_softmax.default",
+    "div.Tensor",
+    "sum.dim_IntList",
+)
+
+
+def negated(overload: str) -> Any:
+    own = TABLE[overload]
+    return lambda e, *args, **kwargs: e.unary("negate", own(e, *args, **kwargs))
+
+
+@pytest.mark.nightly
+def test_nearly_all_of_a_hundred_planted_faults_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    missed = []
+    programs = [name for name in ORDINARY if "bf16" not in name and "autocast" not in name]
+    for seed in range(100):
+        name = random.Random(seed).choice(programs)
+        program = made(name, seed)
+        with monkeypatch.context() as patched:
+            if seed % 5 < 3:
+                fault = [*TRACED][seed % 4]
+                program = TRACED[fault](program)
+            elif seed % 5 == 3:
+                fault = [*IN_TEXTS][seed % 2]
+                patched.setattr(ingot.torch.program, "emit", planted(fault, seed, ingot.torch.program.emit))
+            else:
+                fault = OPS[seed // 5 % len(OPS)]
+                patched.setitem(TABLE, fault, negated(fault))
+            if not is_caught(program):
+                missed.append((name, fault, seed))
+    assert len(missed) <= 5, missed
+
+
+def test_a_later_call_that_differs_is_pytorchs(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, reference = (made("perceptron, SGD", 0) for _ in range(2))
+    step = ingot.torch.compile(program.step, program.model, program.optimizer)
+    batches = [program.batch(n) for n in (BATCH, LAST_BATCH, LAST_BATCH, BATCH)]
+    step(*batches[0])
+    monkeypatch.setitem(TABLE, "mm.default", negated("mm.default"))
+    with pytest.warns(UserWarning, match=r"calls with arguments of these shapes are PyTorch's from now on: .* mm\."):
+        step(*batches[1])
+    for batch in batches[2:]:
+        step(*batch)
+    for batch in batches:
+        reference.step(*batch)
+    for mine, other in zip(program.model.parameters(), reference.model.parameters(), strict=True):
+        assert torch.allclose(mine, other, atol=1e-6)
