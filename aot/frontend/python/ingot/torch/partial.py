@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import short, user_place
+from ingot.torch.base.replacements import exclusive, is_tracing
 from ingot.torch.base.torch_internals import is_transformed
 
 Function = Callable[..., Any]
@@ -48,7 +50,8 @@ class Partial:
             self._say(key, what, "; pad the tensors to one shape")
             return self.function(*args, **kwargs)
         try:
-            with torch._dynamo.config.patch(skip_nnmodule_hook_guards=False):
+            alone = exclusive() if self._key is None or is_tracing() else nullcontext()
+            with alone, torch._dynamo.config.patch(skip_nnmodule_hook_guards=False):
                 result = self._compiled(*args, **kwargs)
         except BackendCompilerFailed as error:
             if isinstance(error.inner_exception, TraceError):

@@ -22,6 +22,7 @@ from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import only_trace_errors
+from ingot.torch.base.replacements import exclusive
 from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import Case, verify
@@ -161,7 +162,7 @@ class Program(EntryPoints):
             function = function.function
         fixed = carried, missing = self._carried, self._missing
         try:
-            with only_trace_errors(), without_collection():
+            with exclusive(), only_trace_errors(), without_collection():
                 self._add(name, added := Added(function, example_args, training, capture, guards))
                 if (self._carried, self._missing) != fixed:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
@@ -358,7 +359,8 @@ class Program(EntryPoints):
             given,
             steps,
         )
-        return verify(case, unit, every=every, shakes=shakes)
+        with exclusive():
+            return verify(case, unit, every=every, shakes=shakes)
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Writes what `save` does.

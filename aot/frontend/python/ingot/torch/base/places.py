@@ -21,6 +21,7 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.mixed import refuse_mixed_types
+from ingot.torch.base.replacements import by_thread
 from ingot.torch.base.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
@@ -247,13 +248,18 @@ def module_paths(models: Mapping[str, torch.nn.Module], stack: list[str]) -> Ite
     hooks = []
     for prefix, model in models.items():
         for path, module in model.named_modules(prefix=prefix):
-            hooks.append(module.register_forward_pre_hook(lambda *_, path=path: stack.append(path)))
-            hooks.append(module.register_forward_hook(leave, always_call=True))
+            enter = by_thread(lambda *_, path=path: stack.append(path), _nothing)
+            hooks.append(module.register_forward_pre_hook(enter))
+            hooks.append(module.register_forward_hook(by_thread(leave, _nothing), always_call=True))
     try:
         yield
     finally:
         for hook in hooks:
             hook.remove()
+
+
+def _nothing(*_: Any) -> None:
+    """What the hooks do in other threads, which may run the models too."""
 
 
 def short(path: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
@@ -19,6 +19,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
 
 from ingot.torch.base.places import user_frame
+from ingot.torch.base.replacements import by_thread, replaced
 
 HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
@@ -86,9 +87,17 @@ def hooks_of_all() -> dict[str, Any]:
     return {name: hooks for m in modules for name, hooks in vars(m).items() if HOOKS_OF_ALL.fullmatch(name)}
 
 
-def same_hook_numbers() -> AbstractContextManager[int]:
+def same_hook_numbers() -> AbstractContextManager[None]:
     """Hooks that are registered within have the numbers that those after it have again."""
-    return patch.object(RemovableHandle, "next_id", RemovableHandle.next_id)
+    numbers = itertools.count(RemovableHandle.next_id)
+    init = RemovableHandle.__init__
+
+    def numbered(handle: RemovableHandle, *hooks: Any, **more: Any) -> None:
+        init(handle, *hooks, **more)
+        handle.id = next(numbers)
+        RemovableHandle.next_id -= 1
+
+    return replaced(RemovableHandle, "__init__", numbered)
 
 
 def without_functions() -> AbstractContextManager[None]:
@@ -142,7 +151,7 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
         del FakeTensor._told
 
     (own,) = gc.get_referents(vars(FakeTensor))
-    own["__class__"] = property(class_of)
+    own["__class__"] = property(by_thread(class_of, type))
     changed()
     try:
         yield

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
@@ -23,6 +21,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import SelectionRefused, TraceError
 from ingot.torch.base.places import is_users_code, user_place
+from ingot.torch.base.replacements import calling_frame, replaced
 from ingot.torch.base.torch_internals import node_of
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -192,7 +191,7 @@ class Answers:
 
         def texting(method: Callable[..., Any], of_answer: Callable[..., Any]) -> Callable[..., Any]:
             def text(number: Any, *args: Any) -> Any:
-                if is_carried(number) or not is_users_code(sys._getframe(1)):
+                if is_carried(number) or not is_users_code(calling_frame()):
                     return method(number, *args)
                 return of_answer(self.answer(number), *args)
 
@@ -201,12 +200,12 @@ class Answers:
         with ExitStack() as undo:
             for symbolic, name in CONVERSIONS:
                 kind = float if name == "__float__" else int
-                undo.enter_context(patch.object(symbolic, name, converting(getattr(symbolic, name), kind)))
+                undo.enter_context(replaced(symbolic, name, converting(getattr(symbolic, name), kind)))
             for name in ("__format__", "__str__", "__repr__", "__hash__"):
                 said = texting(getattr(torch.SymInt, name), getattr(int, name))
-                undo.enter_context(patch.object(torch.SymInt, name, said, create=True))
+                undo.enter_context(replaced(torch.SymInt, name, said))
             for name, convert in (("__int__", math.trunc), ("__index__", operator.index)):
-                undo.enter_context(patch.object(FakeTensor, name, _of_tensor(convert), create=True))
+                undo.enter_context(replaced(FakeTensor, name, _of_tensor(convert)))
             yield
 
     def all_hold(self) -> Any:

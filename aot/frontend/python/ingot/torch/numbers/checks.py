@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
@@ -21,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.torch.base.files import OWN_FILES
+from ingot.torch.base.replacements import replaced
 
 aten = torch.ops.aten
 # Frames in these files ask what was asked of them.
@@ -30,7 +30,7 @@ UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 def passing_checks() -> AbstractContextManager[Any]:
     """Answers for tensors whose values are not known, where one answer would only raise, or cannot be."""
-    return patch.object(FakeTensor, "__bool__", _truth, create=True)
+    return replaced(FakeTensor, "__bool__", _truth)
 
 
 def _truth(tensor: torch.Tensor) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -19,6 +18,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import hooks_of, hooks_of_all
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.numbers.keys import one_key
@@ -224,7 +224,7 @@ class Calls:
         for i, value in zip(self._positions, inputs, strict=True):
             if self._leaves[i].requires_grad:
                 value.requires_grad_()
-        with self.asked.noted(inputs), patch.object(torch.autograd, RUN_BACKWARD, self._run_backward):
+        with self.asked.noted(inputs), replaced(torch.autograd, RUN_BACKWARD, self._run_backward):
             returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
         if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
             raise refusal("who gets it", *selected)

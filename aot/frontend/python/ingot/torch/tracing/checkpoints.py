@@ -10,11 +10,12 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils import checkpoint
+
+from ingot.torch.base.replacements import replaced
 
 
 @torch.library.custom_op("ingot::barrier", mutates_args=())  # type: ignore[untyped-decorator]
@@ -42,8 +43,8 @@ def computed_again() -> Iterator[None]:
         return apply(_behind_barrier(function, 1), *args)
 
     with (
-        patch.object(checkpoint, "_checkpoint_without_reentrant_generator", generate),
-        patch.object(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
+        replaced(checkpoint, "_checkpoint_without_reentrant_generator", generate),
+        replaced(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
     ):
         yield
 

@@ -9,16 +9,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import _symbolic_trace
 from torch.fx import traceback as fx_traceback
 from torch.fx._lazy_graph_module import _use_lazy_graph_module
-from torch.fx.experimental import proxy_tensor
-from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode, fetch_sym_proxy, make_fx, track_tensor_tree
+from torch.fx.experimental.proxy_tensor import (
+    ProxyTorchDispatchMode,
+    _MakefxTracer,
+    fetch_sym_proxy,
+    make_fx,
+    track_tensor_tree,
+)
 
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import track
 from ingot.torch.text.decompositions import Decompositions
 from ingot.torch.tracing.known_types import is_elementwise, made_of
@@ -29,6 +34,7 @@ LONG_WAY = {Tag.data_dependent_output, Tag.dynamic_output_shape, Tag.inplace_vie
 LIFTING = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default, torch.ops.aten.lift.default)
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
+CONSTRUCT = "_construct_modes_with_fx_tracer"  # makes the mode that records
 PLACE = "custom"  # the one thing that nodes have of where they come from
 
 
@@ -41,12 +47,18 @@ def recorded(
 ) -> torch.fx.GraphModule:
     """The graph of a function of tensors without values; with `keep_types` its nodes have them."""
     recorder = Keeping if keep_types else Recorder
+    construct_modes = getattr(_MakefxTracer, CONSTRUCT)
+
+    def construct(tracer: Any, *given: Any) -> None:
+        construct_modes(tracer, *given)
+        tracer.proxy_mode.__class__ = recorder
+
     module = torch.nn.Module  # whose methods the tracer calls as they were when PyTorch was imported
     with (
         _use_lazy_graph_module(True),
-        patch.object(proxy_tensor, "ProxyTorchDispatchMode", recorder),
-        patch.object(_symbolic_trace, "_orig_module_call", module.__call__),
-        patch.object(_symbolic_trace, "_orig_module_getattr", module.__getattr__),
+        replaced(_MakefxTracer, CONSTRUCT, construct),
+        replaced(_symbolic_trace, "_orig_module_call", module.__call__),
+        replaced(_symbolic_trace, "_orig_module_getattr", module.__getattr__),
     ):
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)
         graph: torch.fx.GraphModule = make(*arguments)

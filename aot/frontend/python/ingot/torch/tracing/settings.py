@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
-from unittest.mock import patch
 
 import torch
 import torch._dynamo.config as dynamo_config
 from torch.fx import traceback as fx_traceback
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from ingot.torch.base.replacements import by_thread, is_tracer, replaced
 from ingot.torch.base.streams import counted_streams
 from ingot.torch.base.torch_internals import has_hooks
 from ingot.torch.numbers.checks import passing_checks
@@ -59,7 +59,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():
-                undo.enter_context(patch.object(source, name, traceable, create=True))
+                if hasattr(source, name):
+                    undo.enter_context(replaced(source, name, traceable, kind="an optimizer's module"))
         yield
 
 
@@ -91,6 +92,15 @@ def in_mode(state: State, training: bool) -> Iterator[None]:
             module.training = mode
 
 
+class _FlagOfTracer:
+    """True in the thread that traces, as long as its value is."""
+
+    value = True
+
+    def __bool__(self) -> bool:
+        return self.value and is_tracer()
+
+
 @contextmanager
 def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
     """torch.compiler.is_compiling() is true, so that libraries do not choose by the values in tensors.
@@ -98,12 +108,13 @@ def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
     It is false within optimizers, which would compute their corrections in the tensors' types instead of Python's.
     """
 
+    flag = _FlagOfTracer()
+
     def say(answer: bool) -> Callable[..., None]:
-        return lambda *_: setattr(torch.compiler, "_is_compiling_flag", answer)
+        return by_thread(lambda *_: setattr(flag, "value", answer), lambda *_: None)
 
     with ExitStack() as undo:
-        undo.callback(say(torch.compiler._is_compiling_flag))
-        say(True)()
+        undo.enter_context(replaced(torch.compiler, "_is_compiling_flag", flag))
         for optimizer in filter(has_hooks, optimizers.values()):
             undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
             undo.callback(optimizer.register_step_post_hook(say(True)).remove)

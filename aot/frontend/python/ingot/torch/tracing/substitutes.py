@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
-from unittest.mock import patch
 
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
@@ -19,6 +18,7 @@ from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
+from ingot.torch.base.replacements import replaced
 from ingot.torch.text.loops import while_loop
 
 Function: TypeAlias = Callable[..., Any]
@@ -187,7 +187,7 @@ def substitutes() -> Iterator[None]:
         for (where, name), substitute in SUBSTITUTES.items():
             original = getattr(where, name)
             stands = _standing_for(original, substitute)
-            undo.enter_context(patch.object(where, name, stands))
+            undo.enter_context(replaced(where, name, stands))
             if isinstance(original, Hashable):
                 by_original[original] = stands
         undo.enter_context(Replacing(by_original))
