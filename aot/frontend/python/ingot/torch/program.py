@@ -36,6 +36,7 @@ from ingot.torch.text.dtypes import type_of
 from ingot.torch.text.emit import SEED, STEP, Way, emit
 from ingot.torch.tracing.calls import Subject, owners
 from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.others import seen_as_before
 from ingot.torch.tracing.returned import output_for
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
@@ -232,7 +233,9 @@ class Program(EntryPoints):
                 is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
                 if is_cold and is_of_slots and lack_state(subject):
                     is_cold = False
-                    if warm_up(subject):
+                    with seen_as_before(subject.state):
+                        is_warm = warm_up(subject)
+                    if is_warm:
                         continue
                 if isinstance(error, Carried):
                     refusal = error, subject
@@ -359,7 +362,7 @@ class Program(EntryPoints):
             given,
             steps,
         )
-        with exclusive():
+        with exclusive(), seen_as_before(self.state):
             return verify(case, unit, every=every, shakes=shakes)
 
     def write(self, folder: str | os.PathLike[str]) -> None:

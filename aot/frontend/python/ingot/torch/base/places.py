@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -21,7 +22,8 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.mixed import refuse_mixed_types
-from ingot.torch.base.replacements import by_thread
+from ingot.torch.base.per_thread import PerThread
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.streams import next_stream
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
@@ -29,6 +31,7 @@ OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes o
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 LAYOUT = torch._C.TensorBase.layout
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")  # of modules
 # By these Python reads the values of a tensor itself, without an op.
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 
@@ -240,26 +243,21 @@ def user_line(error: Exception) -> Place | None:
 
 @contextmanager
 def module_paths(models: Mapping[str, torch.nn.Module], stack: list[str]) -> Iterator[None]:
-    """Keeps the path of the module that runs on top of `stack`."""
+    """Keeps the path of the module that runs in this thread on top of `stack`."""
 
     def leave(*_: Any) -> None:
         stack.pop()
 
-    hooks = []
-    for prefix, model in models.items():
-        for path, module in model.named_modules(prefix=prefix):
-            enter = by_thread(lambda *_, path=path: stack.append(path), _nothing)
-            hooks.append(module.register_forward_pre_hook(enter))
-            hooks.append(module.register_forward_hook(by_thread(leave, _nothing), always_call=True))
-    try:
+    with ExitStack() as undo:
+        for prefix, model in models.items():
+            for path, module in model.named_modules(prefix=prefix):
+                for name in HOOKS:
+                    hooks = vars(module)[name]
+                    mine = PerThread(copy.copy(hooks), hooks)
+                    undo.enter_context(replaced(vars(module), name, mine, kind="a module of the model"))
+                module.register_forward_pre_hook(lambda *_, path=path: stack.append(path))
+                module.register_forward_hook(leave, always_call=True)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-def _nothing(*_: Any) -> None:
-    """What the hooks do in other threads, which may run the models too."""
 
 
 def short(path: str) -> str:

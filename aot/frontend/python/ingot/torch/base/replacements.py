@@ -34,7 +34,7 @@ class Row(NamedTuple):
 TABLE = (
     Row("a user's function", "__code__", "`is`, `float` and `int` accept numbers that the program computes"),
     Row("a user's module", ANY, "`type`, `isinstance`, `id` and imported clocks, as in their own modules"),
-    Row("a module of the model", "_parameters _buffers _flat_weights", "other threads see no stand-ins"),
+    Row("a module of the model", ANY, "other threads see no stand-ins and hooks"),
     Row("an optimizer's module", ANY, "updates stay whole, and counters of steps are tensors"),
     Row("builtins", "min max divmod", "computed by the program for its numbers"),
     Row(
@@ -225,3 +225,11 @@ def _names_of(owner: Any) -> list[str]:
     if isinstance(owner, dict):
         return ["a user's module"]
     return [owner.__name__] if isinstance(owner, ModuleType) else [base.__name__ for base in owner.__mro__]
+
+
+def with_subclasses(base: Any) -> Iterator[Any]:
+    """A class and all that derive from it; another owner alone."""
+    yield base
+    derived: type
+    for derived in base.__subclasses__() if isinstance(base, type) else ():
+        yield from with_subclasses(derived)

@@ -18,7 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import is_users_code, place_in, user_place
-from ingot.torch.base.replacements import FRAME, calling_frame, replaced
+from ingot.torch.base.replacements import FRAME, calling_frame, replaced, with_subclasses
 
 BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
 
@@ -73,7 +73,7 @@ def refused() -> Iterator[None]:
             raise TraceError(what, fix="call a function of your own instead of the operator")
     with ExitStack() as undo:
         for (base, name), (what, fix) in REFUSED.items():
-            for owner in _with_subclasses(base):
+            for owner in with_subclasses(base):
                 if name in vars(owner):
                     undo.enter_context(replaced(owner, name, _refusing(vars(owner)[name], what, fix)))
         undo.enter_context(replaced(torch.Tensor, "_version", property(_version)))
@@ -148,10 +148,3 @@ def _no_text(method: Callable[..., str]) -> Callable[..., str]:
         return method(self, *args)
 
     return text
-
-
-def _with_subclasses(base: Any) -> Iterator[Any]:
-    yield base
-    derived: type
-    for derived in base.__subclasses__() if isinstance(base, type) else ():
-        yield from _with_subclasses(derived)

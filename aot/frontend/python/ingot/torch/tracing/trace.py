@@ -28,6 +28,7 @@ from ingot.torch.optimizers.averaging import traceable_averages
 from ingot.torch.optimizers.sparse_gradients import sparse_gradients
 from ingot.torch.optimizers.sparse_updates import updates_by_rows
 from ingot.torch.python_state.aliases import refuse_views
+from ingot.torch.python_state.draws import noted_draws
 from ingot.torch.python_state.outside import watched_outside
 from ingot.torch.python_state.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.python_state.restore import restored
@@ -184,6 +185,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_again(),
         computed_arithmetic(choices, modules),
         watched_outside(modules, reached, subject.said),
+        noted_draws(),
         asked_identity(reached),
         computed_conversions(reached),
         sparse_gradients() as sparse,
