@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -294,6 +295,26 @@ def test_random_numbers_that_a_step_draws_are_refused_whatever_other_threads_do(
 
     with working(lambda: time.sleep(0.001)), pytest.raises(ingot.torch.TraceError, match="random"):
         ingot.torch.Program(model, optimizer).add("step", step, (x, y))
+
+
+def test_a_compiled_step_runs_on_while_another_is_traced() -> None:
+    model, optimizer, x, y = make()
+    compiled: Any = ingot.torch.compile(stepping(model, optimizer), model, optimizer)
+    compiled(x, y)
+    other, others_optimizer, *_ = make()
+    with warnings.catch_warnings(), working(lambda: compiled(x, y)) as times:
+        warnings.simplefilter("error")
+        ingot.torch.Program(other, others_optimizer).add("step", stepping(other, others_optimizer), (x, y))
+    assert len(times) > 3
+    assert compiled.programs == 1
+
+
+def test_no_dropout_is_repeated_where_another_thread_seeds() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(6, 3), torch.nn.Dropout())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with working(lambda: torch.manual_seed(7)):
+        ingot.torch.Program(model, optimizer).add("step", stepping(model, optimizer), make()[2:])
+    assert torch.initial_seed() == 7
 
 
 def test_one_thread_traces_at_a_time() -> None:

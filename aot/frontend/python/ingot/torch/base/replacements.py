@@ -59,7 +59,7 @@ TABLE = (
     Row("torch", "embedding embedding_bag", "rows of sparse gradients are noted"),
     Row("torch", "save manual_seed initial_seed", "refused: it has no meaning within a program"),
     Row("torch", "get_rng_state set_rng_state", "random numbers are counted, not drawn"),
-    Row("torch.random", "get_rng_state set_rng_state", "random numbers are counted, not drawn"),
+    Row("torch.random", "get_rng_state set_rng_state manual_seed", "random numbers are counted, not drawn"),
     Row("torch.autograd", "_engine_run_backward", "notes that gradients are computed"),
     Row("torch.compiler", "_is_compiling_flag", "libraries do not choose by values of tensors"),
     Row("_MakefxTracer", "_construct_modes_with_fx_tracer", "most ops are recorded in a shorter way"),
