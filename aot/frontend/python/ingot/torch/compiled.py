@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.compiler import Math
 from ingot.judge import Undecided
@@ -19,6 +18,7 @@ from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import Positions
 from ingot.torch.base.replacements import exclusive
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import torch
 from safetensors.torch import load_file, save_file
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils import _pytree as pytree
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
@@ -23,6 +22,7 @@ from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import Case, verify

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.judge import TOLERANCE_FACTOR
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import FLOOR, terms_of
 from ingot.torch.judge.rounded import is_view, moved

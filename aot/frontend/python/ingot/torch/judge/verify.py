@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils import _pytree as pytree
 
 from ingot.judge import SHAKES, Agreement, Run, Undecided, judge
 from ingot.session import Session
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.observe import Drawn, Draws, FoundDraws, Graph, Observer
 from ingot.torch.judge.part import first_parting
 from ingot.torch.judge.truth import OFF, Truth

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import SelectionRefused, TraceError
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import calling_frame, replaced
-from ingot.torch.base.torch_internals import node_of
+from ingot.torch.base.torch_internals import node_of, without_functions
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.modes import no_modes
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 CONVERSIONS = (
@@ -66,7 +66,7 @@ class Shadow:
         asked, mode = node_of(number), get_proxy_mode()
         assert asked is not None and mode is not None
         root = mode.tracer.root
-        apart = _disable_current_modes(), torch._C.DisableTorchFunction(), torch.random.fork_rng(devices=[])
+        apart = no_modes(), without_functions(), torch.random.fork_rng(devices=[])
         with apart[0], apart[1], apart[2], torch.no_grad():
             for node in mode.tracer.graph.nodes:
                 if node not in self._values:

@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import ValueAsked
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, FakeTensor
 from ingot.torch.numbers.answers import Answers
 from ingot.torch.numbers.checks import asking_frame, passing_answer
 from ingot.torch.optimizers.zeros import is_own_optimizer

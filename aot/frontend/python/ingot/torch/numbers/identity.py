@@ -19,6 +19,7 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import user_place
 from ingot.torch.base.replacements import by_thread, replaced
+from ingot.torch.base.torch_internals.dynamo import bytecode
 from ingot.torch.numbers.arithmetic import PYTHONS
 from ingot.torch.python_state.reach import codes
 
@@ -88,8 +89,7 @@ def _is_none(instruction: dis.Instruction) -> bool:
 
 def _asking(code: types.CodeType) -> types.CodeType:
     """The same code with a call in the place of each ``is``."""
-    # It costs as much to import as a small model to trace.
-    from torch._dynamo import bytecode_transformation as written
+    written = bytecode()
 
     def change(instructions: list[Any], options: dict[str, Any]) -> None:
         changed = []

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import told_classes
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.numbers.checks import asking_frame
 
 _types: dict[int, type] = {}  # of what stand-ins stand for, by the identities of these

@@ -14,12 +14,12 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from ingot.torch.base.copied import last_of, nodes_after
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.places import LAYOUT, user_place
+from ingot.torch.base.places import user_place
 from ingot.torch.base.replacements import calling_frame, replaced
 from ingot.torch.base.torch_internals import node_of
+from ingot.torch.base.torch_internals.ops import IS_SPARSE, LAYOUT
 from ingot.torch.optimizers.zeros import is_own_optimizer
 
-IS_SPARSE = torch._C.TensorBase.is_sparse
 TORCH_FILES = os.path.dirname(torch.__file__) + os.sep
 EMBEDDING, EMBEDDING_BAG = torch.embedding, torch.embedding_bag
 

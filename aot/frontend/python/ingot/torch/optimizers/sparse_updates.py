@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.optim import _functional as functions
 from torch.optim import adagrad
 
 from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.optimizers import ADAGRAD, functions
 from ingot.torch.optimizers.sparse_gradients import Rows, SparseGradients
 
 Tensors = Sequence[torch.Tensor]
-ADAGRAD = adagrad._single_tensor_adagrad
 
 
 @contextmanager

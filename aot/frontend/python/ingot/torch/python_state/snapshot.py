@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import without_functions
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.python_state.draws import GENERATORS
 from ingot.torch.python_state.held import ABSENT, Absent, Held, Holder, Itself, Written
 from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes

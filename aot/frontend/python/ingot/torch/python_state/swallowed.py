@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places, is_users_code, user_place
 from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
 
 REFUSALS = (TraceError, GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 

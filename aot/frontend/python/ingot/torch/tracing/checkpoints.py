@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 from torch.utils import checkpoint
 
 from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.optimizers import CHECKPOINT, checkpoint_generator
 
 
 @torch.library.custom_op("ingot::barrier", mutates_args=())  # type: ignore[untyped-decorator]
@@ -34,16 +35,16 @@ def computed_again() -> Iterator[None]:
 
     The reentrant way also has the forward pass call the function that it is given; the other calls it only again.
     """
-    generator, apply = checkpoint._checkpoint_without_reentrant_generator, checkpoint.CheckpointFunction.apply
+    apply = checkpoint.CheckpointFunction.apply
 
     def generate(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return generator(_behind_barrier(function, 0), *args, **kwargs)
+        return checkpoint_generator(_behind_barrier(function, 0), *args, **kwargs)
 
     def apply_reentrant(function: Callable[..., Any], *args: Any) -> Any:
         return apply(_behind_barrier(function, 1), *args)
 
     with (
-        replaced(checkpoint, "_checkpoint_without_reentrant_generator", generate),
+        replaced(checkpoint, CHECKPOINT, generate),
         replaced(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
     ):
         yield

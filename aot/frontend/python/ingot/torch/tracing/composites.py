@@ -17,6 +17,7 @@ from torch.nn import functional
 from ingot.torch.base.function_modes import Replacing
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.base.torch_internals.optimizers import UPDATE
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.optimizers.updates import Updates
 from ingot.torch.optimizers.zeros import right_at_zero
@@ -38,8 +39,6 @@ FUNCTIONS = (
 )
 # What is traced in the place of a function's own ops.
 MADE_OF: dict[Function, Function] = {attention_of_pytorch: scaled_dot_product_attention}
-# What begins the names of the functions in torch.optim that update lists of parameters.
-UPDATE = "_single_tensor_"
 OPTIMIZERS = "torch.optim."  # what begins the names of composites that are updates
 
 

@@ -9,11 +9,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import SlotsMade, TraceError
 from ingot.torch.base.function_modes import FunctionMode
-from ingot.torch.base.torch_internals import SET_DATA, copy_hooks, depends_on, set_data
+from ingot.torch.base.torch_internals import SET_DATA, copy_hooks, depends_on, pytree, set_data
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import Leaf

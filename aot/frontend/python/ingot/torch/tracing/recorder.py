@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import _symbolic_trace
 from torch.fx import traceback as fx_traceback
-from torch.fx._lazy_graph_module import _use_lazy_graph_module
 from torch.fx.experimental.proxy_tensor import (
     ProxyTorchDispatchMode,
-    _MakefxTracer,
     fetch_sym_proxy,
     make_fx,
     track_tensor_tree,
@@ -25,6 +22,15 @@ from torch.fx.experimental.proxy_tensor import (
 
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import track
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
+from ingot.torch.base.torch_internals.recording import (
+    CONSTRUCT,
+    MODULE_METHODS,
+    MakefxTracer,
+    symbolic_trace,
+    use_lazy_graph_module,
+)
 from ingot.torch.text.decompositions import Decompositions
 from ingot.torch.tracing.known_types import is_elementwise, made_of
 
@@ -34,7 +40,6 @@ LONG_WAY = {Tag.data_dependent_output, Tag.dynamic_output_shape, Tag.inplace_vie
 LIFTING = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default, torch.ops.aten.lift.default)
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
-CONSTRUCT = "_construct_modes_with_fx_tracer"  # makes the mode that records
 PLACE = "custom"  # the one thing that nodes have of where they come from
 
 
@@ -47,19 +52,18 @@ def recorded(
 ) -> torch.fx.GraphModule:
     """The graph of a function of tensors without values; with `keep_types` its nodes have them."""
     recorder = Keeping if keep_types else Recorder
-    construct_modes = getattr(_MakefxTracer, CONSTRUCT)
+    construct_modes = getattr(MakefxTracer, CONSTRUCT)
 
     def construct(tracer: Any, *given: Any) -> None:
         construct_modes(tracer, *given)
         tracer.proxy_mode.__class__ = recorder
 
     module = torch.nn.Module  # whose methods the tracer calls as they were when PyTorch was imported
-    with (
-        _use_lazy_graph_module(True),
-        replaced(_MakefxTracer, CONSTRUCT, construct),
-        replaced(_symbolic_trace, "_orig_module_call", module.__call__),
-        replaced(_symbolic_trace, "_orig_module_getattr", module.__getattr__),
-    ):
+    with ExitStack() as undo:
+        undo.enter_context(use_lazy_graph_module(True))
+        undo.enter_context(replaced(MakefxTracer, CONSTRUCT, construct))
+        for name, method in MODULE_METHODS.items():
+            undo.enter_context(replaced(symbolic_trace, name, getattr(module, method)))
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)
         graph: torch.fx.GraphModule = make(*arguments)
     return graph
@@ -128,9 +132,9 @@ class Keeping(Recorder):
 @functools.cache
 def _is_plain(func: Any) -> bool:
     """Whether the short way does for an op what make_fx does."""
-    if not isinstance(func, torch._ops.OpOverload) or func.namespace != "aten" or func in LIFTING:
+    if not isinstance(func, OpOverload) or func.namespace != "aten" or func in LIFTING:
         return False
-    is_composite = torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+    is_composite = has_kernel(func.name(), "CompositeImplicitAutograd")
     return not is_composite and LONG_WAY.isdisjoint(func.tags)
 
 

@@ -11,7 +11,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -19,8 +18,8 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import is_users_code, place_in, user_place
 from ingot.torch.base.replacements import FRAME, calling_frame, replaced, with_subclasses
-
-BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import BASE, VERSION
 
 # A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
 REFUSED: dict[tuple[Any, str], tuple[str, str]] = {

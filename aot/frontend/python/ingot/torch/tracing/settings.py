@@ -10,13 +10,15 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
-import torch._dynamo.config as dynamo_config
 from torch.fx import traceback as fx_traceback
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ingot.torch.base.replacements import by_thread, is_tracer, replaced
 from ingot.torch.base.streams import counted_streams
 from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.base.torch_internals.dynamo import dynamo_config
+from ingot.torch.base.torch_internals.modes import is_mkldnn_enabled, set_mkldnn_enabled
+from ingot.torch.base.torch_internals.optimizers import CAPTURABLE
 from ingot.torch.numbers.checks import passing_checks
 from ingot.torch.tracing.state import Optimizers, State
 from ingot.torch.tracing.substitutes import substitutes
@@ -24,7 +26,7 @@ from ingot.torch.tracing.substitutes import substitutes
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
 # every device.
 OPTIMIZER_NAMES: dict[str, Any] = {
-    "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
+    CAPTURABLE: lambda supports_xla=True: ["cpu", "cuda"],
 }
 
 # It warns of every comparison with a changeable number.
@@ -46,8 +48,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         undo.enter_context(sdpa_kernel(SDPBackend.MATH))
         undo.enter_context(said_to_compile(state.optimizers))
         undo.enter_context(counted_streams())
-        undo.callback(torch._C._set_mkldnn_enabled, torch._C._get_mkldnn_enabled())
-        torch._C._set_mkldnn_enabled(False)
+        undo.callback(set_mkldnn_enabled, is_mkldnn_enabled())
+        set_mkldnn_enabled(False)
         undo.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         undo.enter_context(in_mode(state, training))

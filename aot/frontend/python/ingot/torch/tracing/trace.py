@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.utils import _pytree as pytree
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import Places, Reading, module_paths, place_of, user_line
-from ingot.torch.base.torch_internals import fakes, same_hook_numbers
+from ingot.torch.base.torch_internals import pytree, same_hook_numbers
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
 from ingot.torch.numbers.answers import Answers, Fixed, Shadow
 from ingot.torch.numbers.arithmetic import computed_arithmetic
 from ingot.torch.numbers.choices import MOST_WAYS, Choices, others, too_many_ways
@@ -39,6 +38,7 @@ from ingot.torch.tracing.calls import Calls, Subject, examples
 from ingot.torch.tracing.checkpoints import computed_again
 from ingot.torch.tracing.composites import composites
 from ingot.torch.tracing.constants import attributes, cached, refuse_written
+from ingot.torch.tracing.fakes import fakes
 from ingot.torch.tracing.functional import functional
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.recorder import recorded

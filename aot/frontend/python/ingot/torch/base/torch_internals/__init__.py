@@ -8,35 +8,21 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from types import FrameType
 from typing import Any
 
 import torch
 from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
 
-from ingot.torch.base.places import user_frame
 from ingot.torch.base.replacements import by_thread, replaced
 
+pytree: Any = torch.utils._pytree
 HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
 HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")  # of a tensor: dicts, or None
 HOOKS_MADE = (RemovableHandle, "next_id")  # what counts them; the dicts alone say which are gone
-
-
-class Symbols(ShapeEnv):  # type: ignore[misc]  # torch is not checked
-    """The numbers that a function computes while it is traced.
-
-    PyTorch asks for the user's line that makes each. To tell which lines are its own it would import its exporter,
-    for as long as it takes to trace a small model.
-    """
-
-    def _get_user_frame(self) -> FrameType:
-        here = sys._getframe(1)
-        return user_frame(here) or here
 
 
 def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
@@ -126,11 +112,6 @@ def traced_nodes() -> list[torch.fx.Node]:
     mode = get_proxy_mode()
     assert mode is not None
     return list(mode.tracer.graph.nodes)
-
-
-def fakes(**settings: Any) -> FakeTensorMode:
-    """In which tensors have no values."""
-    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
 
 
 def fake_mode() -> Any:
