@@ -10,6 +10,7 @@ Or they become programs for ``ingot compile``.
 >>> program.save("net/")
 """
 
+import ingot.torch.base.supported  # noqa: F401  (before all that needs PyTorch's insides)
 from ingot.torch import backend, lazy, optim
 from ingot.torch.auto_checkpoint import auto_checkpoint
 from ingot.torch.base.errors import TraceError

@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch._dynamo.backends.registry import register_backend
-from torch.utils._python_dispatch import _disable_current_modes
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
@@ -20,6 +18,8 @@ from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Port
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
+from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.numbers.index_checks import INDICES_WITHIN, with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.decompositions import decompositions
@@ -42,18 +42,12 @@ def backend(
     graphs = Graphs(given.pop(MEMORY_LIMIT, None))
     if given:
         raise ValueError(f"the backend ingot has no option {', '.join(given)}; it has {MEMORY_LIMIT}")
-    # Not needed before, and half of what importing ingot.torch would take.
-    from torch._dynamo.backends.common import aot_autograd
-    from torch._functorch import config
-    from torch._functorch.partitioners import min_cut_rematerialization_partition
-
     compile_graph = aot_autograd(
         fw_compiler=partial(graphs.add, "forward"),
         bw_compiler=partial(graphs.add, "backward"),
-        partition_fn=min_cut_rematerialization_partition,
         decompositions=decompositions(),
     )
-    with config.patch(force_non_lazy_backward_lowering=True):  # backward comes before forward runs
+    with functorch_config().patch(force_non_lazy_backward_lowering=True):  # backward comes before forward runs
         function: Callable[..., Any] = compile_graph(graph, inputs)
     return function
 
@@ -74,8 +68,6 @@ class Graphs:
 
         Raises TraceError for sizes that are left open and for random ops.
         """
-        from torch._functorch.aot_autograd import make_boxed_func
-
         if not all(isinstance(value, torch.Tensor) for value in inputs):
             raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
         _take_checks_to_pass(graph.graph)
@@ -84,7 +76,7 @@ class Graphs:
         made = [result for result in results if result]
         gives = map(Port, [*made, INDICES_WITHIN] if checked else made)
         ports = [Port(f"x{i}") for i in range(len(inputs))]
-        with _disable_current_modes():  # constants have values
+        with no_modes():  # constants have values
             text, is_random = emit([Way(checked or graph)], name, ports, [*gives])
         if is_random:
             raise TraceError(
@@ -103,8 +95,7 @@ class Graphs:
                 tensors[key] = torch.view_as_complex(tensors[key])
             return [tensors[key] if key else None for key in results]
 
-        boxed: Callable[..., Any] = make_boxed_func(run)
-        return boxed
+        return boxed(run)
 
     def _entry(self, name: str) -> Entry:
         if name in self._texts:

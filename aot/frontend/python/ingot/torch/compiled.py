@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import Positions
+from ingot.torch.base.replacements import exclusive
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
@@ -66,7 +67,8 @@ class CompiledStep(Substituted):
                     return latest(tensors, are_taken=True)
                 except Departed:
                     departed.append(latest)
-            return self._compiled(given, departed)
+            with exclusive():
+                return self._compiled(given, departed)
         except IndicesOutside:
             return self.function(*args, **kwargs)
 

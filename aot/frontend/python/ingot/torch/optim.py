@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
-from torch.optim.adam import _single_tensor_adam
 
+from ingot.torch.base.torch_internals.optimizers import ADAM
 from ingot.torch.optimizers.block_codes import MEAN, SQUARE, Coded, block_elements, decode, encode
 
 __all__ = ["Adam8bit", "AdamW8bit"]
@@ -102,7 +102,7 @@ class Adam8bit(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not che
             none: list[torch.Tensor] = []
             switches = dict.fromkeys(("amsgrad", "maximize", "capturable", "differentiable"), False)
             has_complex = any(map(torch.is_complex, plain))
-            _single_tensor_adam(
+            ADAM(
                 *(params, grads, means, squares, none, steps, None, None),
                 **{**settings, **switches, "has_complex": has_complex},
             )

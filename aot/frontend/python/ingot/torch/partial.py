@@ -5,18 +5,19 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
-from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError, Unsupported
-from torch.utils import _pytree as pytree
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import short, user_place
-from ingot.torch.base.torch_internals import is_transformed
+from ingot.torch.base.replacements import exclusive, is_tracing
+from ingot.torch.base.torch_internals import is_transformed, pytree
+from ingot.torch.base.torch_internals.dynamo import BackendCompilerFailed, TorchRuntimeError, Unsupported, dynamo_config
 
 Function = Callable[..., Any]
 
@@ -48,7 +49,8 @@ class Partial:
             self._say(key, what, "; pad the tensors to one shape")
             return self.function(*args, **kwargs)
         try:
-            with torch._dynamo.config.patch(skip_nnmodule_hook_guards=False):
+            alone = exclusive() if self._key is None or is_tracing() else nullcontext()
+            with alone, dynamo_config.patch(skip_nnmodule_hook_guards=False):
                 result = self._compiled(*args, **kwargs)
         except BackendCompilerFailed as error:
             if isinstance(error.inner_exception, TraceError):

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import torch
 from safetensors.torch import load_file, save_file
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils import _pytree as pytree
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, dotted, input_row, output_name
@@ -22,6 +21,8 @@ from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import only_trace_errors
+from ingot.torch.base.replacements import exclusive
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.case import Case
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
@@ -36,6 +37,7 @@ from ingot.torch.text.dtypes import type_of
 from ingot.torch.text.emit import SEED, STEP, Way, emit
 from ingot.torch.tracing.calls import Subject, owners
 from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.others import seen_as_before
 from ingot.torch.tracing.returned import output_for
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
@@ -159,7 +161,7 @@ class Program(EntryPoints):
             function = function.function
         fixed = carried, missing = self._carried, self._missing
         try:
-            with only_trace_errors(), without_collection():
+            with exclusive(), only_trace_errors(), without_collection():
                 self._add(name, added := Added(function, example_args, training, capture, guards))
                 if (self._carried, self._missing) != fixed:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
@@ -229,7 +231,9 @@ class Program(EntryPoints):
                 is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
                 if is_cold and is_of_slots and lack_state(subject):
                     is_cold = False
-                    if warm_up(subject):
+                    with seen_as_before(subject.state):
+                        is_warm = warm_up(subject)
+                    if is_warm:
                         continue
                 if isinstance(error, Carried):
                     refusal = error, subject
@@ -351,7 +355,8 @@ class Program(EntryPoints):
             given,
             steps,
         )
-        return verify(case)
+        with exclusive(), seen_as_before(self.state):
+            return verify(case)
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Writes what `save` does.

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot import cache
 from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.torch_internals import same_settings
+from ingot.torch.base.torch_internals import pytree, same_settings
 from ingot.torch.buckets import Buckets
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.schedules import advance, counter

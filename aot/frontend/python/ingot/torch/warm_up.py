@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import FirstStepDiffers
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.eager import undone
 from ingot.torch.tracing.calls import Subject
 

@@ -11,6 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ingot.torch.base.files import GENERATED, OWN_FILES, TORCH
+from ingot.torch.base.torch_internals.ops import TensorBase
 
 NOT_USERS = (TORCH, OWN_FILES, *GENERATED)
 ASKING = torch.overrides.handle_torch_function.__code__  # asks modes, for what calls it
@@ -47,7 +48,7 @@ def _asked_for(function: Any) -> Any:
     if type(function) is not FunctionType or function.__code__.co_filename.startswith(NOT_USERS):
         return function
     name = next((name for name, method in vars(torch.Tensor).items() if method is function), "")
-    if method := getattr(torch._C.TensorBase, name, None):
+    if method := getattr(TensorBase, name, None):
         return method
     frame = sys._getframe(2)  # of what calls the mode
     if frame.f_code is ASKING and frame.f_back and not frame.f_back.f_code.co_freevars:

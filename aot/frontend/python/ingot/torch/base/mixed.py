@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals import pytree, without_functions
+from ingot.torch.base.torch_internals.modes import current_autograd_node, no_modes
 
 ABOUT_TYPES = ("dtype", "scalar type", "data type", "datatype", "same type")  # in PyTorch's messages
 Types = tuple[torch.dtype, ...]
@@ -22,7 +22,7 @@ def refuse_mixed_types(func: Any, args: Any, kwargs: Any, place: Place | None) -
 
     Ops of a backward pass are of the types that their forward ops were given.
     """
-    if torch._C._current_autograd_node() is not None:
+    if current_autograd_node() is not None:
         return
     types = tuple(x.dtype for x in pytree.arg_tree_leaves(*args, **kwargs) if isinstance(x, torch.Tensor))
     if len({*types}) < 2:
@@ -37,7 +37,7 @@ def _said(func: Any, args: Any, kwargs: Any) -> str:
     """What PyTorch says of types where an op is given zeros; nothing where it takes them, or minds something else."""
     written = {a.name for a in func._schema.arguments if a.alias_info and a.alias_info.is_write}
     named = dict(zip((a.name for a in func._schema.arguments), args, strict=False)) | kwargs
-    with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with no_modes(), without_functions(), torch.no_grad():
         given = {name: _zeros(value, name in written) for name, value in named.items()}
         try:
             func(*(given[a.name] for a in func._schema.arguments[: len(args)]), **{k: given[k] for k in kwargs})

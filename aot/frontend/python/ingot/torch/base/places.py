@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import traceback as fx_traceback
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.mixed import refuse_mixed_types
+from ingot.torch.base.per_thread import PerThread
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.streams import next_stream
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.modes import (
+    TorchDispatchMode,
+    current_autograd_node,
+    next_sequence_number,
+    no_modes,
+)
+from ingot.torch.base.torch_internals.ops import LAYOUT
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
-LAYOUT = torch._C.TensorBase.layout
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")  # of modules
 # By these Python reads the values of a tensor itself, without an op.
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 
@@ -95,7 +105,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         if "generator" in kwargs:
             func = getattr(func._overloadpacket, BY_GENERATOR.get(func._overloadname, func._overloadname))
             kwargs = {name: value for name, value in kwargs.items() if name != "generator"}
-        for value in torch.utils._pytree.arg_tree_leaves(*args, **kwargs):
+        for value in pytree.arg_tree_leaves(*args, **kwargs):
             if isinstance(value, torch.Tensor):
                 self._refuse_layout(value, func, place)
                 if func.name() != "aten::lift_fresh":
@@ -150,14 +160,14 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 raise TraceError(what, place, fix)
 
     def _place(self) -> Place | None:
-        node = torch._C._current_autograd_node()
+        node = current_autograd_node()
         if node is not None and node._sequence_nr() in self._forward:
             return self._forward[node._sequence_nr()]
         place = user_place(self.modules[-1] if self.modules else "")
         if place is None:
             return None
         # An op's node of the autograd graph is made, and numbered, just before the op itself runs.
-        self._forward.setdefault(torch._C._autograd._get_sequence_nr() - 1, place)
+        self._forward.setdefault(next_sequence_number() - 1, place)
         return place
 
 
@@ -172,7 +182,7 @@ class Reading(FunctionMode):
         if func not in READERS or isinstance(args[0], FakeTensor):
             return func(*args, **kwargs)
         self._places.note_read(args[0], f"{func.__name__}()", user_place())
-        with _disable_current_modes():
+        with no_modes():
             return func(*args, **kwargs)
 
 
@@ -239,21 +249,21 @@ def user_line(error: Exception) -> Place | None:
 
 @contextmanager
 def module_paths(models: Mapping[str, torch.nn.Module], stack: list[str]) -> Iterator[None]:
-    """Keeps the path of the module that runs on top of `stack`."""
+    """Keeps the path of the module that runs in this thread on top of `stack`."""
 
     def leave(*_: Any) -> None:
         stack.pop()
 
-    hooks = []
-    for prefix, model in models.items():
-        for path, module in model.named_modules(prefix=prefix):
-            hooks.append(module.register_forward_pre_hook(lambda *_, path=path: stack.append(path)))
-            hooks.append(module.register_forward_hook(leave, always_call=True))
-    try:
+    with ExitStack() as undo:
+        for prefix, model in models.items():
+            for path, module in model.named_modules(prefix=prefix):
+                for name in HOOKS:
+                    hooks = vars(module)[name]
+                    mine = PerThread(copy.copy(hooks), hooks)
+                    undo.enter_context(replaced(vars(module), name, mine, kind="a module of the model"))
+                module.register_forward_pre_hook(lambda *_, path=path: stack.append(path))
+                module.register_forward_hook(leave, always_call=True)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def short(path: str) -> str:

@@ -1,28 +1,53 @@
-"""Which random numbers each op draws: streams, that PyTorch's own generator counts while a function is traced.
+"""Which random numbers each op draws: streams, that a generator counts while a function is traced.
 
-So a function that puts the generator back, as checkpointing does before it computes again, draws the same again.
+It is PyTorch's own generator to the function. So a function that puts it back, as checkpointing does before it
+computes again, draws the same again.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
+
+from ingot.torch.base.replacements import replaced
+
+_counters: list[torch.Generator] = []
 
 
 @contextmanager
 def counted_streams() -> Iterator[None]:
-    """Counts from 1; the generator is as before afterwards."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(1)
+    """Counts from 1; PyTorch's generator is as before afterwards.
+
+    It counts itself where there are no other threads, which would seed it and draw from it meanwhile. Where there are,
+    another one counts, and seeds that the function gives to ``torch.default_generator`` itself are not seen.
+    """
+    is_alone = threading.active_count() == 1
+    counter = torch.default_generator if is_alone else torch.Generator()
+    methods = {
+        "get_rng_state": counter.get_state,
+        "set_rng_state": counter.set_state,
+        "manual_seed": counter.manual_seed,
+    }
+    with ExitStack() as undo:
+        undo.enter_context(torch.random.fork_rng(devices=[], enabled=is_alone))
+        for name, method in methods.items():
+            undo.enter_context(replaced(torch.random, name, method))
+            if name != "manual_seed":  # which is refused there
+                undo.enter_context(replaced(torch, name, method))
+        counter.manual_seed(1)
+        _counters.append(counter)
+        undo.callback(_counters.pop)
         yield
 
 
 def next_stream(generator: torch.Generator | None = None) -> tuple[int, int]:
     """The stream of the next random op, below 2^32, and where its generator was before it."""
-    own = _next_seed(torch.default_generator)
-    return int(own % 2**32), own if generator is None else _next_seed(generator)
+    own = _next_seed(_counters[-1])
+    is_own = generator is None or generator is torch.default_generator
+    return int(own % 2**32), own if is_own else _next_seed(generator)
 
 
 def _next_seed(generator: torch.Generator) -> int:

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils import _pytree as pytree
 
 from ingot.judge import Undecided
-from ingot.torch.base.torch_internals import without_mkldnn
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.modes import without_mkldnn
 from ingot.torch.judge.case import Case, Step, Tensors
 from ingot.torch.judge.observe import Drawn
 from ingot.torch.judge.wide import Wide

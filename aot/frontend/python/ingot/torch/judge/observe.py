@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ingot import cache
 from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.base.places import COMPOSITE, draw_of
+from ingot.torch.base.torch_internals.modes import TorchDispatchMode
 from ingot.torch.numbers.index_checks import add_checks, index_checks
 from ingot.torch.numbers.tensor_bounds import Bounds
 from ingot.torch.text.emit import Way, emit

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.judge import TOLERANCE_FACTOR
 from ingot.torch.base.places import draw_of, place_of
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.rounded import UNITS, moved
 from ingot.torch.text.lowering import overload_name

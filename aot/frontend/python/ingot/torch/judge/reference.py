@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
 from ingot.torch.judge.rounded import is_view, moved

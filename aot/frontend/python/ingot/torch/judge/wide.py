@@ -11,9 +11,11 @@ from typing import Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
+
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.modes import TorchDispatchMode
+from ingot.torch.base.torch_internals.ops import OpOverload, neg_view
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
@@ -38,7 +40,7 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if not isinstance(func, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded in func.tags:
+        if not isinstance(func, OpOverload) or torch.Tag.nondeterministic_seeded in func.tags:
             return self._alone(func, args, kwargs)
         wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, self.of, (args, kwargs))
         made = func(*args, **kwargs)
@@ -60,12 +62,12 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         whole = buffer.view(torch.complex128) if tensor.is_complex() else buffer
         wide = whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
         wide = wide.conj() if tensor.is_conj() else wide
-        return torch._neg_view(wide) if tensor.is_neg() else wide
+        return neg_view(wide) if tensor.is_neg() else wide
 
     def _alone(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
         """Runs an op in its own types: what it draws is exact, what it computes of operands is not."""
         made = func(*args, **kwargs)
-        if isinstance(func, torch._ops.OpOverload):
+        if isinstance(func, OpOverload):
             self._forget_written(func, args, kwargs)
         if not all(map(_is_whole, pytree.tree_leaves(made))) and _reads_floats(func, args, kwargs):
             self.narrow.append(str(func))
@@ -184,7 +186,7 @@ def _written(func: Any, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.
 
 def _reads_floats(func: Any, args: Any, kwargs: Mapping[str, Any]) -> bool:
     """Whether an op reads floats: other than those that it writes, and than likenesses of what it makes."""
-    if not isinstance(func, torch._ops.OpOverload):
+    if not isinstance(func, OpOverload):
         return True
     written = {id(tensor) for tensor in _written(func, args, kwargs)}
     operands = [x for x in pytree.tree_leaves((args, kwargs)) if _is_float(x) and id(x) not in written]

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.devices import dispatch_keys, without_keys
+from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
 from ingot.torch.lazy.record import tensors_in
 from ingot.torch.lazy.tape import mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 
 KEY = "AutocastPrivateUse1"
-KEYS = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, KEY))
+KEYS = dispatch_keys(KEY)
 DTYPES = [torch.bfloat16, torch.float16]  # the first one is the default
 NARROW = {  # of the ops that PyTorch has a rule for; all others but those of WIDEST compute in float32
     *("linear", "matmul", "mm", "bmm", "addmm", "addbmm", "baddbmm", "_addmm_activation", "linalg_vecdot", "prelu"),
@@ -36,8 +37,8 @@ def registered() -> list[torch.library.Library]:
 
 def _ruled() -> Iterator[OpOverload]:
     """The ops that PyTorch has a rule for on its processor."""
-    for full_name in torch._C._dispatch_get_all_op_names():
-        if torch._C._dispatch_has_kernel_for_dispatch_key(full_name, "AutocastCPU"):
+    for full_name in all_op_names():
+        if has_kernel(full_name, "AutocastCPU"):
             namespace, _, name = full_name.partition("::")
             packet, _, overload = name.partition(".")
             yield getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
@@ -48,7 +49,7 @@ def _call(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     cast = {x.dtype for x in tensors_in((args, kwargs)) if _is_cast(x)}
     if op._opname not in NARROW and (op._opname not in WIDEST or cast != {dtype}):
         dtype = torch.float32
-    with torch._C._ExcludeDispatchKeyGuard(KEYS):
+    with without_keys(KEYS):
         args, kwargs = mapped((args, kwargs), lambda x: x.to(dtype) if _is_cast(x) else x)
         return op(*args, **kwargs)
 

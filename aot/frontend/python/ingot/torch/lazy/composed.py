@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
-from torch._ops import OpOverload
+
+from ingot.torch.base.torch_internals.ops import OpOverload
 
 Tensor: TypeAlias = torch.Tensor
 aten = torch.ops.aten

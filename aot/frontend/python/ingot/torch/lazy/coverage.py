@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table)
 from ingot.stablehlo import TensorType
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
 from ingot.torch.lazy.tape import Op, Ref, frozen, mapped, ref
 from ingot.torch.text.decompositions import decompositions
 from ingot.torch.text.dtypes import TORCH_DTYPES, type_of
@@ -33,7 +33,7 @@ def has_row(op: OpOverload) -> bool:
 @functools.cache
 def is_composite(op: OpOverload) -> bool:
     """Whether PyTorch makes an op of others; with ``inference_mode()`` it leaves that to the device."""
-    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"))
+    return bool(has_kernel(op.name(), "CompositeImplicitAutograd"))
 
 
 @functools.cache

@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
-from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from ingot.torch.base.torch_internals.devices import set_engine, set_up_device
+from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
 from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.host import copy_into
@@ -69,8 +69,8 @@ def device() -> torch.device:
 @functools.cache
 def _registered() -> list[torch.library.Library]:
     """Makes PyTorch know the device, and the ops that it calls before there is a tensor of the device."""
-    _setup_privateuseone_for_python_backend(DEVICE, Module(), device_guard=Guard())
-    torch.autograd.Variable._execution_engine = Engine()
+    set_up_device(DEVICE, Module(), device_guard=Guard())
+    set_engine(Engine())
     library = torch.library.Library("aten", "IMPL")
     for op in _factories():
         library.impl(op, functools.partial(_make, op), "PrivateUse1")
@@ -83,10 +83,10 @@ def _registered() -> list[torch.library.Library]:
 def _factories() -> list[OpOverload]:
     """The ops that make tensors of nothing but numbers."""
     found = []
-    for full_name in torch._C._dispatch_get_all_op_names():
+    for full_name in all_op_names():
         namespace, _, name = full_name.partition("::")
         packet, _, overload = name.partition(".")
-        if namespace == "aten" and torch._C._dispatch_has_kernel(full_name) and hasattr(torch.ops.aten, packet):
+        if namespace == "aten" and has_kernel(full_name) and hasattr(torch.ops.aten, packet):
             op = getattr(getattr(torch.ops.aten, packet), overload or "default")
             types = {argument.name: str(argument.type) for argument in op._schema.arguments}
             if "device" in types and not any("Tensor" in type_ for type_ in types.values()):

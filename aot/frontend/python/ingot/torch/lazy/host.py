@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.memory import packed, view_like
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in

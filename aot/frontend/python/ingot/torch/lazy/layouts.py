@@ -6,8 +6,8 @@ import functools
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.memory import Layout, layout_of, packed
 from ingot.torch.lazy.tape import frozen, mapped
 from ingot.torch.lazy.tensor import LazyTensor, of_memory

@@ -6,7 +6,8 @@ import functools
 from dataclasses import dataclass
 
 import torch
-from torch._prims_common import is_non_overlapping_and_dense_or_false
+
+from ingot.torch.base.torch_internals.ops import is_non_overlapping_and_dense_or_false, neg_view
 
 
 class Memory:
@@ -57,7 +58,7 @@ def view_like(memory: torch.Tensor, view: torch.Tensor) -> torch.Tensor:
     )
     if view.is_conj():
         seen = torch.conj(seen)
-    return torch._neg_view(seen) if view.is_neg() else seen
+    return neg_view(seen) if view.is_neg() else seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)

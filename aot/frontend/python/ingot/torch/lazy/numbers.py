@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.record import Args, Kwargs, aten
 from ingot.torch.lazy.tensor import LazyTensor, of_memory
 

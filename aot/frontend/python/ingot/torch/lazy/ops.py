@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same

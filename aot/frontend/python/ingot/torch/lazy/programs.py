@@ -15,6 +15,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
+from ingot.torch.base.replacements import exclusive, working_for_tracer
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.memory import Memory
@@ -88,12 +89,12 @@ def lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str,
     Raises TraceError for an op that has no row, or whose row does not take it. It works in a thread of its own, as
     PyTorch traces otherwise within an op, which may be what looks.
     """
-    with ThreadPoolExecutor(1) as own:
+    with exclusive(), ThreadPoolExecutor(1) as own:
         return own.submit(_lowered, graph, inputs).result()
 
 
 def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str, list[bool], bool]:
-    with torch.no_grad(), only_trace_errors():
+    with working_for_tracer(), torch.no_grad(), only_trace_errors():
         pure = functional(graph, list(inputs))
         checked = with_checks(pure)
         pure = checked or pure

@@ -11,13 +11,13 @@ import ctypes
 import threading
 from typing import Any
 
-import torch
+from ingot.torch.base.torch_internals.devices import PRIVATE_DEVICE, DeviceGuard, ImperativeEngine
 
 _pending = threading.local()
 _raise_pending = ctypes.pythonapi.PyErr_Occurred  # as ctypes calls it, it raises what is on its way in this thread
 
 
-class Guard(torch._C._acc.DeviceGuard):  # type: ignore[misc]  # torch is not checked
+class Guard(DeviceGuard):  # type: ignore[misc]  # torch is not checked
     """What PyTorch asks for the device's type."""
 
     def type_(self) -> Any:
@@ -26,10 +26,10 @@ class Guard(torch._C._acc.DeviceGuard):  # type: ignore[misc]  # torch is not ch
             _raise_pending()
         except BaseException as error:  # raised again by Engine
             _pending.error = error
-        return torch._C._autograd.DeviceType.PrivateUse1
+        return PRIVATE_DEVICE
 
 
-class Engine(torch._C._ImperativeEngine):  # type: ignore[misc]
+class Engine(ImperativeEngine):  # type: ignore[misc]
     """PyTorch's engine of autograd, which raises what the guard has kept."""
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:

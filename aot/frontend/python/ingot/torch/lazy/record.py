@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.layouts import is_of_many, results_of
 from ingot.torch.lazy.recorder import RECORDER

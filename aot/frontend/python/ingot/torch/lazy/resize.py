@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.memory import Memory
 from ingot.torch.lazy.record import Args, Kwargs, seen_of, tensors_in
 from ingot.torch.lazy.recorder import run

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
-from torch._utils import _rebuild_device_tensor_from_cpu_tensor, _rebuild_parameter
-from torch.utils._mode_utils import no_dispatch
 
+from ingot.torch.base.torch_internals.devices import rebuild_parameter, rebuild_tensor
+from ingot.torch.base.torch_internals.fake_tensors import wrapper
+from ingot.torch.base.torch_internals.modes import no_dispatch, no_torch_function
+from ingot.torch.base.torch_internals.ops import set_conj, set_neg
 from ingot.torch.lazy.memory import Memory, bare, packed, view_like
 from ingot.torch.lazy.recorder import run
 
@@ -24,21 +26,16 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     value: tuple[Any, int] | None  # the tape that knows it, and its number there
     dispatch: ClassVar[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = no_torch_function
 
     @staticmethod
     def __new__(cls, memory: Memory, seen: torch.Tensor) -> LazyTensor:
         """A tensor that views a memory as `seen` does the memory's own tensor without bytes."""
-        tensor: LazyTensor = torch.Tensor._make_wrapper_subclass(
-            cls,
-            seen.shape,
-            strides=seen.stride(),
-            storage_offset=seen.storage_offset(),
-            dtype=seen.dtype,
-            device=torch.device(DEVICE, 0),
+        tensor: LazyTensor = wrapper(
+            cls, seen, storage_offset=seen.storage_offset(), dtype=seen.dtype, device=torch.device(DEVICE, 0)
         )
-        torch._C._set_conj(tensor, seen.is_conj())
-        torch._C._set_neg(tensor, seen.is_neg())
+        set_conj(tensor, seen.is_conj())
+        set_neg(tensor, seen.is_neg())
         tensor.memory, tensor.seen, tensor.value = memory, seen, None
         return tensor
 
@@ -115,9 +112,9 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Is saved with its bytes; what is loaded is on this device again, unless ``map_location`` says otherwise."""
         if isinstance(self, torch.nn.Parameter):
-            return _rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
+            return rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
         parts = (self.detach().cpu(), self.dtype, str(self.device), self.requires_grad)
-        return _rebuild_device_tensor_from_cpu_tensor, parts
+        return rebuild_tensor, parts
 
 
 def of_memory(whole: torch.Tensor, data: torch.Tensor | None = None) -> LazyTensor:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import SelectionRefused, TraceError
 from ingot.torch.base.places import is_users_code, user_place
-from ingot.torch.base.torch_internals import node_of
+from ingot.torch.base.replacements import calling_frame, replaced
+from ingot.torch.base.torch_internals import node_of, without_functions
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.modes import no_modes
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 CONVERSIONS = (
@@ -67,7 +66,7 @@ class Shadow:
         asked, mode = node_of(number), get_proxy_mode()
         assert asked is not None and mode is not None
         root = mode.tracer.root
-        apart = _disable_current_modes(), torch._C.DisableTorchFunction(), torch.random.fork_rng(devices=[])
+        apart = no_modes(), without_functions(), torch.random.fork_rng(devices=[])
         with apart[0], apart[1], apart[2], torch.no_grad():
             for node in mode.tracer.graph.nodes:
                 if node not in self._values:
@@ -192,7 +191,7 @@ class Answers:
 
         def texting(method: Callable[..., Any], of_answer: Callable[..., Any]) -> Callable[..., Any]:
             def text(number: Any, *args: Any) -> Any:
-                if is_carried(number) or not is_users_code(sys._getframe(1)):
+                if is_carried(number) or not is_users_code(calling_frame()):
                     return method(number, *args)
                 return of_answer(self.answer(number), *args)
 
@@ -201,12 +200,12 @@ class Answers:
         with ExitStack() as undo:
             for symbolic, name in CONVERSIONS:
                 kind = float if name == "__float__" else int
-                undo.enter_context(patch.object(symbolic, name, converting(getattr(symbolic, name), kind)))
+                undo.enter_context(replaced(symbolic, name, converting(getattr(symbolic, name), kind)))
             for name in ("__format__", "__str__", "__repr__", "__hash__"):
                 said = texting(getattr(torch.SymInt, name), getattr(int, name))
-                undo.enter_context(patch.object(torch.SymInt, name, said, create=True))
+                undo.enter_context(replaced(torch.SymInt, name, said))
             for name, convert in (("__int__", math.trunc), ("__index__", operator.index)):
-                undo.enter_context(patch.object(FakeTensor, name, _of_tensor(convert), create=True))
+                undo.enter_context(replaced(FakeTensor, name, _of_tensor(convert)))
             yield
 
     def all_hold(self) -> Any:

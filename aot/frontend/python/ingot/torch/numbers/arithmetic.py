@@ -7,17 +7,16 @@ import functools
 import itertools
 import math
 import numbers
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
+from ingot.torch.base.replacements import calling_frame, is_tracer, replaced
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.numbers.keys import type_of
 
@@ -46,18 +45,17 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
     """
     with ExitStack() as undo:
         for name, op in OF_MATH.items():
-            undo.enter_context(patch.object(math, name, _of_math(getattr(math, name), op, choices)))
+            undo.enter_context(replaced(math, name, _of_math(getattr(math, name), op, choices)))
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
-            undo.enter_context(patch.object(builtins, name, _extreme(getattr(builtins, name), combine)))
-        undo.enter_context(patch.object(builtins, "divmod", _divided))
+            undo.enter_context(replaced(builtins, name, _extreme(getattr(builtins, name), combine)))
+        undo.enter_context(replaced(builtins, "divmod", _divided))
         for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
-            undo.enter_context(patch.object(symbolic, name, _comparing(getattr(symbolic, name))))
+            undo.enter_context(replaced(symbolic, name, _comparing(getattr(symbolic, name))))
         for symbolic, name in itertools.product((torch.SymInt, torch.SymFloat), DIVIDING):
-            undo.enter_context(patch.object(symbolic, name, _dividing(getattr(symbolic, name), DIVIDING[name])))
+            undo.enter_context(replaced(symbolic, name, _dividing(getattr(symbolic, name), DIVIDING[name])))
         for names, (name, asking) in itertools.product(variables, ASKING.items()):
             if name not in names:
-                names[name] = asking
-                undo.callback(names.pop, name, None)
+                undo.enter_context(replaced(names, name, asking, original=getattr(builtins, name)))
         yield
 
 
@@ -65,7 +63,8 @@ class _TypeAsking(type):
     """Answers ``type(number)`` as for Python's numbers; in all else it is `type` itself."""
 
     def __call__(cls, *given: Any, **more: Any) -> Any:
-        return type_of(PYTHONS.get(type(given[0]), given[0])) if len(given) == 1 else type(*given, **more)
+        is_asked = len(given) == 1 and is_tracer()
+        return type_of(PYTHONS.get(type(given[0]), given[0])) if is_asked else type(*given, **more)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, type)
@@ -131,7 +130,7 @@ def _dividing(method: Callable[[Any, Any], Any], divisor: int) -> Callable[[Any,
     @functools.wraps(method)
     def divide(*operands: Any) -> Any:
         by = operands[divisor]
-        if isinstance(by, COMPUTED) and HANDLED in sys._getframe(1).f_code.co_names and by == 0:
+        if isinstance(by, COMPUTED) and HANDLED in calling_frame().f_code.co_names and by == 0:
             raise ZeroDivisionError("division by zero")
         return method(*operands)
 

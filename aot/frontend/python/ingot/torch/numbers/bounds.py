@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ingot.torch.base.torch_internals.ops import sym_sqrt
 from ingot.torch.numbers.tensor_bounds import Bounds, Number, of_tensor
 
 Rule = Callable[..., Bounds | None]
@@ -213,7 +214,7 @@ RULES: dict[Any, Rule] = {
     torch.sym_min: lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
     torch.sym_max: lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
     torch.sym_float: _rising(float),
-    **dict.fromkeys((torch._sym_sqrt, torch.ops.aten.sqrt.default), _rising(math.sqrt)),
+    **dict.fromkeys((sym_sqrt, torch.ops.aten.sqrt.default), _rising(math.sqrt)),
     torch.sym_sum: lambda *terms: None,
     **dict.fromkeys(WHOLE_OF_FLOATS, _whole),
 }

@@ -10,27 +10,27 @@ from __future__ import annotations
 import dis
 import sys
 from contextlib import AbstractContextManager
-from importlib import import_module
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.torch.base.files import OWN_FILES
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, FakeTensor
+from ingot.torch.base.torch_internals.ops import COND
 
 aten = torch.ops.aten
 # Frames in these files ask what was asked of them.
-PASSING_FILES = (OWN_FILES, import_module("torch._higher_order_ops.cond").__file__ or "")
+PASSING_FILES = (OWN_FILES, COND.__file__ or "")
 UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 
 def passing_checks() -> AbstractContextManager[Any]:
     """Answers for tensors whose values are not known, where one answer would only raise, or cannot be."""
-    return patch.object(FakeTensor, "__bool__", _truth, create=True)
+    return replaced(FakeTensor, "__bool__", _truth)
 
 
 def _truth(tensor: torch.Tensor) -> bool:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import ValueAsked
 from ingot.torch.base.places import is_users_code, user_place
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, FakeTensor
 from ingot.torch.numbers.answers import Answers
 from ingot.torch.numbers.checks import asking_frame, passing_answer
 from ingot.torch.optimizers.zeros import is_own_optimizer
@@ -111,10 +111,10 @@ class Choices:
                 return self._choose_or_pass(value if isinstance(value, torch.SymBool) else value != 0, frame)
 
         with ExitStack() as undo:
-            undo.enter_context(patch.object(torch.SymBool, "__bool__", choose))
+            undo.enter_context(replaced(torch.SymBool, "__bool__", choose))
             for number in (torch.SymInt, torch.SymFloat):
-                undo.enter_context(patch.object(number, "__bool__", lambda number: bool(number != 0)))
-            undo.enter_context(patch.object(FakeTensor, "__bool__", choose_by_tensor))
+                undo.enter_context(replaced(number, "__bool__", lambda number: bool(number != 0)))
+            undo.enter_context(replaced(FakeTensor, "__bool__", choose_by_tensor))
             if self.answers:
                 undo.enter_context(self.answers.asked(self.is_carried))
             yield

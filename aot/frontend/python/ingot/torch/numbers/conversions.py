@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from ingot.torch.base.files import FRAMEWORK_FILES
+from ingot.torch.base.replacements import replaced
 
 LOAD, CALLED = "LOAD_GLOBAL", 1  # an instruction, and the bit of its operand which says that what it loads is called
 FEW = 128  # names, the numbers of which fit into the operand
@@ -45,6 +46,7 @@ def _item(value: Any) -> Any:
 
 
 CONVERSIONS = {"float": _float, "int": _int}
+PYTHONS = {"float": float, "int": int}
 
 
 @contextmanager
@@ -58,10 +60,9 @@ def computed_conversions(reached: Iterable[Any]) -> Iterator[None]:
                 code = _converting(function.__code__, names)
                 if code is not function.__code__:
                     for name in names:
-                        function.__globals__[_called(name)] = CONVERSIONS[name]
-                        undo.callback(function.__globals__.pop, _called(name), None)
-                    undo.callback(setattr, function, "__code__", function.__code__)
-                    function.__code__ = code
+                        called, convert = _called(name), CONVERSIONS[name]
+                        undo.enter_context(replaced(function.__globals__, called, convert, original=PYTHONS[name]))
+                    undo.enter_context(replaced(function, "__code__", code))
         yield
 
 

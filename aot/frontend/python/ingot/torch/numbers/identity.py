@@ -12,13 +12,14 @@ import types
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import user_place
+from ingot.torch.base.replacements import by_thread, replaced
+from ingot.torch.base.torch_internals.dynamo import bytecode
 from ingot.torch.numbers.arithmetic import PYTHONS
 from ingot.torch.python_state.reach import codes
 
@@ -53,7 +54,7 @@ def is_other(one: Any, other: Any) -> Any:
     return torch.sym_not(same) if isinstance(same, torch.SymBool) else not same
 
 
-ASKING = {0: is_same, 1: is_other}  # by what the instruction says
+ASKING = {0: by_thread(is_same, operator.is_), 1: by_thread(is_other, operator.is_not)}  # by what the instruction says
 CALL_HEIGHT = 4  # of a stack, at most, beside the operands of a call
 FUNCTIONS = {"is_": is_same, "is_not": is_other}  # of the module operator
 
@@ -63,11 +64,10 @@ def asked_identity(reached: Iterable[Any]) -> Iterator[None]:
     """``is`` in the user's functions, among what is reached, asks here."""
     with ExitStack() as undo:
         for name, asking in FUNCTIONS.items():
-            undo.enter_context(patch.object(operator, name, asking))
+            undo.enter_context(replaced(operator, name, asking))
         for function in reached:
             if isinstance(function, types.FunctionType) and _asks(function.__code__):
-                undo.callback(setattr, function, "__code__", function.__code__)
-                function.__code__ = _asking(function.__code__)
+                undo.enter_context(replaced(function, "__code__", _asking(function.__code__)))
         yield
 
 
@@ -89,8 +89,7 @@ def _is_none(instruction: dis.Instruction) -> bool:
 
 def _asking(code: types.CodeType) -> types.CodeType:
     """The same code with a call in the place of each ``is``."""
-    # It costs as much to import as a small model to trace.
-    from torch._dynamo import bytecode_transformation as written
+    written = bytecode()
 
     def change(instructions: list[Any], options: dict[str, Any]) -> None:
         changed = []
@@ -112,6 +111,6 @@ def _asking(code: types.CodeType) -> types.CodeType:
         instructions[:] = changed
 
     # PyTorch does not know how high generators' stacks are.
-    with patch.object(written, "stacksize_analysis", lambda _: code.co_stacksize + CALL_HEIGHT):
+    with replaced(written, "stacksize_analysis", lambda _: code.co_stacksize + CALL_HEIGHT):
         made: types.CodeType = written.transform_code_object(code, change)[0]
     return made

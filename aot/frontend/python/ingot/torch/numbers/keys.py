@@ -6,12 +6,12 @@ import dis
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import told_classes
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.numbers.checks import asking_frame
 
 _types: dict[int, type] = {}  # of what stand-ins stand for, by the identities of these
@@ -32,7 +32,7 @@ def one_key(tensors: Mapping[str, torch.Tensor], stand_ins: Mapping[str, torch.T
         return True if is_one else compare(one, other)
 
     _types.update(types)
-    as_one = patch.object(torch.Tensor, "__hash__", hashed), patch.object(torch.Tensor, "__eq__", equal)
+    as_one = replaced(torch.Tensor, "__hash__", hashed), replaced(torch.Tensor, "__eq__", equal)
     with as_one[0], as_one[1], told_classes(type_of):
         try:
             yield

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch.optim.swa_utils import AveragedModel, get_swa_multi_avg_fn
+
+from ingot.torch.base.replacements import replaced
 
 Average = Callable[[list[torch.Tensor], list[torch.Tensor], torch.Tensor], None]
 
 
 def traceable_averages() -> AbstractContextManager[Any]:
     """Lets ``update_parameters`` be traced."""
-    return patch.object(AveragedModel, "update_parameters", update_parameters)
+    return replaced(AveragedModel, "update_parameters", update_parameters)
 
 
 def update_parameters(self: Any, model: torch.nn.Module) -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import torch
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from ingot.torch.base.copied import last_of, nodes_after
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.places import LAYOUT, user_place
+from ingot.torch.base.places import user_place
+from ingot.torch.base.replacements import calling_frame, replaced
 from ingot.torch.base.torch_internals import node_of
+from ingot.torch.base.torch_internals.ops import IS_SPARSE, LAYOUT
 from ingot.torch.optimizers.zeros import is_own_optimizer
 
-IS_SPARSE = torch._C.TensorBase.is_sparse
 TORCH_FILES = os.path.dirname(torch.__file__) + os.sep
 EMBEDDING, EMBEDDING_BAG = torch.embedding, torch.embedding_bag
 
@@ -146,10 +145,10 @@ def sparse_gradients() -> Iterator[SparseGradients]:
         return made
 
     def is_sparse(tensor: torch.Tensor) -> bool:
-        return bool(IS_SPARSE.__get__(tensor)) or (not _is_torchs(sys._getframe(1)) and known.has(tensor))
+        return bool(IS_SPARSE.__get__(tensor)) or (not _is_torchs(calling_frame()) and known.has(tensor))
 
     def layout(tensor: torch.Tensor) -> Any:
-        is_asked = not _is_torchs(sys._getframe(1)) and known.has(tensor)
+        is_asked = not _is_torchs(calling_frame()) and known.has(tensor)
         return torch.sparse_coo if is_asked else LAYOUT.__get__(tensor)
 
     def to_dense(plain: Callable[..., torch.Tensor], tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -170,13 +169,12 @@ def sparse_gradients() -> Iterator[SparseGradients]:
     methods = {"to_dense": to_dense, "coalesce": coalesce}
     methods |= {name: functools.partial(refuse, name) for name in REFUSED}
     with ExitStack() as undo:
-        undo.enter_context(patch.object(torch, "embedding", embedding))
-        undo.enter_context(patch.object(torch, "embedding_bag", embedding_bag))
-        undo.enter_context(patch.object(torch.Tensor, "is_sparse", property(is_sparse), create=True))
-        undo.enter_context(patch.object(torch.Tensor, "layout", property(layout), create=True))
+        undo.enter_context(replaced(torch, "embedding", embedding))
+        undo.enter_context(replaced(torch, "embedding_bag", embedding_bag))
+        undo.enter_context(replaced(torch.Tensor, "is_sparse", property(is_sparse)))
+        undo.enter_context(replaced(torch.Tensor, "layout", property(layout)))
         for name, method in methods.items():
-            of_all = functools.partialmethod(functools.partial(method, getattr(torch.Tensor, name)))
-            undo.enter_context(patch.object(torch.Tensor, name, of_all))
+            undo.enter_context(replaced(torch.Tensor, name, functools.partial(method, getattr(torch.Tensor, name))))
         yield known
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch.optim import _functional as functions
 from torch.optim import adagrad
 
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.optimizers import ADAGRAD, functions
 from ingot.torch.optimizers.sparse_gradients import Rows, SparseGradients
 
 Tensors = Sequence[torch.Tensor]
-ADAGRAD = adagrad._single_tensor_adagrad
 
 
 @contextmanager
@@ -37,7 +36,7 @@ def updates_by_rows(sparse: SparseGradients) -> Iterator[None]:
             rows.put(parameter, some)
             rows.put(total, total_of_some)
 
-    with patch.object(functions, "sparse_adam", sparse_adam), patch.object(adagrad, ADAGRAD.__name__, one_by_one):
+    with replaced(functions, "sparse_adam", sparse_adam), replaced(adagrad, ADAGRAD.__name__, one_by_one):
         yield
 
 

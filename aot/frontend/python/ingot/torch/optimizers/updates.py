@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Node
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.copied import PLACE, Piece, last_of, nodes_after
 from ingot.torch.base.places import COMPOSITE, user_place
-from ingot.torch.base.torch_internals import node_of, track, without_functions
+from ingot.torch.base.torch_internals import node_of, pytree, track, without_functions
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 
 Update = Callable[..., None]
 OWN = ("torch.optim.", "ingot.torch.optim")

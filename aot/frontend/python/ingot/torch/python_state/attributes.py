@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import user_place
+from ingot.torch.base.replacements import calling_frame, replaced
 from ingot.torch.python_state.reach import is_users_class
 from ingot.torch.python_state.snapshot import PLAIN
 
@@ -78,19 +77,23 @@ class OfArguments:
                 raise TraceError(f"has an argument with the attribute `{min(clash)}`, the name of another", fix=PASS)
 
         def missing(tensor: torch.Tensor, name: str) -> Any:
-            if id(tensor) in given and not name.startswith("__") and is_users(sys._getframe(1).f_code.co_filename):
+            if id(tensor) in given and not name.startswith("__") and is_users(calling_frame().f_code.co_filename):
                 if name in vars(given[id(tensor)]):
                     raise TraceError(f"reads `{name}`, an attribute of an argument", user_place(), PASS)
                 self.absent.add(name)
-            raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}")
+            return _missing(tensor, name)
 
         own = [{*vars(stand_in)} for stand_in in stand_ins]
-        with patch.object(torch.Tensor, "__getattr__", missing, create=True):
+        with replaced(torch.Tensor, "__getattr__", missing, original=_missing):
             yield
         pairs = zip(own, stand_ins, strict=True)
         self.left = [name for had, stand_in in pairs for name in vars(stand_in) if name not in had]
         if found := self.absent & {*self.left}:
             raise TraceError(f"looks whether an argument has `{min(found)}`, and sets it", fix=PASS)
+
+
+def _missing(tensor: torch.Tensor, name: str) -> Any:
+    raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}", name=name, obj=tensor)
 
 
 def _refuse_own_class(name: str, kind: type) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
+
+from ingot.torch.base.replacements import is_tracer, replaced
 
 IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
 MAPPED = type(os.environ)
@@ -44,7 +45,7 @@ def noted() -> Iterator[Noted]:
     get_item, iterate = MAPPED.__getitem__, MAPPED.__iter__
     _noting.append(made)
     try:
-        with patch.object(MAPPED, "__getitem__", get), patch.object(MAPPED, "__iter__", every):
+        with replaced(MAPPED, "__getitem__", get), replaced(MAPPED, "__iter__", every):
             yield made
     finally:
         _noting.remove(made)
@@ -82,7 +83,7 @@ EVENTS: dict[str, Callable[[Noted, tuple[Any, ...]], None]] = {
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if _noting and event in EVENTS and not _imports(sys._getframe(1)):
+    if is_tracer() and _noting and event in EVENTS and not _imports(sys._getframe(1)):
         for made in [*_noting]:
             EVENTS[event](made, arguments)
 

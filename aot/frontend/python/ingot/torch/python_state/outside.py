@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CodeType, FrameType, FunctionType
 from typing import Any
-from unittest.mock import patch
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.places import place_in, short
+from ingot.torch.base.replacements import calling_frame, is_tracer, replaced
 from ingot.torch.python_state.held import Variable
 from ingot.torch.python_state.noted import note
 from ingot.torch.python_state.reach import codes, global_names, imported_names, users_functions
@@ -60,13 +60,12 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
     with ExitStack() as undo:
         for original, substitute in substitutes.items():
             module = os if original in ABOUT_FILES else time
-            undo.enter_context(patch.object(module, original.__name__, substitute))
+            undo.enter_context(replaced(module, original.__name__, substitute))
         for module, name in ENTROPY:
-            undo.enter_context(patch.object(module, name, functools.partial(_draw, getattr(module, name))))
+            undo.enter_context(replaced(module, name, functools.partial(_draw, getattr(module, name))))
         for names in modules:
             for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
-                names[name] = substitutes[value]
-                undo.callback(names.__setitem__, name, value)
+                undo.enter_context(replaced(names, name, substitutes[value]))
         _reading.append(said)
         undo.callback(_reading.pop)
         yield
@@ -77,14 +76,14 @@ def _is_substituted(value: Any, substitutes: dict[Any, Any]) -> bool:
 
 
 def _read_clock(clock: Callable[..., Any], most: int, said: set[str], *args: Any) -> Any:
-    frame = sys._getframe(1)
+    frame = calling_frame()
     if len(args) <= most and is_users(frame.f_code.co_filename):
         _say(f"reads time.{clock.__name__}()", frame, said)
     return clock(*args)
 
 
 def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:
-    frame = _asking(sys._getframe(1))
+    frame = _asking(calling_frame())
     if frame:
         _say(f"asks about {str(path)!r}", frame, said)
         note(f"the file {path}")
@@ -92,7 +91,7 @@ def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, *
 
 
 def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
-    frame = _asking(sys._getframe(1))
+    frame = _asking(calling_frame())
     if frame:
         what = "each call draws other random bytes of the operating system"
         raise TraceError(what, place_in(frame), "draw with torch, or pass what is drawn as an argument")
@@ -106,9 +105,9 @@ def _audited() -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _reading or (event != OPENED and event not in LISTED):
+    if not is_tracer() or not _reading or (event != OPENED and event not in LISTED):
         return
-    frame = _asking(sys._getframe(1))
+    frame = _asking(calling_frame())
     if frame is None:
         return
     path, flags = arguments[0], arguments[2] if event == OPENED else 0

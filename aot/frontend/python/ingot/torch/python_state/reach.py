@@ -30,6 +30,7 @@ import numpy as np
 import torch
 
 from ingot.torch.base.files import OWN_FILES, is_users
+from ingot.torch.base.per_thread import PerThread
 from ingot.torch.python_state.held import (
     ABSENT,
     Attribute,
@@ -78,6 +79,8 @@ def edges(value: Any, path: str, names: Names) -> Edges:
     if isinstance(value, torch.Tensor):
         yield from _attributes(vars(value), f"{path}.")
         return
+    if isinstance(value, PerThread):
+        value = value.own
     if is_own_iterator(value):
         yield from _iterator(value, path, names)
         return

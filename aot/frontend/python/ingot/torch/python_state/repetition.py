@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch.fx.graph import CodeGen
-from torch.utils import _pytree as pytree
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import is_users_code, place_in, place_of
-from ingot.torch.base.torch_internals import node_of, traced_nodes, without_functions
+from ingot.torch.base.torch_internals import node_of, pytree, traced_nodes, without_functions
+from ingot.torch.python_state.draws import are_others
 from ingot.torch.python_state.held import Written
 from ingot.torch.python_state.snapshot import Leaf, Snapshot, shown
 
@@ -182,7 +182,7 @@ def refuse_shared_memory(state: Mapping[str, torch.Tensor]) -> None:
 
 def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED) -> None:
     """Raises Carried where Python holds something else later; `change` says what that is."""
-    paths = between.differences(later)
+    paths = [path for path in between.differences(later) if not are_others(path)]
     if not paths:
         return
     path = paths[0]

@@ -214,6 +214,7 @@ writes = 0  # of functions' code and defaults; to read these each time takes lon
 
 
 def _note_write(event: str, _: Any) -> None:
+    """Counts in every thread, as any may replace a function's code; it does nothing else."""
     global writes
     writes += event == "object.__setattr__"
 
@@ -293,7 +294,7 @@ def _is_same(now: Any, before: Any) -> bool:
         return True
     if type(now) is type(before) and isinstance(now, PLAIN):
         return bool(now == before)
-    inner = now.func if isinstance(now, functools.partial) else now
+    inner = getattr(now, "fget", None) or getattr(now, "__func__", now)
     code = getattr(inner, "__code__", None)
     return isinstance(code, types.CodeType) and code.co_filename.startswith(OWN_FILES)
 

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from ingot.torch.base.files import is_users
+from ingot.torch.python_state.draws import put_back
 from ingot.torch.python_state.held import ABSENT, Element, Written
 from ingot.torch.python_state.reach import ABC, C_VALUES, codes, reduced, registered_with
 from ingot.torch.python_state.snapshot import BYTES, Snapshot, place_in_file
@@ -197,8 +198,8 @@ WRITTEN: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], None]], ...
     (set, set, _refill_set),
     (np.ndarray, lambda a: a.copy() if a.size <= MOST_RESTORED else None, _refill_array),
     (random.SystemRandom, lambda r: None, lambda r, was: None),
-    (random.Random, lambda r: r.getstate(), lambda r, was: r.setstate(was)),
-    (np.random.RandomState, lambda r: r.get_state(), lambda r, was: r.set_state(was)),
+    (random.Random, lambda r: r.getstate(), lambda r, was: put_back(r, r.setstate, was)),
+    (np.random.RandomState, lambda r: r.get_state(), lambda r, was: put_back(r, r.set_state, was)),
     (np.random.Generator, lambda r: r.bit_generator.state, lambda r, was: setattr(r.bit_generator, "state", was)),
     (io.IOBase, place_in_file, lambda f, was: None if was is None else f.seek(was)),
     (C_VALUES, bytes, _refill_memory),

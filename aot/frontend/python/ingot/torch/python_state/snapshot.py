@@ -25,17 +25,18 @@ import re
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import without_functions
-from ingot.torch.python_state.held import ABSENT, Absent, Held, Holder, Written
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.python_state.draws import GENERATORS
+from ingot.torch.python_state.held import ABSENT, Absent, Held, Holder, Itself, Written
 from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes
 
 PLAIN = (
@@ -321,7 +322,6 @@ def _state_of(value: Any) -> Any:
     return next((read(value) for type_, read in STATES if isinstance(value, type_)), None)
 
 
-def _draws() -> tuple[Held, Held]:
+def _draws() -> Iterator[Held]:
     """What Python and NumPy draw from where nothing else is said."""
-    python, numpy = random.random.__self__, np.random.rand.__self__  # type: ignore[attr-defined]
-    return Held("random", python, lambda: python), Held("numpy.random", numpy, lambda: numpy)
+    return (Held(path, generator, Itself(generator)) for path, generator in GENERATORS.items())

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
-from unittest.mock import patch
 
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places, is_users_code, user_place
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
 
 REFUSALS = (TraceError, GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 
@@ -34,7 +34,7 @@ def not_swallowed(places: Places) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(made.clear)
         for refusal in REFUSALS:
-            undo.enter_context(patch.object(refusal, "__init__", noting(refusal.__init__)))
+            undo.enter_context(replaced(refusal, "__init__", noting(refusal.__init__)))
         yield
         for error, place in made:
             # An error's traceback begins at the frame that it came to last: the one that caught it.

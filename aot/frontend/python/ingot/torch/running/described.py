@@ -29,10 +29,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.attention import SDPBackend
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.files import is_users
-from ingot.torch.base.torch_internals import running_modes, without_functions
+from ingot.torch.base.torch_internals import pytree, running_modes, without_functions
 from ingot.torch.python_state.aliases import refuse_arrays
 from ingot.torch.python_state.held import ABSENT, Absent
 from ingot.torch.python_state.reach import ABC_DATA, codes, global_names, imported_names, is_users_class

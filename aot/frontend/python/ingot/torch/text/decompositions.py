@@ -7,8 +7,15 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table, get_decompositions
 
+from ingot.torch.base.torch_internals.ops import (
+    OpOverload,
+    all_op_names,
+    core_decompositions,
+    decomposition_table,
+    get_decompositions,
+    has_kernel,
+)
 from ingot.torch.text.lowering import TABLE, overload_name
 
 Decompositions = dict[Any, Callable[..., Any]]
@@ -18,14 +25,14 @@ Decompositions = dict[Any, Callable[..., Any]]
 def decompositions() -> Decompositions:
     """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
     own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
-    every = {**own, **_core_aten_decompositions_post_autograd(), **_lists_apart()}
+    every = {**own, **core_decompositions(), **_lists_apart()}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
 
 
 def is_composite(op: Any) -> bool:
     """Whether PyTorch makes an op of others for every tensor."""
-    is_op = isinstance(op, torch._ops.OpOverload)
-    return is_op and torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+    is_op = isinstance(op, OpOverload)
+    return is_op and has_kernel(op.name(), "CompositeImplicitAutograd")
 
 
 @cache
@@ -44,7 +51,7 @@ BY_NAME = {"addcmul": "value", "addcdiv": "value"}
 def _lists_apart() -> Decompositions:
     """``_foreach_mul`` and its like: the op of each tensor, one after the other."""
     found: Decompositions = {}
-    for full_name in torch._C._dispatch_get_all_op_names():
+    for full_name in all_op_names():
         name, _, overload = full_name.removeprefix("aten::").partition(".")
         short = name.removeprefix("_foreach_")
         one = getattr(torch.ops.aten, OF_ONE_TENSOR.get(short, short), None)

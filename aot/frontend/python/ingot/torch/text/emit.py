@@ -11,11 +11,12 @@ from itertools import groupby
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import composite_of, draw_of, only_trace_errors, place_of
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import dtype_name, type_of
 from ingot.torch.text.loops import Loop, loops_apart
 from ingot.torch.text.lowering import TABLE, Lowering, overload_name
@@ -316,17 +317,17 @@ def _needed(results: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
 
 def _values(tree: Any) -> list[Value]:
     """The values in a tree, each once."""
-    return list(dict.fromkeys(leaf for leaf in tree_leaves(tree) if isinstance(leaf, Value)))
+    return list(dict.fromkeys(leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, Value)))
 
 
 def _replaced(tree: Any, old: Sequence[Value], new: Sequence[Value]) -> Any:
     """A tree with other values."""
-    return tree_map_only(Value, dict(zip(old, new, strict=True)).__getitem__, tree)
+    return pytree.tree_map_only(Value, dict(zip(old, new, strict=True)).__getitem__, tree)
 
 
 def is_repeatable(op: Any) -> bool:
     """Whether an op makes the same of the same arguments: it draws no random numbers."""
-    return isinstance(op, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded not in op.tags
+    return isinstance(op, OpOverload) and torch.Tag.nondeterministic_seeded not in op.tags
 
 
 def _type(made: Any) -> TensorType | None:

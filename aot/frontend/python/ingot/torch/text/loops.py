@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 import torch
 from torch.fx import Node
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import draw_of, place_of, user_place
+from ingot.torch.base.torch_internals import pytree
 
 Tensors: TypeAlias = Sequence[torch.Tensor]
 

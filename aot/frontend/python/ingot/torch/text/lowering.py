@@ -11,6 +11,7 @@ import torch
 from ingot.stablehlo import Ops, TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import TORCH_DTYPES, dtype_name
 
 Operand = Value | bool | int | float | complex
@@ -126,7 +127,7 @@ class Lowering(Ops):
 
 def overload_name(target: Any) -> str:
     """``add.Tensor`` for torch.ops.aten.add.Tensor."""
-    if not isinstance(target, torch._ops.OpOverload):
+    if not isinstance(target, OpOverload):
         return str(target)
     return f"{target._schema.name.removeprefix('aten::')}.{target._overloadname}"
 

@@ -15,6 +15,7 @@ import torch
 from torch.fx.experimental.sym_node import METHOD_TO_OPERATOR
 
 from ingot.stablehlo import TensorType, Value
+from ingot.torch.base.torch_internals.ops import sym_sqrt
 from ingot.torch.text.lowering import Lowering, Operand
 
 FLOAT, INTEGER, TRUTH = TensorType("f64"), TensorType("i64"), TensorType("i1")
@@ -141,5 +142,5 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     torch.sym_min: _arithmetic("minimum"),
     torch.sym_max: _arithmetic("maximum"),
     torch.sym_float: _to_float,
-    torch._sym_sqrt: _function("sqrt"),
+    sym_sqrt: _function("sqrt"),
 }

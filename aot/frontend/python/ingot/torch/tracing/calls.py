@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places
-from ingot.torch.base.torch_internals import hooks_of, hooks_of_all
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals import hooks_of, hooks_of_all, pytree
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensorMode
+from ingot.torch.base.torch_internals.modes import RUN_BACKWARD
+from ingot.torch.base.torch_internals.ops import neg_view
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.numbers.keys import one_key
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
@@ -38,7 +39,6 @@ from ingot.torch.tracing.returned import SharedMemory, shared_by
 from ingot.torch.tracing.selected import Selected, refusal
 from ingot.torch.tracing.state import State, counter_name
 
-RUN_BACKWARD = "_engine_run_backward"  # what all ways to compute gradients come to
 run_backward = getattr(torch.autograd, RUN_BACKWARD)
 
 Tensors = list[torch.Tensor]
@@ -106,7 +106,7 @@ def _examples(subject: Subject) -> tuple[Tensors, Tensors, Tensors]:
 def _apart(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor of its own that lies in memory, and is read, as another does."""
     apart = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
-    apart = torch._neg_view(apart) if tensor.is_neg() else apart
+    apart = neg_view(apart) if tensor.is_neg() else apart
     return apart.conj() if tensor.is_conj() else apart
 
 
@@ -224,7 +224,7 @@ class Calls:
         for i, value in zip(self._positions, inputs, strict=True):
             if self._leaves[i].requires_grad:
                 value.requires_grad_()
-        with self.asked.noted(inputs), patch.object(torch.autograd, RUN_BACKWARD, self._run_backward):
+        with self.asked.noted(inputs), replaced(torch.autograd, RUN_BACKWARD, self._run_backward):
             returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
         if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
             raise refusal("who gets it", *selected)

@@ -10,11 +10,13 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch.utils import _pytree as pytree
 from torch.utils import checkpoint
+
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.optimizers import CHECKPOINT, checkpoint_generator
 
 
 @torch.library.custom_op("ingot::barrier", mutates_args=())  # type: ignore[untyped-decorator]
@@ -33,17 +35,17 @@ def computed_again() -> Iterator[None]:
 
     The reentrant way also has the forward pass call the function that it is given; the other calls it only again.
     """
-    generator, apply = checkpoint._checkpoint_without_reentrant_generator, checkpoint.CheckpointFunction.apply
+    apply = checkpoint.CheckpointFunction.apply
 
     def generate(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return generator(_behind_barrier(function, 0), *args, **kwargs)
+        return checkpoint_generator(_behind_barrier(function, 0), *args, **kwargs)
 
     def apply_reentrant(function: Callable[..., Any], *args: Any) -> Any:
         return apply(_behind_barrier(function, 1), *args)
 
     with (
-        patch.object(checkpoint, "_checkpoint_without_reentrant_generator", generate),
-        patch.object(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
+        replaced(checkpoint, CHECKPOINT, generate),
+        replaced(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
     ):
         yield
 

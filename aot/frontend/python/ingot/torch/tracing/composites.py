@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, TypeAlias
-from unittest.mock import patch
 
 import torch
 from torch.nn import functional
 
 from ingot.torch.base.function_modes import Replacing
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.base.torch_internals.optimizers import UPDATE
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.optimizers.updates import Updates
 from ingot.torch.optimizers.zeros import right_at_zero
@@ -38,8 +39,6 @@ FUNCTIONS = (
 )
 # What is traced in the place of a function's own ops.
 MADE_OF: dict[Function, Function] = {attention_of_pytorch: scaled_dot_product_attention}
-# What begins the names of the functions in torch.optim that update lists of parameters.
-UPDATE = "_single_tensor_"
 OPTIMIZERS = "torch.optim."  # what begins the names of composites that are updates
 
 
@@ -73,12 +72,13 @@ def composites(optimizers: Optimizers, mark: Mark, choices: Choices) -> Iterator
     with ExitStack() as undo:
         undo.enter_context(Replacing(marked))
         for function, whole in marked.items():
-            undo.enter_context(patch.object(functional, function.__name__, whole))
+            undo.enter_context(replaced(functional, function.__name__, whole))
         for optimizer in filter(has_hooks, optimizers.values()):
             undo.callback(optimizer.register_step_pre_hook(note).remove)
         for source in {sys.modules[type(optimizer).step.__module__] for optimizer in optimizers.values()}:
             for name in [name for name in vars(source) if name.startswith(UPDATE)]:
-                undo.enter_context(patch.object(source, name, one_by_one(getattr(source, name))))
+                update = one_by_one(getattr(source, name))
+                undo.enter_context(replaced(source, name, update, kind="an optimizer's module"))
         yield
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import place_of, to_be_state
-from ingot.torch.base.torch_internals import without_functions
+from ingot.torch.base.torch_internals import pytree, without_functions
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.tracing.state import State
 
 
@@ -94,7 +94,7 @@ def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, A
 
 def _written(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
     """The operands that an op changes."""
-    if isinstance(node.target, torch._ops.OpOverload):
+    if isinstance(node.target, OpOverload):
         for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
             if argument.alias_info and argument.alias_info.is_write:
                 yield from [value] if isinstance(value, torch.fx.Node) else value
@@ -102,7 +102,7 @@ def _written(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
 
 def _viewed(node: torch.fx.Node) -> torch.fx.Node:
     """What a view, or the result of an op that changes its operand, is a view of."""
-    while isinstance(node.target, torch._ops.OpOverload) and node.args:
+    while isinstance(node.target, OpOverload) and node.args:
         first = node.target._schema.arguments[0]
         if first.alias_info is None or not isinstance(node.args[0], torch.fx.Node):
             break

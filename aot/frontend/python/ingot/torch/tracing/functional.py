@@ -11,8 +11,6 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import torch
-from torch._functorch.eager_transforms import _wrap_all_tensors_to_functional
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.fx import Node
 from torch.fx.experimental.proxy_tensor import fetch_sym_proxy, get_proxy_mode
 
@@ -20,14 +18,19 @@ from ingot.torch.base.copied import Piece, last_of, nodes_after
 from ingot.torch.base.places import composite_of, place_of
 from ingot.torch.base.torch_internals import (
     fake_mode,
-    fakes,
     functional_value,
     is_functional_base,
     put_functional,
     track,
 )
+from ingot.torch.base.torch_internals.recording import (
+    functional_level,
+    temporarily_clear_interpreter_stack,
+    wrap_to_functional,
+)
 from ingot.torch.text.decompositions import decompositions
 from ingot.torch.tracing.composites import OPTIMIZERS
+from ingot.torch.tracing.fakes import fakes
 from ingot.torch.tracing.known_types import empty
 from ingot.torch.tracing.recorder import recorded
 
@@ -126,8 +129,8 @@ class _Functional(torch.fx.Interpreter):  # type: ignore[misc]  # torch is not c
 
     def get_attr(self, *where: Any) -> Any:
         """A constant."""
-        level = torch._C._functorch.maybe_current_level()
-        return _wrap_all_tensors_to_functional(super().get_attr(*where), level)
+        level = functional_level()
+        return wrap_to_functional(super().get_attr(*where), level)
 
     def run_node(self, n: Node) -> Any:
         """A node's value; nobody reads that of those in the middle of an update that was copied."""

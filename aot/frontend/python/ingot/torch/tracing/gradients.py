@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import torch
 
@@ -13,6 +12,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.places import user_place
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import without_functions
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.state import State, gradient_name, parameters_of
@@ -84,7 +84,7 @@ class Uses:
             for parameter in parameters.values():
                 undo.callback(parameter.register_post_accumulate_grad_hook(self.add).remove)
             for owner in (torch.optim.Optimizer, torch.nn.Module):
-                undo.enter_context(patch.object(owner, "zero_grad", noting(owner.zero_grad)))
+                undo.enter_context(replaced(owner, "zero_grad", noting(owner.zero_grad)))
             undo.enter_context(_UsedByHand(self.clear, self.replace, self.ask))
             yield
 

@@ -7,9 +7,10 @@ from collections.abc import Hashable
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
 from ingot.torch.base.torch_internals import fake_mode
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
+from ingot.torch.base.torch_internals.ops import has_kernel
 
 # Numbers that a program computes, and others of the same type.
 NUMBERS: dict[type, Any] = {torch.SymInt: 2, torch.SymFloat: 0.5, torch.SymBool: True}
@@ -65,7 +66,7 @@ def empty(mode: FakeTensorMode, shape: tuple[int, ...], strides: tuple[int, ...]
 @functools.cache
 def _has_kernel(func: Any) -> bool:
     """Whether PyTorch's own kernel can be asked, which is faster than what its tracer takes for it."""
-    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "Meta"))
+    return bool(has_kernel(func.name(), "Meta"))
 
 
 def _by_kernel(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: FakeTensorMode) -> Any:

@@ -9,14 +9,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import SlotsMade, TraceError
 from ingot.torch.base.function_modes import FunctionMode
-from ingot.torch.base.torch_internals import SET_DATA, copy_hooks, depends_on, set_data
+from ingot.torch.base.torch_internals import SET_DATA, copy_hooks, depends_on, pytree, set_data
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import Leaf
+from ingot.torch.tracing.others import seen
 from ingot.torch.tracing.state import State, parameters_of
 
 # One tensor after the other: what a program repeats, it plans better than lists of tensors.
@@ -68,7 +68,10 @@ def lent(
     """
     by_id = {id(tensor): stand_ins[name] for name, tensor in state.tensors.items()}
     with ExitStack() as undo:
-        readers = _lend_modules(state, by_id, undo)
+        readers: dict[str, Reader] = {}
+        for _, module, key in state.module_places():
+            readers.setdefault(state.name_of(getattr(module, key)), functools.partial(getattr, module, key))
+        undo.enter_context(seen(state, by_id, {}))
         groups = {id(group): group for o in state.optimizers.values() for group in o.param_groups}  # which some share
         for optimizer in state.optimizers.values():
             readers = _lend_optimizer(state, optimizer, by_id, undo) | readers
@@ -88,16 +91,6 @@ def lent(
             return {name: read() for name, read in readers.items()}
 
         yield read_all
-
-
-def _lend_modules(state: State, by_id: Mapping[int, torch.Tensor], undo: ExitStack) -> dict[str, Reader]:
-    readers: dict[str, Reader] = {}
-    originals = [(module, key, getattr(module, key)) for _, module, key in state.module_places()]
-    for module, key, original in originals:  # a module of several models is met several times
-        undo.callback(setattr, module, key, original)
-        setattr(module, key, by_id[id(original)])
-        readers.setdefault(state.name_of(original), functools.partial(getattr, module, key))
-    return readers
 
 
 def _lend_optimizer(

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import _symbolic_trace
 from torch.fx import traceback as fx_traceback
-from torch.fx._lazy_graph_module import _use_lazy_graph_module
-from torch.fx.experimental import proxy_tensor
-from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode, fetch_sym_proxy, make_fx, track_tensor_tree
+from torch.fx.experimental.proxy_tensor import (
+    ProxyTorchDispatchMode,
+    fetch_sym_proxy,
+    make_fx,
+    track_tensor_tree,
+)
 
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import track
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
+from ingot.torch.base.torch_internals.recording import (
+    CONSTRUCT,
+    MODULE_METHODS,
+    MakefxTracer,
+    symbolic_trace,
+    use_lazy_graph_module,
+)
 from ingot.torch.text.decompositions import Decompositions
 from ingot.torch.tracing.known_types import is_elementwise, made_of
 
@@ -41,13 +52,18 @@ def recorded(
 ) -> torch.fx.GraphModule:
     """The graph of a function of tensors without values; with `keep_types` its nodes have them."""
     recorder = Keeping if keep_types else Recorder
+    construct_modes = getattr(MakefxTracer, CONSTRUCT)
+
+    def construct(tracer: Any, *given: Any) -> None:
+        construct_modes(tracer, *given)
+        tracer.proxy_mode.__class__ = recorder
+
     module = torch.nn.Module  # whose methods the tracer calls as they were when PyTorch was imported
-    with (
-        _use_lazy_graph_module(True),
-        patch.object(proxy_tensor, "ProxyTorchDispatchMode", recorder),
-        patch.object(_symbolic_trace, "_orig_module_call", module.__call__),
-        patch.object(_symbolic_trace, "_orig_module_getattr", module.__getattr__),
-    ):
+    with ExitStack() as undo:
+        undo.enter_context(use_lazy_graph_module(True))
+        undo.enter_context(replaced(MakefxTracer, CONSTRUCT, construct))
+        for name, method in MODULE_METHODS.items():
+            undo.enter_context(replaced(symbolic_trace, name, getattr(module, method)))
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)
         graph: torch.fx.GraphModule = make(*arguments)
     return graph
@@ -116,9 +132,9 @@ class Keeping(Recorder):
 @functools.cache
 def _is_plain(func: Any) -> bool:
     """Whether the short way does for an op what make_fx does."""
-    if not isinstance(func, torch._ops.OpOverload) or func.namespace != "aten" or func in LIFTING:
+    if not isinstance(func, OpOverload) or func.namespace != "aten" or func in LIFTING:
         return False
-    is_composite = torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+    is_composite = has_kernel(func.name(), "CompositeImplicitAutograd")
     return not is_composite and LONG_WAY.isdisjoint(func.tags)
 
 

@@ -9,19 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import is_users_code, place_in, user_place
-
-BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
-FRAME = sys._getframe
+from ingot.torch.base.replacements import FRAME, calling_frame, replaced, with_subclasses
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import BASE, VERSION
 
 # A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
 REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
@@ -74,19 +72,19 @@ def refused() -> Iterator[None]:
             raise TraceError(what, fix="call a function of your own instead of the operator")
     with ExitStack() as undo:
         for (base, name), (what, fix) in REFUSED.items():
-            for owner in _with_subclasses(base):
+            for owner in with_subclasses(base):
                 if name in vars(owner):
-                    undo.enter_context(patch.object(owner, name, _refusing(vars(owner)[name], what, fix)))
-        undo.enter_context(patch.object(torch.Tensor, "_version", property(_version), create=True))
+                    undo.enter_context(replaced(owner, name, _refusing(vars(owner)[name], what, fix)))
+        undo.enter_context(replaced(torch.Tensor, "_version", property(_version)))
         for name in PLACES:
-            undo.enter_context(patch.object(torch.Tensor, name, _placed(name, getattr(torch.Tensor, name))))
-        undo.enter_context(patch.object(torch.Tensor, "_base", property(_placed("_base", BASE.__get__)), create=True))
-        undo.enter_context(patch.object(sys, "_getframe", _frame))
+            undo.enter_context(replaced(torch.Tensor, name, _placed(name, getattr(torch.Tensor, name))))
+        undo.enter_context(replaced(torch.Tensor, "_base", property(_placed("_base", BASE.__get__))))
+        undo.enter_context(replaced(sys, "_getframe", _frame, original=_frame_of_caller))
         for owner in (FakeTensor, torch.SymFloat, torch.SymInt):
             for name in ("__repr__", "__format__"):
-                undo.enter_context(patch.object(owner, name, _no_text(getattr(owner, name))))
+                undo.enter_context(replaced(owner, name, _no_text(getattr(owner, name))))
         for name in ("numpy", "__array__"):
-            undo.enter_context(patch.object(FakeTensor, name, _no_array, create=True))
+            undo.enter_context(replaced(FakeTensor, name, _no_array))
         yield
 
 
@@ -101,7 +99,7 @@ def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[...
 
 def _version(tensor: torch.Tensor) -> int:
     """How often a tensor was written, which PyTorch's own code may ask."""
-    if is_users_code(sys._getframe(1)):
+    if is_users_code(calling_frame()):
         what = "a tensor's `_version` counts what is written to it, and a program fixes it"
         raise TraceError(what, user_place(), "count calls in a number or a buffer")
     version: int = VERSION.__get__(tensor)
@@ -112,7 +110,7 @@ def _placed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """Where a tensor lies, which code of libraries may ask."""
 
     def ask(tensor: torch.Tensor) -> Any:
-        if is_users(sys._getframe(1).f_code.co_filename):
+        if is_users(calling_frame().f_code.co_filename):
             what = f"`{name}` tells where a tensor lies, which is elsewhere in a program, and for each argument"
             raise TraceError(what, user_place(), "tell tensors apart by `is` and id(), and measure by their shapes")
         return method(tensor)
@@ -122,13 +120,18 @@ def _placed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _frame(depth: int = 0) -> FrameType:
     """A frame by ``sys._getframe``, also where `inspect` asks for one that the user's code asks it for."""
-    asking = FRAME(1)
+    asking = FRAME(2)  # the first is that of what replaces
     if asking.f_code.co_filename == inspect.__file__ and asking.f_back:
         asking = asking.f_back
     if is_users(asking.f_code.co_filename):
         what = "the function looks at the frames of those that call it, whose variables are not watched"
         raise TraceError(what, place_in(asking), "name the variables, or pass what is in them")
-    return FRAME(depth + 1)
+    return FRAME(depth + 2)
+
+
+def _frame_of_caller(depth: int = 0) -> FrameType:
+    """The frame that `sys._getframe` gives where something calls it that replaces it."""
+    return FRAME(depth + 2)
 
 
 def _no_array(*_: Any, **__: Any) -> Any:
@@ -138,16 +141,9 @@ def _no_array(*_: Any, **__: Any) -> Any:
 
 def _no_text(method: Callable[..., str]) -> Callable[..., str]:
     def text(self: Any, *args: Any) -> str:
-        if is_users_code(sys._getframe(1)):
+        if is_users_code(calling_frame()):
             fix = "return it: what a function returns is an output, and logged"
             raise TraceError("a tensor has no value that could be printed while it is traced", user_place(), fix)
         return method(self, *args)
 
     return text
-
-
-def _with_subclasses(base: Any) -> Iterator[Any]:
-    yield base
-    derived: type
-    for derived in base.__subclasses__() if isinstance(base, type) else ():
-        yield from _with_subclasses(derived)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
-from ingot.torch.base.torch_internals import is_open
+from ingot.torch.base.torch_internals import is_open, pytree
 
 Whole: TypeAlias = Literal["state", "argument", "output"]  # what may be shared
 SharedMemory: TypeAlias = tuple[Whole, str, torch.Tensor]  # whose, and what it was when the function was traced

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import SelectionRefused
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.places import user_place
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.numbers.answers import Answers
 
 Rule: TypeAlias = Callable[..., Any]

@@ -8,15 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
-from unittest.mock import patch
 
 import torch
-import torch._dynamo.config as dynamo_config
 from torch.fx import traceback as fx_traceback
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from ingot.torch.base.replacements import by_thread, is_tracer, replaced
 from ingot.torch.base.streams import counted_streams
-from ingot.torch.base.torch_internals import has_hooks, without_mkldnn
+from ingot.torch.base.torch_internals import has_hooks
+from ingot.torch.base.torch_internals.dynamo import dynamo_config
+from ingot.torch.base.torch_internals.modes import without_mkldnn
+from ingot.torch.base.torch_internals.optimizers import CAPTURABLE
 from ingot.torch.numbers.checks import passing_checks
 from ingot.torch.tracing.state import Optimizers, State
 from ingot.torch.tracing.substitutes import substitutes
@@ -24,7 +26,7 @@ from ingot.torch.tracing.substitutes import substitutes
 # Names that the modules of torch.optim look up, and what they find while an optimizer is traced: counters in tensors on
 # every device.
 OPTIMIZER_NAMES: dict[str, Any] = {
-    "_get_capturable_supported_devices": lambda supports_xla=True: ["cpu", "cuda"],
+    CAPTURABLE: lambda supports_xla=True: ["cpu", "cuda"],
 }
 
 # It warns of every comparison with a changeable number.
@@ -58,7 +60,8 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         for optimizer in state.optimizers.values():
             source = sys.modules[type(optimizer).step.__module__]
             for name, traceable in OPTIMIZER_NAMES.items():
-                undo.enter_context(patch.object(source, name, traceable, create=True))
+                if hasattr(source, name):
+                    undo.enter_context(replaced(source, name, traceable, kind="an optimizer's module"))
         yield
 
 
@@ -90,6 +93,15 @@ def in_mode(state: State, training: bool) -> Iterator[None]:
             module.training = mode
 
 
+class _FlagOfTracer:
+    """True in the thread that traces, as long as its value is."""
+
+    value = True
+
+    def __bool__(self) -> bool:
+        return self.value and is_tracer()
+
+
 @contextmanager
 def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
     """torch.compiler.is_compiling() is true, so that libraries do not choose by the values in tensors.
@@ -97,12 +109,13 @@ def said_to_compile(optimizers: Optimizers) -> Iterator[None]:
     It is false within optimizers, which would compute their corrections in the tensors' types instead of Python's.
     """
 
+    flag = _FlagOfTracer()
+
     def say(answer: bool) -> Callable[..., None]:
-        return lambda *_: setattr(torch.compiler, "_is_compiling_flag", answer)
+        return by_thread(lambda *_: setattr(flag, "value", answer), lambda *_: None)
 
     with ExitStack() as undo:
-        undo.callback(say(torch.compiler._is_compiling_flag))
-        say(True)()
+        undo.enter_context(replaced(torch.compiler, "_is_compiling_flag", flag))
         for optimizer in filter(has_hooks, optimizers.values()):
             undo.callback(optimizer.register_step_pre_hook(say(False)).remove)
             undo.callback(optimizer.register_step_post_hook(say(True)).remove)

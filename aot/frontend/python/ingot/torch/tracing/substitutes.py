@@ -8,17 +8,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from typing import Any, TypeAlias
-from unittest.mock import patch
 
 import torch
-from torch._decomp.decompositions import grid_sampler_2d
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
+from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
 
 Function: TypeAlias = Callable[..., Any]
@@ -157,10 +156,6 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
     return source(*args, **kwargs) if source else NotImplemented
 
 
-COND, LOOP, CONTROL_FLOW = (
-    import_module(f"torch._higher_order_ops.{name}") for name in ("cond", "while_loop", "utils")
-)
-
 # Where torch's own modules look functions up, and what they find. A substitute that gives NotImplemented leaves its
 # arguments to the function in whose place it is.
 SUBSTITUTES: dict[tuple[Any, str], Function] = {
@@ -187,7 +182,7 @@ def substitutes() -> Iterator[None]:
         for (where, name), substitute in SUBSTITUTES.items():
             original = getattr(where, name)
             stands = _standing_for(original, substitute)
-            undo.enter_context(patch.object(where, name, stands))
+            undo.enter_context(replaced(where, name, stands))
             if isinstance(original, Hashable):
                 by_original[original] = stands
         undo.enter_context(Replacing(by_original))

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.utils import _pytree as pytree
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import Places, Reading, module_paths, place_of, user_line
-from ingot.torch.base.torch_internals import fakes, same_hook_numbers
+from ingot.torch.base.torch_internals import pytree, same_hook_numbers
+from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
 from ingot.torch.numbers.answers import Answers, Fixed, Shadow
 from ingot.torch.numbers.arithmetic import computed_arithmetic
 from ingot.torch.numbers.choices import MOST_WAYS, Choices, others, too_many_ways
@@ -28,6 +27,7 @@ from ingot.torch.optimizers.averaging import traceable_averages
 from ingot.torch.optimizers.sparse_gradients import sparse_gradients
 from ingot.torch.optimizers.sparse_updates import updates_by_rows
 from ingot.torch.python_state.aliases import refuse_views
+from ingot.torch.python_state.draws import noted_draws
 from ingot.torch.python_state.outside import watched_outside
 from ingot.torch.python_state.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.python_state.restore import restored
@@ -38,6 +38,7 @@ from ingot.torch.tracing.calls import Calls, Subject, examples
 from ingot.torch.tracing.checkpoints import computed_again
 from ingot.torch.tracing.composites import composites
 from ingot.torch.tracing.constants import attributes, cached, refuse_written
+from ingot.torch.tracing.fakes import fakes
 from ingot.torch.tracing.functional import functional
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.recorder import recorded
@@ -184,6 +185,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         computed_again(),
         computed_arithmetic(choices, modules),
         watched_outside(modules, reached, subject.said),
+        noted_draws(),
         asked_identity(reached),
         computed_conversions(reached),
         sparse_gradients() as sparse,

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ingot._engine import Watch
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.fake_tensors import wrapper
 
 aten = torch.ops.aten
 ZEROING = {aten.zero_.default, aten._foreach_zero_.default}
@@ -32,9 +33,7 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     ) -> Unkept:
         """The gradient of a parameter that is called so, as another tensor is, or of another type or device."""
         kind = {"dtype": dtype or like.dtype, "device": device or like.device}
-        gradient: Unkept = torch.Tensor._make_wrapper_subclass(
-            cls, like.shape, strides=like.stride(), storage_size=0, **kind
-        )
+        gradient: Unkept = wrapper(cls, like, storage_size=0, **kind)
         gradient.parameter, gradient.fix, gradient.values = parameter, fix, None
         return gradient
 

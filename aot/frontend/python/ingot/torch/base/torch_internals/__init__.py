@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from types import FrameType
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.hooks import RemovableHandle
 
-from ingot.torch.base.places import user_frame
+from ingot.torch.base.replacements import by_thread, replaced
 
+pytree: Any = torch.utils._pytree
 HOOKS_OF_ALL = re.compile("_global_.*_hooks")
 SET_DATA = torch.Tensor.data.__set__
 HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")  # of a tensor: dicts, or None
 HOOKS_MADE = (RemovableHandle, "next_id")  # what counts them; the dicts alone say which are gone
-
-
-class Symbols(ShapeEnv):  # type: ignore[misc]  # torch is not checked
-    """The numbers that a function computes while it is traced.
-
-    PyTorch asks for the user's line that makes each. To tell which lines are its own it would import its exporter,
-    for as long as it takes to trace a small model.
-    """
-
-    def _get_user_frame(self) -> FrameType:
-        here = sys._getframe(1)
-        return user_frame(here) or here
 
 
 def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
@@ -86,9 +73,17 @@ def hooks_of_all() -> dict[str, Any]:
     return {name: hooks for m in modules for name, hooks in vars(m).items() if HOOKS_OF_ALL.fullmatch(name)}
 
 
-def same_hook_numbers() -> AbstractContextManager[int]:
+def same_hook_numbers() -> AbstractContextManager[None]:
     """Hooks that are registered within have the numbers that those after it have again."""
-    return patch.object(RemovableHandle, "next_id", RemovableHandle.next_id)
+    numbers = itertools.count(RemovableHandle.next_id)
+    init = RemovableHandle.__init__
+
+    def numbered(handle: RemovableHandle, *hooks: Any, **more: Any) -> None:
+        init(handle, *hooks, **more)
+        handle.id = next(numbers)
+        RemovableHandle.next_id -= 1
+
+    return replaced(RemovableHandle, "__init__", numbered)
 
 
 def without_functions() -> AbstractContextManager[None]:
@@ -119,11 +114,6 @@ def traced_nodes() -> list[torch.fx.Node]:
     return list(mode.tracer.graph.nodes)
 
 
-def fakes(**settings: Any) -> FakeTensorMode:
-    """In which tensors have no values."""
-    return FakeTensorMode(shape_env=Symbols(**settings), static_shapes=True, allow_non_fake_inputs=True)
-
-
 def fake_mode() -> Any:
     """What gives tensors without values where a mode of dispatch runs; None where there is none."""
     return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
@@ -142,24 +132,13 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
         del FakeTensor._told
 
     (own,) = gc.get_referents(vars(FakeTensor))
-    own["__class__"] = property(class_of)
+    own["__class__"] = property(by_thread(class_of, type))
     changed()
     try:
         yield
     finally:
         del own["__class__"]
         changed()
-
-
-@contextmanager
-def without_mkldnn() -> Iterator[None]:
-    """PyTorch computes by its own kernels, not by oneDNN's."""
-    before = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(False)
-    try:
-        yield
-    finally:
-        torch._C._set_mkldnn_enabled(before)
 
 
 def running_modes() -> bool:

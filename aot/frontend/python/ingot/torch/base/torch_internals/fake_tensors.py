@@ -1,0 +1,27 @@
+"""PyTorch's private names of tensors without values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+    in_kernel_invocation_manager,
+)
+
+__all__ = [
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorMode",
+    "in_kernel_invocation_manager",
+]
+
+
+def wrapper(class_: Any, like: torch.Tensor, **how: Any) -> Any:
+    """A tensor of a class without memory of its own, of the shape and strides of another."""
+    return torch.Tensor._make_wrapper_subclass(class_, like.shape, strides=like.stride(), **how)

@@ -1,0 +1,50 @@
+"""PyTorch's private names of ops: their class, their kernels, what they are taken apart into."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch._decomp import decomposition_table, get_decompositions
+from torch._decomp.decompositions import grid_sampler_2d
+from torch._ops import OpOverload
+from torch._prims_common import is_non_overlapping_and_dense_or_false
+
+__all__ = [
+    "OpOverload",
+    "decomposition_table",
+    "get_decompositions",
+    "grid_sampler_2d",
+    "is_non_overlapping_and_dense_or_false",
+]
+
+# Modules whose functions are the operators of control flow.
+COND, LOOP, CONTROL_FLOW = (
+    import_module(f"torch._higher_order_ops.{name}") for name in ("cond", "while_loop", "utils")
+)
+sym_sqrt: Any = torch._sym_sqrt
+neg_view: Any = torch._neg_view
+set_conj: Any = torch._C._set_conj
+set_neg: Any = torch._C._set_neg
+# Properties of tensors as PyTorch has them, whatever stands in their place.
+BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
+IS_SPARSE, LAYOUT = torch._C.TensorBase.is_sparse, torch._C.TensorBase.layout
+TensorBase: Any = torch._C.TensorBase
+
+
+def all_op_names() -> list[str]:
+    """The full names of all ops, as ``aten::add.Tensor``."""
+    return torch._C._dispatch_get_all_op_names()  # type: ignore[no-any-return]
+
+
+def has_kernel(op: str, key: str | None = None) -> bool:
+    """Whether an op, by its full name, has a kernel at all, or one for a key of dispatch."""
+    if key is None:
+        return bool(torch._C._dispatch_has_kernel(op))
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(op, key))
+
+
+def core_decompositions() -> Any:
+    """PyTorch's own decompositions into core ops, after autograd."""
+    return torch._decomp._core_aten_decompositions_post_autograd()

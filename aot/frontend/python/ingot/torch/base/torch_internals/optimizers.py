@@ -1,0 +1,18 @@
+"""PyTorch's private names of optimizers, and of checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.optim import _functional as functions
+from torch.optim import adagrad, adam
+from torch.utils import checkpoint
+
+__all__ = ["functions"]
+
+UPDATE = "_single_tensor_"  # begins the names of functions in torch.optim that update lists of parameters
+ADAM: Any = adam._single_tensor_adam
+ADAGRAD: Any = adagrad._single_tensor_adagrad
+CAPTURABLE = "_get_capturable_supported_devices"  # where counters of steps may be tensors
+CHECKPOINT = "_checkpoint_without_reentrant_generator"  # of torch.utils.checkpoint
+checkpoint_generator: Any = checkpoint._checkpoint_without_reentrant_generator

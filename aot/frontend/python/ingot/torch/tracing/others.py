@@ -1,0 +1,135 @@
+"""What other threads see of models, optimizers and schedulers while this one traces a step or compares it.
+
+They may save, log or evaluate the model meanwhile. They do not wait for this thread, which may take seconds, and may
+itself wait for them: the dicts of modules hold other tensors for each, and optimizers have a copy for others. What
+other threads write into these copies is lost.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch.optim.lr_scheduler import LRScheduler
+
+from ingot.torch.base.per_thread import PerThread
+from ingot.torch.base.replacements import replaced, with_subclasses
+from ingot.torch.tracing.state import Optimizers, State
+
+ByIdentity = Mapping[int, torch.Tensor]
+Undo = ExitStack
+
+
+def seen_as_before(state: State) -> AbstractContextManager[None]:
+    """Other threads see copies of the state, while this one runs steps on it that are undone.
+
+    Where there is no other thread nothing is copied: none begins but from this one.
+    """
+    if threading.active_count() == 1:
+        return nullcontext()
+    return seen(state, {}, {id(tensor): _copied(tensor) for tensor in state.tensors.values()})
+
+
+@contextmanager
+def seen(state: State, mine: ByIdentity, theirs: ByIdentity) -> Iterator[None]:
+    """This thread finds tensors of modules that are `mine`, others `theirs`, in the place of those that are there.
+
+    Others find optimizers and schedulers as they are now.
+    """
+    with ExitStack() as undo:
+        modules = {id(module): module for model in state.models.values() for module in model.modules()}
+        for module in modules.values():
+            for name in ("_parameters", "_buffers"):
+                held = vars(module)[name]
+                view = PerThread(_exchanged(held, mine), _exchanged(held, theirs))
+                undo.enter_context(replaced(vars(module), name, view, kind="a module of the model"))
+        if theirs:
+            _show_weights([m for m in modules.values() if isinstance(m, torch.nn.RNNBase)], theirs, undo)
+        _show_optimizers(state.optimizers, theirs, undo)
+        _show_schedulers(state.schedulers, undo)
+        yield
+
+
+def _exchanged(held: dict[str, Any], by_id: ByIdentity) -> dict[str, Any]:
+    """A dict with other tensors; the same dict, which may be written, where there are none."""
+    if not by_id:
+        return held
+    made = copy.copy(held)
+    made.update({key: by_id.get(id(value), value) for key, value in held.items()})
+    return made
+
+
+def _show_weights(modules: list[torch.nn.RNNBase], theirs: ByIdentity, undo: Undo) -> None:
+    """Recurrent modules list their weights a second time."""
+    own = {id(module): module._flat_weights for module in modules}
+
+    def get(module: torch.nn.RNNBase) -> Any:
+        return own.get(id(module), vars(module)["_flat_weights"])
+
+    def put(module: torch.nn.RNNBase, weights: Any) -> None:
+        if id(module) in own:
+            own[id(module)] = weights
+        else:
+            vars(module)["_flat_weights"] = weights
+
+    for module in modules:
+        weights = [theirs.get(id(weight), weight) for weight in module._flat_weights]
+        undo.enter_context(replaced(vars(module), "_flat_weights", weights, kind="a module of the model"))
+    others = _attribute("_flat_weights", {})
+    undo.enter_context(replaced(torch.nn.RNNBase, "_flat_weights", property(get, put), original=others))
+
+
+def _show_optimizers(optimizers: Optimizers, theirs: ByIdentity, undo: Undo) -> None:
+    """Others find copies: this thread changes groups and records in place, as a step may hold them."""
+
+    def other(value: Any) -> Any:
+        return [*map(other, value)] if type(value) is list else theirs.get(id(value), value)
+
+    copies: dict[str, dict[int, Any]] = {"state": {}, "param_groups": {}}
+    for optimizer in optimizers.values():
+        groups = [{key: other(value) for key, value in group.items()} for group in optimizer.param_groups]
+        state: dict[Any, Any] = collections.defaultdict(dict)
+        state |= {other(p): {slot: other(v) for slot, v in held.items()} for p, held in optimizer.state.items()}
+        copies["state"][id(optimizer)], copies["param_groups"][id(optimizer)] = state, groups
+    for name, held in copies.items():
+        own, others = _attribute(name, {}), _attribute(name, held)
+        undo.enter_context(replaced(torch.optim.Optimizer, name, own, original=others))
+
+
+def _attribute(name: str, instead: Mapping[int, Any]) -> property:
+    """An attribute that objects hold themselves, and what some, by their identities, have instead."""
+
+    def get(owner: Any) -> Any:
+        if id(owner) in instead:
+            return instead[id(owner)]
+        if name not in vars(owner):
+            raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}", name=name, obj=owner)
+        return vars(owner)[name]
+
+    def put(owner: Any, value: Any) -> None:
+        vars(owner)[name] = value
+
+    return property(get, put)
+
+
+def _show_schedulers(schedulers: Mapping[str, LRScheduler], undo: Undo) -> None:
+    """Others are told of copies."""
+    copies = {id(scheduler): copy.copy(scheduler) for scheduler in schedulers.values()}
+
+    def of_copy(method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda scheduler, *args: method(copies.get(id(scheduler), scheduler), *args)
+
+    for owner in with_subclasses(LRScheduler) if copies else ():
+        for name in {"state_dict", "get_last_lr"} & {*vars(owner)}:
+            method = vars(owner)[name]
+            undo.enter_context(replaced(owner, name, method, original=of_copy(method)))
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    made = tensor.detach().clone()
+    return torch.nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, torch.nn.Parameter) else made
