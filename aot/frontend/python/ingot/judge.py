@@ -28,7 +28,7 @@ Run = tuple[list[float], Mapping[str, Any]]  # losses, the last state
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a bundle is from the reference, in units of what is allowed: at most 1 agrees."""
+    """How far a bundle is from the reference, in units of what rounding allows: at most 1 agrees."""
 
     losses: float
     tensors: Mapping[str, float]  # of the state, the worst first
@@ -47,7 +47,7 @@ class Agreement:
 
     def __str__(self) -> str:
         worst = ", ".join(f"{name} {ratio:.2g}" for name, ratio in [*self.tensors.items()][:MOST_SHOWN])
-        parts = [f"of 1 that is allowed: losses {self.losses:.2g}, {worst}", self.parting]
+        parts = [f"times what rounding allows: losses {self.losses:.2g}, {worst}", self.parting]
         if self.by_rounding:
             parts.append(f"rounding alone decides {_first(self.by_rounding)}")
         return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))

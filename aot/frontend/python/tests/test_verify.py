@@ -39,7 +39,7 @@ def test_agrees_and_changes_nothing() -> None:
     before = {name: tensor.detach().clone() for name, tensor in program.state.tensors.items()}
     found = program.verify(BATCHES)
     assert found.holds, found
-    assert str(found).startswith("agrees; of 1 that is allowed: losses ")
+    assert str(found).startswith("agrees; times what rounding allows: losses ")
     assert set(found.tensors) == set(before)
     assert all(torch.equal(tensor, before[name]) for name, tensor in program.state.tensors.items())
     assert program.verify(BATCHES) == found

@@ -12,6 +12,7 @@ from ingot.judge import TOLERANCE_FACTOR
 # What rounding a result once to its type may do.
 FLOORS = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float64: 2.0**-38}
 FLOOR = 2.0**-23
+UNITS_OF_ONE = 8  # by which a single number may be off
 LEAST = float(torch.finfo(torch.float32).tiny)  # less than that may be kept or be 0
 
 
@@ -31,9 +32,13 @@ def distance(value: torch.Tensor, exact: torch.Tensor, own: torch.Tensor) -> flo
 
 
 def allowance(exact: torch.Tensor, dtype: torch.dtype, noise: Sequence[float]) -> float:
-    """How far a program's value may be from the exact one, where rounding takes others as far as `noise`."""
+    """How far a program's value may be from the exact one, where rounding takes others as far as `noise`.
+
+    Few elements tell little of noise, as one may be exact by chance: they may be off by some units.
+    """
     size = _finite(float(torch.nan_to_num(exact.double(), 0.0, 0.0, 0.0).norm()))
-    floor = FLOORS.get(dtype, FLOOR) * size + LEAST * math.sqrt(exact.numel())
+    root = math.sqrt(max(exact.numel(), 1))
+    floor = FLOORS.get(dtype, FLOOR) * size * (1 + UNITS_OF_ONE / root) + LEAST * root
     return TOLERANCE_FACTOR * max((x for x in noise if math.isfinite(x)), default=0.0) + floor
 
 

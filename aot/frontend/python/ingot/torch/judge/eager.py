@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,10 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ingot.judge import Undecided
+from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import without_mkldnn
+from ingot.torch.base.torch_internals.ops import COND, CONTROL_FLOW, LOOP
 from ingot.torch.judge.case import Case, Step, Tensors
 from ingot.torch.judge.observe import Drawn
 from ingot.torch.judge.wide import Wide
@@ -21,6 +23,7 @@ from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
 from ingot.torch.tracing.state import State, stored
+from ingot.torch.tracing.substitutes import COMPILE_AND_CALL, run_at_once
 from ingot.torch.tracing.unkept import known
 
 NUMBER = "the number"  # begins what outputs of one element are called
@@ -39,15 +42,23 @@ class Eager:
 def run_pytorch(case: Case, steps: Sequence[Step]) -> list[Eager]:
     """PyTorch's steps, each from the state before a program's and given what that drew; all is as before afterwards.
 
-    A later step may raise what a training would not have come to: it ends the comparison. Raises what the first does.
+    A later step may raise what a training would not have come to: it ends the comparison. Raises what the first step
+    raises without f64 beside it.
     """
+    try:
+        return _run_all(case, steps, is_wide=True)
+    except Undecided:
+        raise
+    except Exception:
+        return _run_all(case, steps[:1], is_wide=False)
+
+
+def _run_all(case: Case, steps: Sequence[Step], *, is_wide: bool) -> list[Eager]:
     made: list[Eager] = []
     with _as_traced(case):
         for i, step in enumerate(steps):
             try:
-                made.append(_run(case, i, step))
-            except Undecided:
-                raise
+                made.append(_run(case, i, step, Wide() if is_wide else None))
             except Exception:
                 if not made:
                     raise
@@ -58,14 +69,33 @@ def run_pytorch(case: Case, steps: Sequence[Step]) -> list[Eager]:
 @contextmanager
 def _as_traced(case: Case) -> Iterator[None]:
     """PyTorch is set as a function was traced; its generator and all that the function changes are put back."""
-    plain_ops = sdpa_kernel(SDPBackend.MATH), without_mkldnn()  # in f64 too: others are of f32 alone
-    in_its_mode = in_mode(case.subject.state, case.training)
-    with undone(case.subject), in_its_mode, plain_ops[0], plain_ops[1], torch.random.fork_rng(devices=[]):
+    with ExitStack() as stack:
+        stack.enter_context(undone(case.subject))
+        stack.enter_context(torch.random.fork_rng(devices=[]))
+        stack.enter_context(in_mode(case.subject.state, case.training))
+        stack.enter_context(sdpa_kernel(SDPBackend.MATH))  # in f64 too: other kernels are of f32 alone
+        stack.enter_context(without_mkldnn())
+        for owner, name, plain in PLAIN:
+            stack.enter_context(replaced(owner, name, plain))
         yield
 
 
-def _run(case: Case, i: int, step: Step) -> Eager:
-    subject, wide = case.subject, Wide()
+def _cond(pred: Any, if_true: Any, if_false: Any, operands: Sequence[Any]) -> Any:
+    return (if_true if pred else if_false)(*operands)
+
+
+def _while_loop(holds: Any, body: Any, carried: Sequence[Any], others: Sequence[Any]) -> Any:
+    while holds(*carried, *others):
+        carried = body(*carried, *others)
+    return carried
+
+
+# Operators of control flow as Python has them: Dynamo, which they would go through, takes no modes.
+PLAIN = ((COND, "cond_op", _cond), (LOOP, "while_loop_op", _while_loop), (CONTROL_FLOW, COMPILE_AND_CALL, run_at_once))
+
+
+def _run(case: Case, i: int, step: Step, wide: Wide | None) -> Eager:
+    subject = case.subject
     _put_state(case.state(), step.state)
     leaves, spec = pytree.tree_flatten(tuple(subject.example_args))
     numbers = {number.name: number for number in subject.changeable if number.name in case.given}
@@ -75,17 +105,24 @@ def _run(case: Case, i: int, step: Step) -> Eager:
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
             leaves[position] = next(inputs).clone().requires_grad_(leaf.requires_grad)
-    with Drawn(step.draws) if step.draws else nullcontext(), _sparse_slots(), wide:
+    with Drawn(step.draws) if step.draws else nullcontext(), _sparse_slots(), wide or nullcontext():
         returned = subject.function(*pytree.tree_unflatten(leaves, spec))
-    returned = {name: torch.as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
+    returned = {name: as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
     made = {output_key(name, returned[name]): returned[name] for name in step.outputs} | case.state().tensors
     own = {name: stored(tensor.detach()).clone() for name, tensor in made.items()}
+    if wide is None:
+        return Eager(own, own, ["every op"])
     return Eager(own, {name: stored(wide.of(tensor.detach())).clone() for name, tensor in made.items()}, wide.narrow)
 
 
 def output_key(name: str, value: Any) -> str:
     """What an output is called among tensors of the state."""
-    return f"{NUMBER if torch.as_tensor(value).dim() == 0 else 'the output'} {name}"
+    return f"{NUMBER if as_tensor(value).dim() == 0 else 'the output'} {name}"
+
+
+def as_tensor(value: Any) -> torch.Tensor:
+    """An output, which may be a number of Python's, in f64."""
+    return torch.as_tensor(value, dtype=torch.float64 if isinstance(value, float) else None).detach()
 
 
 def _put_state(state: State, values: Tensors) -> None:

@@ -21,7 +21,7 @@ import torch
 from ingot.judge import TOLERANCE_FACTOR, Agreement
 from ingot.torch.judge.case import Case, Step, Tensors, run_session
 from ingot.torch.judge.distance import allowance, distance
-from ingot.torch.judge.eager import NUMBER, Eager, output_key, run_pytorch
+from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_pytorch
 from ingot.torch.judge.observe import Observer
 from ingot.torch.judge.part import FLOOR, first_parting
 from ingot.torch.judge.reference import Noise, Reference
@@ -51,7 +51,7 @@ class StepJudge:
         self.step, self._eager = step, eager
         defaults = {n.name: torch.tensor(n.default, dtype=torch.float64) for n in case.subject.changeable}
         self._given = {**defaults, **step.state, **step.inputs}
-        outputs = {output_key(name, value): torch.as_tensor(value).detach() for name, value in step.outputs.items()}
+        outputs = {output_key(name, value): as_tensor(value) for name, value in step.outputs.items()}
         self._keys = [*outputs]
         self._mine = {name: ({**step.after, **outputs})[name] for name in eager.own}
         self._samples: list[Tensors] = [eager.own]
@@ -111,13 +111,13 @@ class StepJudge:
         names = [port.name for port in way.takes if port.is_state]
         nodes = dict(zip(self._keys, way.outputs(len(names)), strict=True))
         nodes |= zip(names, way.states(len(names)), strict=True)
-        return {name: stored(torch.as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
+        return {name: stored(as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
 
     def _moved(self, noise: Noise | None) -> Tensors:
         assert self.step.way is not None
         results, state = Reference(self.step.way, noise)(self._given, self.step.draws)
         made = dict(zip(self._keys, results, strict=True)) | state
-        return {name: stored(torch.as_tensor(made[name])) for name in self._mine}
+        return {name: stored(as_tensor(made[name])) for name in self._mine}
 
     def _distances(self, values: Tensors) -> Ratios:
         own = self._eager.own

@@ -150,6 +150,9 @@ def _type_of(number: Any) -> torch.dtype:
     return torch.as_tensor(like).dtype
 
 
+COMPILE_AND_CALL = "_hop_compile_and_call"  # runs operators of control flow through Dynamo
+
+
 def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> Any:
     """The Python function that TorchScript compiled, whose ops are seen."""
     source = getattr(script, "_torchdynamo_inline", None)
@@ -160,7 +163,7 @@ def run_source(script: torch.jit.ScriptFunction, *args: Any, **kwargs: Any) -> A
 # arguments to the function in whose place it is.
 SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (COND, "cond_op"): cond,
-    (CONTROL_FLOW, "_hop_compile_and_call"): run_at_once,
+    (CONTROL_FLOW, COMPILE_AND_CALL): run_at_once,
     (LOOP, "while_loop_op"): while_loop,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "embedding_renorm_"): embedding_renorm_,
