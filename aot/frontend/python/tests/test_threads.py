@@ -317,6 +317,23 @@ def test_no_dropout_is_repeated_where_another_thread_seeds() -> None:
     assert torch.initial_seed() == 7
 
 
+def test_what_another_thread_has_found_before_is_saved() -> None:
+    model, optimizer, x, y = make()
+    stepping(model, optimizer)(x, y)
+    held = optimizer.state_dict()
+
+    def save() -> None:
+        torch.save(held, file := io.BytesIO())
+        file.seek(0)
+        state = torch.load(file)["state"]
+        assert all(value.isfinite().all() for slots in state.values() for value in slots.values())
+        assert not any(type(value) is FakeTensor for i in state for value in copy.deepcopy(held["state"][i]).values())
+
+    with working(save) as times:
+        ingot.torch.Program(model, optimizer).add("step", stepping(model, optimizer), (x, y))
+    assert len(times) > 3
+
+
 def test_one_thread_traces_at_a_time() -> None:
     order: list[str] = []
 

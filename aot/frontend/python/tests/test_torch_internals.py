@@ -316,7 +316,7 @@ def a_device_is_made() -> None:
     assert issubclass(type(torch.autograd.Variable._execution_engine), devices.ImperativeEngine)
     assert str(devices.PRIVATE_DEVICE).lower() == "devicetype.ingot" and callable(devices.set_engine)
     assert callable(devices.set_up_device) and callable(fake_tensors.wrapper) and devices.DeviceGuard
-    with devices.without_keys(devices.dispatch_keys("AutocastCPU")), torch.autocast("cpu"):
+    with torch.autocast("cpu"), devices.without_keys(devices.dispatch_keys("AutocastCPU")):
         assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype is torch.float32
 
 

@@ -102,6 +102,7 @@ TABLE = (
     ),
     Row("FakeTensor", "__bool__ __int__ __index__", "choices by values become branches of the program"),
     Row("FakeTensor", "__repr__ __format__ numpy __array__", "refused: there are no values yet"),
+    Row("FakeTensor", "__reduce_ex__ __deepcopy__", "other threads save and copy what stand-ins are for"),
     Row("SymInt", "__bool__ __eq__ __ne__ __float__ __int__ __index__ __hash__ __str__ __repr__ __format__", "numbers"),
     Row("SymFloat", "__bool__ __eq__ __ne__ __float__ __int__ __repr__ __format__ __trunc__", "numbers"),
     Row("SymBool", "__bool__ __eq__ __ne__ __int__", "choices by numbers become branches of the program"),

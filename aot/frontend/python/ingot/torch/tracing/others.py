@@ -19,6 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.per_thread import PerThread
 from ingot.torch.base.replacements import replaced, with_subclasses
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.tracing.state import Optimizers, State
 
 ByIdentity = Mapping[int, torch.Tensor]
@@ -50,6 +51,7 @@ def seen(state: State, mine: ByIdentity, theirs: ByIdentity) -> Iterator[None]:
                 undo.enter_context(replaced(vars(module), name, view, kind="a module of the model"))
         if theirs:
             _show_weights([m for m in modules.values() if isinstance(m, torch.nn.RNNBase)], theirs, undo)
+        _show_stand_ins({id(mine[id(t)]): t for t in state.tensors.values() if id(t) in mine}, undo)
         _show_optimizers(state.optimizers, theirs, undo)
         _show_schedulers(state.schedulers, undo)
         yield
@@ -62,6 +64,21 @@ def _exchanged(held: dict[str, Any], by_id: ByIdentity) -> dict[str, Any]:
     made = copy.copy(held)
     made.update({key: by_id.get(id(value), value) for key, value in held.items()})
     return made
+
+
+def _show_stand_ins(real: ByIdentity, undo: Undo) -> None:
+    """Others copy and save stand-ins as what they are for: an optimizer's records, which they hold, have them."""
+
+    def of_real(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def copy(tensor: torch.Tensor, *args: Any) -> Any:
+            found = real.get(id(tensor))
+            return method(tensor, *args) if found is None else getattr(found, name)(*args)
+
+        return copy
+
+    for name in ("__reduce_ex__", "__deepcopy__"):
+        method = getattr(FakeTensor, name)
+        undo.enter_context(replaced(FakeTensor, name, method, original=of_real(name, method)))
 
 
 def _show_weights(modules: list[torch.nn.RNNBase], theirs: ByIdentity, undo: Undo) -> None:
