@@ -208,7 +208,7 @@ func.func public @main(%a: tensor<2x0x0xf32>, %b: tensor<3x0xf64>) -> (tensor<2x
 
 // What @main, of these arguments and this result, gives in a program for XLA and in one of StableHLO.
 std::pair<std::vector<double>, std::vector<double>> as_xla_and_as_stablehlo(const std::string& function,
-                                                                           const std::vector<RefTensor>& arguments) {
+                                                                            const std::vector<RefTensor>& arguments) {
   std::vector<std::vector<double>> results;
   for (const char* attrs : {"attributes {mhlo.num_partitions = 1 : i32} ", ""}) {
     const auto module = parse_module("module @m " + std::string(attrs) + "{\n" + function + "\n}", "x.mlir", all_ops());
@@ -228,12 +228,14 @@ TEST(Import, ScattersOfXlaDropWholeWindows) {
     at.i = starts;
     u.f = {1, 2, 10, 20, 100, 200};
     return as_xla_and_as_stablehlo(R"(
-func.func public @main(%x: tensor<4xf64>, %i: tensor<3x1x)" + index + R"(>, %u: tensor<3x2xf64>) -> tensor<4xf64> {
+func.func public @main(%x: tensor<4xf64>, %i: tensor<3x1x)" +
+                                       index + R"(>, %u: tensor<3x2xf64>) -> tensor<4xf64> {
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<f64>, %b: tensor<f64>):
     %s = stablehlo.add %a, %b : tensor<f64>
     stablehlo.return %s : tensor<f64>
-  }) : (tensor<4xf64>, tensor<3x1x)" + index + R"(>, tensor<3x2xf64>) -> tensor<4xf64>
+  }) : (tensor<4xf64>, tensor<3x1x)" + index +
+                                       R"(>, tensor<3x2xf64>) -> tensor<4xf64>
   return %0 : tensor<4xf64>
 })",
                                    {x, at, u});

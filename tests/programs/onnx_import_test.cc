@@ -83,8 +83,9 @@ TEST_F(OnnxImport, WindowsLargerThanTheInputHaveOnePositionWithinAStride) {
       const int64_t positions = stride == 2 ? 0 : 1;
       OnnxGraph graph;
       graph.input("x", kF32, {1, 1, 2});
-      graph.node(op, {"x"}, {"y"},
-                 {onnx_integers("kernel_shape", {4}), onnx_integers("strides", {stride}), onnx_integer("ceil_mode", 1)});
+      graph.node(
+          op, {"x"}, {"y"},
+          {onnx_integers("kernel_shape", {4}), onnx_integers("strides", {stride}), onnx_integer("ceil_mode", 1)});
       graph.output("y", kF32, {1, 1, positions});
       EXPECT_EQ(run(import(graph), inputs), std::vector<double>(positions, expected)) << op << " " << stride;
     }
