@@ -26,9 +26,9 @@ const Function& only_public(const Module& module) {
   return *found;
 }
 
-std::shared_ptr<Variable> make_variable(const std::string& name, const TensorType& type) {
+std::shared_ptr<Variable> make_variable(const std::string& name, const TensorType& type, bool requires_grad) {
   return std::make_shared<Variable>(
-      Variable{[name] { return name; }, type, "param", /*initializer=*/{}, /*requires_grad=*/is_float(type.dtype)});
+      Variable{[name] { return name; }, type, "param", /*initializer=*/{}, requires_grad});
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ ImportedModel::ImportedModel(std::unique_ptr<Module> module, std::vector<GivenSh
     const TensorType& type = function_->body.argument(i)->type;
     const AttrMap& attrs = function_->argument_attrs[i];
     if (const std::string name = attr_text(attrs, attributes::kState); !name.empty()) {
-      weights_.push_back(tensor_of(state_.emplace_back(make_variable(name, type))));
+      weights_.push_back(tensor_of(state_.emplace_back(make_variable(name, type, is_float(type.dtype)))));
       continue;
     }
     state_.push_back(nullptr);
@@ -53,10 +53,21 @@ ImportedModel::ImportedModel(std::unique_ptr<Module> module, std::vector<GivenSh
     inputs_.push_back({type, name.empty() ? fmt::format("arg{}", i) : name});
   }
   for (const FunctionResult& result : function_->results) {
-    if (!attr_text(result.attrs, attributes::kState).empty()) continue;
+    if (const std::string state = attr_text(result.attrs, attributes::kState); !state.empty()) {
+      if (!variable(state)) only_set_.push_back(make_variable(state, result.type, false));
+      continue;
+    }
     const std::string name = attr_text(result.attrs, attributes::kName);
     outputs_.push_back(name.empty() ? fmt::format("result{}", outputs_.size()) : name);
   }
+}
+
+std::shared_ptr<Variable> ImportedModel::variable(const std::string& name) const {
+  for (const auto* variables : {&state_, &only_set_}) {
+    const auto found = std::ranges::find_if(*variables, [&](const auto& v) { return v && v->name() == name; });
+    if (found != variables->end()) return *found;
+  }
+  return nullptr;
 }
 
 std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs, const Rewrite& rewrite) const {
@@ -85,9 +96,7 @@ std::vector<Tensor> ImportedModel::operator()(std::span<const Tensor> inputs, co
       outputs.push_back(trace.wrap(value));
       continue;
     }
-    const auto variable = std::ranges::find_if(state_, [&](const auto& v) { return v && v->name() == state; });
-    INGOT_CHECK(variable != state_.end());
-    trace.write(*variable, value);
+    trace.write(variable(state), value);
   }
   return outputs;
 }

@@ -35,12 +35,15 @@ class ImportedModel {
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Rewrite& rewrite = {}) const;
 
  private:
+  std::shared_ptr<Variable> variable(const std::string& name) const;  // the state of that name; null: none
+
   std::unique_ptr<Module> module_;
   const Function* function_;
   std::vector<Spec> inputs_;
   std::vector<std::string> outputs_;
   std::vector<Tensor> weights_;
-  std::vector<std::shared_ptr<Variable>> state_;  // of each argument; null where it is an input
+  std::vector<std::shared_ptr<Variable>> state_;     // of each argument; null where it is an input
+  std::vector<std::shared_ptr<Variable>> only_set_;  // state that no argument reads
 };
 
 }  // namespace ingot

@@ -88,12 +88,7 @@ Values gradient(GradientArgs& args) {
   const std::vector<int64_t> sizes = args.op.attrs().ints("slice_sizes");
   std::vector<int64_t> highs;
   for (int64_t dim : dims.index_map) highs.push_back(std::min(x[dim] - sizes[dim], ops::greatest(indices->type.dtype)));
-  Value* high = ops::constant(b, dense_ints(highs, indices->type.dtype));
-  if (dims.index_vector_dim < indices->type.rank()) {
-    high = ops::broadcast_in_dim(b, high, indices->type.shape, {dims.index_vector_dim});
-  } else {
-    high = ops::broadcast_scalar(b, ops::reshape(b, high, {}), indices->type.shape);
-  }
+  Value* high = ops::along_index_vectors(b, dims, indices, highs);
   Value* low = ops::zeros_like(b, indices);
   Value* clamped = ops::binary(b, kMinimum, ops::binary(b, kMaximum, indices, low), high);
   Value* zeros = ops::zeros_like(b, args.operand(0));

@@ -35,6 +35,7 @@ Value* permutation_of_pivots(GraphBuilder& b, Value* pivots, int64_t rows) {
   Shape column = shape;
   column.push_back(1);
   Value* start = iota(b, {pivots->type.dtype, column}, pivots->type.rank() - 1);
+  if (!count) return reshape(b, start, shape);
   const Values end = counted_loop(b, count, {start}, [&](GraphBuilder& inner, Value* k, const Values& carried) {
     return Values{exchanged(inner, carried[0], k, column_at(inner, pivots, k))};
   });

@@ -96,18 +96,10 @@ class Places {
       high.push_back(std::min(shape[dim], ops::greatest(dtype)));
       shift.push_back(sizes[dim]);
     }
-    // One value for each component, along the index vectors.
-    const auto along_vectors = [&](const std::vector<int64_t>& values, DType of) {
-      Value* vector = ops::constant(b, dense_ints(values, of));
-      if (dims_.index_vector_dim < indices->type.rank()) {
-        return ops::broadcast_in_dim(b, vector, indices->type.shape, {dims_.index_vector_dim});
-      }
-      return ops::broadcast_scalar(b, ops::reshape(b, vector, {}), indices->type.shape);
-    };
-    Value* clamped = ops::binary(b, kMaximum, indices, along_vectors(low, dtype));
-    clamped = ops::binary(b, kMinimum, clamped, along_vectors(high, dtype));
-    const DType wide = info(dtype).bits < 32 ? DType::kI32 : dtype;  // holds the shifted indices
-    Value* shifted = ops::add(b, ops::convert(b, clamped, wide), along_vectors(shift, wide));
+    Value* clamped = ops::binary(b, kMaximum, indices, ops::along_index_vectors(b, dims_, indices, low));
+    clamped = ops::binary(b, kMinimum, clamped, ops::along_index_vectors(b, dims_, indices, high));
+    clamped = ops::convert(b, clamped, info(dtype).bits < 32 ? DType::kI32 : dtype);  // holds the shifted indices
+    Value* shifted = ops::add(b, clamped, ops::along_index_vectors(b, dims_, clamped, shift));
     Value* zero = ops::constant(b, {x->type.dtype, {}}, 0);
     Value* padded = ops::pad(b, x, zero, border, border, Shape(shape.size(), 0));
     return {b, ops::gather(b, padded, shifted, dims_, sizes)};

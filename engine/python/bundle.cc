@@ -10,7 +10,7 @@ Bundle* of(PyObject* self) { return reinterpret_cast<Bundle*>(self); }
 
 bool open(Bundle* self, const char* path, const char* target) {
   ingot_error error = {};
-  if (ingot_probe_file(path, &self->needs, &error) != INGOT_OK) return raise(error) != nullptr;
+  if (ingot_probe_file(path, &self->needs, &error) != INGOT_OK) return raise_of(path, error) != nullptr;
   self->memory = allocate(self->needs.bundle_bytes, self->needs.alignment_bytes);
   if (!self->memory) return false;
   ingot_open_options options = {};
@@ -19,7 +19,7 @@ bool open(Bundle* self, const char* path, const char* target) {
   Py_BEGIN_ALLOW_THREADS;
   status = ingot_open_file(path, &options, self->memory, self->needs.bundle_bytes, &self->bundle, &error);
   Py_END_ALLOW_THREADS;
-  return status == INGOT_OK || raise(error) != nullptr;
+  return status == INGOT_OK || raise_of(path, error) != nullptr;
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {

@@ -1,4 +1,7 @@
 // The module ingot._engine: the engine's C API as Python's objects. What users call is made of it in Python.
+#include <cstdio>
+#include <cstring>
+
 #include "engine/python/objects.h"
 
 namespace ingot::python {
@@ -12,6 +15,13 @@ PyObject* raise(const ingot_error& error) {
   Py_XDECREF(raised);
   Py_XDECREF(status);
   return nullptr;
+}
+
+PyObject* raise_of(const char* path, const ingot_error& error) {
+  if (std::strstr(error.text, path)) return raise(error);
+  ingot_error named = error;
+  std::snprintf(named.text, sizeof named.text, "%s: %s", path, error.text);
+  return raise(named);
 }
 
 namespace {

@@ -38,6 +38,8 @@ bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
 
 // Raises EngineError with the engine's own text and, as `status`, its code. Returns null.
 PyObject* raise(const ingot_error& error);
+// The same of a file, which the engine's text may not name.
+PyObject* raise_of(const char* path, const ingot_error& error);
 
 // An opened bundle, as the type Bundle has it.
 struct Bundle {

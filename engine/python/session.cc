@@ -9,16 +9,16 @@ namespace {
 
 Session* of(PyObject* self) { return reinterpret_cast<Session*>(self); }
 
-// Calls the engine while Python runs on in other threads; None, or null with an exception.
+// Calls the engine, on a file if one is named, while Python runs on in other threads; None, or null with an exception.
 template <typename Call>
-PyObject* call_engine(Session* self, const Call& call) {
+PyObject* call_engine(Session* self, const Call& call, const char* path = "") {
   Turn turn(self);
   ingot_error error = {};
   ingot_status status = INGOT_OK;
   Py_BEGIN_ALLOW_THREADS;
   status = call(&error);
   Py_END_ALLOW_THREADS;
-  if (status != INGOT_OK) return raise(error);
+  if (status != INGOT_OK) return raise_of(path, error);
   return Py_NewRef(Py_None);
 }
 
@@ -130,7 +130,7 @@ PyObject* save(PyObject* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return nullptr;
   const char* file = PyBytes_AsString(path);
   PyObject* result =
-      call_engine(of(self), [&](ingot_error* error) { return ingot_save_state(of(self)->session, file, error); });
+      call_engine(of(self), [&](ingot_error* error) { return ingot_save_state(of(self)->session, file, error); }, file);
   Py_DECREF(path);
   return result;
 }
@@ -141,7 +141,7 @@ PyObject* load(PyObject* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O&|I", PyUnicode_FSConverter, &path, &flags)) return nullptr;
   const char* file = PyBytes_AsString(path);
   PyObject* result = call_engine(
-      of(self), [&](ingot_error* error) { return ingot_load_state(of(self)->session, file, flags, error); });
+      of(self), [&](ingot_error* error) { return ingot_load_state(of(self)->session, file, flags, error); }, file);
   Py_DECREF(path);
   return result;
 }

@@ -187,6 +187,87 @@ func.func public @main(%a: tensor<2x2x2xf64>) -> (tensor<2x2x2xf64>, tensor<2x2x
   EXPECT_EQ(results[3].i, (std::vector<int64_t>{1, 0, 0, 1}));
 }
 
+TEST(Import, LibraryCallsOfNothing) {
+  const auto module = parse_module(R"(
+func.func public @main(%a: tensor<2x0x0xf32>, %b: tensor<3x0xf64>) -> (tensor<2x0x0xf32>, tensor<2xi32>, tensor<2x0xi32>, tensor<0x4xi32>, tensor<2x3xi32>, tensor<3x0xf64>) {
+  %0:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<2x0x0xf32>) -> (tensor<2x0x0xf32>, tensor<2x0xi32>, tensor<2xi32>)
+  %none = stablehlo.constant dense<0> : tensor<0x2xi32>
+  %1 = stablehlo.custom_call @lu_pivots_to_permutation(%none) : (tensor<0x2xi32>) -> tensor<0x4xi32>
+  %2 = stablehlo.custom_call @lu_pivots_to_permutation(%0#1) : (tensor<2x0xi32>) -> tensor<2x3xi32>
+  %3:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%b) : (tensor<3x0xf64>) -> (tensor<3x0xf64>, tensor<0xf64>)
+  return %0#0, %0#2, %0#1, %1, %2, %3#0 : tensor<2x0x0xf32>, tensor<2xi32>, tensor<2x0xi32>, tensor<0x4xi32>, tensor<2x3xi32>, tensor<3x0xf64>
+})",
+                                   "library.mlir", all_ops());
+  import_stablehlo(*module);
+  verify(*module);
+  const std::vector<RefTensor> results =
+      evaluate(*module->functions[0], {RefTensor({DType::kF32, {2, 0, 0}}), RefTensor({DType::kF64, {3, 0}})});
+  EXPECT_EQ(results[1].i, (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(results[4].i, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
+}
+
+// What @main, of these arguments and this result, gives in a program for XLA and in one of StableHLO.
+std::pair<std::vector<double>, std::vector<double>> as_xla_and_as_stablehlo(const std::string& function,
+                                                                            const std::vector<RefTensor>& arguments) {
+  std::vector<std::vector<double>> results;
+  for (const char* attrs : {"attributes {mhlo.num_partitions = 1 : i32} ", ""}) {
+    const auto module = parse_module("module @m " + std::string(attrs) + "{\n" + function + "\n}", "x.mlir", all_ops());
+    import_stablehlo(*module);
+    verify(*module);
+    const std::string once = print(*module);
+    import_stablehlo(*module);
+    EXPECT_EQ(print(*module), once);
+    results.push_back(evaluate(*module->functions[0], arguments)[0].f);
+  }
+  return {results[0], results[1]};
+}
+
+TEST(Import, ScattersOfXlaDropWholeWindows) {
+  const auto scatter = [](const std::string& index, const std::vector<int64_t>& starts) {
+    RefTensor x({DType::kF64, {4}}), at({index == "i8" ? DType::kI8 : DType::kUI32, {3, 1}}), u({DType::kF64, {3, 2}});
+    at.i = starts;
+    u.f = {1, 2, 10, 20, 100, 200};
+    return as_xla_and_as_stablehlo(R"(
+func.func public @main(%x: tensor<4xf64>, %i: tensor<3x1x)" +
+                                       index + R"(>, %u: tensor<3x2xf64>) -> tensor<4xf64> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %s = stablehlo.add %a, %b : tensor<f64>
+    stablehlo.return %s : tensor<f64>
+  }) : (tensor<4xf64>, tensor<3x1x)" + index +
+                                       R"(>, tensor<3x2xf64>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+})",
+                                   {x, at, u});
+  };
+  using Two = std::pair<std::vector<double>, std::vector<double>>;
+  EXPECT_EQ(scatter("i8", {-1, 2, 3}), Two({0, 0, 10, 20}, {2, 0, 10, 120}));
+  EXPECT_EQ(scatter("ui32", {0, 1, 3}), Two({1, 12, 20, 0}, {1, 12, 20, 100}));
+}
+
+TEST(Import, WindowsOfXlaLeaveOutPaddingWhateverTheirStart) {
+  const auto windows = [](const std::string& op, double start) {
+    RefTensor x({DType::kF64, {3}}), first({DType::kF64, {}});
+    x.f = {2, 3, 5};
+    first.f = {start};
+    return as_xla_and_as_stablehlo(R"(
+func.func public @main(%x: tensor<3xf64>, %start: tensor<f64>) -> tensor<4xf64> {
+  %0 = "stablehlo.reduce_window"(%x, %start) <{window_dimensions = array<i64: 2>, padding = dense<1> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %s = stablehlo.)" + op + R"( %a, %b : tensor<f64>
+    stablehlo.return %s : tensor<f64>
+  }) : (tensor<3xf64>, tensor<f64>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+})",
+                                   {x, first});
+  };
+  using Two = std::pair<std::vector<double>, std::vector<double>>;
+  EXPECT_EQ(windows("add", 1), Two({3, 6, 9, 6}, {4, 6, 9, 7}));
+  EXPECT_EQ(windows("multiply", 2), Two({4, 12, 30, 10}, {8, 12, 30, 20}));
+  EXPECT_EQ(windows("subtract", 1), Two({-1, -4, -7, -4}, {-2, -4, -7, -5}));
+  EXPECT_EQ(windows("maximum", 4), Two({4, 4, 5, 5}, {4, 4, 5, 5}));
+}
+
 TEST(Import, LibraryCallsOfOtherTypesAreErrors) {
   const auto module = parse_module(R"(
 func.func public @main(%a: tensor<2x2xf32>) -> tensor<3xi32> {

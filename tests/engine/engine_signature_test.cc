@@ -113,6 +113,15 @@ TEST_F(EngineSignature, EveryTruncationIsRefused) {
   }
 }
 
+TEST_F(EngineSignature, BytesAfterTheSignaturesAreRefused) {
+  Bytes longer = signed_by_1;
+  longer.push_back({});
+  ingot_trusted_keys trusted = {&key_1, 1};
+  ingot_error error = {};
+  EXPECT_EQ(ingot_check_signature(&trusted, longer.data(), longer.size(), &error), INGOT_TRUNCATED);
+  EXPECT_STREQ(error.text, "after the bundle and its 1 signatures there are other bytes");
+}
+
 TEST_F(EngineSignature, OneTrustedSignerOfSeveralIsEnough) {
   const Bytes both = with_signature(signed_by_1, 2);
   EXPECT_EQ(check(both, key_1).status, INGOT_OK);
@@ -250,6 +259,7 @@ TEST(KeyText, WhatIsNoKeyIsRefused) {
         replaced("5T85", "5T8"), replaced("5T85", "5T8555T8"), replaced("5T85", "5T*5"), kPublicKey.substr(0, 80)}) {
     EXPECT_NE(refusal(text).find("this is no public Ed25519 key in PEM form"), std::string::npos) << text;
   }
+  EXPECT_NE(refusal(kPublicKey + kPublicKey).find("there are several public keys"), std::string::npos);
   ingot_private_key key = {};
   EXPECT_EQ(ingot_parse_private_key(kPublicKey.data(), kPublicKey.size(), &key, nullptr), INGOT_BAD_ARGUMENT);
 }

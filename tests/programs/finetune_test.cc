@@ -6,6 +6,8 @@
 
 #include "aot/base/file.h"
 #include "aot/finetune/training_loss.h"
+#include "aot/frontend/stablehlo/import.h"
+#include "aot/graph/text/parse.h"
 #include "tests/support/compiled_program.h"
 #include "tests/support/error_of.h"
 #include "tests/support/onnx_writer.h"
@@ -135,6 +137,24 @@ TEST(Finetune, OnlyTrainableWeightsChange) {
   EXPECT_NE(state.at("b1").f, first_state().at("b1").f);
   EXPECT_FALSE(state.contains("optimizer.w1.exp_avg"));
   EXPECT_TRUE(state.contains("optimizer.w2.exp_avg"));
+}
+
+TEST(Finetune, StateThatIsOnlySetIsSet) {
+  auto module = parse_module(R"(
+func.func @main(%x: tensor<4xf32> {ingot.name = "x"}, %w: tensor<4xf32> {ingot.state = "w"}) -> (tensor<4xf32>, tensor<4xf32> {ingot.state = "seen"}) {
+  %0 = stablehlo.multiply %x, %w : tensor<4xf32>
+  return %0, %x : tensor<4xf32>, tensor<4xf32>
+})",
+                             "model.mlir", all_ops());
+  import_stablehlo(*module);
+  const auto row = [](double value) { return tensor_of_values({DType::kF32, {4}}, std::vector<double>(4, value)); };
+  Program program = make_training_program(ImportedModel(std::move(module)), {.loss = "mse_loss", .optimizer = "sgd"});
+  NamedTensors state{{"w", row(1)}, {"seen", row(0)}};
+  ReferenceExecutor executor;
+  executor.run(program.module(), "train_step", state,
+               {{"x", row(2)}, {"target", row(0)}, {"lr", tensor_of_values({DType::kF32, {}}, {0.1})}});
+  EXPECT_EQ(state.at("seen").f, row(2).f);
+  EXPECT_NE(state.at("w").f, row(1).f);
 }
 
 TEST(Finetune, EvaluatesAndPredicts) {

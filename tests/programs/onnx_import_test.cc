@@ -76,6 +76,22 @@ TEST_F(OnnxImport, SignalsOfTwoDimensionsAreReal) {
   }
 }
 
+TEST_F(OnnxImport, WindowsLargerThanTheInputHaveOnePositionWithinAStride) {
+  const NamedTensors inputs{{"x", tensor_of_values({DType::kF32, {1, 1, 2}}, {6, 8})}};
+  for (const auto& [op, expected] : std::map<std::string, double>{{"AveragePool", 7}, {"MaxPool", 8}, {"LpPool", 10}}) {
+    for (const int64_t stride : {2, 3, 9}) {
+      const int64_t positions = stride == 2 ? 0 : 1;
+      OnnxGraph graph;
+      graph.input("x", kF32, {1, 1, 2});
+      graph.node(
+          op, {"x"}, {"y"},
+          {onnx_integers("kernel_shape", {4}), onnx_integers("strides", {stride}), onnx_integer("ceil_mode", 1)});
+      graph.output("y", kF32, {1, 1, positions});
+      EXPECT_EQ(run(import(graph), inputs), std::vector<double>(positions, expected)) << op << " " << stride;
+    }
+  }
+}
+
 TEST_F(OnnxImport, InitializersMayBeInputsToo) {
   OnnxGraph graph;
   graph.input("x", kF32, {2});

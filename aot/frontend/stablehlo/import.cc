@@ -7,6 +7,7 @@
 #include "aot/base/error.h"
 #include "aot/frontend/stablehlo/library_calls.h"
 #include "aot/frontend/stablehlo/names.h"
+#include "aot/frontend/stablehlo/xla_windows.h"
 #include "aot/graph/attributes.h"
 #include "aot/graph/op.h"
 #include "aot/ops/ops.h"
@@ -245,6 +246,7 @@ std::string given_name(const AttrMap& attrs) {
 
 void import_stablehlo(Module& module) {
   replace_library_calls(module);
+  follow_xla(module);
   for (const auto& function : module.functions) {
     if (!function->is_private) Importer(*function).run();
   }

@@ -9,7 +9,7 @@
 namespace ingot {
 
 // Names the arguments and results of public functions, and finds their state. Calls of linear algebra libraries become
-// the ops that they stand for (library_calls.h).
+// the ops that they stand for (library_calls.h), and windows that reach outside what they mean to XLA (xla_windows.h).
 //
 //   State is a donated argument and the result that takes its place:
 //     tf.aliasing_output = N    result N

@@ -101,6 +101,15 @@ Values permutation_of_pivots(GraphBuilder& b, const Op& call) {
   return {ops::permutation_of_pivots(b, call.operand(0), call.result()->type.shape.back())};
 }
 
+bool is_empty(const Op& call) { return call.result()->type.elements() == 0; }
+
+// Of matrices without elements, or of no matrices: LAPACK says that all went well.
+Values nothing(GraphBuilder& b, const Op& call) {
+  Values made;
+  for (const Value* result : results_of(call)) made.push_back(ops::constant(b, result->type, 0));
+  return made;
+}
+
 // A function of LAPACK goes by its name without the letter of the element type.
 struct LibraryCall {
   std::string_view name;
@@ -136,10 +145,10 @@ const LibraryCall* find_library_call(const Op& op) {
   const auto* call = std::ranges::find(kLibraryCalls, name_of(target_of(op)), &LibraryCall::name);
   if (call == std::end(kLibraryCalls)) return nullptr;
   if (call->operands != op.operands.size() || call->results != op.results.size()) return nullptr;
-  const auto is_known = [&](const TensorType& type) {
-    return type.rank() >= call->rank && type.is_static() && type.elements() > 0;
-  };
-  return is_known(op.operand(0)->type) && is_known(op.result()->type) ? call : nullptr;
+  const auto is_known = [&](const TensorType& type) { return type.rank() >= call->rank && type.is_static(); };
+  if (!is_known(op.operand(0)->type) || !is_known(op.result()->type)) return nullptr;
+  const auto is_nothing = [](const Value* value) { return !is_float(value->type.dtype) || !value->type.elements(); };
+  return !is_empty(op) || std::ranges::all_of(results_of(op), is_nothing) ? call : nullptr;
 }
 
 }  // namespace
@@ -153,7 +162,7 @@ void replace_library_calls(Module& module) {
       if (!call) continue;
       b.before(*op);
       b.location = op->location;
-      const Values made = call->made(b, *op);
+      const Values made = is_empty(*op) ? nothing(b, *op) : call->made(b, *op);
       for (int i = 0; i < static_cast<int>(made.size()); ++i) {
         if (made[i]->type == op->result(i)->type) continue;
         throw_error(op->location, fmt::format("custom_call @{}: result {} is {}, not {}", target_of(*op), i,

@@ -178,6 +178,14 @@ Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value
   return b.create(kSelectAndScatter, {x, source, start}, std::move(attrs), {}, std::move(regions))->result();
 }
 
+Value* along_index_vectors(GraphBuilder& b, const IndexedDims& dims, const Value* indices,
+                           const std::vector<int64_t>& values) {
+  const TensorType& type = indices->type;
+  Value* vector = constant(b, dense_ints(values, type.dtype));
+  if (dims.index_vector_dim < type.rank()) return broadcast_in_dim(b, vector, type.shape, {dims.index_vector_dim});
+  return broadcast_scalar(b, reshape(b, vector, {}), type.shape);
+}
+
 Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes) {
   return b.make(kGather, {x, indices}, gather_attrs(dims, slice_sizes));
 }

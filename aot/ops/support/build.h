@@ -56,6 +56,9 @@ Value* reduce_window(GraphBuilder& b, const OpDef& op, Value* x, const Window& w
 Value* select_and_scatter_add(GraphBuilder& b, std::string_view direction, Value* x, Value* source,
                               const Window& window);
 
+// A value for each component of index vectors, along all vectors of `indices`.
+Value* along_index_vectors(GraphBuilder& b, const IndexedDims& dims, const Value* indices,
+                           const std::vector<int64_t>& values);
 Value* gather(GraphBuilder& b, Value* x, Value* indices, const IndexedDims& dims, const Shape& slice_sizes);
 // Combines updates into x with one binary op, or overwrites where `op` is null.
 Value* scatter(GraphBuilder& b, const OpDef* op, Value* x, Value* indices, Value* updates, const IndexedDims& dims);

@@ -1,7 +1,6 @@
 // Who signed a bundle, and whether it is as it was then.
 #include <ingot/signature.h>
 
-#include <cinttypes>
 #include <cstddef>
 #include <cstring>
 
@@ -42,7 +41,7 @@ ingot_status read_header(const void* bytes, uint64_t byte_count, ingot_bundle_he
     return fail(error, INGOT_DAMAGED, "the header's checksum does not match");
   }
   if (header->file_bytes > byte_count) {
-    return fail(error, INGOT_TRUNCATED, "the bundle has %" PRIu64 " bytes of %" PRIu64, byte_count, header->file_bytes);
+    return fail(error, INGOT_TRUNCATED, "the bundle has %ju bytes of %ju", byte_count, header->file_bytes);
   }
   return INGOT_OK;
 }
@@ -56,8 +55,7 @@ ingot_status read_signatures(const void* bytes, uint64_t byte_count, SignedBundl
     if (!is_signature(out->signature(out->count))) break;
   }
   if (out->count * sizeof(ingot_signature_record) == rest) return INGOT_OK;
-  return fail(error, INGOT_TRUNCATED, "behind the bundle and its %" PRIu64 " signatures are bytes that are none",
-              out->count);
+  return fail(error, INGOT_TRUNCATED, "after the bundle and its %ju signatures there are other bytes", out->count);
 }
 
 bool is_same(const ingot_public_key& key, const ingot_signature_record& record) {

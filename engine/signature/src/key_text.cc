@@ -79,7 +79,10 @@ bool parse(const KeyForm& form, const Text& text, uint8_t* key) {
 
 // Reads a key of one form; `other` is the form that may stand there by mistake.
 ingot_status parse(const KeyForm& form, const KeyForm& other, const Text& text, uint8_t* key, ingot_error* error) {
-  if (parse(form, text, key)) return INGOT_OK;
+  if (parse(form, text, key)) {
+    if (!between_lines(form, {between_lines(form, text).end, text.end}).begin) return INGOT_OK;
+    return fail(error, INGOT_BAD_ARGUMENT, "there are several %s keys; each belongs in a file of its own", form.word);
+  }
   if (between_lines(other, text).begin) {
     return fail(error, INGOT_BAD_ARGUMENT, "this is a %s key; the %s one belongs here", other.word, form.word);
   }

@@ -1,6 +1,7 @@
 // Pooling over windows and over all of space.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,10 +17,17 @@ struct Pool {
   ops::Window window;  // of the spatial dimensions
 };
 
+// A window that is larger than its input, by less than a stride, has one position, as in ONNX Runtime.
 Pool pool_of(NodeArgs& n) {
   const Term x = n.in(0);
   const Shape kernel = kernel_shape(n, x.shape());
-  return {x, kernel, spatial_window(n, x.shape(), kernel)};
+  ops::Window window = spatial_window(n, x.shape(), kernel);
+  for (size_t d = 0; d < window.size(); ++d) {
+    ops::WindowDim& w = window[d];
+    const int64_t missing = ops::dilated_extent(w.size, w.dilation) - (w.low + x.shape()[d + 2] + w.high);
+    if (missing > 0 && missing < w.stride) w.high += missing;
+  }
+  return {x, kernel, window};
 }
 
 Term reduce_windows(const OpDef& op, Term x, const ops::Window& window) {
@@ -35,7 +43,7 @@ std::vector<double> counts_of(const ops::WindowDim& w, int64_t size, int64_t low
       const int64_t from = at * w.stride - w.low + k * w.dilation;
       if (from >= -low && from < size + high) ++count;
     }
-    counts.push_back(count);
+    counts.push_back(std::max(count, 1.0));  // the mean of none is 0
   }
   return counts;
 }

@@ -27,6 +27,8 @@ class EntryPoints(ABC):
         """Writes ``<entry>.mlir`` for every entry point, ``state.safetensors`` and ``inputs.json``.
 
         Entry points of a program that was saved there before go. Warns of memory limits, which the folder has not.
+
+        Raises ValueError where there is no entry point.
         """
         if self.memory_limits:
             words = " ".join(f"--memory-limit {name}={limit}" for name, limit in self.memory_limits.items())
@@ -35,6 +37,8 @@ class EntryPoints(ABC):
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Writes what `save` does."""
+        if not self.texts:
+            raise ValueError("the program has no entry point; add a function first")
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         for name in saved_entries(path):

@@ -40,6 +40,13 @@ class Bundle:
         return f"<ingot.Bundle {self.name!r} for {self.target}>"
 
 
+class Entries(dict[str, Entry]):
+    """Entry points by name."""
+
+    def __missing__(self, name: str) -> Entry:
+        raise KeyError(f"there is no entry point {name!r}; there are {', '.join(self)}")
+
+
 class Session:
     """A running instance of a bundle, with state of its own.
 
@@ -58,10 +65,10 @@ class Session:
         self._memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
         self._native = _engine.Session(self.bundle.native, self._memory, threads)
         self.state = State(self.bundle, self._native, self._memory)
-        self.entries: Mapping[str, Entry] = {
-            name: Entry(self._native, self.bundle.native, i, name, inputs, defaults, outputs)
+        self.entries: Mapping[str, Entry] = Entries(
+            (name, Entry(self._native, self.bundle.native, i, name, inputs, defaults, outputs))
             for i, (name, inputs, defaults, outputs) in enumerate(self.bundle.native.entries())
-        }
+        )
         self.programs: Mapping[str, Entry | Sized] = self._programs()
 
     def _programs(self) -> dict[str, Entry | Sized]:

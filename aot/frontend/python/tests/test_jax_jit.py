@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src.lax.lax import _convert_element_type as weakly_typed
 
 import ingot.jax
 from ingot import cache
@@ -106,8 +110,26 @@ def test_options_of_jax_have_no_effect_or_are_refused() -> None:
     kept = jnp.ones(2)
     step = ingot.jax.jit(lambda state, x: state + x, donate_argnums=0, keep_unused=True, inline=True)
     close(step(kept, 1.0), kept + 1)
-    with pytest.raises(TypeError, match="does not take 'in_shardings'"):
-        ingot.jax.jit(jnp.tanh, in_shardings=None)
+    nowhere: dict[str, Any] = {name: None for name in ("in_shardings", "out_shardings", "device", "backend")}
+    default = inspect.signature(jax.jit).parameters["in_shardings"].default
+    for how in (nowhere, {"in_shardings": default}, {"in_shardings": (None, {"x": default})}, {"compiler_options": {}}):
+        close(ingot.jax.jit(jnp.tanh, **how)(kept), jnp.tanh(kept))
+    cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+    hows: list[tuple[str, Any]] = [("in_shardings", (None, cpu)), ("backend", "gpu"), ("in_shading", None)]
+    for option, value in hows:
+        with pytest.raises(TypeError, match=f"does not take '{option}'"):
+            ingot.jax.jit(jnp.tanh, **{option: value})
+
+
+@pytest.mark.parametrize("promotion", ["standard", "strict"])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64", "float64", "bfloat16", "uint8"])
+@pytest.mark.parametrize("shape", [(), (2, 3), (0,)])
+def test_weak_types_are_of_any_width(shape: tuple[int, ...], dtype: str, promotion: Any) -> None:
+    with jax.enable_x64(True), jax.numpy_dtype_promotion(promotion):
+        x = jnp.ones(shape, dtype)
+        given, expected = (jit(lambda x: weakly_typed(x, x.dtype, True))(x) for jit in (ingot.jax.jit, jax.jit))
+        assert given.aval == expected.aval and given.weak_type
+        close(given, expected)
 
 
 @pytest.mark.parametrize("value", [2, 2.5, 2j, True, np.float32(2), jnp.int8(2)])
@@ -183,3 +205,26 @@ def test_traces_again_where_jax_does() -> None:
     scale.clear_cache()
     close([scale(x)], [x * 2])
     assert scale.eval_shape(x).shape == (2,) and "stablehlo.multiply" in scale.lower(x).as_text()
+
+
+def test_refusals_name_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def printed(x: jax.Array) -> jax.Array:
+        jax.debug.print("{}", x)
+        return x
+
+    line = printed.__code__.co_firstlineno + 1
+    with pytest.raises(ValueError, match=rf"{__file__}:{line}: jax.debug.print .* host should see$"):
+        ingot.jax.jit(printed)(jnp.ones(2))
+    monkeypatch.setitem(sys.modules, "equinox", Mock())
+    with pytest.raises(ValueError, match="EQX_ON_ERROR=off"):
+        ingot.jax.jit(printed)(jnp.ones(2))
+    here = inspect.currentframe()
+    assert here
+    with pytest.raises(RuntimeError, match=rf"{__file__}:{here.f_lineno + 1}:\d+: .* is not known here"):
+        ingot.jax.jit(jnp.linalg.eigvals)(jnp.ones((2, 2)))
+
+
+def test_a_program_without_functions_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has no entry point; add a function"):
+        ingot.jax.Program().save(tmp_path / "net")
+    assert not (tmp_path / "net").exists()

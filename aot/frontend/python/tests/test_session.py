@@ -196,9 +196,15 @@ def test_python_runs_on_while_threads_take_turns(net: ingot.Session) -> None:
 
 def test_files_that_are_no_bundles_are_refused(tmp_path: Path) -> None:
     (tmp_path / "no.ingot").write_bytes(b"no")
-    with pytest.raises(ingot.EngineError, match="not those of an ingot bundle") as caught:
+    with pytest.raises(ingot.EngineError, match=r"no\.ingot: .* not those of an ingot bundle") as caught:
         ingot.Bundle(tmp_path / "no.ingot")
     assert caught.value.status in (5, 6)
+
+
+def test_entry_points_that_there_are_not_are_named(net: ingot.Session) -> None:
+    with pytest.raises(KeyError, match="there is no entry point 'train'; there are "):
+        net.entries["train"]
+    assert net.entries.get("train") is None
 
 
 def test_compiler_errors_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

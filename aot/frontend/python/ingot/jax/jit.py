@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,10 +59,12 @@ def jit(
     ``jax.jit`` itself; ``trace``, ``lower``, ``eval_shape`` and ``clear_cache`` are its methods. `memory_limit` is that
     of ``ingot.compile``, for a call.
 
-    Raises TypeError for options of ``jax.jit`` that have no meaning here.
+    Options of ``jax.jit`` that have no meaning here, such as `in_shardings`, may be None.
+
+    Raises TypeError where they are not.
     """
-    for option in ignored:
-        if option not in IGNORED:
+    for option, value in ignored.items():
+        if option not in IGNORED and not _is_unspecified(option, value):
             raise TypeError(
                 f"ingot.jax.jit does not take {option!r}: functions run on this machine's processor as `target` says; "
                 "leave it out, or use jax.jit"
@@ -95,6 +98,12 @@ def jit(
     for method in ("trace", "lower", "eval_shape", "clear_cache"):
         setattr(call, method, getattr(by_jax, method))
     return call
+
+
+def _is_unspecified(option: str, value: Any) -> bool:
+    """Whether an option of ``jax.jit`` is as if it were left out: its default or None, maybe for each argument."""
+    parameter = inspect.signature(jax.jit).parameters.get(option)
+    return parameter is not None and all(leaf is parameter.default for leaf in jax.tree.leaves(value))
 
 
 def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None) -> Run:

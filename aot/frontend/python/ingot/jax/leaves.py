@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src.lax.lax import _convert_element_type as weakly_typed  # JAX has no public function that makes such arrays
 
 from ingot.folder import dotted
 from ingot.stablehlo import TensorType
@@ -114,15 +115,7 @@ def from_numpy(value: np.ndarray, like: jax.ShapeDtypeStruct) -> jax.Array:
     array = jax.numpy.asarray(value.view(like.dtype)[..., 0] if jax.numpy.iscomplexobj(like) else value)
     if is_key(like):
         return jax.random.wrap_key_data(array, impl=_implementation(like))
-    return _weak(array) if like.weak_type else array
-
-
-def _weak(array: jax.Array) -> jax.Array:
-    """The same values as JAX has those of Python's numbers: other arrays' types prevail over theirs."""
-    if not array.shape:
-        return jax.numpy.asarray(array.item())
-    zero = array.dtype.type(0).item()
-    return jax.numpy.full(array.shape, zero).at[...].set(array)
+    return weakly_typed(array, array.dtype, weak_type=True) if like.weak_type else array
 
 
 def _implementation(keys: jax.ShapeDtypeStruct) -> Any:

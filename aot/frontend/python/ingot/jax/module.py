@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
+from jax.extend.source_info_util import register_exclusion
 from jaxlib.mlir import ir
 
 from ingot.stablehlo import Port, TensorType
@@ -17,6 +19,9 @@ from ingot.stablehlo import Port, TensorType
 Ports = Sequence[tuple[Port, TensorType]]
 
 LARGE = 1 << 20  # bytes of a constant that is warned of
+LIBRARY = re.compile(r"/(site|dist)-packages/")
+
+register_exclusion(os.path.dirname(__file__))  # an op comes from the user's line, none of these
 
 
 def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) -> str:
@@ -50,9 +55,13 @@ def _ops(root: Any) -> Iterator[Any]:
 
 def _refuse_callback(op: Any) -> None:
     if op.name == "stablehlo.custom_call" and "callback" in ir.StringAttr(op.attributes["call_target_name"]).value:
+        fix = "return as an output what the host should see"
+        if "equinox" in sys.modules:
+            fix += (
+                "; the checks of equinox (error_if) are callbacks: EQX_ON_ERROR=off in the environment leaves them out"
+            )
         raise ValueError(
-            f"{_place(op)}: jax.debug.print and other callbacks call Python, which a device has not; "
-            "return as an output what the host should see"
+            f"{_place(op)}: jax.debug.print and other callbacks call Python, which a device has not; {fix}"
         )
 
 
@@ -80,11 +89,10 @@ def _warn_of_large_constant(op: Any) -> None:
 
 
 def _place(op: Any) -> str:
-    """The innermost line of the user's source that is known; else the op."""
-    for file, line in re.findall(r'"([^"]+)":(\d+)', str(op.location)):
-        if Path(file).parent != Path(__file__).parent:
-            return f"{file}:{line}"
-    return str(op.name)
+    """The innermost line that is known of the user's source, else of a library's; else the op."""
+    places = [f"{file}:{line}" for file, line in re.findall(r'"([^"]+)":(\d+)', str(op.location))]
+    users = [place for place in places if not LIBRARY.search(place)]
+    return next(iter(users + places), str(op.name))
 
 
 def _attributes(ports: Ports) -> Any:

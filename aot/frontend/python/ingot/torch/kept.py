@@ -7,7 +7,6 @@ differs, and what cannot be described or is not as it was, is traced.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import logging
 import os
@@ -42,20 +41,16 @@ class Kept:
         environment = {k: v for k, v in os.environ.items() if k.startswith(PREFIXES)}
         options = [program.settings, added.training, added.guards, environment]
         self._key = json.dumps([self._description.text, options])
-        self._place = cache.folder() / hashlib.sha256(self._key.encode(errors="replace")).hexdigest()
         self._packages = libraries.packages_of(self._description.snapshot.reached())
         self._contents: dict[str, str] | None = None
         self._start = time.time()
 
     def find(self, program: Program) -> bool:
         """Makes a program what was traced before, if there is such a trace."""
-        try:
-            if (self._place / cache.CONTENT).read_text() != self._key:
-                return False
-            found = json.loads((self._place / TRACE).read_text())
-            os.utime(self._place)
-        except (OSError, ValueError):  # there is none, or another process removes it
+        text = cache.text(self._key, TRACE)
+        if text is None:
             return False
+        found = json.loads(text)
         if change := _change(found["outside"]):
             LOG.debug("%s: the trace that was kept is of other times: %s has changed", self._entry, change)
             return False
@@ -70,13 +65,14 @@ class Kept:
         """Writes what was traced, and what it depended on outside of the function; leaves out what it cannot."""
         try:
             made = json.dumps({**self._of(program), "outside": self._outside(outside)})
-            cache.put(self._place, {cache.CONTENT: self._key, TRACE: made})
-        except (Undescribed, OSError) as error:
+        except Undescribed as error:
             LOG.debug("%s: the trace is not kept: %s", self._entry, error)
+        else:
+            cache.keep_text(self._key, TRACE, made)
 
     def forget(self) -> None:
         """Removes what was found."""
-        cache.remove(self._place)
+        cache.remove(self._key)
 
     def _of(self, program: Program) -> dict[str, Any]:
         numbers, (way, *others) = program.numbers, program.graphs[self._entry]
