@@ -147,7 +147,7 @@ GRADIENTS = {
     "whole_numbers": lambda x: x * x.long().nan_to_num() + x.long().floor(),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
     "samples": lambda x: F.grid_sample(
-        x[None, None], x[None, :, :2, None].mT.tanh().reshape(1, 2, 4, 2), align_corners=False
+        x[None, None], x[None, :, :2, None].mT.tanh().reshape(1, 2, 2, 2), align_corners=False
     ),
 }
 

@@ -6,7 +6,7 @@ Functions whose gradient is one op without a row are made of ops that have rows;
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -27,6 +27,7 @@ Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
 NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
 MEAN, SUM = 1, 2
+NEAREST = 1  # of the interpolations of grid_sample
 
 
 def grid_sampler(
@@ -36,6 +37,8 @@ def grid_sampler(
     if x.dim() != 4:
         raise TraceError("grid_sample of volumes is not supported", fix="sample images, of shape [n, c, h, w]")
     sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
+    if interpolation_mode == NEAREST:  # the grid's gradient is zeros, not none
+        sampled = sampled + torch.where(torch.zeros((), dtype=torch.bool), grid, 0.0).sum()
     return sampled
 
 
@@ -230,12 +233,16 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
 }
 
 
+# Those of functions whose gradient is one op without a row.
+OF_GRADIENTS = {place: SUBSTITUTES[place] for place in ((torch, "ctc_loss"), (torch, "grid_sampler"))}
+
+
 @contextmanager
-def substitutes() -> Iterator[None]:
-    """SUBSTITUTES stand for functions of torch, whoever calls them."""
+def substitutes(table: Mapping[tuple[Any, str], Function] = SUBSTITUTES) -> Iterator[None]:
+    """Functions stand for those of torch, whoever calls them."""
     with ExitStack() as undo:
         by_original: dict[Any, Function] = {}
-        for (where, name), substitute in SUBSTITUTES.items():
+        for (where, name), substitute in table.items():
             original = getattr(where, name)
             stands = _standing_for(original, substitute)
             undo.enter_context(patch.object(where, name, stands))
