@@ -78,6 +78,7 @@ TABLE = (
     Row("torch.optim._functional", "sparse_adam", "updates the rows of a sparse gradient alone"),
     Row("torch.optim.adagrad", "_single_tensor_adagrad", "updates the rows of a sparse gradient alone"),
     Row("torch.utils.checkpoint", "_checkpoint_without_reentrant_generator", "the compiler shall compute it again"),
+    Row("torch.utils.checkpoint", "SAC_IGNORED_OPS", "what marks a checkpoint is no op of the user's"),
     Row("CheckpointFunction", "apply", "the compiler shall compute it again"),
     Row("ScriptFunction", "__call__", "the ops of its source are seen"),
     Row("Module", "_apply", "a module that is where it shall be is not moved"),
