@@ -7,7 +7,7 @@ import inspect
 import logging
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import torch
@@ -28,7 +28,7 @@ from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, se
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.guard import Guard
-from ingot.torch.text.emit import SEED, STEP
+from ingot.torch.running.random_keys import RandomKeys
 
 LOG = logging.getLogger(__name__)
 FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
@@ -39,7 +39,9 @@ Step = Callable[..., Any]
 class CompiledStep(Substituted):
     """A function whose calls run a bundle. Arguments are tensors, and values that are fixed for a program."""
 
-    def __init__(self, function: Step, make_program: Callable[[], Program], options: Options) -> None:
+    def __init__(
+        self, function: Step, make_program: Callable[[], Program], options: Options, seed: int | None = None
+    ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._make_program, self._options = function, make_program, options
@@ -47,7 +49,7 @@ class CompiledStep(Substituted):
         self._latest: Run | None = None
         self._said: set[str] = set()  # what it warned of
         self._has_begun = False
-        self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
+        self._random = RandomKeys(seed)
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
@@ -121,6 +123,14 @@ class CompiledStep(Substituted):
         """What its last program holds: state, and the arena of a call; 0 before the first call."""
         return self._latest.memory_bytes if self._latest else 0
 
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint needs beside models and optimizers: with ``seed=...``, how far random numbers are."""
+        return self._random.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what `state_dict` gave."""
+        self._random.load_state_dict(state)
+
     def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
         if self._runs:
             self._report(key)
@@ -140,7 +150,6 @@ class CompiledStep(Substituted):
     def _run(self, program: Program, key: Any) -> Run:
         if (unset := program.unset[ENTRY]) and self._is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
-        self._random[SEED] = torch.tensor(program.seed)
         run = Run(program, key, self._options, self._random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         if run.guard.unread and self._is_first("unread"):
@@ -214,7 +223,7 @@ def compile(
     *,
     total_steps: int | None = None,
     keep_gradients: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     enabled: bool | None = None,
     threads: int = 1,
     training: bool = True,
@@ -233,6 +242,7 @@ def compile(
     unless `keep_gradients`. The first call traces, compiles, and compares some steps with PyTorch (`verify`), which is
     given what random ops drew. Arguments of other shapes, and whatever else is fixed in a program and changes, are
     traced and compared again with one warning, or with `on_change="error"` refused; `buckets` pads batches.
+    Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
     INGOT=0 in the environment, it is the function itself.
@@ -241,13 +251,15 @@ def compile(
         return function
 
     def make_program() -> Program:
-        return Program(model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed)
+        return Program(
+            model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed or 0
+        )
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
-    return CompiledStep(function, make_program, options)
+    return CompiledStep(function, make_program, options, seed)
 
 
 def step(

@@ -88,6 +88,8 @@ class Kept:
             raise Undescribed("attributes of arguments")
         if program.argument_gradients[self._entry]:
             raise Undescribed("gradients of arguments")
+        if any(program.generators[self._entry]):
+            raise Undescribed("generators of the function's own")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}

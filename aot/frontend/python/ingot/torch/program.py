@@ -124,6 +124,7 @@ class Program(EntryPoints):
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
         self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
+        self.generators: dict[str, list[torch.Generator | None]] = {}  # that functions draw from; None: the default one
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
@@ -200,6 +201,8 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
+        drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
+        self.generators[name] = [*drawn_from] if is_random else []
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
         self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
@@ -288,7 +291,7 @@ class Program(EntryPoints):
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
-        self.checks[name] = checks
+        self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []

@@ -25,6 +25,7 @@ from ingot.torch.running.apart import Apart
 from ingot.torch.running.feed import Feed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
+from ingot.torch.running.random_keys import RandomKeys
 from ingot.torch.text.emit import HELD
 from ingot.torch.tracing.kept_gradients import LiveGradients
 from ingot.torch.tracing.returned import Output, Shared, ended
@@ -66,7 +67,7 @@ class Run:
     guard: Guard
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
-    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
+    def __init__(self, program: Program, key: Any, options: Options, random: RandomKeys) -> None:
         self.key = key
         self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
@@ -77,7 +78,8 @@ class Run:
         memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
         checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
         self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
-        self._tensors = self._subject.state.tensors | random
+        self._tensors = self._subject.state.tensors | random.tensors
+        self._random, self._generators = random, program.generators[ENTRY]
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
@@ -142,6 +144,8 @@ class Run:
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
         marked, missing = self._begin(arguments) if self._is_more else ({}, ())
+        if self._generators:
+            self._random.begin_call(self._generators)
         self._live.take_in()
         outputs = self._feed(arguments, are_taken)
         self._live.written()
