@@ -28,7 +28,8 @@ from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, se
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.guard import Guard
-from ingot.torch.running.random_keys import RandomKeys
+from ingot.torch.running.redecorated import Programs, programs_of
+from ingot.torch.running.same_code import Comparison
 
 LOG = logging.getLogger(__name__)
 FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
@@ -40,16 +41,16 @@ class CompiledStep(Substituted):
     """A function whose calls run a bundle. Arguments are tensors, and values that are fixed for a program."""
 
     def __init__(
-        self, function: Step, make_program: Callable[[], Program], options: Options, seed: int | None = None
+        self, function: Step, make_program: Callable[[], Program], options: Options, programs: Programs
     ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
-        self._said: set[str] = set()  # what it warned of
         self._has_begun = False
-        self._random = RandomKeys(seed)
+        self._programs = programs
+        self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
@@ -60,6 +61,8 @@ class CompiledStep(Substituted):
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
         indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
+        if self._same and not all(same.holds() for same in self._same):
+            self._runs, self._same, self._latest = [], [], None
         latest, departed = self._latest, []
         given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
         try:
@@ -82,6 +85,7 @@ class CompiledStep(Substituted):
         key = (spec, settings(), tuple(map(_kind, leaves)))
         while True:
             run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
+            run = run or self._found_of_same(key, departed)
             is_new = run is None
             if run is None:
                 if self._is_full(key):
@@ -110,8 +114,19 @@ class CompiledStep(Substituted):
             run.verified.append(shapes)
         if all(run is not known for known in self._runs):
             self._runs.append(run)
+            self._programs.add(self.function, run)
         self._latest = run
         return run(tensors_of(args))
+
+    def _found_of_same(self, key: Any, departed: list[Run]) -> Run | None:
+        """A run of an earlier function of the same code over the same values, if one fits."""
+        run: Run
+        for run, same in self._programs.of_same(self.function):
+            if run not in self._runs and run not in departed and run.key == key and run.holds():
+                self._runs.append(run)
+                self._same.append(same)
+                return run
+        return None
 
     @property
     def programs(self) -> int:
@@ -125,11 +140,11 @@ class CompiledStep(Substituted):
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint needs beside models and optimizers: with ``seed=...``, how far random numbers are."""
-        return self._random.state_dict()
+        return self._programs.random.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from what `state_dict` gave."""
-        self._random.load_state_dict(state)
+        self._programs.random.load_state_dict(state)
 
     def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
         if self._runs:
@@ -150,7 +165,7 @@ class CompiledStep(Substituted):
     def _run(self, program: Program, key: Any) -> Run:
         if (unset := program.unset[ENTRY]) and self._is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
-        run = Run(program, key, self._options, self._random)
+        run = Run(program, key, self._options, self._programs.random)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         if run.guard.unread and self._is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
@@ -205,8 +220,8 @@ class CompiledStep(Substituted):
 
     def _is_first(self, warning: str) -> bool:
         """Whether a warning was not given yet; from now on it was."""
-        is_first = warning not in self._said
-        self._said.add(warning)
+        is_first = warning not in self._programs.said
+        self._programs.said.add(warning)
         return is_first
 
     def _what_changed(self, key: Any) -> str:
@@ -259,7 +274,8 @@ def compile(
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
-    return CompiledStep(function, make_program, options, seed)
+    parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
+    return CompiledStep(function, make_program, options, programs_of(function, optimizer, parts, seed))
 
 
 def step(

@@ -115,6 +115,11 @@ class Run:
         return self.guard.holds() and (not self._is_more or self.gradients.hold())
 
     @property
+    def places(self) -> list[tuple[int, Any]]:
+        """Where Python holds the numbers that it carries."""
+        return [number.place for number in self._subject.state.numbers.values()]
+
+    @property
     def memory_bytes(self) -> int:
         """State, and the arena of a call."""
         return self._bundle.state_bytes + self._bundle.arena_bytes

@@ -52,6 +52,7 @@ OWN_MODULES = (
     *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.run"),
     *("ingot.jax", "ingot.session", "ingot._engine"),
 )
+OWN_ATTRIBUTE = "_ingot_programs"  # of an optimizer: the programs of steps that are decorated again
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
@@ -238,7 +239,8 @@ def _items(mapping: Any, path: str, names: Names) -> Edges:
 
 def _attributes(held: dict[str, Any], before: str) -> Edges:
     for name, value in list(held.items()):
-        yield Held(f"{before}{name}", value, Entry(held, name))
+        if name != OWN_ATTRIBUTE:
+            yield Held(f"{before}{name}", value, Entry(held, name))
 
 
 def _key(key: Any, names: Names) -> str:
