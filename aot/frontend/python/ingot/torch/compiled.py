@@ -28,6 +28,7 @@ from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, se
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.guard import Guard
+from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.running.same_code import Comparison
 
@@ -61,6 +62,11 @@ class CompiledStep(Substituted):
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
         indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
+        if torch.is_anomaly_enabled():
+            if self._is_first("anomaly"):
+                what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
+                warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
+            return self.function(*args, **kwargs)
         if self._same and not all(same.holds() for same in self._same):
             self._runs, self._same, self._latest = [], [], None
         latest, departed = self._latest, []
@@ -150,6 +156,7 @@ class CompiledStep(Substituted):
         if self._runs:
             self._report(key)
         program = self._make_program()
+        refuse_shared(program.state.tensors)
         _say_stepped(program)
         kept = self._kept(program, args)
         if kept and (found := self._found(kept, args, key)):

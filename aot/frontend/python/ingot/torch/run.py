@@ -112,7 +112,7 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return self.guard.holds() and (not self._is_more or self.gradients.hold())
+        return self._live.fits() and self.guard.holds() and (not self._is_more or self.gradients.hold())
 
     @property
     def places(self) -> list[tuple[int, Any]]:
@@ -209,7 +209,7 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self.gradients.change() or asked or self.guard.change()
+        return self._live.change() or self.gradients.change() or asked or self.guard.change()
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
@@ -289,4 +289,5 @@ def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
 def settings() -> tuple[Any, ...]:
     """What PyTorch is set to that is fixed in a program."""
     autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
+    gradients = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+    return *gradients, torch.get_default_dtype(), *autocast, torch.are_deterministic_algorithms_enabled()
