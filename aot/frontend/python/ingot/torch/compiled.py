@@ -89,6 +89,7 @@ class CompiledStep(Substituted):
             args = self._options.buckets.padded(self._positions.signature, args)
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, settings(), tuple(map(_kind, leaves)))
+        self._runs = [run for run in self._runs if not run.is_over]
         while True:
             run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
             run = run or self._found_of_same(key, departed)
@@ -273,9 +274,8 @@ def compile(
         return function
 
     def make_program() -> Program:
-        return Program(
-            model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed or 0
-        )
+        how = functools.partial(Program, total_steps=total_steps, keep_gradients=keep_gradients, is_open=True)
+        return how(model, optimizer, scheduler, seed=seed or 0)
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")

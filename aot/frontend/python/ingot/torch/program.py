@@ -27,8 +27,8 @@ from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import Case, verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
-from ingot.torch.optimizers.schedules import schedules_of
-from ingot.torch.python_state.carried import Kind, Number, load_numbers, numbers_at, numbers_of
+from ingot.torch.optimizers.schedules import Schedule, schedules_of
+from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
 from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.text.dtypes import type_of
@@ -87,6 +87,8 @@ class Program(EntryPoints):
     ``grad.<parameter>``; then those that are None are zeros in a file, but of parameters for which no entry point
     makes any.
 
+    With `is_open` a scheduler needs no `total_steps`: whoever runs the program makes it anew where its table is over.
+
     Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
 
@@ -99,6 +101,7 @@ class Program(EntryPoints):
         total_steps: int | None = None,
         keep_gradients: bool = False,
         seed: int = 0,
+        is_open: bool = False,
     ):
         super().__init__()
         self._parts = (model, optimizer, scheduler)
@@ -109,7 +112,7 @@ class Program(EntryPoints):
         state = self.state
         self.settings = keep_gradients, total_steps, seed
         numbers = hyperparameters(state.optimizers)
-        self._schedules = schedules_of(state.schedulers, numbers, total_steps)
+        self._schedules = schedules_of(state.schedulers, numbers, total_steps, is_open)
         self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
@@ -218,6 +221,9 @@ class Program(EntryPoints):
 
     def _traced(self, name: str, added: Added) -> list[Trace]:
         """The ways of a function; numbers that it carries from call to call become state."""
+        if added.guards:
+            subject = self.subject_of(added)
+            self._carry(subject, kinds_of_schedulers(subject.places(), subject.state.schedulers.values()))
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
@@ -257,6 +263,11 @@ class Program(EntryPoints):
         made = {name for kept in every for name in kept.made}
         self._missing = self._missing | asked if are_seen else (self._missing | asked) - made
         return self._missing != before
+
+    @property
+    def schedules(self) -> Mapping[str, Schedule]:
+        """The tables of its schedulers, by name."""
+        return self._schedules
 
     @property
     def numbers(self) -> Mapping[str, Number]:

@@ -98,6 +98,7 @@ class Run:
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
         ]
+        self._schedules = [*self._subject.schedules.values()]
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
         self._is_more = bool(
@@ -112,7 +113,21 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return self._live.fits() and self.guard.holds() and (not self._is_more or self.gradients.hold())
+        return (
+            self._live.fits()
+            and self._are_in_tables()
+            and self.guard.holds()
+            and (not self._is_more or self.gradients.hold())
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no more rates of a scheduler."""
+        return any(schedule.is_over for schedule in self._schedules)
+
+    def _are_in_tables(self) -> bool:
+        """Whether the program has the rates of its schedulers where these are now."""
+        return all(schedule.has_begun and not schedule.is_over for schedule in self._schedules)
 
     @property
     def places(self) -> list[tuple[int, Any]]:
@@ -180,7 +195,8 @@ class Run:
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
-            number.set(tensor.item())
+            if (value := tensor.item()) != (before := number.at()) or type(value) is not type(before):
+                number.set(value)
         self.gradients.leave(missing)
 
     def _take_numbers(self) -> None:
@@ -209,7 +225,13 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self._live.change() or self.gradients.change() or asked or self.guard.change()
+        return self._live.change() or self._was_put_back() or self.gradients.change() or asked or self.guard.change()
+
+    def _was_put_back(self) -> str:
+        for schedule in self._schedules:
+            if not schedule.has_begun:
+                return f"the {type(schedule.scheduler).__name__} was put back to step {counter(schedule.scheduler)}"
+        return ""
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from ingot.torch.python_state.held import ClassAttribute
-from ingot.torch.python_state.reach import codes, is_users_class, users_functions
+from ingot.torch.python_state.reach import LAST_RATES, codes, is_users_class, users_functions
 from ingot.torch.python_state.snapshot import Snapshot
 
 COMPUTED_NAMES = {
@@ -29,6 +29,7 @@ COMPUTED_NAMES = {
 GETTERS = (operator.attrgetter, operator.methodcaller)
 COMPUTED = "a name that is computed"
 FORMATTING = {"format", "format_map"}  # by texts that name attributes
+RATES = "get_last_lr"  # a scheduler's method that reads LAST_RATES alone
 CALLED = {"forward", "step"}  # methods that libraries call
 MAKING = {"__init__", "__new__", "__post_init__"}
 PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' classes that call no others
@@ -51,6 +52,8 @@ def names_in(snapshot: Snapshot) -> set[str] | None:
     while True:
         ready = [key for key in own if key not in waiting or waiting[key] & (names | CALLED)]
         if not ready:
+            if RATES in names:
+                names.add(LAST_RATES)
             return None if names & COMPUTED_NAMES or COMPUTED in names else names
         for key in ready:
             names.update(name for code in codes(own.pop(key).__code__) for name in _named_by(code))

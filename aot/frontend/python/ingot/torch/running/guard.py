@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 import torch
+from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
@@ -29,6 +30,7 @@ SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at t
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
 BY_KEY = {"__getattr__", "__getitem__"}
+READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they hold
 TRAINED = "requires_grad"
 FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
 
@@ -42,7 +44,8 @@ class Guard:
     def __init__(self, subject: Subject, constants: list[torch.Tensor], are_seen: bool) -> None:
         """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
         self._subject, self._constants = subject, constants
-        self._carried = {number.place for number in subject.state.numbers.values()}
+        numbers = subject.state.numbers.values()
+        self._carried = {place for number in numbers for place in (number.place, number.entry)}
         self._snapshot = self._taken()
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
@@ -154,7 +157,7 @@ class Guard:
     def _is_read(self, holder: Any, held: Held) -> bool:
         """Whether code can read what an object of the user's holds."""
         read = held.read
-        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or _is_read_whole(type(holder)):
+        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or self._is_read_whole(holder):
             return True
         return read.container is not vars(holder) or read.key in self._named
 
@@ -178,8 +181,14 @@ class Guard:
     def _named_in(self, value: Any) -> Read:
         """Reads what the user's code can read of an object."""
         carried = {key for container, key in self._carried if container == id(vars(value))}
-        named = None if _is_read_whole(type(value)) else self._named
+        named = None if self._is_read_whole(value) else self._named
         return functools.partial(_attributes, vars(value), named, carried)
+
+    def _is_read_whole(self, value: Any) -> bool:
+        """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
+        if isinstance(value, LRScheduler) and self._named is not None and not (READING & self._named):
+            return False
+        return _is_read_whole(type(value))
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
