@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -132,6 +133,7 @@ class Program(EntryPoints):
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
+        self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
     def state(self) -> State:
@@ -181,8 +183,9 @@ class Program(EntryPoints):
     def _add(self, name: str, added: Added) -> None:
         ways = self._traced(name, added)
         subject, traced = self.subjects[name], ways[0]
-        inputs = _named_leaves(_bound(added.function, added.example_args))
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
+        others = {*subject.state.tensors, *(number.name for number in numbers)}
+        inputs = _apart_from(others, _named_leaves(_bound(added.function, added.example_args)))
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
         named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
@@ -223,7 +226,8 @@ class Program(EntryPoints):
         """The ways of a function; numbers that it carries from call to call become state."""
         if added.guards:
             subject = self.subject_of(added)
-            self._carry(subject, kinds_of_schedulers(subject.places(), subject.state.schedulers.values()))
+            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
+            self._carry(subject, {**of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
@@ -453,6 +457,16 @@ def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _apart_from(others: set[str], named: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Tensors by names that are not those of others: ``weight_1`` for an argument where a model has a ``weight``."""
+    taken = others | {name for name, _ in named}
+    found = []
+    for name, leaf in named:
+        free = (f"{name}_{i}" for i in itertools.count(1) if f"{name}_{i}" not in taken)
+        found.append((next(free) if name in others else name, leaf))
+    return found
 
 
 def _is_record(tree: Any) -> bool:

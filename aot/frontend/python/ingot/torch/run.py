@@ -67,7 +67,10 @@ class Run:
     guard: Guard
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
-    def __init__(self, program: Program, key: Any, options: Options, random: RandomKeys) -> None:
+    def __init__(
+        self, program: Program, key: Any, options: Options, random: RandomKeys, apart: Apart | None = None
+    ) -> None:
+        """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
         self.key = key
         self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
@@ -89,7 +92,7 @@ class Run:
         self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
         self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
-        self._apart = Apart(self._subject.example_args)
+        self._apart = apart or Apart(self._subject.example_args)
         self._shapes = shapes_of(examples)
         self._absent = program.absent[ENTRY]
         self._leaves, self._spec = pytree.tree_flatten(program.returned[ENTRY])
