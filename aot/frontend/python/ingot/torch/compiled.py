@@ -72,6 +72,7 @@ class CompiledStep(Substituted):
         self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
+        self._are_checked = True  # values, where the function raises otherwise
         self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
@@ -106,6 +107,8 @@ class CompiledStep(Substituted):
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
         call = self._call(args)
+        if any(run.is_checked for run in departed):
+            return self._by_position(*call.given)
         self._runs = [run for run in self._runs if not run.is_over]
         while True:
             run = self._fitting(call.key, departed)
@@ -129,6 +132,8 @@ class CompiledStep(Substituted):
             try:
                 return self._ran(run, call)
             except Departed:
+                if run.is_checked:
+                    return self._by_position(*call.given)
                 if is_new:
                     raise run.rounded() from None
                 departed.append(run)
@@ -160,11 +165,13 @@ class CompiledStep(Substituted):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
 
     def _reads_less(self, call: Call) -> bool:
-        """Fixes numbers that a trace failed with, if it read any: some ops take fixed ones alone."""
+        """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
         if call.has_floats:
             self._are_floats_read = False
         elif self._new_numbers:
             self._fixed_numbers |= {*self._new_numbers}
+        elif self._are_checked:
+            self._are_checked = False
         else:
             return False
         self._numbers_read = {
@@ -229,7 +236,7 @@ class CompiledStep(Substituted):
 
     def _new_program(self) -> Program:
         program = self._make_program()
-        program.numbers_read = self._numbers_read
+        program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
         return program
 
     def _run(self, program: Program, call: Call) -> Run:

@@ -120,6 +120,7 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.asked: list[str] = []  # where Python asks for the values that guards are for
+        self.checked: set[str] = set()  # entry points that change nothing where a check fails
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
@@ -133,6 +134,7 @@ class Program(EntryPoints):
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
+        self.are_checked = True  # values, by programs with guards, where functions raise otherwise
         self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
@@ -205,6 +207,7 @@ class Program(EntryPoints):
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
+        self.checked |= {name} if any(way.is_checked for way in ways) else set()
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
@@ -301,11 +304,13 @@ class Program(EntryPoints):
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
+        is_checked: bool,
     ) -> None:
         """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
+        self.checked |= {name} if is_checked else set()
         self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
@@ -320,7 +325,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        how = added.guards, self._said, self._missing
+        how = added.guards, self._said, added.guards and self.are_checked, self._missing
         return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:

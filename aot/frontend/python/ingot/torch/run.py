@@ -73,6 +73,7 @@ class Run:
         """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
         self.key = key
         self.has_departed = False  # in its last run
+        self.is_checked = ENTRY in program.checked  # by code that raises where it departs
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self._is_padded = options.buckets is not None
         self._computed = program.computed[ENTRY]
@@ -116,12 +117,9 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return (
-            self._live.fits()
-            and self._are_in_tables()
-            and self.guard.holds()
-            and (not self._is_more or self.gradients.hold())
-        )
+        if not (self._live.fits() and self.guard.holds()):
+            return False
+        return not self._is_more or (self._are_in_tables() and self.gradients.hold())
 
     @property
     def is_over(self) -> bool:

@@ -56,6 +56,7 @@ class Subject:
     schedules: Mapping[str, Schedule]
     is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
     said: set[str] = field(default_factory=set)  # warnings, each of which is given once
+    are_checked: bool = False  # values, where the function raises otherwise
     missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
 
     def roots(self) -> list[Held]:

@@ -78,6 +78,7 @@ class Trace:
     constants: list[torch.Tensor]
     choices: tuple[bool, ...]
     is_guarded: bool
+    is_checked: bool  # by code that raises where a check fails
     asked: tuple[str, ...]  # where Python asked for the values that it is guarded for
     computed: Kinds
     left: Snapshot
@@ -136,7 +137,7 @@ def _ways(
         answers = None if fixed is None else Answers(Shadow(examples(subject), len(subject.state.tensors)), fixed)
         if answers and met is not None:
             met.append(answers)
-        choices = Choices(given := waiting.pop(), answers)
+        choices = Choices(given := waiting.pop(), answers, subject.are_checked)
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             try:
                 ways.append(_trace(subject, training, capture, choices))
@@ -219,6 +220,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         [*constants, *read],
         made,
         calls.is_guarded,
+        bool(choices.checks),
         asked,
         *ends,
         calls.computes_gradients,
