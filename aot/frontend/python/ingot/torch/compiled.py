@@ -19,8 +19,10 @@ from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
+from ingot.torch.base.parts import check_parts
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
+from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.noted import noted
 from ingot.torch.python_state.repetition import Carried, Kinds
@@ -59,7 +61,12 @@ class CompiledStep(Substituted):
     """A function whose calls run a bundle. Arguments are tensors, floats, and values that are fixed for a program."""
 
     def __init__(
-        self, function: Step, make_program: Callable[[], Program], options: Options, programs: Programs
+        self,
+        function: Step,
+        make_program: Callable[[], Program],
+        options: Options,
+        programs: Programs,
+        optimizers: Sequence[torch.optim.Optimizer] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
@@ -68,7 +75,8 @@ class CompiledStep(Substituted):
         self._latest: Run | None = None
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
-        self._programs = programs
+        self._programs, self._optimizers = programs, optimizers
+        self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
         self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
@@ -119,7 +127,7 @@ class CompiledStep(Substituted):
                 if self._runs:
                     self._report(call.key)
                 try:
-                    run = self._trace(call)
+                    run = self._traced(call)
                 except FirstStepDiffers:  # from the state that it makes on, steps are alike
                     return self._by_position(*call.given)
                 except Carried as error:
@@ -182,7 +190,9 @@ class CompiledStep(Substituted):
     def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
         if self._options.verify and (shapes := shapes_of(call.unpadded)) not in run.verified:
+            known = parameters_with_slots(self._optimizers)
             run.verify(self._name, call.tensors, call.unpadded)
+            drop_slots(self._optimizers, known)
             run.verified.append(shapes)
         if all(run is not known for known in self._runs):
             self._runs.append(run)
@@ -218,6 +228,15 @@ class CompiledStep(Substituted):
         """Goes on from what `state_dict` gave."""
         self._programs.random.load_state_dict(state)
 
+    def _traced(self, call: Call) -> Run:
+        """A new run; where there is none, optimizers hold what they held before."""
+        self._with_slots = parameters_with_slots(self._optimizers)
+        try:
+            return self._trace(call)
+        except BaseException:
+            drop_slots(self._optimizers, self._with_slots)
+            raise
+
     def _trace(self, call: Call) -> Run:
         program = self._new_program()
         refuse_shared(program.state.tensors)
@@ -244,6 +263,7 @@ class CompiledStep(Substituted):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
         apart = Apart(call.example, are_floats_read=call.has_floats)
         run = Run(program, call.key, self._options, self._programs.random, apart)
+        drop_slots(self._optimizers, self._with_slots, run.uses)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         if run.guard.unread and self._is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
@@ -316,6 +336,14 @@ class CompiledStep(Substituted):
         return f"{self._name}: {why}"
 
 
+class PyTorchsStep(CompiledStep):
+    """A step that is not compiled: it has what a compiled one has, and calls the function."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function."""
+        return self.function(*args, **kwargs)
+
+
 def compile(
     function: Step,
     model: Model,
@@ -346,27 +374,34 @@ def compile(
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
-    INGOT=0 in the environment, it is the function itself.
+    INGOT=0 in the environment, it calls the function itself.
     """
-    if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
-        return function
+    if not callable(function):
+        raise TypeError(f"what is compiled is a {type(function).__name__}, and is to be a function")
+    check_parts(model, optimizer, scheduler)
+    if seed is not None and type(seed) is not int:
+        raise TypeError(f"seed is {seed!r}, and is to be an integer, or None to follow PyTorch's generator")
 
     def make_program() -> Program:
         how = functools.partial(Program, total_steps=total_steps, keep_gradients=keep_gradients, is_open=True)
         return how(model, optimizer, scheduler, seed=seed or 0)
 
-    if buckets and not verify:
-        raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
     parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
-    return CompiledStep(function, make_program, options, programs_of(function, optimizer, parts, seed))
+    optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else [*(optimizer or {}).values()]
+    is_off = enabled is False or (enabled is None and os.environ.get("INGOT") == "0")
+    kind = PyTorchsStep if is_off else CompiledStep
+    return kind(function, make_program, options, programs_of(function, optimizer, parts, seed), optimizers)
 
 
 def step(
     model: Model, optimizer: Optimizer = None, scheduler: Scheduler = None, **options: Any
 ) -> Callable[[Step], Step]:
     """`compile` as a decorator: ``@ingot.torch.step(model, optimizer)``."""
+    if inspect.isroutine(model):
+        raise TypeError("the decorator is given the model: @ingot.torch.step(model, optimizer)")
+    check_parts(model, optimizer, scheduler)
     return lambda function: compile(function, model, optimizer, scheduler, **options)
 
 

@@ -22,6 +22,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
@@ -105,6 +106,7 @@ class Program(EntryPoints):
         is_open: bool = False,
     ):
         super().__init__()
+        check_parts(model, optimizer, scheduler)
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
@@ -122,6 +124,7 @@ class Program(EntryPoints):
         self.asked: list[str] = []  # where Python asks for the values that guards are for
         self.checked: set[str] = set()  # entry points that change nothing where a check fails
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
+        self.untouched: dict[str, set[str]] = {}  # tensors of the state that functions neither read nor change
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
@@ -203,6 +206,7 @@ class Program(EntryPoints):
         written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
+        self.untouched[name] = set.intersection(*(_untouched(way, subject.state) for way in graphs))
         self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
@@ -218,7 +222,9 @@ class Program(EntryPoints):
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
         self.returned[name] = pytree.tree_map_only(
-            torch.Tensor, lambda t: output_for(t, names, traced.shared, ends_gradients=is_open), traced.outputs
+            torch.Tensor,
+            lambda t: output_for(t, names, traced.shared, traced.numbers, ends_gradients=is_open),
+            traced.outputs,
         )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
@@ -304,6 +310,7 @@ class Program(EntryPoints):
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
+        untouched: list[str],
         is_checked: bool,
     ) -> None:
         """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
@@ -311,6 +318,7 @@ class Program(EntryPoints):
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
         self.checked |= {name} if is_checked else set()
+        self.untouched[name] = {*untouched}
         self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
@@ -436,6 +444,14 @@ def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Po
     """Texts whose results say whether the indices in arguments are within what they index, where they may not be."""
     checks = [way.indices_within(computed.known(way)) for way in graphs]
     return [emit([check], INDICES_WITHIN, takes, [Port(INDICES_WITHIN)])[0] for check in checks if check]
+
+
+def _untouched(way: Graph, state: State) -> set[str]:
+    """The tensors of a state that a way neither reads nor changes."""
+    nodes = dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
+    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
+    read = {name for name, node in nodes.items() if any(user.op != "output" for user in node.users)}
+    return {name for name, node in nodes.items() if after[name] is node and name not in read}
 
 
 def _counters(state: State) -> dict[str, float]:

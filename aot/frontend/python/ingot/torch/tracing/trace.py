@@ -90,6 +90,7 @@ class Trace:
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
     shared: Mapping[int, SharedMemory]  # by identities of outputs
+    numbers: Mapping[int, torch.Tensor]  # of outputs, those that are Python's numbers, by identity
     generators: list[torch.Generator | None]  # that it draws from; None: the default one
 
 
@@ -225,6 +226,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         *ends,
         calls.computes_gradients,
         calls.shared,
+        calls.numbers,
         places.generators,
     )
 
