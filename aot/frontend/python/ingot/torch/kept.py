@@ -17,6 +17,7 @@ from ingot import cache
 from ingot.torch.judge.observe import FoundDraws
 from ingot.torch.program import FIXED, Added, Program
 from ingot.torch.python_state.carried import DTYPES, PREFIX
+from ingot.torch.python_state.held import Written
 from ingot.torch.python_state.noted import Noted
 from ingot.torch.running import libraries
 from ingot.torch.running.described import Description, Undescribed
@@ -39,7 +40,10 @@ class Kept:
         self._before = set(program.state.tensors)
         self._description = Description(program.subject_of(added), added.example_args)
         environment = {k: v for k, v in os.environ.items() if k.startswith(PREFIXES)}
-        options = [program.settings, added.training, added.guards, environment]
+        leaves = self._description.snapshot.leaves.items()
+        places = {path: leaf.read.place for path, leaf in leaves if isinstance(leaf.read, Written)}
+        numbers = [path for path, place in places.items() if place in program.numbers_read]
+        options = [program.settings, added.training, added.guards, environment, numbers]
         self._key = json.dumps([self._description.text, options])
         self._packages = libraries.packages_of(self._description.snapshot.reached())
         self._contents: dict[str, str] | None = None
@@ -76,7 +80,9 @@ class Kept:
 
     def _of(self, program: Program) -> dict[str, Any]:
         numbers, (way, *others) = program.numbers, program.graphs[self._entry]
-        if others or way.choices or way.is_guarded or set(program.state.tensors) - self._before - {*numbers}:
+        is_checked = self._entry in program.checked
+        is_asked = way.choices or (way.is_guarded and (program.asked or not is_checked))
+        if others or is_asked or set(program.state.tensors) - self._before - {*numbers}:
             raise Undescribed("values of tensors, or a first step in PyTorch")
         if program.computed[self._entry].faults:
             raise Undescribed("numbers that may not be as in Python")
@@ -84,6 +90,8 @@ class Kept:
             raise Undescribed("attributes of arguments")
         if program.argument_gradients[self._entry]:
             raise Undescribed("gradients of arguments")
+        if any(program.generators[self._entry]):
+            raise Undescribed("generators of the function's own")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}
@@ -92,6 +100,8 @@ class Kept:
         return {
             "text": program.texts[self._entry],
             "checks": program.checks[self._entry],
+            "is_checked": is_checked,
+            "untouched": sorted(program.untouched[self._entry]),
             "is_random": program.is_random,
             "inputs": program.inputs[self._entry],
             "returned": _written(program.returned[self._entry]),
@@ -128,6 +138,8 @@ class Kept:
             self._added,
             text=found["text"],
             checks=found["checks"],
+            is_checked=found["is_checked"],
+            untouched=found["untouched"],
             is_random=found["is_random"],
             inputs=found["inputs"],
             returned=_read(found["returned"]),

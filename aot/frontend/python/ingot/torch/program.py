@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
@@ -29,8 +31,8 @@ from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
-from ingot.torch.optimizers.schedules import schedules_of
-from ingot.torch.python_state.carried import Kind, Number, load_numbers, numbers_at, numbers_of
+from ingot.torch.optimizers.schedules import Schedule, schedules_of
+from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
 from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.text.dtypes import type_of
@@ -87,6 +89,8 @@ class Program(EntryPoints):
     ``grad.<parameter>``; then those that are None are zeros in a file, but of parameters for which no entry point
     makes any.
 
+    With `is_open` a scheduler needs no `total_steps`: whoever runs the program makes it anew where its table is over.
+
     Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
 
@@ -99,8 +103,10 @@ class Program(EntryPoints):
         total_steps: int | None = None,
         keep_gradients: bool = False,
         seed: int = 0,
+        is_open: bool = False,
     ):
         super().__init__()
+        check_parts(model, optimizer, scheduler)
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
@@ -109,14 +115,16 @@ class Program(EntryPoints):
         state = self.state
         self.settings = keep_gradients, total_steps, seed
         numbers = hyperparameters(state.optimizers)
-        self._schedules = schedules_of(state.schedulers, numbers, total_steps)
+        self._schedules = schedules_of(state.schedulers, numbers, total_steps, is_open)
         self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.asked: list[str] = []  # where Python asks for the values that guards are for
+        self.checked: set[str] = set()  # entry points that change nothing where a check fails
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
+        self.untouched: dict[str, set[str]] = {}  # tensors of the state that functions neither read nor change
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
@@ -124,10 +132,13 @@ class Program(EntryPoints):
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
         self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
+        self.generators: dict[str, list[torch.Generator | None]] = {}  # that functions draw from; None: the default one
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
+        self.are_checked = True  # values, by programs with guards, where functions raise otherwise
+        self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
     def state(self) -> State:
@@ -177,8 +188,9 @@ class Program(EntryPoints):
     def _add(self, name: str, added: Added) -> None:
         ways = self._traced(name, added)
         subject, traced = self.subjects[name], ways[0]
-        inputs = _named_leaves(_bound(added.function, added.example_args))
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
+        others = {*subject.state.tensors, *(number.name for number in numbers)}
+        inputs = _apart_from(others, _named_leaves(_bound(added.function, added.example_args)))
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
         named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
@@ -194,19 +206,25 @@ class Program(EntryPoints):
         written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
+        self.untouched[name] = set.intersection(*(_untouched(way, subject.state) for way in graphs))
         self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
+        self.checked |= {name} if any(way.is_checked for way in ways) else set()
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
+        drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
+        self.generators[name] = [*drawn_from] if is_random else []
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
         self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
         self.returned[name] = pytree.tree_map_only(
-            torch.Tensor, lambda t: output_for(t, names, traced.shared, ends_gradients=is_open), traced.outputs
+            torch.Tensor,
+            lambda t: output_for(t, names, traced.shared, traced.numbers, ends_gradients=is_open),
+            traced.outputs,
         )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
@@ -215,6 +233,10 @@ class Program(EntryPoints):
 
     def _traced(self, name: str, added: Added) -> list[Trace]:
         """The ways of a function; numbers that it carries from call to call become state."""
+        if added.guards:
+            subject = self.subject_of(added)
+            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
+            self._carry(subject, {**of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
@@ -258,6 +280,11 @@ class Program(EntryPoints):
         return self._missing != before
 
     @property
+    def schedules(self) -> Mapping[str, Schedule]:
+        """The tables of its schedulers, by name."""
+        return self._schedules
+
+    @property
     def numbers(self) -> Mapping[str, Number]:
         """What Python carries from call to call, and is state."""
         return self._carried
@@ -285,12 +312,16 @@ class Program(EntryPoints):
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
+        untouched: list[str],
+        is_checked: bool,
     ) -> None:
         """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
-        self.checks[name] = checks
+        self.checked |= {name} if is_checked else set()
+        self.untouched[name] = {*untouched}
+        self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
@@ -304,7 +335,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        how = added.guards, self._said, self._missing
+        how = added.guards, self._said, added.guards and self.are_checked, self._missing
         return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
@@ -413,6 +444,14 @@ def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Po
     return [emit([check], INDICES_WITHIN, takes, [Port(INDICES_WITHIN)])[0] for check in checks if check]
 
 
+def _untouched(way: Graph, state: State) -> set[str]:
+    """The tensors of a state that a way neither reads nor changes."""
+    nodes = dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
+    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
+    read = {name for name, node in nodes.items() if any(user.op != "output" for user in node.users)}
+    return {name for name, node in nodes.items() if after[name] is node and name not in read}
+
+
 def _counters(state: State) -> dict[str, float]:
     """Integers of a state that are tensors of one element."""
     return {name: t.item() for name, t in state.tensors.items() if t.dtype is torch.int64 and t.numel() == 1}
@@ -437,6 +476,16 @@ def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _apart_from(others: set[str], named: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Tensors by names that are not those of others: ``weight_1`` for an argument where a model has a ``weight``."""
+    taken = others | {name for name, _ in named}
+    found = []
+    for name, leaf in named:
+        free = (f"{name}_{i}" for i in itertools.count(1) if f"{name}_{i}" not in taken)
+        found.append((next(free) if name in others else name, leaf))
+    return found
 
 
 def _is_record(tree: Any) -> bool:

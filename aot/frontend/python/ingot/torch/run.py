@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 
@@ -24,6 +24,7 @@ from ingot.torch.running.apart import Apart
 from ingot.torch.running.feed import Feed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
+from ingot.torch.running.random_keys import RandomKeys
 from ingot.torch.text.emit import HELD
 from ingot.torch.tracing.kept_gradients import LiveGradients
 from ingot.torch.tracing.returned import Output, Shared, ended
@@ -54,6 +55,15 @@ class Options:
     micro_batches: int | str | None = None
     math: Math = "standard"
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a value that is none of an option's."""
+        _check("on_change", self.on_change, ("retrace", "error"))
+        _check("math", self.math, get_args(Math))
+        if type(self.threads) is not int or self.threads < 1:
+            raise ValueError(f"threads is {self.threads!r}, and is to be a number of threads")
+        if self.buckets and not self.verify:
+            raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
+
 
 class Departed(Exception):
     """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
@@ -65,9 +75,13 @@ class Run:
     guard: Guard
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
-    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
+    def __init__(
+        self, program: Program, key: Any, options: Options, random: RandomKeys, apart: Apart | None = None
+    ) -> None:
+        """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
         self.key = key
         self.has_departed = False  # in its last run
+        self.is_checked = ENTRY in program.checked  # by code that raises where it departs
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
@@ -77,8 +91,10 @@ class Run:
         memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
         checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
         self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
-        self._tensors = self._subject.state.tensors | random
+        self._tensors = self._subject.state.tensors | random.tensors
+        self._random, self._generators = random, program.generators[ENTRY]
         self._live = Live(self._bundle, options.threads, self._tensors)
+        self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
         examples = tensors_of(self._subject.example_args)
@@ -87,7 +103,7 @@ class Run:
         self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
         self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
-        self._apart = Apart(self._subject.example_args)
+        self._apart = apart or Apart(self._subject.example_args)
         self._shapes = shapes_of(examples)
         self._absent = program.absent[ENTRY]
         self._leaves, self._spec = pytree.tree_flatten(program.returned[ENTRY])
@@ -96,6 +112,7 @@ class Run:
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
         ]
+        self._schedules = [*self._subject.schedules.values()]
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
         self._is_more = bool(
@@ -110,7 +127,27 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return self.guard.holds() and (not self._is_more or self.gradients.hold())
+        if not (self._live.fits() and self.guard.holds()):
+            return False
+        return not self._is_more or (self._are_in_tables() and self.gradients.hold())
+
+    def uses(self, slot: Any) -> bool:
+        """Whether the program reads or changes what an optimizer holds; what is no tensor it may."""
+        return not isinstance(slot, torch.Tensor) or id(slot) not in self._untouched
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no more rates of a scheduler."""
+        return any(schedule.is_over for schedule in self._schedules)
+
+    def _are_in_tables(self) -> bool:
+        """Whether the program has the rates of its schedulers where these are now."""
+        return all(schedule.has_begun and not schedule.is_over for schedule in self._schedules)
+
+    @property
+    def places(self) -> list[tuple[int, Any]]:
+        """Where Python holds the numbers that it carries."""
+        return [number.place for number in self._subject.state.numbers.values()]
 
     @property
     def memory_bytes(self) -> int:
@@ -142,6 +179,8 @@ class Run:
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
         marked, missing = self._begin(arguments) if self._is_more else ({}, ())
+        if self._generators:
+            self._random.begin_call(self._generators)
         self._live.take_in()
         outputs = self._feed(arguments, are_taken)
         self._live.written()
@@ -171,7 +210,8 @@ class Run:
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
-            number.set(tensor.item())
+            if (value := tensor.item()) != (before := number.at()) or type(value) is not type(before):
+                number.set(value)
         self.gradients.leave(missing)
 
     def _take_numbers(self) -> None:
@@ -200,7 +240,13 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self.gradients.change() or asked or self.guard.change()
+        return self._live.change() or self._was_put_back() or self.gradients.change() or asked or self.guard.change()
+
+    def _was_put_back(self) -> str:
+        for schedule in self._schedules:
+            if not schedule.has_begun:
+                return f"the {type(schedule.scheduler).__name__} was put back to step {counter(schedule.scheduler)}"
+        return ""
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
@@ -243,10 +289,10 @@ class Run:
         leaves = [self._tensor(x, outputs, arguments) if isinstance(x, Output) else x for x in self._leaves]
         return pytree.tree_unflatten(leaves, self._spec)
 
-    def _tensor(
-        self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]
-    ) -> torch.Tensor:
+    def _tensor(self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
         value = outputs[output.name]
+        if output.is_number:
+            return value.item()
         value = torch.view_as_complex(value) if output.is_complex else value
         if output.shared:
             value = self._shared(output.shared, outputs, arguments, value)
@@ -263,6 +309,11 @@ class Run:
             whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
         found = None if whole is None else shared.of(whole)
         return copy if found is None else found
+
+
+def _check(option: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{option} is {value!r}, and is to be {' or '.join(map(repr, known))}")
 
 
 def tensors_of(tree: Any) -> tuple[torch.Tensor, ...]:
@@ -282,4 +333,5 @@ def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
 def settings() -> tuple[Any, ...]:
     """What PyTorch is set to that is fixed in a program."""
     autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
+    gradients = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+    return *gradients, torch.get_default_dtype(), *autocast, torch.are_deterministic_algorithms_enabled()
