@@ -260,7 +260,7 @@ def functional_tensors_are_replaced() -> None:
     assert torch.func.functionalize(within)(torch.zeros(2)).tolist() == [3.0, 3.0]
 
 
-@canary("BackendCompilerFailed TorchRuntimeError Unsupported dynamo_config register_backend")
+@canary("BackendCompilerFailed TorchRuntimeError Unsupported dynamo_config register_backend COMPILING")
 def dynamo_compiles() -> None:
     @dynamo.register_backend(name="ingot_canary")
     def compile_graph(graph: Any, inputs: Any) -> Any:
@@ -273,9 +273,26 @@ def dynamo_compiles() -> None:
         torch.compile(lambda x: print(x) if x.sum() > 0 else x, backend="eager", fullgraph=True)(torch.ones(2))
     assert refused.value.real_stack
     assert issubclass(dynamo.TorchRuntimeError, Exception)
+    with dynamo.COMPILING, dynamo.COMPILING:
+        pass
     for name in ("skip_nnmodule_hook_guards", "error_on_nested_fx_trace"):
         with dynamo.dynamo_config.patch(**{name: False}):
             assert getattr(dynamo.dynamo_config, name) is False
+
+
+@canary("TorchOfRecorder")
+def others_do_not_record() -> None:
+    asked: list[bool] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        for records in (True, False):
+            recording.symbolic_trace.torch = recording.TorchOfRecorder(lambda: records)  # noqa: B023
+            asked.append(recording.symbolic_trace.is_fx_symbolic_tracing())
+        recording.symbolic_trace.torch = torch
+        return x + 1
+
+    traced(function, torch.ones(2))
+    assert asked == [True, False]
 
 
 @canary("bytecode")

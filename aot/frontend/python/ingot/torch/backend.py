@@ -19,6 +19,7 @@ from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Port
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
 from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.numbers.index_checks import INDICES_WITHIN, with_checks
@@ -65,7 +66,7 @@ def _make_differentiable(graph: torch.fx.GraphModule) -> None:
 
 def _made_of_others(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        with substitutes(OF_GRADIENTS):
+        with exclusive(), substitutes(OF_GRADIENTS):
             return function(*args, **kwargs)
 
     return call

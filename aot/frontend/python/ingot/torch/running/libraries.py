@@ -36,7 +36,7 @@ def packages_of(reached: Iterable[Any]) -> set[str]:
     found = set(ALWAYS)
     waiting = {name.partition(".")[0] for name in named if name}
     loaded: dict[str, list[types.ModuleType]] = {}
-    for name, module in [*sys.modules.items()]:
+    for name, module in sys.modules.copy().items():
         if isinstance(module, types.ModuleType):
             loaded.setdefault(name.partition(".")[0], []).append(module)
     while waiting:
@@ -44,7 +44,7 @@ def packages_of(reached: Iterable[Any]) -> set[str]:
         if package in found or package in sys.stdlib_module_names or _is_users_package(package):
             continue
         found.add(package)
-        values = [value for module in loaded.get(package, ()) for value in vars(module).values()]
+        values = [value for module in loaded.get(package, ()) for value in vars(module).copy().values()]
         waiting |= {name.partition(".")[0] for value in values if (name := _module_of(value))}
     return found
 
@@ -95,7 +95,7 @@ def contents_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def _modules(packages: set[str]) -> Iterator[tuple[str, types.ModuleType]]:
-    for name, module in [*sys.modules.items()]:
+    for name, module in sys.modules.copy().items():
         if name.partition(".")[0] in packages and isinstance(module, types.ModuleType):
             yield name, module
 

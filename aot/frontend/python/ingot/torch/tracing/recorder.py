@@ -20,14 +20,16 @@ from torch.fx.experimental.proxy_tensor import (
     track_tensor_tree,
 )
 
-from ingot.torch.base.replacements import replaced
+from ingot.torch.base.replacements import is_tracer, replaced
 from ingot.torch.base.torch_internals import track
+from ingot.torch.base.torch_internals.dynamo import COMPILING
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
 from ingot.torch.base.torch_internals.recording import (
     CONSTRUCT,
     MODULE_METHODS,
     MakefxTracer,
+    TorchOfRecorder,
     symbolic_trace,
     use_lazy_graph_module,
 )
@@ -60,7 +62,9 @@ def recorded(
 
     module = torch.nn.Module  # whose methods the tracer calls as they were when PyTorch was imported
     with ExitStack() as undo:
+        undo.enter_context(COMPILING)  # it records too, by methods of modules that are replaced in all threads
         undo.enter_context(use_lazy_graph_module(True))
+        undo.enter_context(replaced(symbolic_trace, "torch", TorchOfRecorder(is_tracer)))
         undo.enter_context(replaced(MakefxTracer, CONSTRUCT, construct))
         for name, method in MODULE_METHODS.items():
             undo.enter_context(replaced(symbolic_trace, name, getattr(module, method)))

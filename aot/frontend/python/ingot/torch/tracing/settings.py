@@ -16,7 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from ingot.torch.base.replacements import by_thread, is_tracer, replaced
 from ingot.torch.base.streams import counted_streams
 from ingot.torch.base.torch_internals import has_hooks
-from ingot.torch.base.torch_internals.dynamo import dynamo_config
+from ingot.torch.base.torch_internals.dynamo import COMPILING, dynamo_config
 from ingot.torch.base.torch_internals.modes import without_mkldnn
 from ingot.torch.base.torch_internals.optimizers import CAPTURABLE
 from ingot.torch.numbers.checks import passing_checks
@@ -38,10 +38,12 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """What PyTorch must do otherwise while it is traced.
 
     Models are in the mode that is asked for, then as before; what was given to torch.compile runs as it was; attention
-    and recurrent layers are made of plain ops; libraries hear that PyTorch compiles; anomalies are not looked for; and
-    optimizers find OPTIMIZER_NAMES, all of torch what substitutes its functions.
+    and recurrent layers are made of plain ops; Dynamo compiles nothing in other threads, as it would read what is
+    replaced; libraries hear that PyTorch compiles; anomalies are not looked for; and optimizers find OPTIMIZER_NAMES,
+    all of torch what substitutes its functions.
     """
     with ExitStack() as undo:
+        undo.enter_context(COMPILING)
         undo.enter_context(fx_traceback.preserve_node_meta())
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
         undo.enter_context(passing_checks())

@@ -6,10 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import torch._dynamo.config as dynamo_config
+from torch._dynamo import convert_frame
 from torch._dynamo.backends.registry import register_backend
 from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError, Unsupported
 
-__all__ = ["BackendCompilerFailed", "TorchRuntimeError", "Unsupported", "dynamo_config", "register_backend"]
+__all__ = [
+    "BackendCompilerFailed",
+    "TorchRuntimeError",
+    "Unsupported",
+    "dynamo_config",
+    "register_backend",
+]
+
+COMPILING: Any = convert_frame.compile_lock  # what Dynamo holds while it compiles
 
 
 def bytecode() -> Any:
