@@ -16,6 +16,7 @@ from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.proxy_tensor import _ProxyTensor, get_proxy_mode, get_proxy_slot, set_proxy_slot
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.hooks import RemovableHandle
 
 from ingot.torch.base.places import user_frame
@@ -149,6 +150,11 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
     finally:
         del own["__class__"]
         changed()
+
+
+def without_modes() -> AbstractContextManager[None]:
+    """Ops run outside of all modes: tensors that are made within have values."""
+    return _disable_current_modes()  # type: ignore[no-any-return]
 
 
 def running_modes() -> bool:

@@ -11,12 +11,12 @@ from itertools import groupby
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import composite_of, draw_of, dynamo_place_of, only_trace_errors, place_of
+from ingot.torch.base.torch_internals import without_modes
 from ingot.torch.text.dtypes import dtype_name, type_of
 from ingot.torch.text.loops import Loop, loops_apart
 from ingot.torch.text.lowering import TABLE, Lowering, Rule, overload_name
@@ -359,7 +359,7 @@ def run_by_torch(node: torch.fx.Node) -> Any:
         like = operand.meta["val"]
         return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
 
-    with _disable_current_modes():
+    with without_modes():
         args, kwargs = (torch.fx.map_arg(given, empty) for given in (node.args, node.kwargs))
         return node.target(*args, **kwargs)
 

@@ -15,12 +15,12 @@ from unittest.mock import patch
 import torch
 from torch._decomp.decompositions import grid_sampler_2d
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.nn.attention.bias import CausalVariant
 from torch.utils import _pytree as pytree
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
 from ingot.torch.text.loops import while_loop
+from ingot.torch.tracing.attention import causal_mask
 
 Function: TypeAlias = Callable[..., Any]
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
@@ -142,12 +142,6 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
-def causal_bias(variant: CausalVariant, queries: int, keys: int) -> torch.Tensor:
-    """The mask that ``CausalBias`` stands for, which is a tensor of a class of its own."""
-    shift = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
-    return torch.ones(queries, keys, dtype=torch.bool).tril(shift)
-
-
 def choose_attention(backends: Any, set_priority: bool = False) -> None:
     """``sdpa_kernel`` chooses a kernel of PyTorch's: a program has its own."""
 
@@ -227,7 +221,7 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
     (torch.nn.attention, "_sdpa_kernel"): choose_attention,
-    (torch.nn.attention.bias, "CausalBias"): causal_bias,
+    (torch.nn.attention.bias, "CausalBias"): causal_mask,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }
