@@ -216,6 +216,11 @@ def gradients_have_nodes() -> None:
     assert modes.current_autograd_node() is None and len(met) == 1
 
 
+@canary("CHOOSE_ATTENTION")
+def attention_is_chosen() -> None:
+    assert callable(getattr(torch.nn.attention, ops.CHOOSE_ATTENTION))
+
+
 @canary("without_mkldnn")
 def mkldnn_is_left_out() -> None:
     before = torch._C._get_mkldnn_enabled()

@@ -68,8 +68,10 @@ class Tape:
         number = self.read(memory)
         if lies_alike(seen, memory.whole):
             return number
-        for function, arguments in view_ops(memory.whole, seen):
-            (number,) = self.add(function, (ref(number), *arguments), {}, [seen], [self.roots[number]])
+        view = memory.whole
+        for function, arguments in view_ops(view, seen):
+            view = function(view, *arguments)
+            (number,) = self.add(function, (ref(number), *arguments), {}, [view], [self.roots[number]])
         return number
 
     def add(
@@ -130,16 +132,16 @@ def view_ops(whole: torch.Tensor, seen: torch.Tensor) -> Iterator[tuple[Any, tup
     Raises RuntimeError for a view of other elements than those or their parts.
     """
     aten, shape, stride, start = torch.ops.aten, tuple(seen.shape), seen.stride(), seen.storage_offset()
-    if whole.is_complex() and whole.dtype.to_real() == seen.dtype:
-        yield aten.view_as_real.default, ()
-    elif seen.is_complex() and seen.dtype.to_real() == whole.dtype:
+    if seen.is_complex() and seen.dtype.to_real() == whole.dtype:
         yield aten.as_strided.default, ((*shape, 2), (*(2 * step for step in stride), 1), 2 * start)
         yield aten.view_as_complex.default, ()
-    elif seen.dtype != whole.dtype:
+    elif seen.dtype in (whole.dtype, whole.dtype.to_real()):
+        if seen.dtype != whole.dtype:
+            yield aten.view_as_real.default, ()
+        yield aten.as_strided.default, (shape, stride, start)
+    else:
         what = f"a view of {whole.dtype} as {seen.dtype}, made before the last step was run, is used"
         raise RuntimeError(f"{what}; make the view again")
-    if seen.is_complex() == whole.is_complex() or not seen.is_complex():
-        yield aten.as_strided.default, (shape, stride, start)
     if seen.is_conj():
         yield aten._conj.default, ()
     if seen.is_neg():

@@ -11,15 +11,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
 import torch
-from torch.nn.attention.bias import CausalVariant
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
-from ingot.torch.base.torch_internals.ops import COND, CONTROL_FLOW, LOOP, grid_sampler_2d
+from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION, COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
+from ingot.torch.tracing.attention import causal_mask
 
 Function: TypeAlias = Callable[..., Any]
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
@@ -141,12 +141,6 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
-def causal_bias(variant: CausalVariant, queries: int, keys: int) -> torch.Tensor:
-    """The mask that ``CausalBias`` stands for, which is a tensor of a class of its own."""
-    shift = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
-    return torch.ones(queries, keys, dtype=torch.bool).tril(shift)
-
-
 def choose_attention(backends: Any, set_priority: bool = False) -> None:
     """``sdpa_kernel`` chooses a kernel of PyTorch's: a program has its own."""
 
@@ -224,8 +218,8 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch, "tensor"): tensor,
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
-    (torch.nn.attention, "_sdpa_kernel"): choose_attention,
-    (torch.nn.attention.bias, "CausalBias"): causal_bias,
+    (torch.nn.attention, CHOOSE_ATTENTION): choose_attention,
+    (torch.nn.attention.bias, "CausalBias"): causal_mask,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }
