@@ -111,7 +111,7 @@ def differing(before: dict[str, Any]) -> list[str]:
 
 def is_own(value: Any) -> bool:
     """Whether a function is one that stands in the place of others."""
-    return str(getattr(getattr(value, "__code__", None), "co_filename", "")) == replacements.__file__
+    return isinstance(value, types.FunctionType) and value.__code__.co_filename == replacements.__file__
 
 
 def _is_same(one: Any, other: Any) -> bool:
