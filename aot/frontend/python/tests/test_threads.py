@@ -111,7 +111,8 @@ def differing(before: dict[str, Any]) -> list[str]:
 
 def is_own(value: Any) -> bool:
     """Whether a function is one that stands in the place of others."""
-    return isinstance(value, types.FunctionType) and value.__code__.co_filename == replacements.__file__
+    made = replacements.by_thread(len, len).__code__
+    return isinstance(value, types.FunctionType) and value.__code__ is made
 
 
 def _is_same(one: Any, other: Any) -> bool:
