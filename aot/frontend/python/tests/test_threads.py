@@ -328,6 +328,17 @@ def test_a_compiled_step_runs_on_while_another_is_traced() -> None:
     assert compiled.programs == 1
 
 
+def test_two_threads_make_the_first_call_of_one_step() -> None:
+    model, optimizer, x, y = make()
+    compiled: Any = ingot.torch.compile(stepping(model, optimizer), model, optimizer, verify=False)
+    threads = [threading.Thread(target=compiled, args=(x, y)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert int(optimizer.state[next(model.parameters())]["step"]) == 2
+
+
 def test_no_dropout_is_repeated_where_another_thread_seeds() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(6, 3), torch.nn.Dropout())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -8,6 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import torch
@@ -67,8 +68,7 @@ class CompiledStep(Substituted):
                     return latest(tensors, are_taken=True)
                 except Departed:
                     departed.append(latest)
-            with exclusive():
-                return self._compiled(given, departed)
+            return self._compiled(given, departed)
         except IndicesOutside:
             return self.function(*args, **kwargs)
 
@@ -81,27 +81,33 @@ class CompiledStep(Substituted):
         leaves, spec = pytree.tree_flatten(args)
         key = (spec, settings(), tuple(map(_kind, leaves)))
         while True:
-            run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
-            is_new = run is None
-            if run is None:
-                if self._is_full(key):
-                    return self._by_position(*unpadded)
+            run = self._traced_before(key, departed)
+            if run is None and self._is_full(key):
+                return self._by_position(*unpadded)
+            with nullcontext() if run else exclusive():
+                run = run or self._traced_before(key, departed)  # by another thread, until now
+                is_new = run is None
+                if run is None:
+                    try:
+                        run = self._trace(args, key)
+                    except FirstStepDiffers:  # from the state that it makes on, steps are alike
+                        return self._by_position(*unpadded)
+                    except Carried as error:
+                        if not error.is_of_first or self._has_begun or self._options.on_change == "error":
+                            raise
+                        self._has_begun = True  # from what it changed on, calls may be alike
+                        warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
+                        return self._by_position(*unpadded)
                 try:
-                    run = self._trace(args, key)
-                except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                    return self._by_position(*unpadded)
-                except Carried as error:
-                    if not error.is_of_first or self._has_begun or self._options.on_change == "error":
-                        raise
-                    self._has_begun = True  # from what it changed on, calls may be alike
-                    warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
-                    return self._by_position(*unpadded)
-            try:
-                return self._ran(run, args, given)
-            except Departed:
-                if is_new:
-                    raise run.rounded() from None
-                departed.append(run)
+                    return self._ran(run, args, given)
+                except Departed:
+                    if is_new:
+                        raise run.rounded() from None
+                    departed.append(run)
+
+    def _traced_before(self, key: Any, departed: list[Run]) -> Run | None:
+        """A program that is for such a call."""
+        return next((run for run in self._runs if run not in departed and run.key == key and run.holds()), None)
 
     def _ran(self, run: Run, args: tuple[Any, ...], given: tuple[torch.Tensor, ...]) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
