@@ -8,8 +8,14 @@ import inspect
 import logging
 import os
 import warnings
+<<<<<<< HEAD
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
+=======
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, Literal
+>>>>>>> threads
 
 import torch
 
@@ -109,8 +115,7 @@ class CompiledStep(Substituted):
                     return latest(tensors, are_taken=True)
                 except Departed:
                     departed.append(latest)
-            with exclusive():
-                return self._compiled(given, departed)
+            return self._compiled(given, departed)
         except IndicesOutside:
             return self.function(*args, **kwargs)
 
@@ -121,6 +126,7 @@ class CompiledStep(Substituted):
             return self._by_position(*call.given)
         self._runs = [run for run in self._runs if not run.is_over]
         while True:
+<<<<<<< HEAD
             run = self._fitting(call.key, departed)
             is_new = run is None
             if run is None:
@@ -151,6 +157,35 @@ class CompiledStep(Substituted):
                 departed.append(run)
             except DisagreementError as error:
                 self._leave_to_pytorch(run, call, error)
+=======
+            run = self._traced_before(key, departed)
+            if run is None and self._is_full(key):
+                return self._by_position(*unpadded)
+            with nullcontext() if run else exclusive():
+                run = run or self._traced_before(key, departed)  # by another thread, until now
+                is_new = run is None
+                if run is None:
+                    try:
+                        run = self._trace(args, key)
+                    except FirstStepDiffers:  # from the state that it makes on, steps are alike
+                        return self._by_position(*unpadded)
+                    except Carried as error:
+                        if not error.is_of_first or self._has_begun or self._options.on_change == "error":
+                            raise
+                        self._has_begun = True  # from what it changed on, calls may be alike
+                        warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
+                        return self._by_position(*unpadded)
+                try:
+                    return self._ran(run, args, given)
+                except Departed:
+                    if is_new:
+                        raise run.rounded() from None
+                    departed.append(run)
+
+    def _traced_before(self, key: Any, departed: list[Run]) -> Run | None:
+        """A program that is for such a call."""
+        return next((run for run in self._runs if run not in departed and run.key == key and run.holds()), None)
+>>>>>>> threads
 
     def _call(self, args: tuple[Any, ...]) -> Call:
         """A call's arguments as a program takes them; raises TypeError for those that the function does not take."""
