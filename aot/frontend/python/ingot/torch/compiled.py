@@ -8,14 +8,9 @@ import inspect
 import logging
 import os
 import warnings
-<<<<<<< HEAD
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
-=======
-from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal
->>>>>>> threads
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -62,6 +57,10 @@ class Call(NamedTuple):
     tensors: tuple[torch.Tensor, ...]  # of `args`
     unpadded: tuple[torch.Tensor, ...]
     has_floats: bool
+
+
+class ReadsLess(Exception):
+    """A call is to be traced again, with fewer numbers or checks of values."""
 
 
 class CompiledStep(Substituted):
@@ -126,66 +125,45 @@ class CompiledStep(Substituted):
             return self._by_position(*call.given)
         self._runs = [run for run in self._runs if not run.is_over]
         while True:
-<<<<<<< HEAD
             run = self._fitting(call.key, departed)
-            is_new = run is None
-            if run is None:
-                if self._is_full(call.key) or self._firsts[call.key] == MOST_FIRSTS:
-                    return self._by_position(*call.given)
-                if self._runs:
-                    self._report(call.key)
-                try:
-                    run = self._traced(call)
-                except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                    return self._by_position(*call.given)
-                except Carried as error:
-                    self._note_first(call.key, error)
-                    return self._by_position(*call.given)
-                except TraceError:
-                    if not self._reads_less(call):
-                        raise
-                    return self._compiled(args, departed)
-            if shapes_of(call.unpadded) in run.differing:
+            if run is None and (self._is_full(call.key) or self._firsts[call.key] == MOST_FIRSTS):
                 return self._by_position(*call.given)
-            try:
-                return self._ran(run, call)
-            except Departed:
-                if run.is_checked:
-                    return self._by_position(*call.given)
-                if is_new:
-                    raise run.rounded() from None
-                departed.append(run)
-            except DisagreementError as error:
-                self._leave_to_pytorch(run, call, error)
-=======
-            run = self._traced_before(key, departed)
-            if run is None and self._is_full(key):
-                return self._by_position(*unpadded)
             with nullcontext() if run else exclusive():
-                run = run or self._traced_before(key, departed)  # by another thread, until now
+                run = run or self._fitting(call.key, departed)  # of another thread, until now
                 is_new = run is None
-                if run is None:
-                    try:
-                        run = self._trace(args, key)
-                    except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                        return self._by_position(*unpadded)
-                    except Carried as error:
-                        if not error.is_of_first or self._has_begun or self._options.on_change == "error":
-                            raise
-                        self._has_begun = True  # from what it changed on, calls may be alike
-                        warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
-                        return self._by_position(*unpadded)
                 try:
-                    return self._ran(run, args, given)
+                    run = run or self._new_run(call)
+                    if run is None or shapes_of(call.unpadded) in run.differing:
+                        return self._by_position(*call.given)
+                    return self._ran(run, call)
                 except Departed:
+                    assert run is not None
+                    if run.is_checked:
+                        return self._by_position(*call.given)
                     if is_new:
                         raise run.rounded() from None
                     departed.append(run)
+                except DisagreementError as error:
+                    assert run is not None
+                    self._leave_to_pytorch(run, call, error)
+                except ReadsLess:
+                    return self._compiled(args, departed)
 
-    def _traced_before(self, key: Any, departed: list[Run]) -> Run | None:
-        """A program that is for such a call."""
-        return next((run for run in self._runs if run not in departed and run.key == key and run.holds()), None)
->>>>>>> threads
+    def _new_run(self, call: Call) -> Run | None:
+        """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
+        if self._runs:
+            self._report(call.key)
+        try:
+            return self._traced(call)
+        except FirstStepDiffers:  # from the state that it makes on, steps are alike
+            return None
+        except Carried as error:
+            self._note_first(call.key, error)
+            return None
+        except TraceError:
+            if not self._reads_less(call):
+                raise
+            raise ReadsLess from None
 
     def _call(self, args: tuple[Any, ...]) -> Call:
         """A call's arguments as a program takes them; raises TypeError for those that the function does not take."""
