@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ingot.torch
 from ingot.judge import ONE_ULP, SHAKES, Agreement, Run, judge
+from ingot.torch.judge.wide import Wide
 from ingot.torch.tracing.state import State
 
 
@@ -23,7 +24,7 @@ class Training:
     """A model, its optimizer and the user's function of a batch; every tensor of `batches` has the step in front.
 
     `rates`, f64 of [steps], is what a host's schedule makes the learning rate before each step. Under autocast a model
-    has no f64: PyTorch's own steps in bf16 are its reference.
+    is not made in f64: its reference is PyTorch's own run with each op in f64 beside it.
     """
 
     model: nn.Module
@@ -75,8 +76,10 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
+def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None, wide: Wide | None = None) -> Run:
     """PyTorch's own steps; `shake` is the seed of what moves every f32 value before each of them.
+
+    With `wide` what each op gives in f64.
 
     Attention is made of plain ops, as in programs: PyTorch's kernel rounds to bf16 before it divides by a sum.
     """
@@ -84,7 +87,7 @@ def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
     state = State({"": training.model}, {"optimizer": training.optimizer})
     random = torch.Generator().manual_seed(shake or 0)
     losses = []
-    with default_dtype(dtype), sdpa_kernel(SDPBackend.MATH):
+    with default_dtype(dtype), sdpa_kernel(SDPBackend.MATH), wide or nullcontext():
         for step in range(len(training.batches[0])):
             batch = [rows[step] for rows in training.batches]
             if shake is not None:
@@ -94,9 +97,10 @@ def run_eager(make: Make, dtype: torch.dtype, shake: int | None = None) -> Run:
                         if not name.endswith(".step"):
                             tensor.copy_(shaken(tensor, random))
             training.set_rate(step)
-            losses.append(training.step(*batch).item())
+            losses.append(training.step(*batch).item())  # of f64 where that is asked for
     last = State({"": training.model}, {"optimizer": training.optimizer})
-    return losses, {name: tensor.detach().clone() for name, tensor in last.tensors.items()}
+    values = wide.of if wide else torch.Tensor.clone
+    return losses, {name: values(tensor.detach()) for name, tensor in last.tensors.items()}
 
 
 def shaken(tensor: torch.Tensor, random: torch.Generator) -> torch.Tensor:
@@ -134,11 +138,9 @@ def rows_by_input(training: Training, program: ingot.torch.Program) -> dict[str,
 
 
 def agreement(make: Make, folder: Path) -> Agreement:
-    """Runs PyTorch in f64 (or f32 where the model has no f64: autocast), in shaken f32, and the bundle."""
+    """Runs PyTorch in f64, in f32, in shaken f32, and the bundle."""
     has_f64 = make(torch.float32).has_f64
-    reference = run_eager(make, torch.float64 if has_f64 else torch.float32)
-    runs = [run_eager(make, torch.float32, seed) for seed in range(SHAKES)]
-    if has_f64:
-        runs.append(run_eager(make, torch.float32))
+    reference = run_eager(make, torch.float64) if has_f64 else run_eager(make, torch.float32, wide=Wide())
+    runs = [run_eager(make, torch.float32, seed) for seed in (None, *range(SHAKES))]
     mine = run_bundle(make, folder)
     return judge(reference, runs, mine, distance)
