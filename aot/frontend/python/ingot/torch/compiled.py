@@ -20,6 +20,7 @@ from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.parts import check_parts
+from ingot.torch.base.places import is_raised_by_user
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
@@ -39,7 +40,7 @@ from ingot.torch.running.same_code import Comparison
 LOG = logging.getLogger(__name__)
 FOUND = {"steps": 1, "shakes": 2}  # by how much a program is compared again that another process compared
 MOST_PROGRAMS = 8
-MOST_FIRSTS = 3  # calls that are PyTorch's for what they make, before all of their shapes are
+MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
@@ -133,7 +134,9 @@ class CompiledStep(Substituted):
                 except Carried as error:
                     self._note_first(call.key, error)
                     return self._by_position(*call.given)
-                except TraceError:
+                except TraceError as error:
+                    if is_raised_by_user(error.__cause__):
+                        return self._raising(call, error)
                     if not self._reads_less(call):
                         raise
                     return self._compiled(args, departed)
@@ -171,6 +174,14 @@ class CompiledStep(Substituted):
         self._firsts[key] += 1
         if self._is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
+
+    def _raising(self, call: Call, error: TraceError) -> Any:
+        """A call in PyTorch of a function that raises an error of its own while it is traced."""
+        result = self._by_position(*call.given)
+        self._firsts[call.key] += 1
+        if self._is_first("raising"):
+            warnings.warn(f"{self._name}: this call is PyTorch's: traced, it raises {error.what}", stacklevel=4)
+        return result
 
     def _reads_less(self, call: Call) -> bool:
         """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
