@@ -321,8 +321,8 @@ class CompiledStep(Substituted):
         self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
         self._numbers_read = self._numbers_read | self._new_numbers
         if self._is_first(f"changed {what.partition(' is ')[0]}"):
-            later = "is read in each call from now on" if self._new_numbers else "as it will be for each other one"
-            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
+            later = "and is read in each call from now on" if self._new_numbers else "as it will be for each other one"
+            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=4)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
