@@ -110,8 +110,8 @@ def test_rows_that_are_normalized_by_each_other_are_one_batch() -> None:
 
 def test_what_products_are_made_of_is_said() -> None:
     both(math="exact")
-    with pytest.raises(RuntimeError, match="--math"):
-        Training(True, math="guessed").step(XS[0])
+    with pytest.raises(ValueError, match="math is 'guessed'"):
+        Training(True, math="guessed")
 
 
 def test_checkpoints_are_pytorchs_and_hold_what_they_name() -> None:

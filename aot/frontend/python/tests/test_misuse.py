@@ -79,6 +79,29 @@ def test_calls_of_other_arguments_are_pythons_errors() -> None:
     assert compiled.programs == 1
 
 
+def test_errors_of_the_users_are_what_they_are() -> None:
+    model, optimizer = made()
+    stopped = [False]
+
+    def train(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        if stopped[0]:
+            raise KeyError("mine")
+        assert len(x) == 4, "four rows"
+        optimizer.step()
+        return loss
+
+    compiled = ingot.torch.compile(train, model, optimizer)
+    with pytest.raises(AssertionError, match="four rows"):
+        compiled(X[:2])
+    compiled(X)
+    stopped[0] = True
+    with pytest.raises(KeyError, match="mine"), pytest.warns(UserWarning, match="traced again"):
+        compiled(X)
+
+
 def test_settings_of_the_users_are_named() -> None:
     model, optimizer = made()
     settings = {"lr": 1, "random_scale": 1}

@@ -20,6 +20,7 @@ from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.parts import check_parts
+from ingot.torch.base.places import is_raised_by_user
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
@@ -41,7 +42,7 @@ from ingot.torch.running.same_code import Comparison
 LOG = logging.getLogger(__name__)
 FOUND_STEPS = 1  # of a program that another process compared, which are compared again
 MOST_PROGRAMS = 8
-MOST_FIRSTS = 3  # calls that are PyTorch's for what they make, before all of their shapes are
+MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
@@ -148,6 +149,10 @@ class CompiledStep(Substituted):
                     self._leave_to_pytorch(run, call, error)
                 except ReadsLess:
                     return self._compiled(args, departed)
+                except TraceError as error:
+                    if not is_raised_by_user(error.__cause__):
+                        raise
+                    return self._raising(call, error)
 
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
@@ -160,8 +165,8 @@ class CompiledStep(Substituted):
         except Carried as error:
             self._note_first(call.key, error)
             return None
-        except TraceError:
-            if not self._reads_less(call):
+        except TraceError as error:
+            if is_raised_by_user(error.__cause__) or not self._reads_less(call):
                 raise
             raise ReadsLess from None
 
@@ -190,6 +195,14 @@ class CompiledStep(Substituted):
         self._firsts[key] += 1
         if self._is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
+
+    def _raising(self, call: Call, error: TraceError) -> Any:
+        """A call in PyTorch of a function that raises an error of its own while it is traced."""
+        result = self._by_position(*call.given)
+        self._firsts[call.key] += 1
+        if self._is_first("raising"):
+            warnings.warn(f"{self._name}: this call is PyTorch's: traced, it raises {error.what}", stacklevel=4)
+        return result
 
     def _reads_less(self, call: Call) -> bool:
         """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
@@ -341,8 +354,8 @@ class CompiledStep(Substituted):
         self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
         self._numbers_read = self._numbers_read | self._new_numbers
         if self._is_first(f"changed {what.partition(' is ')[0]}"):
-            later = "is read in each call from now on" if self._new_numbers else "as it will be for each other one"
-            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
+            later = "and is read in each call from now on" if self._new_numbers else "as it will be for each other one"
+            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=4)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
