@@ -129,3 +129,44 @@ def test_a_module_is_not_converted() -> None:
 
     with pytest.raises(ingot.torch.TraceError, match="convert the module before it is traced"):
         ingot.torch.compile(narrow, model, optimizer)(XS[0])
+
+
+class Masked(nn.Linear):
+    """Makes its mask again where the length is another than that of the call before."""
+
+    mask: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.mask is None or len(self.mask) != len(x):
+            self.mask = torch.tril(torch.ones(len(x), len(x)))
+        return self.mask @ super().forward(x)
+
+
+def masked() -> Training:
+    torch.manual_seed(0)
+    model = Masked(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return Training(model, optimizer, lambda x: usual_step(model, optimizer, x))
+
+
+LENGTHS = {"epochs": [6, 6, 6, 4] * 3, "in turn": [6, 4] * 8, "three": [6, 6, 5, 4, 5, 6]}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_each_length_has_a_first_call(name: str) -> None:
+    _, _, eager = masked()
+    model, optimizer, function = masked()
+    step = ingot.torch.compile(function, model, optimizer, verify=False)
+    for i, length in enumerate(LENGTHS[name]):
+        x = XS[i % 5, :length]
+        assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-4)
+
+
+def test_first_calls_of_other_lengths_are_refused_where_that_is_asked_for() -> None:
+    model, optimizer, function = masked()
+    function(XS[0])
+    step = ingot.torch.compile(function, model, optimizer, on_change="error", verify=False)
+    step(XS[0])
+    with pytest.raises(ingot.torch.TraceError):
+        step(XS[1, :4])

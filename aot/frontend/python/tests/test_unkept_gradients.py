@@ -108,18 +108,6 @@ def test_models_become_of_another_type_and_of_the_first_again() -> None:
     assert step.programs == 2
 
 
-def test_memory_that_is_shared_between_calls_is_trained_on() -> None:
-    model, _, step = compiled(verify=False)
-    other, optimizer = made()
-    for _ in range(3):
-        step(X, Y)
-        model.share_memory()
-        optimizer.zero_grad()
-        F.cross_entropy(other(X), Y).backward()
-        optimizer.step()
-        torch.testing.assert_close(model.state_dict(), other.state_dict())
-
-
 @pytest.mark.filterwarnings("ignore:.*it is traced again")
 def test_arguments_that_come_to_require_gradients_have_them() -> None:
     _, _, step = compiled(verify=False)
@@ -156,7 +144,6 @@ def test_what_does_not_ask_for_values_goes_on() -> None:
         assert "gradient of 'weight'" in repr(model.weight.grad)
         assert gradient(model).shape == model.weight.shape
         copy.deepcopy(model)
-        model.share_memory()
         model.double().float()
         optimizer.zero_grad(set_to_none=False)
         assert torch.equal(gradient(model) + 1, torch.ones(2, 3))

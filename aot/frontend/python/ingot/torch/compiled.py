@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import logging
 import os
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -16,40 +17,65 @@ from ingot.compiler import Math
 from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
-from ingot.torch.base.keywords import Positions
+from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.noted import noted
-from ingot.torch.python_state.repetition import Carried
+from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
+from ingot.torch.running.apart import Apart
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.guard import Guard
-from ingot.torch.text.emit import SEED, STEP
+from ingot.torch.running.live import refuse_shared
+from ingot.torch.running.redecorated import Programs, programs_of
+from ingot.torch.running.same_code import Comparison
 
 LOG = logging.getLogger(__name__)
 FOUND_STEPS = 1  # of a program that another process compared, which are compared again
 MOST_PROGRAMS = 8
+MOST_FIRSTS = 3  # calls that are PyTorch's for what they make, before all of their shapes are
+KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
 
-class CompiledStep(Substituted):
-    """A function whose calls run a bundle. Arguments are tensors, and values that are fixed for a program."""
+class Call(NamedTuple):
+    """The arguments of a call, as they are given and as a program takes them."""
 
-    def __init__(self, function: Step, make_program: Callable[[], Program], options: Options) -> None:
+    key: Any  # what of them, and of PyTorch's settings, is fixed
+    function: Step  # of `args`
+    given: tuple[Any, ...]
+    example: tuple[Any, ...]  # padded
+    args: tuple[Any, ...]  # padded, with tensors in the place of floats
+    tensors: tuple[torch.Tensor, ...]  # of `args`
+    unpadded: tuple[torch.Tensor, ...]
+    has_floats: bool
+
+
+class CompiledStep(Substituted):
+    """A function whose calls run a bundle. Arguments are tensors, floats, and values that are fixed for a program."""
+
+    def __init__(
+        self, function: Step, make_program: Callable[[], Program], options: Options, programs: Programs
+    ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._make_program, self._options = function, make_program, options
         self._runs: list[Run] = []
         self._latest: Run | None = None
-        self._said: set[str] = set()  # what it warned of
-        self._has_begun = False
-        self._random = {SEED: torch.tensor(0), STEP: torch.tensor(0)}
+        self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
+        self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
+        self._programs = programs
+        self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         called = function.forward if isinstance(function, torch.nn.Module) else function
+        self._are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
+        self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
+        self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
+        self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
 
@@ -59,6 +85,13 @@ class CompiledStep(Substituted):
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
         indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
+        if torch.is_anomaly_enabled():
+            if self._is_first("anomaly"):
+                what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
+                warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
+            return self.function(*args, **kwargs)
+        if self._same and not all(same.holds() for same in self._same):
+            self._runs, self._same, self._latest = [], [], None
         latest, departed = self._latest, []
         given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
         try:
@@ -74,47 +107,95 @@ class CompiledStep(Substituted):
 
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
-        args = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
-        given, unpadded = tensors_of(args), args
-        if self._options.buckets:
-            args = self._options.buckets.padded(self._positions.signature, args)
-        leaves, spec = pytree.tree_flatten(args)
-        key = (spec, settings(), tuple(map(_kind, leaves)))
+        call = self._call(args)
+        self._runs = [run for run in self._runs if not run.is_over]
         while True:
-            run = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
+            run = self._fitting(call.key, departed)
             is_new = run is None
             if run is None:
-                if self._is_full(key):
-                    return self._by_position(*unpadded)
+                if self._is_full(call.key) or self._firsts[call.key] == MOST_FIRSTS:
+                    return self._by_position(*call.given)
+                if self._runs:
+                    self._report(call.key)
                 try:
-                    run = self._trace(args, key)
+                    run = self._trace(call)
                 except FirstStepDiffers:  # from the state that it makes on, steps are alike
-                    return self._by_position(*unpadded)
+                    return self._by_position(*call.given)
                 except Carried as error:
-                    if not error.is_of_first or self._has_begun or self._options.on_change == "error":
+                    self._note_first(call.key, error)
+                    return self._by_position(*call.given)
+                except TraceError:
+                    if not self._reads_less(call):
                         raise
-                    self._has_begun = True  # from what it changed on, calls may be alike
-                    warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=3)
-                    return self._by_position(*unpadded)
-            if shapes_of(given) in run.differing:
-                return self._by_position(*unpadded)
+                    return self._compiled(args, departed)
+            if shapes_of(call.unpadded) in run.differing:
+                return self._by_position(*call.given)
             try:
-                return self._ran(run, args, given)
+                return self._ran(run, call)
             except Departed:
                 if is_new:
                     raise run.rounded() from None
                 departed.append(run)
             except DisagreementError as error:
-                self._leave_to_pytorch(run, given, error)
+                self._leave_to_pytorch(run, call.unpadded, error)
 
-    def _ran(self, run: Run, args: tuple[Any, ...], given: tuple[torch.Tensor, ...]) -> Any:
+    def _call(self, args: tuple[Any, ...]) -> Call:
+        """A call's arguments as a program takes them; raises TypeError for those that the function does not take."""
+        self._positions.signature.bind(*args)
+        given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
+        example = self._options.buckets.padded(self._positions.signature, given) if self._options.buckets else given
+        taken, floats = with_tensors(example) if self._are_floats_read else (example, [])
+        leaves, spec = pytree.tree_flatten(taken)
+        key = spec, settings(), tuple(map(_kind, leaves)), *floats
+        function = OfTensors(self._by_position, floats) if floats else self._by_position
+        unpadded = with_tensors(given)[0] if floats else given
+        return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), bool(floats))
+
+    def _fitting(self, key: Any, departed: list[Run]) -> Run | None:
+        """A run that there is, which fits a call and has not `departed` from it."""
+        known = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
+        return known or self._found_of_same(key, departed)
+
+    def _note_first(self, key: Any, error: Carried) -> None:
+        """Lets a call be PyTorch's that makes what later ones find; raises the error where it is no such call."""
+        if not error.is_of_first or self._first == key or self._options.on_change == "error":
+            raise error
+        self._first = key  # from what it changes on, calls may be alike
+        self._firsts[key] += 1
+        if self._is_first("first"):
+            warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
+
+    def _reads_less(self, call: Call) -> bool:
+        """Fixes numbers that a trace failed with, if it read any: some ops take fixed ones alone."""
+        if call.has_floats:
+            self._are_floats_read = False
+        elif self._new_numbers:
+            self._fixed_numbers |= {*self._new_numbers}
+        else:
+            return False
+        self._numbers_read = {
+            place: kind for place, kind in self._numbers_read.items() if place not in self._new_numbers
+        }
+        return True
+
+    def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
-        if self._options.verify and (shapes := shapes_of(given)) not in run.verified:
-            run.verify(self._name, tensors_of(args), given)
+        if self._options.verify and (shapes := shapes_of(call.unpadded)) not in run.verified:
+            run.verify(self._name, call.tensors, call.unpadded)
             run.verified.append(shapes)
         self._add(run)
-        self._latest = run
-        return run(tensors_of(args))
+        self._latest, self._first = run, None
+        return run(call.tensors)
+
+    def _found_of_same(self, key: Any, departed: list[Run]) -> Run | None:
+        """A run of an earlier function of the same code over the same values, if one fits."""
+        run: Run
+        for run, same in self._programs.of_same(self.function):
+            if run not in self._runs and run not in departed and run.key == key and run.holds():
+                self._runs.append(run)
+                self._same.append(same)
+                return run
+        return None
 
     def _leave_to_pytorch(self, run: Run, given: tuple[torch.Tensor, ...], error: DisagreementError) -> None:
         """Keeps a training going whose later calls differ; the first call raises, before anything is trained."""
@@ -128,6 +209,7 @@ class CompiledStep(Substituted):
     def _add(self, run: Run) -> None:
         if all(run is not known for known in self._runs):
             self._runs.append(run)
+            self._programs.add(self.function, run)
 
     @property
     def programs(self) -> int:
@@ -139,74 +221,95 @@ class CompiledStep(Substituted):
         """What its last program holds: state, and the arena of a call; 0 before the first call."""
         return self._latest.memory_bytes if self._latest else 0
 
-    def _trace(self, args: tuple[Any, ...], key: Any) -> Run:
-        if self._runs:
-            self._report(key)
-        program = self._make_program()
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint needs beside models and optimizers: with ``seed=...``, how far random numbers are."""
+        return self._programs.random.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what `state_dict` gave."""
+        self._programs.random.load_state_dict(state)
+
+    def _trace(self, call: Call) -> Run:
+        program = self._new_program()
+        refuse_shared(program.state.tensors)
         _say_stepped(program)
-        kept = self._kept(program, args)
-        if kept and (found := self._found(kept, args, key)):
+        added = Added(call.function, call.args, self._options.training, False, True)
+        kept = self._kept(program, added)
+        if kept and (found := self._found(kept, call)):
             return found
         with noted() as outside:
-            program.add(ENTRY, self._by_position, args, training=self._options.training, guards=True)
+            program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
         if program.asked and self._is_first("asked"):
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=5)
-        run = self._run(program, key)
+        run = self._run(program, call)
         run.keep = functools.partial(kept.keep, program, outside) if kept else None
         return run
 
-    def _run(self, program: Program, key: Any) -> Run:
+    def _new_program(self) -> Program:
+        program = self._make_program()
+        program.numbers_read = self._numbers_read
+        return program
+
+    def _run(self, program: Program, call: Call) -> Run:
         if (unset := program.unset[ENTRY]) and self._is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
-        self._random[SEED] = torch.tensor(program.seed)
-        run = Run(program, key, self._options, self._random)
+        apart = Apart(call.example, are_floats_read=call.has_floats)
+        run = Run(program, call.key, self._options, self._programs.random, apart)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         if run.guard.unread and self._is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
         return run
 
-    def _kept(self, program: Program, args: tuple[Any, ...]) -> Kept | None:
+    def _kept(self, program: Program, added: Added) -> Kept | None:
         """What keeps the trace for other processes, where they can be shown to trace the same."""
         if not self._options.verify or self._options.buckets:  # what is found is compared
             return None
         try:
-            return Kept(program, ENTRY, Added(self._by_position, args, self._options.training, False, True))
+            return Kept(program, ENTRY, added)
         except Undescribed as error:
             LOG.debug("%s: traces are not kept: %s", self._name, error)
             return None
 
-    def _found(self, kept: Kept, args: tuple[Any, ...], key: Any) -> Run | None:
+    def _found(self, kept: Kept, call: Call) -> Run | None:
         """The program of another process's trace, if its first step is PyTorch's."""
-        program = self._make_program()
+        program = self._new_program()
         if not kept.find(program):
             kept.note_libraries()
             return None
-        run, tensors = self._run(program, key), tensors_of(args)
+        run = self._run(program, call)
         if not run.gradients.hold():
             return None
         try:
-            run.compare(self._name, tensors, tensors, FOUND_STEPS)
+            run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
         except (DisagreementError, Undecided):
             kept.forget()
             kept.note_libraries()
             return None
-        run.verified.append(shapes_of(tensors))
+        run.verified.append(shapes_of(call.tensors))
         return run
 
     def _report(self, key: Any) -> None:
-        """Says once that a program is not enough, and why; refuses it where that was asked for."""
+        """Says once that a program is not enough, and why; refuses it where that was asked for.
+
+        Floats of Python's that changed are read in each call from now on.
+        """
         what = self._what_changed(key)
         if self._options.on_change == "error":
-            raise TraceError(what, fix="keep it as it is, pass it as a tensor, or allow on_change='retrace'")
-        if len(self._runs) == 1:
-            warnings.warn(f"{what}: it is traced again, as it will be for each other one", stacklevel=5)
+            raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
+        alike = [run for run in self._runs if run.key == key]
+        floats = alike[-1].guard.floats() if alike else {}
+        self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
+        self._numbers_read = self._numbers_read | self._new_numbers
+        if self._is_first(f"changed {what.partition(' is ')[0]}"):
+            later = "is read in each call from now on" if self._new_numbers else "as it will be for each other one"
+            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
         if len(self._runs) < MOST_PROGRAMS or self._options.on_change == "error":
             return False
         if self._is_first("full"):
-            what = f"{self._what_changed(key)}, and {MOST_PROGRAMS} were traced"
+            what = f"{self._what_changed(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
             warnings.warn(
                 f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
             )
@@ -214,14 +317,14 @@ class CompiledStep(Substituted):
 
     def _is_first(self, warning: str) -> bool:
         """Whether a warning was not given yet; from now on it was."""
-        is_first = warning not in self._said
-        self._said.add(warning)
+        is_first = warning not in self._programs.said
+        self._programs.said.add(warning)
         return is_first
 
     def _what_changed(self, key: Any) -> str:
         alike = [run for run in self._runs if run.key == key]
         why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
-        return f"{self._name}: {why}; a program has that fixed"
+        return f"{self._name}: {why}"
 
 
 def compile(
@@ -232,7 +335,7 @@ def compile(
     *,
     total_steps: int | None = None,
     keep_gradients: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     enabled: bool | None = None,
     threads: int = 1,
     training: bool = True,
@@ -251,6 +354,7 @@ def compile(
     unless `keep_gradients`. The first call traces, compiles, and compares some steps with PyTorch (`verify`), which is
     given what random ops drew. Arguments of other shapes, and whatever else is fixed in a program and changes, are
     traced and compared again with one warning, or with `on_change="error"` refused; `buckets` pads batches.
+    Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
     INGOT=0 in the environment, it is the function itself.
@@ -259,13 +363,15 @@ def compile(
         return function
 
     def make_program() -> Program:
-        return Program(model, optimizer, scheduler, total_steps=total_steps, keep_gradients=keep_gradients, seed=seed)
+        how = functools.partial(Program, total_steps=total_steps, keep_gradients=keep_gradients, is_open=True)
+        return how(model, optimizer, scheduler, seed=seed or 0)
 
     if buckets and not verify:
         raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
-    return CompiledStep(function, make_program, options)
+    parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
+    return CompiledStep(function, make_program, options, programs_of(function, optimizer, parts, seed))
 
 
 def step(

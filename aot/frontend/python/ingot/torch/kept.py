@@ -18,6 +18,7 @@ from ingot import cache
 from ingot.torch.judge.observe import FoundDraws
 from ingot.torch.program import FIXED, Added, Program
 from ingot.torch.python_state.carried import DTYPES, PREFIX
+from ingot.torch.python_state.held import Written
 from ingot.torch.python_state.noted import Noted
 from ingot.torch.running import libraries
 from ingot.torch.running.described import Description, Undescribed
@@ -40,7 +41,10 @@ class Kept:
         self._before = set(program.state.tensors)
         self._description = Description(program.subject_of(added), added.example_args)
         environment = {k: v for k, v in os.environ.items() if k.startswith(PREFIXES)}
-        options = [program.settings, added.training, added.guards, environment]
+        leaves = self._description.snapshot.leaves.items()
+        places = {path: leaf.read.place for path, leaf in leaves if isinstance(leaf.read, Written)}
+        numbers = [path for path, place in places.items() if place in program.numbers_read]
+        options = [program.settings, added.training, added.guards, environment, numbers]
         self._key = json.dumps([self._description.text, options])
         self._place = cache.folder() / hashlib.sha256(self._key.encode(errors="replace")).hexdigest()
         self._packages = libraries.packages_of(self._description.snapshot.reached())
@@ -88,6 +92,8 @@ class Kept:
             raise Undescribed("attributes of arguments")
         if program.argument_gradients[self._entry]:
             raise Undescribed("gradients of arguments")
+        if any(program.generators[self._entry]):
+            raise Undescribed("generators of the function's own")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,8 +30,8 @@ from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
-from ingot.torch.optimizers.schedules import schedules_of
-from ingot.torch.python_state.carried import Kind, Number, load_numbers, numbers_at, numbers_of
+from ingot.torch.optimizers.schedules import Schedule, schedules_of
+from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
 from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.text.dtypes import type_of
@@ -87,6 +88,8 @@ class Program(EntryPoints):
     ``grad.<parameter>``; then those that are None are zeros in a file, but of parameters for which no entry point
     makes any.
 
+    With `is_open` a scheduler needs no `total_steps`: whoever runs the program makes it anew where its table is over.
+
     Raises ValueError for a scheduler without `total_steps`, after them, or whose rates are no function of its counter.
     """
 
@@ -99,6 +102,7 @@ class Program(EntryPoints):
         total_steps: int | None = None,
         keep_gradients: bool = False,
         seed: int = 0,
+        is_open: bool = False,
     ):
         super().__init__()
         self._parts = (model, optimizer, scheduler)
@@ -109,7 +113,7 @@ class Program(EntryPoints):
         state = self.state
         self.settings = keep_gradients, total_steps, seed
         numbers = hyperparameters(state.optimizers)
-        self._schedules = schedules_of(state.schedulers, numbers, total_steps)
+        self._schedules = schedules_of(state.schedulers, numbers, total_steps, is_open)
         self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
@@ -124,10 +128,12 @@ class Program(EntryPoints):
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
         self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
+        self.generators: dict[str, list[torch.Generator | None]] = {}  # that functions draw from; None: the default one
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
+        self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
     def state(self) -> State:
@@ -177,8 +183,9 @@ class Program(EntryPoints):
     def _add(self, name: str, added: Added) -> None:
         ways = self._traced(name, added)
         subject, traced = self.subjects[name], ways[0]
-        inputs = _named_leaves(_bound(added.function, added.example_args))
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
+        others = {*subject.state.tensors, *(number.name for number in numbers)}
+        inputs = _apart_from(others, _named_leaves(_bound(added.function, added.example_args)))
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
         named = _named_outputs(traced.outputs, _only(added.training))
         outputs = [Port(output) for output, _ in named]
@@ -200,6 +207,8 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
+        drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
+        self.generators[name] = [*drawn_from] if is_random else []
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
         self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
@@ -215,6 +224,10 @@ class Program(EntryPoints):
 
     def _traced(self, name: str, added: Added) -> list[Trace]:
         """The ways of a function; numbers that it carries from call to call become state."""
+        if added.guards:
+            subject = self.subject_of(added)
+            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
+            self._carry(subject, {**of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
@@ -258,6 +271,11 @@ class Program(EntryPoints):
         return self._missing != before
 
     @property
+    def schedules(self) -> Mapping[str, Schedule]:
+        """The tables of its schedulers, by name."""
+        return self._schedules
+
+    @property
     def numbers(self) -> Mapping[str, Number]:
         """What Python carries from call to call, and is state."""
         return self._carried
@@ -290,7 +308,7 @@ class Program(EntryPoints):
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
-        self.checks[name] = checks
+        self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
@@ -437,6 +455,16 @@ def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a tree and their dotted paths."""
     return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _apart_from(others: set[str], named: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Tensors by names that are not those of others: ``weight_1`` for an argument where a model has a ``weight``."""
+    taken = others | {name for name, _ in named}
+    found = []
+    for name, leaf in named:
+        free = (f"{name}_{i}" for i in itertools.count(1) if f"{name}_{i}" not in taken)
+        found.append((next(free) if name in others else name, leaf))
+    return found
 
 
 def _is_record(tree: Any) -> bool:

@@ -24,6 +24,7 @@ from ingot.torch.running.apart import Apart
 from ingot.torch.running.feed import Feed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
+from ingot.torch.running.random_keys import RandomKeys
 from ingot.torch.text.emit import HELD
 from ingot.torch.tracing.kept_gradients import LiveGradients
 from ingot.torch.tracing.returned import Output, Shared, ended
@@ -65,7 +66,10 @@ class Run:
     guard: Guard
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
-    def __init__(self, program: Program, key: Any, options: Options, random: dict[str, torch.Tensor]) -> None:
+    def __init__(
+        self, program: Program, key: Any, options: Options, random: RandomKeys, apart: Apart | None = None
+    ) -> None:
+        """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
         self.key = key
         self.has_departed = False  # in its last run
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
@@ -77,7 +81,8 @@ class Run:
         memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
         checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
         self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
-        self._tensors = self._subject.state.tensors | random
+        self._tensors = self._subject.state.tensors | random.tensors
+        self._random, self._generators = random, program.generators[ENTRY]
         self._live = Live(self._bundle, options.threads, self._tensors)
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
@@ -87,7 +92,7 @@ class Run:
         self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
         self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
-        self._apart = Apart(self._subject.example_args)
+        self._apart = apart or Apart(self._subject.example_args)
         self._shapes = shapes_of(examples)
         self._absent = program.absent[ENTRY]
         self._leaves, self._spec = pytree.tree_flatten(program.returned[ENTRY])
@@ -96,6 +101,7 @@ class Run:
             (schedule.scheduler, self._tensors[counter_name(name)])
             for name, schedule in self._subject.schedules.items()
         ]
+        self._schedules = [*self._subject.schedules.values()]
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
         self._is_more = bool(
@@ -110,7 +116,26 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return self.guard.holds() and (not self._is_more or self.gradients.hold())
+        return (
+            self._live.fits()
+            and self._are_in_tables()
+            and self.guard.holds()
+            and (not self._is_more or self.gradients.hold())
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no more rates of a scheduler."""
+        return any(schedule.is_over for schedule in self._schedules)
+
+    def _are_in_tables(self) -> bool:
+        """Whether the program has the rates of its schedulers where these are now."""
+        return all(schedule.has_begun and not schedule.is_over for schedule in self._schedules)
+
+    @property
+    def places(self) -> list[tuple[int, Any]]:
+        """Where Python holds the numbers that it carries."""
+        return [number.place for number in self._subject.state.numbers.values()]
 
     @property
     def memory_bytes(self) -> int:
@@ -142,6 +167,8 @@ class Run:
     def __call__(self, arguments: tuple[torch.Tensor, ...], are_taken: bool = False) -> Any:
         """Runs on the live state; `are_taken` says that these are tensors that it takes."""
         marked, missing = self._begin(arguments) if self._is_more else ({}, ())
+        if self._generators:
+            self._random.begin_call(self._generators)
         self._live.take_in()
         outputs = self._feed(arguments, are_taken)
         self._live.written()
@@ -171,7 +198,8 @@ class Run:
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
-            number.set(tensor.item())
+            if (value := tensor.item()) != (before := number.at()) or type(value) is not type(before):
+                number.set(value)
         self.gradients.leave(missing)
 
     def _take_numbers(self) -> None:
@@ -200,7 +228,13 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self.gradients.change() or asked or self.guard.change()
+        return self._live.change() or self._was_put_back() or self.gradients.change() or asked or self.guard.change()
+
+    def _was_put_back(self) -> str:
+        for schedule in self._schedules:
+            if not schedule.has_begun:
+                return f"the {type(schedule.scheduler).__name__} was put back to step {counter(schedule.scheduler)}"
+        return ""
 
     def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
         """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
@@ -282,4 +316,5 @@ def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
 def settings() -> tuple[Any, ...]:
     """What PyTorch is set to that is fixed in a program."""
     autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-    return torch.is_grad_enabled(), torch.get_default_dtype(), *autocast
+    gradients = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+    return *gradients, torch.get_default_dtype(), *autocast, torch.are_deterministic_algorithms_enabled()

@@ -1,11 +1,14 @@
-"""The arguments of a function by position, however its calls give them."""
+"""The arguments of a function by position, however its calls give them, and its numbers as tensors."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
 
 BY_KEYWORD = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 
@@ -23,6 +26,36 @@ class Keyworded:
     def __call__(self, keywords: Mapping[str, Any], *args: Any) -> Any:
         """Calls the function."""
         return self.function(*args, **keywords)
+
+
+class OfTensors:
+    """A function of which some arguments, that are floats, are given as tensors."""
+
+    def __init__(self, function: Callable[..., Any], floats: Sequence[int]) -> None:
+        """`floats` are places among the leaves of the arguments."""
+        functools.update_wrapper(self, function)
+        self.function, self.floats = function, tuple(floats)
+
+    def __call__(self, *args: Any) -> Any:
+        """Calls the function."""
+        leaves, spec = pytree.tree_flatten(args)
+        for i in self.floats:
+            leaves[i] = leaves[i].item()
+        return self.function(*pytree.tree_unflatten(leaves, spec))
+
+
+def with_tensors(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
+    """Arguments with tensors in the place of floats; and where these are among their leaves."""
+    leaves, spec = pytree.tree_flatten(args)
+    floats = [i for i, leaf in enumerate(leaves) if type(leaf) is float]
+    for i in floats:
+        leaves[i] = scalar(leaves[i])
+    return (pytree.tree_unflatten(leaves, spec), floats) if floats else (args, [])
+
+
+def scalar(value: float) -> torch.Tensor:
+    """A float as programs read it."""
+    return torch.tensor(value, dtype=torch.float64)
 
 
 class Positions:

@@ -66,6 +66,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.last: Place | None = None
         self.paths: Mapping[int, tuple[str, Any]] = {}  # of tensors that the function reaches, by identity
         self.drawn: list[list[tuple[int, Place | None]]] = []  # by each call: where generators were
+        self.generators: list[torch.Generator | None] = []  # of each draw; None: the default one
         self._capture, self._is_guarded = capture, is_guarded
         self.read: dict[int, torch.Tensor] = {}  # by identity: tensors with values
         self._constants = constants  # tensors that may be read without being asked for, by identity
@@ -145,6 +146,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         """Which random numbers an op draws; each call must draw others."""
         stream, seed = next_stream(generator)
         self.drawn[-1].append((seed, self.last))
+        self.generators.append(None if generator is torch.default_generator else generator)
         return stream, next(self._draws)
 
     def begin_call(self) -> None:

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
+from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
-from ingot.torch.python_state.held import Holder, Written
+from ingot.torch.python_state.held import Entry, Holder, Variable, Written
+from ingot.torch.python_state.reach import LAST_RATES
 from ingot.torch.python_state.snapshot import Leaf, Snapshot
 
 PREFIX = "carried."
+STEPPED = {LAST_RATES, "last_epoch", "_step_count"}  # attributes of schedulers
 DTYPES = {int: torch.int64, float: torch.float64}
 Kind = type[int] | type[float]
 
@@ -32,6 +35,11 @@ class Number:
     def place(self) -> tuple[int, Any]:
         """Which place it is."""
         return self.at.place
+
+    @property
+    def entry(self) -> tuple[int, Any]:
+        """What of a container changes with it."""
+        return id(self.at.container), "" if isinstance(self.at, Variable) else self.at.key
 
     @property
     def is_held(self) -> bool:
@@ -79,6 +87,19 @@ def numbers_at(kinds: Mapping[tuple[int, Any], Kind], snapshot: Snapshot) -> dic
             kind = float if type(leaf.read()) is float else kinds[leaf.read.place]
             found.setdefault(leaf.read.place, Number(path, leaf, kind))
     return {number.name: number for number in found.values()}
+
+
+def kinds_of_schedulers(snapshot: Snapshot, given: Iterable[LRScheduler]) -> dict[tuple[int, Any], Kind]:
+    """Where schedulers hold rates and counters, which their steps change between calls, other than those `given`."""
+    own = {*map(id, given)}
+    kinds: dict[tuple[int, Any], Kind] = {}
+    for leaf in snapshot.leaves.values():
+        read, holders = leaf.read, [holder.value for holder in _outwards(leaf.holder)]
+        if not isinstance(read, Entry) or read.key not in STEPPED or not isinstance(holders[0], LRScheduler):
+            continue
+        if type(value := read()) in DTYPES and not own & {*map(id, holders)}:
+            kinds[read.place] = type(value)
+    return kinds
 
 
 def numbers_of(kinds: Mapping[str, Kind], snapshot: Snapshot) -> dict[str, Number]:

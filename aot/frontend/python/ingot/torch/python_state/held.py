@@ -87,6 +87,28 @@ class Element(Entry):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ElementOfEntry(Entry):
+    """An element of the list in an entry of a mapping, whichever list that is."""
+
+    index: int
+
+    def __call__(self) -> Any:
+        """The value that is there now."""
+        held = self.container.get(self.key, ())
+        return held[self.index] if self.index < len(held) else ABSENT
+
+    def write(self, value: Any) -> None:
+        """Puts a value there, in a list of its own."""
+        held = self.container[self.key]
+        self.container[self.key] = [*held[: self.index], value, *held[self.index + 1 :]]
+
+    @property
+    def place(self) -> tuple[int, Any]:
+        """The same for every way to the same element."""
+        return id(self.container), (self.key, self.index)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Attribute:
     """An attribute of an object."""
 

@@ -12,13 +12,13 @@ import itertools
 import operator
 import string
 from collections.abc import Iterable
-from types import CodeType
-from typing import Any
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 import torch
 
 from ingot.torch.python_state.held import ClassAttribute
-from ingot.torch.python_state.reach import codes, is_users_class, users_functions
+from ingot.torch.python_state.reach import LAST_RATES, codes, is_users_class, users_functions
 from ingot.torch.python_state.snapshot import Snapshot
 
 COMPUTED_NAMES = {
@@ -29,31 +29,48 @@ COMPUTED_NAMES = {
 GETTERS = (operator.attrgetter, operator.methodcaller)
 COMPUTED = "a name that is computed"
 FORMATTING = {"format", "format_map"}  # by texts that name attributes
+RATES = "get_last_lr"  # a scheduler's method that reads LAST_RATES alone
 CALLED = {"forward", "step"}  # methods that libraries call
 MAKING = {"__init__", "__new__", "__post_init__"}
+MODULES = "torch.nn."  # whose classes' methods nobody calls but their own code and the user's
 PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' classes that call no others
 
 
-def names_in(snapshot: Snapshot) -> set[str] | None:
-    """The names in code that a call can come to, among what a snapshot reached; None where it computes names."""
+class Named(NamedTuple):
+    """The names in the code that a call can come to, None where it computes names; and functions that it does not."""
+
+    names: set[str] | None
+    uncalled: frozenset[int]  # by identity
+
+
+def named_in(snapshot: Snapshot) -> Named:
+    """What a call can come to among what a snapshot reached."""
     reached = snapshot.reached()
     own = {id(function): function for function in users_functions(reached)}
     waiting: dict[int, set[str]] = {}
-    for class_ in (value for value in reached if isinstance(value, type)):
-        for called, method in _methods(class_):
-            waiting.setdefault(id(method), set()).update(called)
+    classes = [value for value in reached if isinstance(value, type)]
+    bases = {base for class_ in classes if is_users_class(class_) for base in _library_bases(class_)}
+    for class_ in classes:
+        for calling, method in _methods(class_):
+            waiting.setdefault(id(method), set()).update(calling)
     reads = [leaf.read for leaf in snapshot.leaves.values()]
     for held_elsewhere in (read() for read in reads if not isinstance(read, ClassAttribute)):
         waiting.pop(id(held_elsewhere), None)  # it may be called by any name
     if any(_reads_all(value) for value in reached):
-        return None
+        return ALL
     names = {name for value in reached if isinstance(value, GETTERS) for name in _got_by(value)}
     while True:
-        ready = [key for key in own if key not in waiting or waiting[key] & (names | CALLED)]
+        called = _called_by(names | CALLED, bases)
+        ready = [key for key in own if key not in waiting or waiting[key] & called]
         if not ready:
-            return None if names & COMPUTED_NAMES or COMPUTED in names else names
+            if RATES in names:
+                names.add(LAST_RATES)
+            return ALL if names & COMPUTED_NAMES or COMPUTED in names else Named(names, frozenset(own))
         for key in ready:
             names.update(name for code in codes(own.pop(key).__code__) for name in _named_by(code))
+
+
+ALL = Named(None, frozenset())
 
 
 def _reads_all(value: Any) -> bool:
@@ -78,6 +95,25 @@ def _named_by(code: CodeType) -> frozenset[str]:
     return frozenset(names)
 
 
+def _library_bases(class_: type) -> list[type]:
+    return [base for base in class_.__mro__ if not is_users_class(base)]
+
+
+def _is_of_modules(base: type) -> bool:
+    return base in PLAIN_BASES or base.__module__.startswith(MODULES)
+
+
+def _called_by(names: set[str], bases: Iterable[type]) -> set[str]:
+    """The names, and those in the methods of libraries' classes that are called by them: ``eval`` calls ``train``."""
+    found, new = set(names), set(names)
+    while new:
+        methods = [vars(base).get(name) for base in bases for name in new]
+        codes_of = [code for m in methods if isinstance(m, FunctionType) for code in codes(m.__code__)]
+        new = {name for code in codes_of for name in code.co_names} - found
+        found |= new
+    return found
+
+
 def _is_text(op: dis.Instruction) -> bool:
     return op.opname == "LOAD_CONST" and isinstance(op.argval, str)
 
@@ -98,11 +134,11 @@ def _got_by(getter: Any) -> list[str]:
 
 
 def _methods(class_: type) -> Iterable[tuple[set[str], Any]]:
-    """The methods of a class that is the user's alone, each with names by one of which it is called.
+    """The methods of a class of the user's or of modules, each with names by one of which it is called.
 
     Those that Python may call at any time are left out. Objects are made by the name of their class.
     """
-    if not is_users_class(class_) or any(not is_users_class(b) and b not in PLAIN_BASES for b in class_.__mro__):
+    if not is_users_class(class_) or not all(map(_is_of_modules, _library_bases(class_))):
         return
     for name, value in vars(class_).items():
         if name in MAKING:

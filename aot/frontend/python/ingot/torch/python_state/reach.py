@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.files import OWN_FILES, is_users
 from ingot.torch.base.per_thread import PerThread
@@ -38,6 +39,7 @@ from ingot.torch.python_state.held import (
     Context,
     Defaulted,
     Element,
+    ElementOfEntry,
     Entry,
     Held,
     Itself,
@@ -53,6 +55,8 @@ OWN_MODULES = (
     *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.run"),
     *("ingot.jax", "ingot.session", "ingot._engine"),
 )
+OWN_ATTRIBUTE = "_ingot_programs"  # of an optimizer: the programs of steps that are decorated again
+LAST_RATES = "_last_lr"  # an attribute of schedulers, which get_last_lr() gives
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (
     logging.Logger,
@@ -241,7 +245,8 @@ def _items(mapping: Any, path: str, names: Names) -> Edges:
 
 def _attributes(held: dict[str, Any], before: str) -> Edges:
     for name, value in list(held.items()):
-        yield Held(f"{before}{name}", value, Entry(held, name))
+        if name != OWN_ATTRIBUTE:
+            yield Held(f"{before}{name}", value, Entry(held, name))
 
 
 def _key(key: Any, names: Names) -> str:
@@ -293,6 +298,16 @@ def _instance(value: Any, path: str, names: Names) -> Edges:
     if content := content_of(value):
         yield from _one(f"{path}'s content", content)
     yield from _class_of(value)
+
+
+def _scheduler(scheduler: LRScheduler, path: str, names: Names) -> Edges:
+    """The rates of a scheduler are in a new list after each of its steps."""
+    rates = getattr(scheduler, LAST_RATES, ())
+    for held in _instance(scheduler, path, names):
+        if held.value is not rates:
+            yield held
+    for i, rate in enumerate(rates):
+        yield Held(f"{path}.{LAST_RATES}[{i}]", rate, ElementOfEntry(vars(scheduler), LAST_RATES, i))
 
 
 def _defaults(value: Any, path: str) -> Edges:
@@ -443,6 +458,7 @@ FOLLOWED: tuple[tuple[Any, Follow], ...] = (
     (types.MethodType, _method),
     (functools.partial, _partial),
     (torch.nn.Module, _module),
+    (LRScheduler, _scheduler),
     (type, _class),
     ((set, frozenset), _set),
     (tuple, _sequence),

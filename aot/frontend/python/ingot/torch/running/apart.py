@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ingot.torch.base.keywords import scalar
 from ingot.torch.python_state.snapshot import PLAIN
 
 Tensors = tuple[torch.Tensor, ...]
@@ -17,9 +18,10 @@ ATOMS = (type(None), bool, int, float, str)  # whose objects never change
 class Apart:
     """Takes arguments apart that are tuples, lists and dicts of tensors, and of plain values as an example's."""
 
-    def __init__(self, example: Sequence[Any]) -> None:
+    def __init__(self, example: Sequence[Any], are_floats_read: bool = False) -> None:
+        """Floats may be other ones, and are taken as tensors, where they are read."""
         self._is_flat = all(isinstance(value, torch.Tensor) for value in example)
-        self._match = _matcher(tuple(example))
+        self._match = _matcher(tuple(example), _take_float if are_floats_read else None)
 
     def __call__(self, args: tuple[Any, ...]) -> Tensors | None:
         """Their tensors in order; None where they are built in another way. What is no tensor may be among them."""
@@ -29,20 +31,29 @@ class Apart:
         return tuple(found) if self._match(args, found) else None
 
 
-def _matcher(example: Any) -> Matcher:
-    """Takes values apart that are built as an example is."""
+def _matcher(example: Any, of_float: Matcher | None) -> Matcher:
+    """Takes values apart that are built as an example is, and floats by a matcher of their own if there is one."""
     kind = type(example)
     if isinstance(example, torch.Tensor):
         return _take
     if kind is tuple or kind is list:
-        return _sequence_of(kind, [_matcher(value) for value in example])
+        return _sequence_of(kind, [_matcher(value, of_float) for value in example])
     if kind is dict:
-        return _dict_of([(key, _matcher(value)) for key, value in example.items()])
+        return _dict_of([(key, _matcher(value, of_float)) for key, value in example.items()])
+    if kind is float and of_float:
+        return of_float
     return _like(kind, example) if isinstance(example, PLAIN) else lambda value, found: False
 
 
 def _take(value: Any, found: list[Any]) -> bool:
     found.append(value)
+    return True
+
+
+def _take_float(value: Any, found: list[Any]) -> bool:
+    if type(value) is not float:
+        return False
+    found.append(scalar(value))
     return True
 
 

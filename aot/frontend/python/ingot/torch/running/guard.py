@@ -9,12 +9,13 @@ import types
 from typing import Any
 
 import torch
+from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.ambient import told_by
 from ingot.torch.python_state.held import Entry, Held, Itself, Written
-from ingot.torch.python_state.named import PLAIN_BASES, names_in
+from ingot.torch.python_state.named import PLAIN_BASES, named_in
 from ingot.torch.python_state.reach import OWN_MODULES, edges, is_users_class
 from ingot.torch.python_state.replaced import Functions
 from ingot.torch.python_state.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot, is_long_file
@@ -24,11 +25,13 @@ from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.constants import caches_of, written_among
 
 SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
+DRAWS = {"random", "numpy.random"}  # the paths of those of Python and NumPy
 DRAWN = STATES[:4]  # what is drawn from, in Python and in NumPy
 SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at these
 IMMUTABLE = (tuple, frozenset)
 CONTAINERS = (dict, list, set)
 BY_KEY = {"__getattr__", "__getitem__"}
+READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they hold
 TRAINED = "requires_grad"
 FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
 
@@ -42,12 +45,15 @@ class Guard:
     def __init__(self, subject: Subject, constants: list[torch.Tensor], are_seen: bool) -> None:
         """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
         self._subject, self._constants = subject, constants
-        self._carried = {number.place for number in subject.state.numbers.values()}
+        numbers = subject.state.numbers.values()
+        self._carried = {place for number in numbers for place in (number.place, number.entry)}
         self._snapshot = self._taken()
+        movable = {number.place for number in self._movable()}
+        self._moving = {path for path, leaf in self._snapshot.leaves.items() if _place(leaf.read) in movable}
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        self._named = names_in(self._snapshot)
+        self._named, self._uncalled = named_in(self._snapshot)
         self._read = read = self._narrowed()
         reached = [value for value in read.reached() if id(value) not in apart]
         self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
@@ -127,6 +133,17 @@ class Guard:
             return "a setting of a tensor or an optimizer"
         return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._read.at(paths[0]).text}"
 
+    def floats(self) -> dict[tuple[int, Any], type[float]]:
+        """Where Python holds floats that are others than they were."""
+        now = self._taken(self._is_read)
+        found = {}
+        for path in self._read.differences(now):
+            read = now.leaves[path].read if path in now.leaves else None
+            are_floats = self._read.at(path).kind is now.at(path).kind is float
+            if are_floats and isinstance(read, Written) and self._matters(path, now):
+                found[read.place] = float
+        return found
+
     def _matters(self, path: str, now: Snapshot) -> bool:
         """Whether a value is fixed in the program; of tensors that it does not read only the identity is."""
         before, after = self._read.at(path).compared, now.at(path).compared
@@ -137,7 +154,7 @@ class Guard:
         leaf = self._read.leaves.get(path)
         if leaf and self._is_carried(leaf.read):
             return False
-        return not any(f"['{number.key}']" in path for number in self._movable()) and "random" not in path
+        return path not in self._moving and path not in DRAWS
 
     def _taken(self, follows: Follows | None = None) -> Snapshot:
         names = {id(t): name for name, t in self._subject.state.tensors.items()}
@@ -147,14 +164,16 @@ class Guard:
         """What code can read, without what only functions name that are held where no code reads: callbacks."""
         while True:
             read = self._taken(self._is_read)
-            if (named := names_in(read)) == self._named:
+            if (named := named_in(read)) == (self._named, self._uncalled):
                 return read
-            self._named = named
+            self._named, self._uncalled = named
 
     def _is_read(self, holder: Any, held: Held) -> bool:
-        """Whether code can read what an object of the user's holds."""
+        """Whether code can read what an object of the user's holds, or a function."""
         read = held.read
-        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or _is_read_whole(type(holder)):
+        if id(holder) in self._uncalled:
+            return False
+        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or self._is_read_whole(holder):
             return True
         return read.container is not vars(holder) or read.key in self._named
 
@@ -178,8 +197,14 @@ class Guard:
     def _named_in(self, value: Any) -> Read:
         """Reads what the user's code can read of an object."""
         carried = {key for container, key in self._carried if container == id(vars(value))}
-        named = None if _is_read_whole(type(value)) else self._named
+        named = None if self._is_read_whole(value) else self._named
         return functools.partial(_attributes, vars(value), named, carried)
+
+    def _is_read_whole(self, value: Any) -> bool:
+        """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
+        if isinstance(value, LRScheduler) and self._named is not None and not (READING & self._named):
+            return False
+        return _is_read_whole(type(value))
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
@@ -214,6 +239,10 @@ class Guard:
         """Tensors' own settings."""
         with without_functions():
             return [*map(FLAGS, self._tensors)]
+
+
+def _place(read: Any) -> tuple[int, Any] | None:
+    return read.place if isinstance(read, Written) else None
 
 
 def _is_unread(value: Any) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 
 from ingot._engine import addresses, are_at
 from ingot.session import Bundle, Session
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals import likeness
 from ingot.torch.tracing.state import stored
 
 
@@ -22,20 +24,55 @@ class Live:
         self._tensors = tuple([tensors[name] for name in bundle.states])
         self._pointers = [view.data_ptr() for view in self._views]
         self._addresses = addresses(tuple(self._views))
+        self._forms = [*map(_form, self._tensors)]
+        self._are_alike: Callable[..., bool] = lambda *_: False  # once they lie in the session's memory
+        self._is_alike = False  # as `fits` found
+
+    def fits(self) -> bool:
+        """Whether the tensors are of the types and shapes that the program was traced with."""
+        self._is_alike = self._are_alike(*self._tensors)
+        return self._is_alike or [*map(_form, self._tensors)] == self._forms
+
+    def change(self) -> str:
+        """Which tensor does not, and what it is."""
+        for name, tensor, form in zip(self._names, self._tensors, self._forms, strict=True):
+            if (now := _form(tensor)) != form:
+                texts = [f"{dtype} {tuple(shape)}" for dtype, shape in (now, form)]
+                return f"`{name}` is {texts[0]}, and was {texts[1]}"
+        return ""
 
     def take_in(self) -> None:
-        """Copies the tensors that do not lie in the session's memory into it; from then on they do."""
-        if are_at(self._tensors, self._addresses):
+        """Copies the tensors that do not lie in the session's memory as it has them into it; from then on they do.
+
+        Raises TraceError for one that other processes share.
+        """
+        if self._is_alike and are_at(self._tensors, self._addresses):
             return
+        refuse_shared(dict(zip(self._names, self._tensors, strict=True)))
         with torch.no_grad():
             for i, (name, tensor, pointer) in enumerate(zip(self._names, self._tensors, self._pointers, strict=True)):
-                if tensor.data_ptr() != pointer:
-                    if self._views[i].data_ptr() != pointer:  # its memory became another, as by share_memory()
+                value = stored(tensor.detach())
+                if value.data_ptr() != pointer or value.stride() != self._views[i].stride():
+                    if self._views[i].data_ptr() != pointer:  # its memory became another
                         self._views[i] = self.session.state.torch(name)
                     view = self._views[i]
-                    view.copy_(stored(tensor.detach()))
+                    view.copy_(value.clone() if value.data_ptr() == pointer else value)
                     tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
+        self._are_alike = likeness(self._tensors)
 
     def written(self) -> None:
         """Tells PyTorch that the state has other values: backward passes through the old ones are errors."""
         torch.autograd.graph.increment_version(self._tensors)
+
+
+def refuse_shared(tensors: Mapping[str, torch.Tensor]) -> None:
+    """Raises TraceError for a tensor in memory that processes share: a program's state is in this process alone."""
+    for name, tensor in tensors.items():
+        if tensor.is_shared():
+            what = f"`{name}` is in shared memory, where other processes would not see that it is trained"
+            fix = "train a copy of the model, copy.deepcopy(model), or leave the step to PyTorch: enabled=False"
+            raise TraceError(what, fix=fix)
+
+
+def _form(tensor: torch.Tensor) -> tuple[torch.dtype, torch.Size]:
+    return tensor.dtype, tensor.shape

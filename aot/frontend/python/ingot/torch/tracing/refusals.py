@@ -50,7 +50,8 @@ REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
     ),
     (LRScheduler, "step"): (
         "the scheduler is not the program's, which would forget that it stepped",
-        "Program(model, optimizer, scheduler, total_steps=...)",
+        "give it along: ingot.torch.step(model, optimizer, scheduler), Program(model, optimizer, scheduler, "
+        "total_steps=...); or step it between the calls",
     ),
 }
 # What operators of tensors do, which what takes ops apart uses as well.

@@ -90,6 +90,7 @@ class Trace:
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
     shared: Mapping[int, SharedMemory]  # by identities of outputs
+    generators: list[torch.Generator | None]  # that it draws from; None: the default one
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
@@ -224,6 +225,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         *ends,
         calls.computes_gradients,
         calls.shared,
+        places.generators,
     )
 
 
