@@ -133,3 +133,35 @@ def test_options_are_a_memory_limit_and_no_other(monkeypatch: pytest.MonkeyPatch
         gradients(options={"memory_limit": 1})
     with pytest.raises(Exception, match="the backend ingot has no option magic; it has memory_limit"):
         gradients(options={"magic": 1})
+
+
+def embedding_bag(weight: torch.Tensor, **options: Any) -> torch.Tensor:
+    return F.embedding_bag(torch.tensor([[0, 1], [2, 2]]), weight, **options)
+
+
+GRADIENTS = {
+    "bags": lambda x: embedding_bag(x, mode="sum"),
+    "weighted_bags": lambda x: embedding_bag(x, mode="sum", per_sample_weights=x[:2, :2].contiguous()),
+    "bags_with_padding": lambda x: embedding_bag(x, mode="sum", padding_idx=1),
+    "mean_bags": lambda x: embedding_bag(x),
+    "whole_numbers": lambda x: x * x.long().nan_to_num() + x.long().floor(),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
+    "samples": lambda x: F.grid_sample(
+        x[None, None], x[None, :, :2, None].mT.tanh().reshape(1, 2, 4, 2), align_corners=False
+    ),
+}
+
+
+@pytest.mark.parametrize("function", GRADIENTS.values(), ids=GRADIENTS)
+def test_gradients(function: Any) -> None:
+    made = []
+    for called in (function, torch.compile(function, backend="ingot", dynamic=False)):
+        x = XS[:, 0].repeat(1, 2).requires_grad_()
+        value = called(x)
+        made.append((value, *torch.autograd.grad(value.sin().sum(), x)))
+    torch.testing.assert_close(made[1], made[0], rtol=1e-4, atol=1e-5)
+
+
+def test_narrow_floats_of_nothing() -> None:
+    table = torch.compile(lambda: torch.arange(4, dtype=torch.bfloat16) / 4, backend="ingot", dynamic=False)()
+    assert torch.equal(table, torch.tensor([0, 0.25, 0.5, 0.75], dtype=torch.bfloat16))

@@ -108,6 +108,14 @@ def complex_numbers(device: Any) -> Any:
     return y * 2, x.abs(), torch.view_as_real(y.resolve_conj()), torch.fft.rfft(tensor(device, 8))
 
 
+def conjugates_of_before(device: Any) -> Any:
+    x = torch.view_as_complex(tensor(device, 3, 2))
+    y, z = x.conj(), x.conj().imag
+    x.cpu()
+    x.mul_(2)
+    return y * 2j, z + 1, x.norm(), x.std()
+
+
 def narrow_floats(device: Any) -> Any:
     x, parameter = tensor(device, 3, 4).bfloat16(), tensor(device, 4).half().requires_grad_()
     (parameter * parameter).sum().backward()
@@ -250,6 +258,7 @@ def values_that_decide_shapes(device: Any) -> Any:
 SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
+    conjugates_of_before,
     *(
         written_to_out,
         resized_for_out,

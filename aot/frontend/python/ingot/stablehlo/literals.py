@@ -45,15 +45,16 @@ def splat(value: Number, type_: TensorType) -> str:
 
 
 def dense(values: npt.NDArray[Any], type_: TensorType) -> str:
-    """A tensor of given elements, as their bytes; ``i1`` and tensors of one element as numbers."""
+    """A tensor of given elements, as their bytes; ``i1`` and tensors of equal elements as numbers."""
     if type_.elements == 0:
         return f"dense<> : {type_}"
     flat = np.ascontiguousarray(values).reshape(-1)
-    if flat.size == 1:
+    elements = flat.tobytes()
+    if elements == flat[:1].tobytes() * flat.size:
         return splat(flat[0].item(), type_)
     if type_.dtype == "i1":
         return f"dense<{_nested(values)}> : {type_}"
-    return f'dense<"0x{flat.tobytes().hex().upper()}"> : {type_}'
+    return f'dense<"0x{elements.hex().upper()}"> : {type_}'
 
 
 def _nested(values: npt.NDArray[Any]) -> str:

@@ -83,7 +83,9 @@ class Ops(Writer):
         return self.op(name if "." in name else f"stablehlo.{name}", [x], x.type)
 
     def binary(self, name: str, x: Value, y: Value) -> Value:
-        """An elementwise op of two operands of one type."""
+        """An elementwise op of two operands of one type; raises TypeError for others."""
+        if x.type != y.type:
+            raise TypeError(f"{name} of {x.type} and {y.type}")
         return self.op(name if "." in name else f"stablehlo.{name}", [x, y], x.type)
 
     def compare(self, direction: str, x: Value, y: Value) -> Value:
@@ -112,8 +114,11 @@ class Ops(Writer):
         return self.op("stablehlo.iota", [], type_, f"iota_dimension = {dimension} : i64")
 
     def reshape(self, x: Value, shape: Shape) -> Value:
-        """The elements in row-major order under another shape."""
-        return x if x.shape == tuple(shape) else self.op("stablehlo.reshape", [x], x.type.with_shape(shape))
+        """The elements in row-major order under another shape; raises TypeError where it has not as many."""
+        type_ = x.type.with_shape(shape)
+        if x.type.elements != type_.elements:
+            raise TypeError(f"reshape of {x.type} to {type_}")
+        return x if x.type == type_ else self.op("stablehlo.reshape", [x], type_)
 
     def transpose(self, x: Value, order: Sequence[int]) -> Value:
         """Result dimension i is operand dimension `order[i]`."""
@@ -123,7 +128,14 @@ class Ops(Writer):
         return self.op("stablehlo.transpose", [x], x.type.with_shape(shape), f"permutation = {array(order)}")
 
     def broadcast_in_dim(self, x: Value, shape: Shape, dimensions: Sequence[int]) -> Value:
-        """Operand dimension i becomes result dimension `dimensions[i]`; the others repeat."""
+        """Operand dimension i becomes result dimension `dimensions[i]`; the others repeat.
+
+        Raises TypeError where an extent is neither the result's nor 1.
+        """
+        if len(dimensions) != x.type.rank or any(
+            n not in (1, shape[d]) for n, d in zip(x.shape, dimensions, strict=True)
+        ):
+            raise TypeError(f"broadcast of {x.type} to {shape} along {[*dimensions]}")
         attribute = f"broadcast_dimensions = {array(dimensions)}"
         return self.op("stablehlo.broadcast_in_dim", [x], x.type.with_shape(shape), attribute)
 

@@ -24,7 +24,7 @@ from ingot.torch.numbers.index_checks import INDICES_WITHIN, with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.decompositions import decompositions
 from ingot.torch.text.emit import Way, emit
-from ingot.torch.tracing.state import stored
+from ingot.torch.tracing.state import outputs_of, stored
 
 MEMORY_LIMIT = "memory_limit"
 NO_TOKEN = torch.empty(0)  # PyTorch traces effects with such a tensor, and gives None in its place
@@ -87,10 +87,9 @@ class Graphs:
 
         def run(*arguments: torch.Tensor | None) -> list[torch.Tensor | None]:
             given = [NO_TOKEN if argument is None else argument for argument in arguments]
-            outputs = self._entry(name)(*map(stored, given))
-            if not outputs.pop(INDICES_WITHIN, True):  # PyTorch raises an error
-                outputs = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))
-            tensors: dict[str, torch.Tensor] = {key: torch.as_tensor(value) for key, value in outputs.items()}
+            tensors = outputs_of(self._entry(name), given)
+            if not tensors.pop(INDICES_WITHIN, True):  # PyTorch raises an error
+                tensors = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))
             for key in complex_results:
                 tensors[key] = torch.view_as_complex(tensors[key])
             return [tensors[key] if key else None for key in results]

@@ -7,6 +7,8 @@ from ops.data import Cases, between, normal, truths, whole
 X, Y, POSITIVE, WHOLE = normal(3, 4), normal(3, 4), between(0.5, 3, 3, 4), whole(20, 3, 4)
 
 CASES: Cases = {
+    "rounding_of_int": (lambda x: (x.floor(), x.ceil(), x.round(), x.trunc(), x.int().floor()), (torch.arange(-2, 3),)),
+    "nan_to_num_of_int": (lambda x: (x.nan_to_num(), (x > 0).nan_to_num()), (torch.arange(-2, 3),)),
     "add_alpha": (lambda x, y: torch.add(x, y, alpha=2), (X, Y)),
     "sub_alpha": (lambda x, y: torch.sub(x, y, alpha=0.5), (X, Y)),
     "add_int_float": (lambda x, y: x + y, (WHOLE, X)),

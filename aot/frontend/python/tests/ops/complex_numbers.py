@@ -1,13 +1,46 @@
 """Complex numbers and Fourier transforms."""
 
 import torch
+import torch.nn.functional as F
 
 from ops.data import Cases, between, mixed, normal
 
 X, Y, Z, W = normal(3, 8), normal(3, 8), mixed(3, 4), mixed(3, 4)
 fft = torch.fft
 
+SQUARES, COLUMNS = mixed(2, 3, 3), mixed(2, 3, 2)
+FACTORS, PIVOTS = torch.linalg.lu_factor(SQUARES)
+linalg = torch.linalg
+
+
+def solutions(factors: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """Of all systems that factors solve."""
+    by_left = [linalg.lu_solve(factors, pivots, b, adjoint=adjoint) for adjoint in (False, True)]
+    return by_left + [linalg.lu_solve(factors, pivots, b.mT, left=False, adjoint=adjoint) for adjoint in (False, True)]
+
+
 CASES: Cases = {
+    "norms": (
+        lambda z: (z.norm(), z.norm(dim=1), linalg.matrix_norm(z), linalg.matrix_norm(z, 1), (z * 0).norm()),
+        (Z,),
+    ),
+    "vector_norms": (
+        lambda z: [linalg.vector_norm(z, p, dim=1) for p in (0, 0.5, 1, 3, -1, float("inf"), float("-inf"))],
+        (Z,),
+    ),
+    "distances": (
+        lambda z, w: (torch.dist(z, w), F.pairwise_distance(z, w), F.triplet_margin_loss(z, w, z * w)),
+        (Z, W),
+    ),
+    "normalised": (lambda z: (F.normalize(z, dim=1), torch.renorm(z, 2, 0, 1.5)), (Z,)),
+    "deviations": (
+        lambda z: (z.var(), z.std(1), z.var(0, correction=0, keepdim=True), *torch.std_mean(z, 1), *torch.var_mean(z)),
+        (Z,),
+    ),
+    "lu_solve": (solutions, (FACTORS, PIVOTS, COLUMNS)),
+    "to_real": (lambda z: (z.to(torch.float64), torch.zeros(3, 4).copy_(z.detach())), (Z,)),
+    "nan_to_num": (lambda z: torch.nan_to_num(z.detach() / 0, nan=2.0, posinf=3.0), (Z,)),
+    "polar_of_one_size": (lambda x, y: torch.polar(x[:, None], y), (between(1, 2, 3), normal(4))),
     "parts": (lambda z: (z.real, z.imag, z.abs(), z.angle(), z.conj().imag), (Z,)),
     "make": (
         lambda x, y: (torch.view_as_real(torch.complex(x, y)), torch.polar(x, y).real),

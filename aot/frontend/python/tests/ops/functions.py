@@ -25,6 +25,14 @@ ACTIVATIONS = (
     "hardswish logsigmoid leaky_relu glu rrelu"
 )
 
+POLES = torch.tensor([0.0, -0.0, -1, -2, float("inf"), float("-inf"), float("nan"), 0.5, -0.5], dtype=torch.float64)
+
+
+def kinds(x: torch.Tensor) -> torch.Tensor:
+    """Which elements are not finite, and how."""
+    return torch.stack([x.isnan(), x.isposinf(), x.isneginf()])
+
+
 CASES: Cases = {
     **{name: (getattr(torch, name), (x,)) for names, x in DOMAINS.items() for name in names.split()},
     **{f"special_{n}": (getattr(torch.special, n), (x,)) for names, x in SPECIAL.items() for n in names.split()},
@@ -34,6 +42,8 @@ CASES: Cases = {
     "softplus_beta": (partial(F.softplus, beta=3, threshold=2), (ANY,)),
     "logit_eps": (partial(torch.logit, eps=0.2), (between(0, 1, 3, 4),)),
     "polygamma": (lambda x: (torch.polygamma(1, x), torch.polygamma(2, x)), (POSITIVE,)),
+    "polygamma_at_poles": (lambda x: [kinds(torch.polygamma(n, x.detach())) for n in (0, 2, 3)], (POLES,)),
+    "zeta_at_poles": (lambda q: [kinds(torch.special.zeta(s, q.detach())) for s in (0.5, 1, 2, 2.5)], (POLES,)),
     "multigammaln": (lambda x: torch.special.multigammaln(x, 3), (between(2, 5, 3, 4),)),
     "zeta": (lambda s, q: torch.special.zeta(s.detach(), q), (ABOVE_ONE, POSITIVE)),
     "xlogy": (torch.xlogy, (POSITIVE, between(0.2, 4, 3, 4))),

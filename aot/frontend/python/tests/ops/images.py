@@ -32,6 +32,10 @@ CASES: Cases = {
         (IMAGE, normal(4, 3, 3, 3), normal(6)),
     ),
     "conv_transpose3d": (lambda x, w: F.conv_transpose3d(x, w, dilation=2), (VOLUME, normal(2, 3, 2, 2, 2))),
+    "conv_transpose_output_padding": (
+        lambda x, w: F.conv_transpose1d(x, w, output_padding=1, dilation=2),
+        (LINE, normal(3, 2, 3)),
+    ),
     "max_pool1d": (lambda x: F.max_pool1d(x, 3, 2, 1), (LINE,)),
     "max_pool2d": (lambda x: (F.max_pool2d(x, 2), F.max_pool2d(x, (3, 2), 2, 1, ceil_mode=True)), (IMAGE,)),
     "max_pool2d_dilated": (lambda x: F.max_pool2d(x, 2, 1, dilation=2), (IMAGE,)),

@@ -11,7 +11,23 @@ BAGS, OFFSETS = whole(7, 9), torch.tensor([0, 3, 3, 5])
 TABLE = normal(7, 3)
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
+ZERO, ONE = torch.tensor(0), torch.tensor([0])
+
+
+def rows_of_scalars(x: torch.Tensor) -> list[torch.Tensor]:
+    """A scalar has one row."""
+    reduced = [x.index_reduce(0, ZERO, x * 2, name) for name in ("prod", "mean", "amax", "amin")]
+    rows = [x.index_select(0, ONE), x.index_add(0, ZERO, x, alpha=2), x.index_copy(0, ZERO, 2 * x)]
+    return [*rows, *reduced, x.index_fill(0, ZERO, 2.0), x.transpose(0, -1), x.take(ZERO), x.put(ZERO, 2 * x)]
+
+
 CASES: Cases = {
+    "rows_of_scalars": (rows_of_scalars, (normal(),)),
+    "by_scalars": (lambda x, i: (x.index_select(0, i), x.take(i), x.put(i, x.sum())), (X, torch.tensor(2))),
+    "repeat_interleave": (
+        lambda x, n: (x.repeat_interleave(n, 0, output_size=6), torch.repeat_interleave(n, output_size=6)),
+        (X, torch.tensor([1, 2, 0, 3])),
+    ),
     "index": (lambda x, i: (x[i], x[:, i], x[i, i], x[i, 1:3]), (X, ROWS)),
     "index_negative": (lambda x, i: x[i - 4], (X, ROWS)),
     "index_apart": (

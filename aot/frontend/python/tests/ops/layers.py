@@ -7,11 +7,14 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.bias import causal_lower_right
 
 from ops.data import Cases, between, normal, truths, whole
 
 X, Y, IMAGE, SEQUENCE = normal(4, 6), normal(4, 6), normal(3, 4, 5, 5), normal(5, 3, 4)
 CLASSES = whole(6, 4)
+LABELS = torch.tensor([[1, 2, 2], [3, 1, 4]])
 QUERY, KEY = normal(2, 2, 5, 4), normal(2, 2, 6, 4)
 
 
@@ -28,6 +31,12 @@ def of(
         return torch.func.functional_call(module, parameters, tensors[len(names) :], options)
 
     return call, (*(p.detach() for p in module.parameters()), *inputs)
+
+
+def by_a_kernel(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """Attention by the kernel of PyTorch's that the user chooses."""
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        return F.scaled_dot_product_attention(q, k, k)
 
 
 CASES: Cases = {
@@ -120,7 +129,28 @@ CASES: Cases = {
     "multilabel_soft_margin": (F.multilabel_soft_margin_loss, (X, truths(4, 6).double())),
     "ctc": (
         lambda x, t: F.ctc_loss(x.log_softmax(2), t, torch.tensor([6, 5]), torch.tensor([3, 2])),
-        (normal(6, 2, 5), torch.tensor([[1, 2, 2], [3, 1, 4]])),
+        (normal(6, 2, 5), LABELS),
+    ),
+    "ctc_of_scores": (
+        lambda x, t: F.ctc_loss(x, t, torch.tensor([6, 5]), torch.tensor([3, 2])),
+        (normal(6, 2, 5), LABELS),
+    ),
+    "ctc_one_after_the_other": (
+        lambda x, t: F.ctc_loss(x.log_softmax(2), t, torch.tensor([6, 5]), torch.tensor([3, 2]), reduction="none"),
+        (normal(6, 2, 5), torch.tensor([1, 2, 2, 4, 1])),
+    ),
+    "ctc_of_impossible_labels": (
+        lambda x, t: F.ctc_loss(x, t, torch.tensor([6, 2]), torch.tensor([3, 3]), zero_infinity=True),
+        (normal(6, 2, 5), LABELS),
+    ),
+    "multilabel_margin": (
+        lambda x, t: [F.multilabel_margin_loss(x, t, reduction=r) for r in ("mean", "sum", "none")],
+        (normal(2, 4), torch.tensor([[2, 0, -1, 1], [3, -1, 3, 3]])),
+    ),
+    "attention_by_a_kernel": (by_a_kernel, (QUERY, KEY)),
+    "attention_lower_right": (
+        lambda q, k: F.scaled_dot_product_attention(q, k, k, attn_mask=causal_lower_right(q.shape[-2], k.shape[-2])),
+        (QUERY, KEY),
     ),
     "ctc_single": (
         lambda x, t: F.ctc_loss(x.log_softmax(1), t, torch.tensor(5), torch.tensor(2), blank=4, reduction="sum"),

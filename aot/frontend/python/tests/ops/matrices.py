@@ -42,7 +42,23 @@ def singular_vectors(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return u**2, s, vt**2, u @ vt, whole_u @ whole_u.mT, whole_vt @ whole_vt.mT
 
 
+linalg = torch.linalg
+
+
+def of_nothing(x: torch.Tensor) -> list[torch.Tensor]:
+    """What there is of matrices without elements."""
+    functions = (linalg.inv, linalg.pinv, linalg.det, linalg.slogdet, linalg.cholesky, linalg.eigh, linalg.lu_factor)
+    return [functions_of(x) for functions_of in (*functions, linalg.svdvals, linalg.qr, lambda x: linalg.solve(x, x))]
+
+
 CASES: Cases = {
+    "no_matrices": (of_nothing, (normal(0, 3, 3),)),
+    "empty_matrices": (of_nothing, (normal(2, 0, 0),)),
+    "no_columns": (
+        lambda x: (linalg.svd(x.detach())[0], linalg.qr(x.detach(), "complete"), x @ x.mT, x.sum(1)),
+        (normal(3, 0),),
+    ),
+    "solve_of_none": (lambda a, b: linalg.solve(a, b), (normal(0, 3, 3), normal(3, 2))),
     "products": (lambda x, y, v: (x @ y, torch.mm(x, y), x @ v, v @ y, v @ v), (X, Y, VECTOR)),
     "batched": (lambda x, y, v: (x @ y, torch.bmm(x, y), x @ v, torch.matmul(x[0], y)), (B1, B2, VECTOR)),
     "addmm": (lambda c, x, y: torch.addmm(c, x, y, beta=0.5, alpha=2), (normal(3, 5), X, Y)),

@@ -24,7 +24,7 @@ from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
 from ingot.torch.tracing.functional import functional
-from ingot.torch.tracing.state import stored
+from ingot.torch.tracing.state import outputs_of
 
 ENTRY = "graph"
 Tensors = list[torch.Tensor]
@@ -115,8 +115,8 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
 
     def run(given: Sequence[torch.Tensor]) -> Tensors:
-        outputs = entry(*map(stored, given))
-        made = [torch.as_tensor(outputs[f"y{i}"]) for i in range(len(are_complex))]
+        outputs = outputs_of(entry, given)
+        made = [outputs[f"y{i}"] for i in range(len(are_complex))]
         if is_checked and not made.pop():
             return in_torch(graph, given)
         return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]

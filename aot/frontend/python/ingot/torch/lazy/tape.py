@@ -68,13 +68,16 @@ class Tape:
         number = self.read(memory)
         if lies_alike(seen, memory.whole):
             return number
-        if seen.dtype != memory.whole.dtype or seen.is_conj() or seen.is_neg():
+        if seen.dtype != memory.whole.dtype:
             raise RuntimeError(
                 f"a view of {memory.whole.dtype} as {seen.dtype}, made before the last step was run, is used; "
                 "make the view again"
             )
         where = (tuple(seen.shape), seen.stride(), seen.storage_offset())
         (made,) = self.add(torch.ops.aten.as_strided.default, (ref(number), *where), {}, [seen], [number])
+        for is_so, turn in ((seen.is_conj(), torch.ops.aten._conj), (seen.is_neg(), torch.ops.aten._neg_view)):
+            if is_so:
+                (made,) = self.add(turn.default, (ref(made),), {}, [seen], [number])
         return made
 
     def add(

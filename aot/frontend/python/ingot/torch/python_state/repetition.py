@@ -220,7 +220,7 @@ def _same_node(mine: torch.fx.Node, other: torch.fx.Node, pairs: Mapping[torch.f
     """Whether a node of the second call does what one of the first does."""
     if mine.op == other.op == "get_attr":
         one, two = (getattr(n.graph.owning_module, str(n.target)) for n in (mine, other))
-        return one is two or (one.dtype is two.dtype and torch.equal(one, two))
+        return one is two or _are_equal(one, two)
     if (mine.op, mine.target) != (other.op, other.target):
         return False
     mine_leaves, mine_spec = pytree.tree_flatten((mine.args, mine.kwargs))
@@ -231,6 +231,13 @@ def _same_node(mine: torch.fx.Node, other: torch.fx.Node, pairs: Mapping[torch.f
         else repr(mine_leaf) == repr(other_leaf)
         for mine_leaf, other_leaf in zip(mine_leaves, other_leaves, strict=True)
     )
+
+
+def _are_equal(one: torch.Tensor, two: torch.Tensor) -> bool:
+    """Whether two constants have one type and equal elements, of which NaN equals NaN."""
+    if one.dtype is not two.dtype or one.shape != two.shape:
+        return False
+    return bool(((one == two) | ((one != one) & (two != two))).all())
 
 
 def _now(leaf: Leaf) -> Any:

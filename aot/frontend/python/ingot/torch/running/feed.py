@@ -67,6 +67,8 @@ class Feed:
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor that lies row by row with the bytes that a program reads: the tensor itself, if it does."""
     tensor = tensor.resolve_conj().resolve_neg().contiguous()
+    if not tensor.numel():  # contiguous by any strides
+        tensor = torch.empty_like(tensor, memory_format=torch.contiguous_format)
     return stored(tensor.detach()) if tensor.is_complex() else tensor
 
 

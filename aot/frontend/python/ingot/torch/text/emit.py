@@ -16,6 +16,7 @@ from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import composite_of, draw_of, only_trace_errors, place_of
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import dtype_name, type_of
 from ingot.torch.text.loops import Loop, loops_apart
@@ -26,6 +27,12 @@ HELD = "guards_hold"  # an output of a program that is guarded: whether what it 
 
 # State of random ops: what keys them, and how many steps there were.
 SEED, STEP = "rng.seed", "rng.step"
+
+
+OTHERWISE = (
+    "use other functions of torch, leave it out of what is compiled, or use tensors of ingot.torch.device(), which "
+    "PyTorch computes it for"
+)
 
 
 class Decompositions:
@@ -133,34 +140,37 @@ class Emitter:
             return SCALAR_OPS[node.target](self.lowering, *args)
         name = overload_name(node.target)
         rule = TABLE.get(name)
-        if rule is None and not node.all_input_nodes and is_repeatable(node.target):
-            return self._captured(node.target(*node.args, **node.kwargs))
+        if reads_no_elements(node) or (rule is None and not node.all_input_nodes and is_repeatable(node.target)):
+            return pytree.tree_map_only(torch.Tensor, self._captured, run_by_torch(node))
         if rule is None:
-            raise TraceError(
-                f"aten.{name} has no row in the table of ops",
-                self.lowering.place,
-                "write what it does with other functions of torch, or add a row in ingot/torch/aten",
-            )
+            raise TraceError(f"aten.{name} is not supported", fix=OTHERWISE)
         made = node.meta.get("val")
         self.lowering.results = tuple(map(_type, made)) if isinstance(made, (tuple, list)) else (_type(made),)
         first = next((n.meta.get("val") for n in node.all_input_nodes), None)
         if isinstance(first, torch.Tensor):
             self.lowering.strides, self.lowering.offset = first.stride(), first.storage_offset()
-        result = self.lowering.results[0]
-        if len(self.lowering.results) == 1 and result and 0 in result.shape:
-            return self.lowering.constant(0, result)
+        tensors = [type_ for type_ in self.lowering.results if type_]
+        if tensors and all(type_.elements == 0 for type_ in tensors):
+            return pytree.tree_map_only(torch.Tensor, lambda tensor: self.lowering.constant(0, type_of(tensor)), made)
         try:
             value = rule(self.lowering, *args, **kwargs)
-        except TypeError as error:
-            if not _takes_computed_number(node):
-                raise
-            what = f"aten.{name} takes a number that Python computes in each call, and a program has it fixed"
-            raise TraceError(what, fix="index by a tensor of such numbers, x[torch.arange(3) + n]") from error
-        if isinstance(value, Value) and self.lowering.results[0] not in (None, value.type):
-            raise TraceError(
-                f"aten.{name} gave {value.type} where PyTorch gives {self.lowering.results[0]}", self.lowering.place
-            )
+            self._check_types(value)
+        except TraceError:
+            raise
+        except Exception as error:
+            if isinstance(error, TypeError) and _takes_computed_number(node):
+                what = f"aten.{name} takes a number that Python computes in each call, and a program has it fixed"
+                raise TraceError(what, fix="index by a tensor of such numbers, x[torch.arange(3) + n]") from error
+            operands = ", ".join(str(value.type) for value in _values((args, kwargs)))
+            raise TraceError(f"aten.{name} of ({operands}) is not supported", fix=OTHERWISE) from error
         return value
+
+    def _check_types(self, made: Any) -> None:
+        """Raises TypeError where results are not of the types that PyTorch gives."""
+        given = made if isinstance(made, (tuple, list)) else (made,)
+        for value, type_ in zip(given, self.lowering.results, strict=False):
+            if isinstance(value, Value) and type_ not in (None, value.type):
+                raise TypeError(f"it gave {value.type} where PyTorch gives {type_}")
 
     def _captured(self, tensor: torch.Tensor) -> Value:
         constant = getattr(tensor, "constant", None)
@@ -328,6 +338,25 @@ def _replaced(tree: Any, old: Sequence[Value], new: Sequence[Value]) -> Any:
 def is_repeatable(op: Any) -> bool:
     """Whether an op makes the same of the same arguments: it draws no random numbers."""
     return isinstance(op, OpOverload) and torch.Tag.nondeterministic_seeded not in op.tags
+
+
+def reads_no_elements(node: torch.fx.Node) -> bool:
+    """Whether an op reads tensors, and none has elements: what it gives is fixed."""
+    read = [operand.meta.get("val") for operand in node.all_input_nodes]
+    are_empty = all(isinstance(value, torch.Tensor) and value.numel() == 0 for value in read)
+    return bool(read) and are_empty and is_repeatable(node.target)
+
+
+def run_by_torch(node: torch.fx.Node) -> Any:
+    """What PyTorch gives for an op that reads no elements."""
+
+    def empty(operand: torch.fx.Node) -> torch.Tensor:
+        like = operand.meta["val"]
+        return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
+
+    with no_modes():
+        args, kwargs = (torch.fx.map_arg(given, empty) for given in (node.args, node.kwargs))
+        return node.target(*args, **kwargs)
 
 
 def _type(made: Any) -> TensorType | None:

@@ -10,6 +10,7 @@ import torch
 
 from ingot.stablehlo import Ops, TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.types import COMPLEX_PARTS
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import TORCH_DTYPES, dtype_name
@@ -74,6 +75,12 @@ class Lowering(Ops):
         assert self.results[0] is not None
         return self.results[0]
 
+    def convert(self, x: Value, dtype: str) -> Value:
+        """X in another element type; raises TraceError where it would lose imaginary parts."""
+        if x.type.is_complex and dtype not in (*COMPLEX_PARTS, "i1"):
+            raise self.refuse("an op of complex numbers is not supported", "compute with their x.real and x.imag")
+        return super().convert(x, dtype)
+
     def tensor(self, x: Operand, type_: TensorType) -> Value:
         """X, a number or a tensor, converted and broadcast to a type."""
         if not isinstance(x, Value):
@@ -128,7 +135,7 @@ class Lowering(Ops):
 def overload_name(target: Any) -> str:
     """``add.Tensor`` for torch.ops.aten.add.Tensor."""
     if not isinstance(target, OpOverload):
-        return str(target)
+        return getattr(target, "__name__", str(target))
     return f"{target._schema.name.removeprefix('aten::')}.{target._overloadname}"
 
 

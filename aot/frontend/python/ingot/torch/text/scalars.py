@@ -76,6 +76,10 @@ def _bitwise(name: str) -> Callable[[Lowering, Operand, Operand], Value]:
     return write
 
 
+def _choose(e: Lowering, predicate: Operand, x: Operand, y: Operand) -> Value:
+    return e.select(e.tensor(predicate, TRUTH), *_numbers(e, x, y))
+
+
 def _divide(e: Lowering, x: Operand, y: Operand) -> Value:
     return e.binary("divide", e.tensor(x, FLOAT), e.tensor(y, FLOAT))
 
@@ -132,6 +136,7 @@ SCALAR_OPS: dict[Any, Callable[..., Value]] = {
     operator.xor: _bitwise("xor"),
     operator.lshift: _bitwise("shift_left"),
     operator.rshift: _bitwise("shift_right_arithmetic"),
+    torch.sym_ite: _choose,
     torch.sym_not: lambda e, x: e.unary("not", x),
     METHOD_TO_OPERATOR["is_integer"]: _is_integer,
     round: _round,

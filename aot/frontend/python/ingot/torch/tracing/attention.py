@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import torch
+from torch.nn.attention.bias import CausalBias
 
 NARROW, WIDE = torch.bfloat16, torch.float32
 
@@ -27,6 +28,8 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> torch.Tensor:
     """``functional.scaled_dot_product_attention``; PyTorch's itself for all types but bf16, and for what it refuses."""
+    if isinstance(attn_mask, CausalBias):
+        attn_mask = attn_mask._materialize()
     tensors = query, key, value
     autocast = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
     if autocast == NARROW:

@@ -45,6 +45,7 @@ def computed_again() -> Iterator[None]:
 
     with (
         replaced(checkpoint, CHECKPOINT, generate),
+        replaced(checkpoint, "SAC_IGNORED_OPS", checkpoint.SAC_IGNORED_OPS | {torch.ops.ingot.barrier.default}),
         replaced(checkpoint.CheckpointFunction, "apply", staticmethod(apply_reentrant)),
     ):
         yield

@@ -19,13 +19,20 @@ from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.numbers.answers import Answers
+from ingot.torch.tracing.substitutes import padded
 
 Rule: TypeAlias = Callable[..., Any]
 
 WHERE = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
 
 
-class Selected:
+class TensorLike:
+    """What ``isinstance`` and ``torch.is_tensor`` take for a tensor, as it is in PyTorch."""
+
+    __class__ = property(lambda self: torch.Tensor)
+
+
+class Selected(TensorLike):
     """The rows of a tensor [n, ...] that a mask [n] selects. Those that it does not are as the first that it does.
 
     `source` tells masks apart.
@@ -93,7 +100,7 @@ class Selected:
         return torch.where(_beside(self.mask, self.rows), self.rows, value)
 
 
-class Behind:
+class Behind(TensorLike):
     """What is selected, behind dimensions of 1, ``x[None, rows]``: it is reshaped to rows again."""
 
     def __init__(self, selected: Selected, ahead: int) -> None:
@@ -139,7 +146,7 @@ def _together(name: str, *trees: Any) -> Selected:
             f"{name} is of what different masks select", user_place(), "select both by one mask, which is made once"
         )
     rank = found[0].rows.dim()
-    for other in (leaf for leaf in leaves if isinstance(leaf, torch.Tensor)):
+    for other in (leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not isinstance(leaf, Selected)):
         if other.dim() > rank or (other.dim() == rank and rank and other.shape[0] != 1):
             raise refusal(name)
     return found[0]
@@ -259,10 +266,9 @@ def _of_sequences(
     if mask is None or mask.dim() != 2 or not isinstance(target_lengths, torch.Tensor):
         raise refusal(func.__name__)
     together = targets.rows[(~targets.mask).long().argsort(stable=True)]
-    longest, starts = mask.shape[1], target_lengths.cumsum(0) - target_lengths
-    places = starts[:, None] + torch.arange(longest)
-    padded = together[places.clamp(0, together.numel() - 1)]
-    loss = func(log_probs, padded, input_lengths, target_lengths, *args, **kwargs)
+    longest = mask.shape[1]
+    targets = padded(together, target_lengths, longest)
+    loss = func(log_probs, targets, input_lengths, target_lengths, *args, **kwargs)
     return torch.where((target_lengths > longest).any(), math.nan, loss)  # longer ones are none of this mask's
 
 
@@ -430,7 +436,8 @@ def _nonzero(x: torch.Tensor, *, as_tuple: bool = False) -> Any:
     """The positions of what is not zero, one in a row."""
     mask = x if x.dtype is torch.bool else x != 0
     sizes = [torch.arange(size).reshape(-1, *[1] * (x.dim() - 1 - i)) for i, size in enumerate(x.shape)]
-    places = torch.stack([place.expand(x.shape).reshape(-1) for place in sizes], 1)
+    columns = [place.expand(x.shape).reshape(-1) for place in sizes]
+    places = torch.stack(columns, 1) if columns else torch.zeros(1, 0, dtype=torch.long)
     found = Selected(places, mask.reshape(-1), (mask, mask._version))
     return tuple(found[:, i] for i in range(x.dim())) if as_tuple else found
 

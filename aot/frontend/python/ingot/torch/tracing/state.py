@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import torch
 from torch.nn.parameter import is_lazy
 
+from ingot.arrays import torch_tensor
+from ingot.entry import Entry
 from ingot.folder import saved_tensor
 from ingot.torch.base.errors import TraceError
 from ingot.torch.optimizers.schedules import Schedulers, advance, counter
@@ -131,6 +133,13 @@ class State:
 def stored(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory as files have it: complex numbers as pairs of real ones."""
     return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def outputs_of(entry: Entry, tensors: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The outputs of an entry point, also of one that takes nothing: complex numbers as pairs of real ones."""
+    if tensors:
+        return entry(*map(stored, tensors))
+    return {port.name: torch_tensor(block, port) for port, block in zip(entry.outputs, entry.run(()), strict=True)}
 
 
 def gradient_name(parameter: str) -> str:

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
 import torch
+from torch.nn.attention.bias import CausalVariant
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
@@ -48,19 +49,22 @@ def ctc_loss(
 ) -> torch.Tensor:
     """Minus the log-likelihood of labels [n, s], or [s], under log_probs [t, n, classes], or [t, classes].
 
+    Targets may also be one after the other, [sum of s].
     Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", ICML 2006: the likelihood of
     all paths that end at each of the labels with blanks between them, step by step.
     """
+    given, wanted = (torch.as_tensor(lengths).reshape(-1).long() for lengths in (input_lengths, target_lengths))
     is_single = log_probs.dim() == 2
     if is_single:
         log_probs, targets = log_probs.unsqueeze(1), targets.unsqueeze(0)
-    if targets.dim() != 2:
-        raise TraceError("ctc_loss of concatenated targets is not supported", fix="pad them to [n, s]")
-    given, wanted = (torch.as_tensor(lengths).reshape(-1).long() for lengths in (input_lengths, target_lengths))
+    if targets.dim() == 1:
+        longest = targets.numel() if isinstance(target_lengths, torch.Tensor) else max(target_lengths, default=0)
+        targets = padded(targets, wanted, longest)
     count, labels = targets.shape
     states = torch.stack([torch.full_like(targets, blank), targets], 2).reshape(count, 2 * labels)
     states = torch.nn.functional.pad(states, (0, 1), value=blank).long()
-    skips = torch.nn.functional.pad((states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank), (2, 0))
+    may_skip = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)
+    skips = torch.nn.functional.pad(may_skip, (min(2, 2 * labels + 1), 0))
     emitted = log_probs.gather(2, states.expand(log_probs.shape[0], -1, -1))
     paths = torch.where(torch.arange(2 * labels + 1) < 2, emitted[0], NEVER)
     for t in range(1, log_probs.shape[0]):
@@ -70,10 +74,45 @@ def ctc_loss(
     ends = torch.stack([2 * wanted, (2 * wanted - 1).clamp(min=0)], 1)
     last = torch.where((torch.arange(2) == 0) | (wanted > 0)[:, None], paths.gather(1, ends), NEVER)
     losses = -last.logsumexp(1)
-    losses = torch.where(losses > -NEVER / 2, 0.0 if zero_infinity else torch.inf, losses)
+    is_infinite = losses > -NEVER / 2
+    losses = torch.where(is_infinite, 0.0 if zero_infinity else torch.inf, losses)
+    losses = OfLogSoftmax.apply(losses, log_probs, given.where(~is_infinite, 0) if zero_infinity else given)
     if reduction == MEAN:
         return (losses / wanted.clamp(min=1)).mean()
     return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
+
+
+def padded(targets: torch.Tensor, lengths: torch.Tensor, longest: int) -> torch.Tensor:
+    """Labels [n, longest] of such as are one after the other, [sum of lengths]."""
+    places = (lengths.cumsum(0) - lengths)[:, None] + torch.arange(longest)
+    return targets[places.clamp(max=max(targets.numel() - 1, 0))]
+
+
+class OfLogSoftmax(torch.autograd.Function):  # type: ignore[misc]  # torch is not checked
+    """Losses of log_probs [t, n, classes], whose gradient PyTorch takes for one of log_softmax: it adds exp(log_probs).
+
+    The gradient of a loss that is infinite is NaN.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(losses: torch.Tensor, log_probs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Passes the losses."""
+        return losses.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        """Keeps all."""
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Within each length."""
+        losses, log_probs, lengths = ctx.saved_tensors
+        factor = torch.where(losses.isinf(), torch.nan, gradient)[:, None]
+        is_within = (torch.arange(log_probs.shape[0])[:, None] < lengths)[:, :, None]
+        return gradient, torch.where(is_within, factor * log_probs.exp(), 0.0), None
 
 
 def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
@@ -97,6 +136,16 @@ def one_hot(labels: torch.Tensor, num_classes: int = -1) -> Any:
 def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
     """Whether a transformer's mask is causal, by what its caller says; of others the mask itself is used."""
     return bool(is_causal)
+
+
+def causal_bias(variant: CausalVariant, queries: int, keys: int) -> torch.Tensor:
+    """The mask that ``CausalBias`` stands for, which is a tensor of a class of its own."""
+    shift = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
+    return torch.ones(queries, keys, dtype=torch.bool).tril(shift)
+
+
+def choose_attention(backends: Any, set_priority: bool = False) -> None:
+    """``sdpa_kernel`` chooses a kernel of PyTorch's: a program has its own."""
 
 
 def cond(predicate: torch.Tensor, if_true: Function, if_false: Function, operands: Sequence[Any]) -> Any:
@@ -169,6 +218,8 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch, "tensor"): tensor,
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
+    (torch.nn.attention, "_sdpa_kernel"): choose_attention,
+    (torch.nn.attention.bias, "CausalBias"): causal_bias,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }

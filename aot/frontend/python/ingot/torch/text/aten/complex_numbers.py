@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ingot.stablehlo import Value
 from ingot.stablehlo.ops import array
@@ -17,6 +18,19 @@ BY_ROOT, BY_COUNT = 1, 2  # of PyTorch's normalisations; 0 is none
 def part(e: Lowering, name: str, z: Value) -> Value:
     """The ``real`` or ``imag`` part."""
     return e.op(f"stablehlo.{name}", [z], z.type.with_dtype(COMPLEX_PARTS[z.dtype]))
+
+
+def magnitude(e: Lowering, z: Value) -> Value:
+    """|z|, a real number."""
+    return e.op("stablehlo.abs", [z], z.type.with_dtype(COMPLEX_PARTS.get(z.dtype, z.dtype)))
+
+
+def squared_magnitude(e: Lowering, z: Value) -> Value:
+    """|z|², a real number."""
+    if not z.type.is_complex:
+        return e.binary("multiply", z, z)
+    squares = (e.binary("multiply", x, x) for x in (part(e, "real", z), part(e, "imag", z)))
+    return e.binary("add", *squares)
 
 
 def composed(e: Lowering, x: Value, y: Value) -> Value:
@@ -33,6 +47,7 @@ def complex_(e: Lowering, x: Value, y: Value) -> Value:
 @aten("polar.default")
 def polar(e: Lowering, size: Value, angle: Value) -> Value:
     """The number of a size and an angle."""
+    size, angle = (e.broadcast(v, e.result.shape) for v in (size, angle))
     return composed(e, *(e.binary("multiply", size, e.unary(name, angle)) for name in ("cosine", "sine")))
 
 
@@ -57,6 +72,23 @@ def real(e: Lowering, z: Value) -> Value:
     return part(e, "real", z) if z.type.is_complex else z
 
 
+@aten("_to_copy.default", "to.dtype", "convert_element_type.default")
+def to_copy(e: Lowering, x: Value, *_: Any, **__: Any) -> Value:
+    """X in the result's element type: of a complex number, the real part in a real one."""
+    return e.convert(real_if_narrowed(e, x, e.result.dtype), e.result.dtype)
+
+
+@aten("copy.default")
+def copy(e: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Value:
+    """The source in x's type and shape."""
+    return e.tensor(real_if_narrowed(e, source, x.dtype), x.type)
+
+
+def real_if_narrowed(e: Lowering, x: Value, dtype: str) -> Value:
+    """The real part of what is converted to a real element type; truth values tell whether x is not zero."""
+    return x if dtype in (*COMPLEX_PARTS, "i1") else real(e, x)
+
+
 @aten("imag.default")
 def imag(e: Lowering, z: Value) -> Value:
     """The imaginary part."""
@@ -66,7 +98,11 @@ def imag(e: Lowering, z: Value) -> Value:
 @aten("conj_physical.default", "_conj_physical.default", "_conj.default", "_conj_copy.default")
 def conjugate(e: Lowering, z: Operand) -> Value:
     """X - iy."""
-    z = e.tensor(z, e.result)
+    return conjugate_of(e, e.tensor(z, e.result))
+
+
+def conjugate_of(e: Lowering, z: Value) -> Value:
+    """X - iy; a real number is its own."""
     return e.unary("chlo.conj", z) if z.type.is_complex else z
 
 

@@ -176,7 +176,8 @@ def convolution_backward(
     extents = kernel.shape[2:]
     stride, padding, dilation = (for_each_extent(ints, len(extents)) for ints in (stride, padding, dilation))
     if mask[0] and transposed:
-        of_x = forward(e, gradient, kernel, stride, padding, dilation, groups)
+        y = forward(e, gradient, kernel, stride, padding, dilation, groups)
+        of_x = e.slice(y, [0] * y.type.rank, x.shape, [1] * y.type.rank)  # more is output_padding's, where it is large
     elif mask[0]:
         of_x = spread(e, gradient, kernel, x.shape[2:], stride, padding, dilation, groups)
     if mask[1]:

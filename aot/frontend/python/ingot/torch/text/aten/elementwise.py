@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
+
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
+from ingot.torch.text.aten.complex_numbers import composed, magnitude, part
+from ingot.torch.text.dtypes import TORCH_DTYPES
 from ingot.torch.text.lowering import Lowering, Operand, Rule, aten, rounded_once
 
 UNARY = {
@@ -16,22 +20,18 @@ UNARY = {
     "asinh": "chlo.asinh",
     "atan": "chlo.atan",
     "atanh": "chlo.atanh",
-    "ceil": "ceil",
     "cos": "cosine",
     "cosh": "chlo.cosh",
-    "digamma": "chlo.digamma",
     "erf": "chlo.erf",
     "erfc": "chlo.erfc",
     "erfinv": "chlo.erf_inv",
     "exp": "exponential",
     "expm1": "exponential_minus_one",
-    "floor": "floor",
     "lgamma": "chlo.lgamma",
     "log": "log",
     "log1p": "log_plus_one",
     "_neg_view": "negate",
     "neg": "negate",
-    "round": "round_nearest_even",
     "rsqrt": "rsqrt",
     "sigmoid": "logistic",
     "sign": "sign",
@@ -41,6 +41,7 @@ UNARY = {
     "tan": "tan",
     "tanh": "tanh",
 }
+ROUNDING = {"ceil": "ceil", "floor": "floor", "round": "round_nearest_even"}
 BINARY = {
     "atan2.default": "atan2",
     "bitwise_and.Scalar": "and",
@@ -72,6 +73,14 @@ def _unary(name: str) -> Rule:
     return write
 
 
+def _rounding(name: str) -> Rule:
+    def write(e: Lowering, x: Value) -> Value:
+        return e.unary(name, x) if x.type.is_float else x
+
+    write.__doc__ = f"`{name}`; whole numbers stay as they are."
+    return write
+
+
 def _binary(name: str) -> Rule:
     def write(e: Lowering, x: Operand, y: Operand) -> Value:
         return e.binary(name, *e.like_result(x, y))
@@ -80,6 +89,8 @@ def _binary(name: str) -> Rule:
     return rounded_once(write)
 
 
+for _op, _name in ROUNDING.items():
+    aten(f"{_op}.default")(_rounding(_name))
 for _op, _name in UNARY.items():
     aten(f"{_op}.default")(_unary(_name))
 for _name in sorted(set(BINARY.values())):
@@ -173,13 +184,13 @@ def truncated(e: Lowering, x: Value) -> Value:
 @aten("abs.default")
 def absolute(e: Lowering, x: Value) -> Value:
     """The size of x, of a complex number too."""
-    return e.op("stablehlo.abs", [x], e.result)
+    return magnitude(e, x)
 
 
 @aten("trunc.default")
 def trunc(e: Lowering, x: Value) -> Value:
-    """X rounded toward zero."""
-    return truncated(e, x)
+    """X rounded toward zero; whole numbers stay as they are."""
+    return truncated(e, x) if x.type.is_float else x
 
 
 @aten("reciprocal.default")
@@ -272,12 +283,6 @@ def bitwise_not(e: Lowering, x: Value) -> Value:
     return e.unary("not", x)
 
 
-@aten("_to_copy.default", "to.dtype", "convert_element_type.default")
-def to_copy(e: Lowering, x: Value, *_: Any, **__: Any) -> Value:
-    """X in the result's element type."""
-    return e.convert(x, e.result.dtype)
-
-
 @aten(
     "clone.default",
     "detach.default",
@@ -299,25 +304,18 @@ def item(e: Lowering, x: Value) -> Value:
     return e.convert(e.reshape(x, ()), "f64" if x.type.is_float else "i1" if x.dtype == "i1" else "i64")
 
 
-@aten("copy.default")
-def copy(e: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Value:
-    """The source in x's type and shape."""
-    return e.tensor(source, x.type)
-
-
 @aten("nan_to_num.default")
 def nan_to_num(
     e: Lowering, x: Value, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Value:
-    """NaN and infinities as numbers."""
-    greatest = {
-        "f16": 65504.0,
-        "bf16": 3.3895313892515355e38,
-        "f32": 3.4028234663852886e38,
-        "f64": 1.7976931348623157e308,
-    }
-    top = greatest[x.dtype] if posinf is None else posinf
-    bottom = -greatest[x.dtype] if neginf is None else neginf
+    """NaN and infinities as numbers, also in each part of a complex one."""
+    if x.type.is_complex:
+        return composed(e, *(nan_to_num(e, part(e, name, x), nan, posinf, neginf) for name in ("real", "imag")))
+    if not x.type.is_float:
+        return x
+    greatest = torch.finfo(TORCH_DTYPES[x.dtype]).max
+    top = greatest if posinf is None else posinf
+    bottom = -greatest if neginf is None else neginf
     y = e.select(e.compare("EQ", x, e.constant(math.inf, x.type)), e.constant(top, x.type), x)
     y = e.select(e.compare("EQ", x, e.constant(-math.inf, x.type)), e.constant(bottom, x.type), y)
     return e.select(e.compare("NE", x, x), e.constant(nan or 0.0, x.type), y)

@@ -20,6 +20,12 @@ def bag_of_each(e: Lowering, offsets: Value, count: int) -> Value:
     return e.binary("subtract", running(e, "add", starts, 0, 0), e.constant(1, starts.type))
 
 
+def known_bags(e: Lowering, bag_of: Value, offsets: Value, indices: Value) -> Value:
+    """Which bag each position is in: what the forward pass gives, or anew where that is left out."""
+    count = indices.shape[0]
+    return bag_of if bag_of.shape == (count,) else bag_of_each(e, e.convert(offsets, "i64"), count)
+
+
 def without_padding(e: Lowering, x: Value, indices: Value, padding_idx: int, nowhere: int) -> Value:
     """X [count], but `nowhere` where the padding row is read."""
     if padding_idx < 0:
@@ -60,7 +66,10 @@ def embedding_bag(
     total = added_rows(e, e.result, bag_of, embeddings)
     if mode == MEAN:
         total = e.binary("divide", total, e.broadcast_in_dim(divisors(e, sizes, total.dtype), total.shape, [0]))
-    return total, bag_of, sizes, e.constant(0, sizes.type)
+    assert e.results[1] and e.results[3]
+    if e.results[1].elements == 0:  # which PyTorch leaves out where it sums fast
+        bag_of = e.constant(0, e.results[1])
+    return total, bag_of, sizes, e.constant(0, e.results[3])
 
 
 def greatest_rows(
@@ -133,6 +142,7 @@ def embedding_bag_backward_of_offsets(
     padding_idx: int = -1,
 ) -> Value:
     """The same of a call that could ask for a sparse gradient: it is dense here."""
+    bag_of = known_bags(e, bag_of, offsets, indices)
     return embedding_bag_dense_backward(
         e, gradient, indices, bag_of, sizes, maxima, count, scale_grad_by_freq, mode, per_sample_weights, padding_idx
     )
@@ -150,6 +160,7 @@ def embedding_bag_weights_backward(
     padding_idx: int = -1,
 ) -> Value:
     """Each position's embedding times its bag's gradient, summed; 0 of the padding row."""
+    bag_of = known_bags(e, bag_of, offsets, indices)
     indices = e.convert(indices, "i64")
     products = e.binary("multiply", rows(e, gradient, bag_of, 0), rows(e, weight, indices, 0))
     sums = e.reduce("add", products, [1])

@@ -91,9 +91,22 @@ def embedding_backward(
     return added_rows(e, e.result, index, gradient)
 
 
+def at_least_1d(e: Lowering, x: Value) -> Value:
+    """X; a scalar as a vector of one."""
+    return x if x.type.rank else e.reshape(x, (1,))
+
+
+@aten("take.default")
+def take(e: Lowering, x: Value, index: Value) -> Value:
+    """Elements at row-major positions."""
+    flat = e.reshape(x, (x.type.elements,))
+    return rows(e, flat, from_front(e, index, x.type.elements), 0)
+
+
 @aten("index_select.default")
 def index_select(e: Lowering, x: Value, dim: int, index: Value) -> Value:
     """Rows along a dimension."""
+    x = at_least_1d(e, x)
     axis = e.axis(dim, x.type.rank)
     return e.reshape(rows(e, x, from_front(e, index, x.shape[axis]), axis), e.result.shape)
 
@@ -259,9 +272,10 @@ def index_reduce(
     e: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True
 ) -> Value:
     """X with rows combined: prod, mean, amax, amin."""
+    x, index, source = (at_least_1d(e, value) for value in (x, index, source))
     axis = e.axis(dim, x.type.rank)
     wide = e.broadcast_in_dim(index, source.shape, [axis])
-    return scatter_reduce(e, x, dim, wide, source, reduce, include_self)
+    return e.reshape(scatter_reduce(e, x, axis, wide, source, reduce, include_self), e.result.shape)
 
 
 @aten("put.default")
@@ -314,10 +328,11 @@ def nonzero_static(e: Lowering, x: Value, *, size: int, fill_value: int = -1) ->
 @aten("index_add.default")
 def index_add(e: Lowering, x: Value, dim: int, index: Value, source: Value, alpha: Operand = 1) -> Value:
     """X with rows added to."""
+    x, index, source = (at_least_1d(e, value) for value in (x, index, source))
     axis = e.axis(dim, x.type.rank)
     at = from_front(e, index, x.shape[axis])
     updates = e.binary("multiply", source, e.tensor(alpha, source.type)) if alpha != 1 else source
-    return e.scatter(
+    added = e.scatter(
         "add",
         x,
         e.reshape(at, (*at.shape, 1)),
@@ -326,3 +341,4 @@ def index_add(e: Lowering, x: Value, dim: int, index: Value, source: Value, alph
         inserted=[axis],
         index_map=[axis],
     )
+    return e.reshape(added, e.result.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import TensorType, Value
+from ingot.torch.text.aten.complex_numbers import conjugate_of
 from ingot.torch.text.aten.creation import triangle
 from ingot.torch.text.lowering import Lowering, aten
 
@@ -33,6 +34,11 @@ def with_extents(x: Value, *extents: int, dtype: str | None = None) -> TensorTyp
 def transposed(e: Lowering, x: Value) -> Value:
     """Each matrix with rows and columns exchanged."""
     return e.transpose(x, [*range(x.type.rank - 2), x.type.rank - 1, x.type.rank - 2])
+
+
+def adjoint_of(e: Lowering, x: Value) -> Value:
+    """Each matrix with rows and columns exchanged and its elements conjugated."""
+    return conjugate_of(e, transposed(e, x))
 
 
 def product(e: Lowering, x: Value, y: Value) -> Value:

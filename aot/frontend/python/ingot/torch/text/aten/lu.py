@@ -8,7 +8,15 @@ import torch
 
 from ingot.stablehlo import TensorType, Value
 from ingot.torch.text.aten.creation import triangle
-from ingot.torch.text.aten.linear_algebra import identity, is_diagonal, lapack, solved, transposed, with_extents
+from ingot.torch.text.aten.linear_algebra import (
+    adjoint_of,
+    identity,
+    is_diagonal,
+    lapack,
+    solved,
+    transposed,
+    with_extents,
+)
 from ingot.torch.text.lowering import Lowering, aten
 
 
@@ -68,12 +76,12 @@ def inverse(e: Lowering, order: Value) -> Value:
 
 
 def solution(e: Lowering, lu: Value, pivots: Value, b: Value, *, adjoint: bool = False) -> Value:
-    """X of A X = B, or of Aᵀ X = B, for the factors of A; of B's shape, which has all batch dimensions."""
+    """X of A X = B, or of Aᴴ X = B, for the factors of A; of B's shape, which has all batch dimensions."""
     batch = b.shape[:-2]
     order = order_of(e, pivots, lu.shape[-1])
     if adjoint:
-        y = solved(e, lu, b, upper=True, left=True, unit=False, transpose="TRANSPOSE", batch=batch)
-        z = solved(e, lu, y, upper=False, left=True, unit=True, transpose="TRANSPOSE", batch=batch)
+        y = solved(e, lu, b, upper=True, left=True, unit=False, transpose="ADJOINT", batch=batch)
+        z = solved(e, lu, y, upper=False, left=True, unit=True, transpose="ADJOINT", batch=batch)
         return taken_rows(e, z, e.broadcast(inverse(e, order), (*batch, lu.shape[-1])))
     b = taken_rows(e, b, e.broadcast(order, (*batch, lu.shape[-1])))
     y = solved(e, lu, b, upper=False, left=True, unit=True, batch=batch)
@@ -81,10 +89,10 @@ def solution(e: Lowering, lu: Value, pivots: Value, b: Value, *, adjoint: bool =
 
 
 def solution_of(e: Lowering, lu: Value, pivots: Value, b: Value, *, left: bool, adjoint: bool) -> Value:
-    """X of A X = B, or of X A = B."""
+    """X of A X = B, or of X A = B; with `adjoint` of the like with Aᴴ."""
     if left:
         return solution(e, lu, pivots, b, adjoint=adjoint)
-    return transposed(e, solution(e, lu, pivots, transposed(e, b), adjoint=not adjoint))
+    return adjoint_of(e, solution(e, lu, pivots, adjoint_of(e, b), adjoint=not adjoint))
 
 
 @aten("_linalg_solve_ex.default")
@@ -148,7 +156,7 @@ def unpack(
 
 @aten("linalg_lu_solve.default")
 def lu_solve(e: Lowering, lu: Value, pivots: Value, b: Value, *, left: bool = True, adjoint: bool = False) -> Value:
-    """X of A X = B, X A = B or the like with Aᵀ, for the factors of A."""
+    """X of A X = B, X A = B or the like with Aᴴ, for the factors of A."""
     return solution_of(e, lu, pivots, e.broadcast(b, e.result.shape), left=left, adjoint=adjoint)
 
 

@@ -48,6 +48,8 @@ def t(e: Lowering, x: Value) -> Value:
 def transpose(e: Lowering, x: Value, first: int, second: int) -> Value:
     """Two dimensions swapped."""
     order = list(range(x.type.rank))
+    if not order:
+        return x
     a, b = e.axis(first, x.type.rank), e.axis(second, x.type.rank)
     order[a], order[b] = order[b], order[a]
     return e.transpose(x, order)

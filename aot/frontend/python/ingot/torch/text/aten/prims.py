@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.stablehlo import Value
-from ingot.torch.text.aten import comparisons, elementwise, reductions  # noqa: F401  (these rows have other names here)
+from ingot.torch.text.aten import (  # noqa: F401  (these rows have other names here)
+    comparisons,
+    complex_numbers,
+    elementwise,
+    reductions,
+    special,
+)
 from ingot.torch.text.lowering import TABLE, Lowering, aten
 
 UNARY = (

@@ -8,6 +8,8 @@ from typing import Any
 
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.types import COMPLEX_PARTS
+from ingot.torch.text.aten.complex_numbers import COMPLEX_OF, magnitude, squared_magnitude
 from ingot.torch.text.lowering import Lowering, aten, rounded_once
 
 Dimensions = Sequence[int] | int | None
@@ -59,13 +61,13 @@ def amin(e: Lowering, x: Value, dims: Dimensions = None, keepdim: bool = False) 
     return reduced(e, "minimum", x, dims, keepdim)
 
 
-@aten("any.default", "any.dim", "any.dims")
+@aten("any.default", "any.dim", "any.dims", "_is_any_true.default")
 def any_(e: Lowering, x: Value, dims: Dimensions = None, keepdim: bool = False) -> Value:
     """Whether an element is not zero."""
     return reduced(e, "or", e.convert(x, "i1"), dims, keepdim)
 
 
-@aten("all.default", "all.dim", "all.dims")
+@aten("all.default", "all.dim", "all.dims", "_is_all_true.default")
 def all_(e: Lowering, x: Value, dims: Dimensions = None, keepdim: bool = False) -> Value:
     """Whether all elements are not zero."""
     return reduced(e, "and", e.convert(x, "i1"), dims, keepdim)
@@ -88,16 +90,17 @@ def var_mean(
 
 
 def variance_and_mean(e: Lowering, x: Value, dims: Dimensions, correction: float, keepdim: bool) -> tuple[Value, Value]:
-    """In two passes: the mean, then the mean square of what differs from it."""
+    """In two passes: the mean, then the mean squared magnitude of what differs from it."""
     narrow = x.dtype
     x = e.convert(x, WIDE_SUM.get(narrow, narrow))
     count = extent(e, x, dims)
     total = reduced(e, "add", x, dims, True)
     mean = e.binary("divide", total, e.constant(count, total.type))
     away = e.binary("subtract", x, e.broadcast(mean, x.shape))
-    squares = reduced(e, "add", e.binary("multiply", away, away), dims, keepdim)
+    squares = reduced(e, "add", squared_magnitude(e, away), dims, keepdim)
     variance = e.binary("divide", squares, e.constant(max(0, count - correction), squares.type))
-    return e.convert(variance, narrow), e.convert(e.reshape(mean, variance.shape), narrow)
+    mean = e.convert(e.reshape(mean, variance.shape), narrow)
+    return e.convert(variance, COMPLEX_PARTS.get(narrow, narrow)), mean
 
 
 @aten("argmax.default")
@@ -146,15 +149,17 @@ def vector_norm(
     e: Lowering, x: Value, ord: float = 2, dims: Dimensions = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     """(sum of |x|^ord)^(1 / ord); the extremes of |x| for infinite orders, the count of non-zeros for 0."""
-    size = e.unary("abs", e.convert(x, e.result.dtype))
+    wide = e.result.dtype
+    x = e.convert(x, COMPLEX_OF[wide] if x.type.is_complex else wide)
+    if ord == 2:
+        return e.unary("sqrt", reduced(e, "add", squared_magnitude(e, x), dims, keepdim))
+    size = magnitude(e, x)
     if math.isinf(ord):
         return reduced(e, "maximum" if ord > 0 else "minimum", size, dims, keepdim)
     if ord == 0:
         return reduced(e, "add", e.convert(e.convert(size, "i1"), size.dtype), dims, keepdim)
     if ord == 1:
         return reduced(e, "add", size, dims, keepdim)
-    if ord == 2:
-        return e.unary("sqrt", reduced(e, "add", e.binary("multiply", size, size), dims, keepdim))
     total = reduced(e, "add", e.binary("power", size, e.constant(ord, size.type)), dims, keepdim)
     return e.binary("power", total, e.constant(1 / ord, total.type))
 

@@ -6,6 +6,7 @@ import math
 
 from ingot.stablehlo import TensorType, Value
 from ingot.torch.text.aten.indexing import added_rows, gather, rows
+from ingot.torch.text.aten.scans import running
 from ingot.torch.text.lowering import Lowering, Operand, aten
 
 
@@ -24,6 +25,13 @@ def searchsorted(
     if sorter is not None:
         sorted_sequence = gather(e, sorted_sequence, -1, sorter)
     return place_among(e, sorted_sequence, x, right or side == "right")
+
+
+@aten("repeat_interleave.Tensor")
+def repeated_positions(e: Lowering, repeats: Value, output_size: int | None = None) -> Value:
+    """Each position as often as repeats say, one after the other: as many as `output_size` says."""
+    ends = running(e, "add", repeats, 0, 0)
+    return place_among(e, ends, e.iota(0, e.result.with_dtype(ends.dtype)), right=True)
 
 
 @aten("bucketize.Tensor", "bucketize.Scalar")

@@ -63,15 +63,40 @@ def hypot(e: Lowering, x: Value, y: Value) -> Value:
 
 @aten("special_zeta.default", "special_zeta.other_scalar", "special_zeta.self_scalar", "prims::zeta.default")
 def zeta(e: Lowering, x: Operand, y: Operand) -> Value:
-    """Hurwitz's zeta function: the sum of (y + k)^-x."""
-    return e.binary("chlo.zeta", *e.like_result(x, y))
+    """Hurwitz's zeta function: the sum of (y + k)^-x; at its poles, and at infinity, as in PyTorch."""
+    x, y = e.like_result(x, y)
+    one, infinity = e.constant(1, x.type), e.constant(math.inf, x.type)
+    value = e.binary("chlo.zeta", x, y)
+    value = e.select(e.compare("EQ", y, infinity), e.constant(math.nan, x.type), value)
+    converges = e.unary("not", e.compare("LT", x, one))
+    value = e.select(e.binary("and", is_pole(e, y), converges), infinity, value)
+    return e.select(e.compare("EQ", x, one), infinity, value)
+
+
+@aten("digamma.default")
+def digamma(e: Lowering, x: Value) -> Value:
+    """The logarithmic derivative of the gamma function; infinite at 0."""
+    (x,) = e.like_result(x)
+    at_zero = e.binary("divide", e.constant(-1, x.type), x)
+    return e.select(e.compare("EQ", x, e.constant(0, x.type)), at_zero, e.unary("chlo.digamma", x))
 
 
 @aten("polygamma.default")
 def polygamma(e: Lowering, n: int, x: Value) -> Value:
-    """The n-th derivative of digamma."""
+    """The n-th derivative of digamma; at its poles, and at infinity, as in PyTorch."""
+    if n == 0:
+        return digamma(e, x)
     (x,) = e.like_result(x)
-    return e.unary("chlo.digamma", x) if n == 0 else e.binary("chlo.polygamma", e.constant(n, x.type), x)
+    value = e.binary("chlo.polygamma", e.constant(n, x.type), x)
+    unknown = e.compare("EQ", x, e.constant(-math.inf if n == 1 else math.inf, x.type))
+    value = e.select(unknown, e.constant(math.nan, x.type), value)
+    return e.select(is_pole(e, x), e.constant(-math.inf if n % 2 == 0 else math.inf, x.type), value) if n > 1 else value
+
+
+def is_pole(e: Lowering, x: Value) -> Value:
+    """Whether x is one of the poles of the gamma function: 0, -1, -2, ..."""
+    is_whole = e.compare("EQ", e.unary("floor", x), x)
+    return e.binary("and", is_whole, e.compare("LE", x, e.constant(0, x.type)))
 
 
 def bessel(e: Lowering, x: Value, order: int, is_scaled: bool) -> Value:
