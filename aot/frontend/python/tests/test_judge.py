@@ -205,3 +205,32 @@ def test_a_later_call_that_differs_is_pytorchs(monkeypatch: pytest.MonkeyPatch) 
         reference.step(*batch)
     for mine, other in zip(program.model.parameters(), reference.model.parameters(), strict=True):
         assert torch.allclose(mine, other, atol=1e-6)
+
+
+def test_numbers_of_python_are_compared_in_f64() -> None:
+    program = made("perceptron, SGD", 0)
+    third = 1 / 3
+
+    def step(*batch: torch.Tensor) -> dict[str, float]:
+        loss = program.step(*batch)
+        return {"loss": loss.item(), "doubled": 2 * loss.item(), "third": third}
+
+    returned = ingot.torch.compile(step, program.model, program.optimizer)(*program.batch(BATCH))
+    assert returned["third"] == third
+
+
+def test_gradients_that_earlier_calls_left_do_not_disturb() -> None:
+    program = made("perceptron, SGD", 0)
+    *_, last = program.model.children()
+    optimizer = torch.optim.SGD(last.parameters(), 0.1)
+
+    @ingot.torch.step(program.model, optimizer)
+    def step(*batch: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        loss = program.loss(*batch)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for rows in (BATCH, LAST_BATCH):
+        step(*program.batch(rows))

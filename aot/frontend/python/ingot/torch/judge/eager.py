@@ -21,7 +21,7 @@ from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
 from ingot.torch.tracing.state import State, stored
-from ingot.torch.tracing.unkept import known
+from ingot.torch.tracing.unkept import Unkept, known
 
 NUMBER = "the number"  # begins what outputs of one element are called
 SPARSE_AND_DENSE = "add(sparse, dense) is not supported"  # as PyTorch says
@@ -61,6 +61,7 @@ def _as_traced(case: Case) -> Iterator[None]:
     plain_ops = sdpa_kernel(SDPBackend.MATH), without_mkldnn()  # in f64 too: others are of f32 alone
     in_its_mode = in_mode(case.subject.state, case.training)
     with undone(case.subject), in_its_mode, plain_ops[0], plain_ops[1], torch.random.fork_rng(devices=[]):
+        _give_gradients_values(case.state())
         yield
 
 
@@ -77,7 +78,7 @@ def _run(case: Case, i: int, step: Step) -> Eager:
             leaves[position] = next(inputs).clone().requires_grad_(leaf.requires_grad)
     with Drawn(step.draws) if step.draws else nullcontext(), _sparse_slots(), wide:
         returned = subject.function(*pytree.tree_unflatten(leaves, spec))
-    returned = {name: torch.as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
+    returned = {name: _tensor_of(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
     made = {output_key(name, returned[name]): returned[name] for name in step.outputs} | case.state().tensors
     own = {name: stored(tensor.detach()).clone() for name, tensor in made.items()}
     return Eager(own, {name: stored(wide.of(tensor.detach())).clone() for name, tensor in made.items()}, wide.narrow)
@@ -86,6 +87,18 @@ def _run(case: Case, i: int, step: Step) -> Eager:
 def output_key(name: str, value: Any) -> str:
     """What an output is called among tensors of the state."""
     return f"{NUMBER if torch.as_tensor(value).dim() == 0 else 'the output'} {name}"
+
+
+def _tensor_of(value: Any) -> torch.Tensor:
+    """A tensor of what a function returns: Python's floats have 64 bits."""
+    return torch.tensor(value, dtype=torch.float64) if isinstance(value, float) else torch.as_tensor(value)
+
+
+def _give_gradients_values(state: State) -> None:
+    """Puts zeros in the place of gradients that an earlier call did not keep; a program reads none of them."""
+    for tensor in state.tensors.values():
+        if isinstance(gradient := tensor.grad, Unkept):
+            tensor.grad = torch.zeros_like(tensor) if known(gradient) is None else gradient.plain().clone()
 
 
 def _put_state(state: State, values: Tensors) -> None:
