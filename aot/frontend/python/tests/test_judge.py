@@ -234,3 +234,16 @@ def test_gradients_that_earlier_calls_left_do_not_disturb() -> None:
 
     for rows in (BATCH, LAST_BATCH):
         step(*program.batch(rows))
+
+
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_steps_are_compared_where_the_caller_set_autocast() -> None:
+    program = made("perceptron, SGD", 0)
+    step = ingot.torch.compile(program.step, program.model, program.optimizer)
+    batch = program.batch(BATCH)
+    with torch.autocast("cpu", torch.bfloat16):
+        step(*batch)
+        step(*batch)
+        inside = program.model(batch[0])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(inside, program.model(batch[0]))

@@ -62,7 +62,10 @@ def _as_traced(case: Case) -> Iterator[None]:
     in_its_mode = in_mode(case.subject.state, case.training)
     with undone(case.subject), in_its_mode, plain_ops[0], plain_ops[1], torch.random.fork_rng(devices=[]):
         _give_gradients_values(case.state())
-        yield
+        try:
+            yield
+        finally:
+            torch.clear_autocast_cache()
 
 
 def _run(case: Case, i: int, step: Step) -> Eager:
@@ -73,6 +76,7 @@ def _run(case: Case, i: int, step: Step) -> Eager:
     for name, number in numbers.items():
         number.set(case.given[name][i].item())
     inputs = iter([rows[i] for name, rows in case.given.items() if name not in numbers])
+    torch.clear_autocast_cache()  # has weights of the step before where the caller set autocast
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
             leaves[position] = next(inputs).clone().requires_grad_(leaf.requires_grad)
