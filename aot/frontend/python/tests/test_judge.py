@@ -247,3 +247,21 @@ def test_steps_are_compared_where_the_caller_set_autocast() -> None:
         inside = program.model(batch[0])
     with torch.autocast("cpu", torch.bfloat16):
         assert torch.equal(inside, program.model(batch[0]))
+
+
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_numbers_that_python_carries_start_each_step_as_the_programs() -> None:
+    program = made("perceptron, SGD", 0)
+    mean = [1.0]
+
+    def step(*batch: torch.Tensor) -> torch.Tensor:
+        program.optimizer.zero_grad()
+        loss = program.loss(*batch) / mean[0]
+        loss.backward()
+        program.optimizer.step()
+        mean[0] = 0.9 * mean[0] + 0.1 * loss.item()
+        return loss
+
+    compiled = ingot.torch.compile(step, program.model, program.optimizer)
+    for _ in range(2):
+        compiled(*program.batch(BATCH))

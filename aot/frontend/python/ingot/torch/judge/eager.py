@@ -109,6 +109,8 @@ def _put_state(state: State, values: Tensors) -> None:
     with torch.no_grad():
         for name, tensor in state.tensors.items():
             stored(tensor.detach()).copy_(values[name])
+    for name, number in state.numbers.items():
+        number.set(values[name].item())
 
 
 @contextmanager
