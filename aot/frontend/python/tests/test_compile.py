@@ -110,8 +110,8 @@ def test_rows_that_are_normalized_by_each_other_are_one_batch() -> None:
 
 def test_what_products_are_made_of_is_said() -> None:
     both(math="exact")
-    with pytest.raises(RuntimeError, match="--math"):
-        Training(True, math="guessed").step(XS[0])
+    with pytest.raises(ValueError, match="math is 'guessed'"):
+        Training(True, math="guessed")
 
 
 def test_checkpoints_are_pytorchs_and_hold_what_they_name() -> None:
@@ -455,9 +455,11 @@ def test_backward_through_old_values_is_an_error() -> None:
 
 def test_what_is_not_compiled_is_the_function_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     model = nn.Linear(3, 2)
-    assert ingot.torch.compile(model.forward, model, enabled=False) == model.forward
+    off = ingot.torch.compile(model.forward, model, enabled=False)
     monkeypatch.setenv("INGOT", "0")
-    assert ingot.torch.compile(model.forward, model) == model.forward
+    for step in (off, ingot.torch.compile(model.forward, model)):
+        assert torch.equal(step(XS[0]), model(XS[0]))
+        assert (step.programs, step.memory_bytes, step.state_dict()) == (0, 0, {})
 
 
 def test_another_program_is_found_in_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:

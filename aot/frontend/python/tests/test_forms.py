@@ -152,3 +152,17 @@ def test_deterministic_algorithms_are_another_program() -> None:
         torch.use_deterministic_algorithms(False)
     training.step(XS[2])
     assert training.step.programs == 2
+
+
+def test_a_first_call_in_inference_mode_leaves_parameters_that_train() -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    predict = ingot.torch.compile(lambda x: model(x), model, training=False, verify=False)
+    with torch.inference_mode():
+        first = predict(XS[0])
+    torch.testing.assert_close(first.clone(), model(XS[0]).detach())
+    model(XS[0]).sum().backward()
+    optimizer.step()
+    with torch.inference_mode():
+        torch.testing.assert_close(predict(XS[0]), model(XS[0]))

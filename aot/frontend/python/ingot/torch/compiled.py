@@ -18,10 +18,13 @@ from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
+from ingot.torch.base.parts import check_parts
+from ingot.torch.base.places import is_raised_by_user
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
 from ingot.torch.kept import Kept
+from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.noted import noted
 from ingot.torch.python_state.repetition import Carried, Kinds
@@ -38,7 +41,7 @@ from ingot.torch.running.same_code import Comparison
 LOG = logging.getLogger(__name__)
 FOUND_STEPS = 1  # of a program that another process compared, which are compared again
 MOST_PROGRAMS = 8
-MOST_FIRSTS = 3  # calls that are PyTorch's for what they make, before all of their shapes are
+MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
@@ -60,7 +63,12 @@ class CompiledStep(Substituted):
     """A function whose calls run a bundle. Arguments are tensors, floats, and values that are fixed for a program."""
 
     def __init__(
-        self, function: Step, make_program: Callable[[], Program], options: Options, programs: Programs
+        self,
+        function: Step,
+        make_program: Callable[[], Program],
+        options: Options,
+        programs: Programs,
+        optimizers: Sequence[torch.optim.Optimizer] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
@@ -69,10 +77,12 @@ class CompiledStep(Substituted):
         self._latest: Run | None = None
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
-        self._programs = programs
+        self._programs, self._optimizers = programs, optimizers
+        self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
         self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
+        self._are_checked = True  # values, where the function raises otherwise
         self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
@@ -108,6 +118,8 @@ class CompiledStep(Substituted):
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
         call = self._call(args)
+        if any(run.is_checked for run in departed):
+            return self._by_position(*call.given)
         self._runs = [run for run in self._runs if not run.is_over]
         while True:
             run = self._fitting(call.key, departed)
@@ -118,13 +130,15 @@ class CompiledStep(Substituted):
                 if self._runs:
                     self._report(call.key)
                 try:
-                    run = self._trace(call)
+                    run = self._traced(call)
                 except FirstStepDiffers:  # from the state that it makes on, steps are alike
                     return self._by_position(*call.given)
                 except Carried as error:
                     self._note_first(call.key, error)
                     return self._by_position(*call.given)
-                except TraceError:
+                except TraceError as error:
+                    if is_raised_by_user(error.__cause__):
+                        return self._raising(call, error)
                     if not self._reads_less(call):
                         raise
                     return self._compiled(args, departed)
@@ -133,6 +147,8 @@ class CompiledStep(Substituted):
             try:
                 return self._ran(run, call)
             except Departed:
+                if run.is_checked:
+                    return self._by_position(*call.given)
                 if is_new:
                     raise run.rounded() from None
                 departed.append(run)
@@ -165,12 +181,22 @@ class CompiledStep(Substituted):
         if self._is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
 
+    def _raising(self, call: Call, error: TraceError) -> Any:
+        """A call in PyTorch of a function that raises an error of its own while it is traced."""
+        result = self._by_position(*call.given)
+        self._firsts[call.key] += 1
+        if self._is_first("raising"):
+            warnings.warn(f"{self._name}: this call is PyTorch's: traced, it raises {error.what}", stacklevel=4)
+        return result
+
     def _reads_less(self, call: Call) -> bool:
-        """Fixes numbers that a trace failed with, if it read any: some ops take fixed ones alone."""
+        """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
         if call.has_floats:
             self._are_floats_read = False
         elif self._new_numbers:
             self._fixed_numbers |= {*self._new_numbers}
+        elif self._are_checked:
+            self._are_checked = False
         else:
             return False
         self._numbers_read = {
@@ -181,7 +207,9 @@ class CompiledStep(Substituted):
     def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
         if self._options.verify and (shapes := shapes_of(call.unpadded)) not in run.verified:
+            known = parameters_with_slots(self._optimizers)
             run.verify(self._name, call.tensors, call.unpadded)
+            drop_slots(self._optimizers, known)
             run.verified.append(shapes)
         self._add(run)
         self._latest, self._first = run, None
@@ -229,6 +257,15 @@ class CompiledStep(Substituted):
         """Goes on from what `state_dict` gave."""
         self._programs.random.load_state_dict(state)
 
+    def _traced(self, call: Call) -> Run:
+        """A new run; where there is none, optimizers hold what they held before."""
+        self._with_slots = parameters_with_slots(self._optimizers)
+        try:
+            return self._trace(call)
+        except BaseException:
+            drop_slots(self._optimizers, self._with_slots)
+            raise
+
     def _trace(self, call: Call) -> Run:
         program = self._new_program()
         refuse_shared(program.state.tensors)
@@ -247,7 +284,7 @@ class CompiledStep(Substituted):
 
     def _new_program(self) -> Program:
         program = self._make_program()
-        program.numbers_read = self._numbers_read
+        program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
         return program
 
     def _run(self, program: Program, call: Call) -> Run:
@@ -255,6 +292,7 @@ class CompiledStep(Substituted):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
         apart = Apart(call.example, are_floats_read=call.has_floats)
         run = Run(program, call.key, self._options, self._programs.random, apart)
+        drop_slots(self._optimizers, self._with_slots, run.uses)
         run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
         if run.guard.unread and self._is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
@@ -301,8 +339,8 @@ class CompiledStep(Substituted):
         self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
         self._numbers_read = self._numbers_read | self._new_numbers
         if self._is_first(f"changed {what.partition(' is ')[0]}"):
-            later = "is read in each call from now on" if self._new_numbers else "as it will be for each other one"
-            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
+            later = "and is read in each call from now on" if self._new_numbers else "as it will be for each other one"
+            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=4)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
@@ -325,6 +363,14 @@ class CompiledStep(Substituted):
         alike = [run for run in self._runs if run.key == key]
         why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
         return f"{self._name}: {why}"
+
+
+class PyTorchsStep(CompiledStep):
+    """A step that is not compiled: it has what a compiled one has, and calls the function."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function."""
+        return self.function(*args, **kwargs)
 
 
 def compile(
@@ -357,27 +403,34 @@ def compile(
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
-    INGOT=0 in the environment, it is the function itself.
+    INGOT=0 in the environment, it calls the function itself.
     """
-    if enabled is False or (enabled is None and os.environ.get("INGOT") == "0"):
-        return function
+    if not callable(function):
+        raise TypeError(f"what is compiled is a {type(function).__name__}, and is to be a function")
+    check_parts(model, optimizer, scheduler)
+    if seed is not None and type(seed) is not int:
+        raise TypeError(f"seed is {seed!r}, and is to be an integer, or None to follow PyTorch's generator")
 
     def make_program() -> Program:
         how = functools.partial(Program, total_steps=total_steps, keep_gradients=keep_gradients, is_open=True)
         return how(model, optimizer, scheduler, seed=seed or 0)
 
-    if buckets and not verify:
-        raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
     parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
-    return CompiledStep(function, make_program, options, programs_of(function, optimizer, parts, seed))
+    optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else [*(optimizer or {}).values()]
+    is_off = enabled is False or (enabled is None and os.environ.get("INGOT") == "0")
+    kind = PyTorchsStep if is_off else CompiledStep
+    return kind(function, make_program, options, programs_of(function, optimizer, parts, seed), optimizers)
 
 
 def step(
     model: Model, optimizer: Optimizer = None, scheduler: Scheduler = None, **options: Any
 ) -> Callable[[Step], Step]:
     """`compile` as a decorator: ``@ingot.torch.step(model, optimizer)``."""
+    if inspect.isroutine(model):
+        raise TypeError("the decorator is given the model: @ingot.torch.step(model, optimizer)")
+    check_parts(model, optimizer, scheduler)
     return lambda function: compile(function, model, optimizer, scheduler, **options)
 
 

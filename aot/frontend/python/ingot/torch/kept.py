@@ -84,7 +84,9 @@ class Kept:
 
     def _of(self, program: Program) -> dict[str, Any]:
         numbers, (way, *others) = program.numbers, program.graphs[self._entry]
-        if others or way.choices or way.is_guarded or set(program.state.tensors) - self._before - {*numbers}:
+        is_checked = self._entry in program.checked
+        is_asked = way.choices or (way.is_guarded and (program.asked or not is_checked))
+        if others or is_asked or set(program.state.tensors) - self._before - {*numbers}:
             raise Undescribed("values of tensors, or a first step in PyTorch")
         if program.computed[self._entry].faults:
             raise Undescribed("numbers that may not be as in Python")
@@ -102,6 +104,8 @@ class Kept:
         return {
             "text": program.texts[self._entry],
             "checks": program.checks[self._entry],
+            "is_checked": is_checked,
+            "untouched": sorted(program.untouched[self._entry]),
             "is_random": program.is_random,
             "inputs": program.inputs[self._entry],
             "returned": _written(program.returned[self._entry]),
@@ -138,6 +142,8 @@ class Kept:
             self._added,
             text=found["text"],
             checks=found["checks"],
+            is_checked=found["is_checked"],
+            untouched=found["untouched"],
             is_random=found["is_random"],
             inputs=found["inputs"],
             returned=_read(found["returned"]),

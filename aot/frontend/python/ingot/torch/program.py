@@ -21,6 +21,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
@@ -105,6 +106,7 @@ class Program(EntryPoints):
         is_open: bool = False,
     ):
         super().__init__()
+        check_parts(model, optimizer, scheduler)
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
@@ -120,7 +122,9 @@ class Program(EntryPoints):
         self.subjects: dict[str, Subject] = {}
         self.returned: dict[str, Any] = {}
         self.asked: list[str] = []  # where Python asks for the values that guards are for
+        self.checked: set[str] = set()  # entry points that change nothing where a check fails
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
+        self.untouched: dict[str, set[str]] = {}  # tensors of the state that functions neither read nor change
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
@@ -133,6 +137,7 @@ class Program(EntryPoints):
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
         self.computed: dict[str, Bounded] = {}
         self._added: dict[str, Added] = {}
+        self.are_checked = True  # values, by programs with guards, where functions raise otherwise
         self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
@@ -201,10 +206,12 @@ class Program(EntryPoints):
         written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
+        self.untouched[name] = set.intersection(*(_untouched(way, subject.state) for way in graphs))
         self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
+        self.checked |= {name} if any(way.is_checked for way in ways) else set()
         self.asked += [place for way in ways for place in way.asked]
         self.constants[name] = [constant for way in ways for constant in way.constants]
         drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
@@ -215,7 +222,9 @@ class Program(EntryPoints):
         names = {id(tensor): output for output, tensor in named}
         is_open = not any(way.computes_gradients for way in ways)
         self.returned[name] = pytree.tree_map_only(
-            torch.Tensor, lambda t: output_for(t, names, traced.shared, ends_gradients=is_open), traced.outputs
+            torch.Tensor,
+            lambda t: output_for(t, names, traced.shared, traced.numbers, ends_gradients=is_open),
+            traced.outputs,
         )
         self.inputs[name] = [
             *(input_row(path, type_of(leaf)) for path, leaf in inputs),
@@ -303,11 +312,15 @@ class Program(EntryPoints):
         ranges: Ranges,
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
+        untouched: list[str],
+        is_checked: bool,
     ) -> None:
         """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
+        self.checked |= {name} if is_checked else set()
+        self.untouched[name] = {*untouched}
         self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
@@ -322,7 +335,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        how = added.guards, self._said, self._missing
+        how = added.guards, self._said, added.guards and self.are_checked, self._missing
         return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:
@@ -429,6 +442,14 @@ def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Po
     """Texts whose results say whether the indices in arguments are within what they index, where they may not be."""
     checks = [way.indices_within(computed.known(way)) for way in graphs]
     return [emit([check], INDICES_WITHIN, takes, [Port(INDICES_WITHIN)])[0] for check in checks if check]
+
+
+def _untouched(way: Graph, state: State) -> set[str]:
+    """The tensors of a state that a way neither reads nor changes."""
+    nodes = dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
+    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
+    read = {name for name, node in nodes.items() if any(user.op != "output" for user in node.users)}
+    return {name for name, node in nodes.items() if after[name] is node and name not in read}
 
 
 def _counters(state: State) -> dict[str, float]:

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 
@@ -55,6 +55,15 @@ class Options:
     micro_batches: int | str | None = None
     math: Math = "standard"
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a value that is none of an option's."""
+        _check("on_change", self.on_change, ("retrace", "error"))
+        _check("math", self.math, get_args(Math))
+        if type(self.threads) is not int or self.threads < 1:
+            raise ValueError(f"threads is {self.threads!r}, and is to be a number of threads")
+        if self.buckets and not self.verify:
+            raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
+
 
 class Departed(Exception):
     """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
@@ -72,6 +81,7 @@ class Run:
         """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
         self.key = key
         self.has_departed = False  # in its last run
+        self.is_checked = ENTRY in program.checked  # by code that raises where it departs
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
@@ -84,6 +94,7 @@ class Run:
         self._tensors = self._subject.state.tensors | random.tensors
         self._random, self._generators = random, program.generators[ENTRY]
         self._live = Live(self._bundle, options.threads, self._tensors)
+        self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
         examples = tensors_of(self._subject.example_args)
@@ -116,12 +127,13 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        return (
-            self._live.fits()
-            and self._are_in_tables()
-            and self.guard.holds()
-            and (not self._is_more or self.gradients.hold())
-        )
+        if not (self._live.fits() and self.guard.holds()):
+            return False
+        return not self._is_more or (self._are_in_tables() and self.gradients.hold())
+
+    def uses(self, slot: Any) -> bool:
+        """Whether the program reads or changes what an optimizer holds; what is no tensor it may."""
+        return not isinstance(slot, torch.Tensor) or id(slot) not in self._untouched
 
     @property
     def is_over(self) -> bool:
@@ -277,10 +289,10 @@ class Run:
         leaves = [self._tensor(x, outputs, arguments) if isinstance(x, Output) else x for x in self._leaves]
         return pytree.tree_unflatten(leaves, self._spec)
 
-    def _tensor(
-        self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]
-    ) -> torch.Tensor:
+    def _tensor(self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
         value = outputs[output.name]
+        if output.is_number:
+            return value.item()
         value = torch.view_as_complex(value) if output.is_complex else value
         if output.shared:
             value = self._shared(output.shared, outputs, arguments, value)
@@ -297,6 +309,11 @@ class Run:
             whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
         found = None if whole is None else shared.of(whole)
         return copy if found is None else found
+
+
+def _check(option: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{option} is {value!r}, and is to be {' or '.join(map(repr, known))}")
 
 
 def tensors_of(tree: Any) -> tuple[torch.Tensor, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dis
 import itertools
 import os
 import sys
@@ -33,6 +34,7 @@ from ingot.torch.base.torch_internals.modes import (
 )
 from ingot.torch.base.torch_internals.ops import LAYOUT
 
+RAISE = dis.opmap["RAISE_VARARGS"]
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
@@ -240,6 +242,14 @@ def only_trace_errors() -> Iterator[None]:
         raise TraceError(what, user_line(error), "keep it in a dict by the tensor itself, held[p]") from error
     except Exception as error:
         raise TraceError(f"{type(error).__name__}: {error}", user_line(error)) from error
+
+
+def is_raised_by_user(error: BaseException | None) -> bool:
+    """Whether it is the user's code that raised an error, by ``raise`` or ``assert``."""
+    step = error.__traceback__ if error else None
+    while step and step.tb_next:
+        step = step.tb_next
+    return step is not None and is_users_code(step.tb_frame) and step.tb_frame.f_code.co_code[step.tb_lasti] == RAISE
 
 
 def user_line(error: Exception) -> Place | None:

@@ -208,14 +208,11 @@ class Answers:
                 undo.enter_context(replaced(FakeTensor, name, _of_tensor(convert)))
             yield
 
-    def all_hold(self) -> Any:
-        """Whether each answer of the call is as for the example: a truth; None where nothing was asked."""
-        if not self.conditions:
-            return None
-        truths = [
-            c if isinstance(c, torch.Tensor) else torch.scalar_tensor(c, dtype=torch.bool) for c in self.conditions
-        ]
-        return torch.stack([truth.reshape(()) for truth in truths]).all()
+
+def all_of(conditions: Iterable[Any]) -> torch.Tensor:
+    """Whether all of some truths hold, which are tensors or computed numbers."""
+    truths = [c if isinstance(c, torch.Tensor) else torch.scalar_tensor(c, dtype=torch.bool) for c in conditions]
+    return torch.stack([truth.reshape(()) for truth in truths]).all()
 
 
 def _of_tensor(convert: Callable[[Any], Any]) -> Callable[[torch.Tensor], int]:

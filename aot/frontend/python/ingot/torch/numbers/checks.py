@@ -1,6 +1,7 @@
 """Questions about values in traced functions that have an answer.
 
-What only guards a ``raise``, or ``sys.exit()``, is taken to pass, as programs raise nothing: the checks that PyTorch's
+What only guards a ``raise``, or ``sys.exit()``, is taken to pass, as programs raise nothing; those of steps in this
+process say whether it did, and change nothing where it did not (`choices.py`): the checks that PyTorch's
 losses and distributions make of their arguments, a user's ``assert``. And random numbers in [0, 1) are not below 0,
 which models ask whose layers drop out with probability 0.
 """

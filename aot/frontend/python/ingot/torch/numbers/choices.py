@@ -18,7 +18,7 @@ from ingot.torch.base.errors import ValueAsked
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, FakeTensor
-from ingot.torch.numbers.answers import Answers
+from ingot.torch.numbers.answers import Answers, all_of
 from ingot.torch.numbers.checks import asking_frame, passing_answer
 from ingot.torch.optimizers.zeros import is_own_optimizer
 
@@ -32,11 +32,16 @@ class Choices:
     that the user's code asks about others.
     """
 
-    def __init__(self, given: Sequence[bool], answers: Answers | None = None) -> None:
-        """With `answers`, all other questions are answered as they say."""
+    def __init__(self, given: Sequence[bool], answers: Answers | None = None, are_checked: bool = False) -> None:
+        """With `answers`, all other questions are answered as they say.
+
+        Where values `are_checked`, what code checks, and raises otherwise, is a condition of the call.
+        """
         self.made = [*given]
         self.answers = answers
         self.predicates: list[torch.SymBool] = []  # of the call that runs
+        self.checks: list[Any] = []  # truths that the call that runs raises without
+        self._are_checked = are_checked
         self.place: Place | None = None  # of the last question
         self._questions = 0
         self._answers: dict[Any, bool] = {}
@@ -50,16 +55,16 @@ class Choices:
 
     def begin(self, numbers: Iterable[Any]) -> None:
         """A call begins, with numbers that are carried."""
-        self.predicates = []
+        self.predicates, self.checks = [], []
         self._answers = {}
         self._symbols = {number.node.expr for number in numbers}
         if self.answers:
             self.answers.begin()
 
     def held(self) -> list[torch.Tensor]:
-        """Whether the answers of the call were the program's too, where it asked any."""
-        truth = self.answers.all_hold() if self.answers else None
-        return [] if truth is None else [truth]
+        """Whether the answers of the call were the program's too, and its checks hold, where there were any."""
+        conditions = [*(self.answers.conditions if self.answers else ()), *self.checks]
+        return [all_of(conditions)] if conditions else []
 
     def derive(self, number: Any, operands: Iterable[Any]) -> None:
         """Says that a number is computed of others."""
@@ -85,6 +90,7 @@ class Choices:
         """Answers Python's questions."""
         answer: Callable[[torch.SymBool], bool] = torch.SymBool.__bool__
         truth: Callable[[torch.Tensor], bool] = FakeTensor.__bool__
+        known: Callable[[torch.Tensor], bool] = torch.Tensor.__bool__
 
         def choose(predicate: torch.SymBool) -> bool:
             frame = asking_frame()
@@ -102,9 +108,14 @@ class Choices:
 
         def choose_by_tensor(tensor: torch.Tensor) -> bool:
             try:
-                return truth(tensor)
+                return known(tensor)
             except (GuardOnDataDependentSymNode, DataDependentOutputException):
                 frame = asking_frame()
+            if (passing := self._passing(tensor, frame)) is not None:
+                return passing
+            try:
+                return truth(tensor)
+            except (GuardOnDataDependentSymNode, DataDependentOutputException):
                 if not (is_users_code(frame) or self.answers) or tensor.numel() != 1:
                     raise
                 value = tensor.item()
@@ -120,10 +131,17 @@ class Choices:
             yield
 
     def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
-        passing = passing_answer(frame)
+        passing = self._passing(predicate, frame)
         if passing is not None:
             return passing
         return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
+
+    def _passing(self, asked: Any, frame: FrameType) -> bool | None:
+        """The answer whose opposite only raises; None if there is none."""
+        passing = passing_answer(frame)
+        if passing is not None and self._are_checked:
+            self.checks.append(_truth(asked, passing))
+        return passing
 
     def _choose(self, predicate: torch.SymBool) -> bool:
         self._questions += 1
@@ -153,6 +171,13 @@ class Choices:
         """Whether inputs decide; not by their sign, which optimizers ask for to leave out what a 0 would do."""
         asked = predicate.node.expr
         return bool(asked.free_symbols & self._inputs) and not any(side.is_zero for side in asked.args)
+
+
+def _truth(asked: Any, answer: bool) -> Any:
+    """Whether what is asked has an answer: a tensor or a computed number."""
+    if isinstance(asked, torch.Tensor):
+        return asked.ne(0) if answer else asked.eq(0)
+    return asked if answer else torch.sym_not(asked)
 
 
 def too_many_ways(place: Place | None) -> ValueAsked:

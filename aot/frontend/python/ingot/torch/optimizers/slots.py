@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Container, Iterable
+from typing import Any
 
 import torch
 
@@ -30,6 +32,26 @@ def create_slots(optimizer: torch.optim.Optimizer) -> None:
         if needs_momentum_buffer(optimizer, group):
             for parameter in waiting:
                 optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+
+
+def parameters_with_slots(optimizers: Iterable[torch.optim.Optimizer]) -> set[tuple[int, int]]:
+    """Of which parameters optimizers hold state: optimizer and parameter by their identities."""
+    return {(id(optimizer), id(parameter)) for optimizer in optimizers for parameter in optimizer.state}
+
+
+def drop_slots(
+    optimizers: Iterable[torch.optim.Optimizer],
+    known: Container[tuple[int, int]],
+    is_used: Callable[[Any], bool] = lambda _: False,
+) -> None:
+    """Leaves out the state of parameters that are not `known` and of which no slot is used.
+
+    PyTorch makes none for a parameter that never gets a gradient.
+    """
+    for optimizer in optimizers:
+        for parameter, slots in [*optimizer.state.items()]:
+            if (id(optimizer), id(parameter)) not in known and not any(map(is_used, slots.values())):
+                del optimizer.state[parameter]
 
 
 def needs_momentum_buffer(optimizer: torch.optim.Optimizer, group: dict[str, object]) -> bool:

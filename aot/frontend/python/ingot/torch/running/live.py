@@ -20,7 +20,8 @@ class Live:
         self.session = Session(bundle, threads)
         self._names = [*bundle.states]
         self.names = set(bundle.states)  # of the state that lies in the session's memory
-        self._views = [self.session.state.torch(name) for name in bundle.states]
+        with torch.inference_mode(False):  # whose tensors could not be trained later
+            self._views = [self.session.state.torch(name) for name in bundle.states]
         self._tensors = tuple([tensors[name] for name in bundle.states])
         self._pointers = [view.data_ptr() for view in self._views]
         self._addresses = addresses(tuple(self._views))
@@ -49,7 +50,7 @@ class Live:
         if self._is_alike and are_at(self._tensors, self._addresses):
             return
         refuse_shared(dict(zip(self._names, self._tensors, strict=True)))
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
             for i, (name, tensor, pointer) in enumerate(zip(self._names, self._tensors, self._pointers, strict=True)):
                 value = stored(tensor.detach())
                 if value.data_ptr() != pointer or value.stride() != self._views[i].stride():

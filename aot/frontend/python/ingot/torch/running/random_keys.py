@@ -21,7 +21,8 @@ class RandomKeys:
 
     def __init__(self, seed: int | None) -> None:
         self._is_drawn = seed is None
-        self.tensors = {SEED: torch.tensor(seed or 0), STEP: torch.tensor(0)}
+        with torch.inference_mode(False):
+            self.tensors = {SEED: torch.tensor(seed or 0), STEP: torch.tensor(0)}
 
     def begin_call(self, generators: Sequence[torch.Generator | None]) -> None:
         """Draws the seed of a call; `generators` are those that the function draws from, None the default one."""

@@ -21,11 +21,18 @@ from ingot.torch.text.lowering import TABLE, overload_name
 Decompositions = dict[Any, Callable[..., Any]]
 
 
+# Checks of distributions ask by these.
+OF_TRUTHS: Decompositions = {
+    torch.ops.aten._is_all_true.default: torch.ops.aten.all.default,
+    torch.ops.aten._is_any_true.default: torch.ops.aten.any.default,
+}
+
+
 @cache
 def decompositions() -> Decompositions:
     """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
     own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
-    every = {**own, **core_decompositions(), **_lists_apart()}
+    every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
 
 

@@ -56,6 +56,7 @@ class Subject:
     schedules: Mapping[str, Schedule]
     is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
     said: set[str] = field(default_factory=set)  # warnings, each of which is given once
+    are_checked: bool = False  # values, where the function raises otherwise
     missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
 
     def roots(self) -> list[Held]:
@@ -132,6 +133,7 @@ class Calls:
         self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
         self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
+        self.numbers: dict[int, torch.Tensor] = {}  # of outputs, those that are Python's numbers, by identity
         self._choices = choices
         self._fakes = fakes
         self._places = places
@@ -228,7 +230,14 @@ class Calls:
             returned = _as_called(self.subject.function)(*pytree.tree_unflatten(flat, self._spec))
         if selected := [leaf for leaf in pytree.tree_leaves(returned) if isinstance(leaf, Selected)]:
             raise refusal("who gets it", *selected)
-        return pytree.tree_map_only((torch.SymFloat, torch.SymInt), _scalar, returned)
+        return pytree.tree_map_only((torch.SymFloat, torch.SymInt, torch.SymBool), self._scalar, returned)
+
+    def _scalar(self, number: Any) -> torch.Tensor:
+        """A number that is returned, which is one of Python's after the call."""
+        dtypes = {torch.SymFloat: torch.float64, torch.SymInt: torch.int64, torch.SymBool: torch.bool}
+        scalar = torch.scalar_tensor(number, dtype=dtypes[type(number)])
+        self.numbers[id(scalar)] = scalar
+        return scalar
 
     def _run_backward(self, *args: Any, **kwargs: Any) -> Any:
         self.computes_gradients = True
@@ -256,10 +265,6 @@ def refuse_parameters(arguments: Sequence[Any], state: Named) -> None:
     names = {id(tensor): name for name, tensor in state.items() if tensor.requires_grad}
     if found := [names[id(argument)] for argument in arguments if id(argument) in names]:
         raise TraceError(f"an argument is the parameter {found[0]!r}", fix="read the parameter in the function")
-
-
-def _scalar(number: torch.SymFloat | torch.SymInt) -> torch.Tensor:
-    return torch.scalar_tensor(number, dtype=torch.float64 if isinstance(number, torch.SymFloat) else torch.int64)
 
 
 def _as_called(function: Callable[..., Any]) -> Callable[..., Any]:

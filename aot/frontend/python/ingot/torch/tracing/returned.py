@@ -6,7 +6,7 @@ flow on into what makes outputs, which ends in a program: there whoever asks for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -43,12 +43,13 @@ class Shared:
 
 @dataclass(frozen=True)
 class Output:
-    """A tensor among what a function returned. Its gradient ends there where it `ends_gradients`."""
+    """A tensor, or a number, among what a function returned. Its gradient ends there where it `ends_gradients`."""
 
     name: str
     is_complex: bool
     ends_gradients: bool = False
     shared: Shared | None = None
+    is_number: bool = False
 
 
 def shared_by(
@@ -71,9 +72,17 @@ def shared_by(
 
 
 def output_for(
-    tensor: torch.Tensor, names: Mapping[int, str], shared: Mapping[int, SharedMemory], *, ends_gradients: bool
+    tensor: torch.Tensor,
+    names: Mapping[int, str],
+    shared: Mapping[int, SharedMemory],
+    numbers: Container[int],
+    *,
+    ends_gradients: bool,
 ) -> Output:
-    """What stands for an output; `names` are of the identities of all, `shared` of those in memory of others."""
+    """What stands for an output; `names` are of the identities of all, `shared` of those in memory of others.
+
+    Python's `numbers` are among them, by their identities.
+    """
     kept = None
     if id(tensor) in shared:
         whole, name, of = shared[id(tensor)]
@@ -81,7 +90,8 @@ def output_for(
             offset = tensor.storage_offset() - of.storage_offset()
             shape, strides = tuple(tensor.shape), tensor.stride()
             kept = Shared(whole, name or names[id(of)], of.stride(), tensor is of, shape, strides, offset)
-    return Output(names[id(tensor)], tensor.is_complex(), tensor.requires_grad and ends_gradients, kept)
+    ends = tensor.requires_grad and ends_gradients
+    return Output(names[id(tensor)], tensor.is_complex(), ends, kept, id(tensor) in numbers)
 
 
 def output_of(written: Mapping[str, Any]) -> Output:

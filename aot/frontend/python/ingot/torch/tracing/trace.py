@@ -79,6 +79,7 @@ class Trace:
     constants: list[torch.Tensor]
     choices: tuple[bool, ...]
     is_guarded: bool
+    is_checked: bool  # by code that raises where a check fails
     asked: tuple[str, ...]  # where Python asked for the values that it is guarded for
     computed: Kinds
     left: Snapshot
@@ -90,6 +91,7 @@ class Trace:
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
     shared: Mapping[int, SharedMemory]  # by identities of outputs
+    numbers: Mapping[int, torch.Tensor]  # of outputs, those that are Python's numbers, by identity
     generators: list[torch.Generator | None]  # that it draws from; None: the default one
 
 
@@ -137,7 +139,7 @@ def _ways(
         answers = None if fixed is None else Answers(Shadow(examples(subject), len(subject.state.tensors)), fixed)
         if answers and met is not None:
             met.append(answers)
-        choices = Choices(given := waiting.pop(), answers)
+        choices = Choices(given := waiting.pop(), answers, subject.are_checked)
         with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
             try:
                 ways.append(_trace(subject, training, capture, choices))
@@ -221,10 +223,12 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         [*constants, *read],
         made,
         calls.is_guarded,
+        bool(choices.checks),
         asked,
         *ends,
         calls.computes_gradients,
         calls.shared,
+        calls.numbers,
         places.generators,
     )
 
