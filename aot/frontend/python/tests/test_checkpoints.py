@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import torch
 from bundle import Bundle, distance
 from tool import call
 from torch import nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 import ingot.torch
 from ingot.torch.auto_checkpoint import limit_of
@@ -68,6 +69,12 @@ def test_checkpoints_take_less_memory(use_reentrant: bool, tmp_path: Path) -> No
     less, far = trained(lambda block, x: checkpoint(block, x, use_reentrant=use_reentrant), tmp_path / "less")
     assert far < 1e-6
     assert less < 0.8 * plain
+
+
+def test_chosen_ops_are_computed_once(tmp_path: Path) -> None:
+    contexts = partial(create_selective_checkpoint_contexts, [torch.ops.aten.addmm.default])
+    _, far = trained(lambda block, x: checkpoint(block, x, use_reentrant=False, context_fn=contexts), tmp_path)
+    assert far < 1e-6
 
 
 class Stepped:

@@ -130,6 +130,14 @@ def test_classes_with_all_kinds_of_methods_are_traced_once() -> None:
     assert step.programs == 1
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_arguments_without_elements_may_lie_anyhow(first: bool) -> None:
+    step = ingot.torch.compile(lambda x: x * 2, nn.Identity())
+    for i in range(3):
+        x = torch.zeros(0, 8)[:, ::2] if (i % 2 == 0) == first else torch.zeros(0, 4)
+        assert step(x).shape == (0, 4)
+
+
 ARGUMENTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "columns": lambda x: x.t().contiguous().t(),
     "every second row": lambda x: torch.stack([x, x], 1).flatten(0, 1)[::2],

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.nn import functional
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
@@ -25,6 +26,7 @@ from ingot.torch.program import ROUNDS
 from ingot.torch.text.decompositions import decompositions
 from ingot.torch.text.emit import Way, emit
 from ingot.torch.tracing.state import outputs_of, stored
+from ingot.torch.tracing.substitutes import OF_GRADIENTS, substitutes
 
 MEMORY_LIMIT = "memory_limit"
 NO_TOKEN = torch.empty(0)  # PyTorch traces effects with such a tensor, and gives None in its place
@@ -38,6 +40,7 @@ def backend(
 
     Raises ValueError for options that there are not.
     """
+    _make_differentiable(graph)
     given = dict(options or {})
     graphs = Graphs(given.pop(MEMORY_LIMIT, None))
     if given:
@@ -50,6 +53,28 @@ def backend(
     with functorch_config().patch(force_non_lazy_backward_lowering=True):  # backward comes before forward runs
         function: Callable[..., Any] = compile_graph(graph, inputs)
     return function
+
+
+def _make_differentiable(graph: torch.fx.GraphModule) -> None:
+    """Has functions whose gradient is one op without a rule made of ops that have rules."""
+    for node in graph.graph.nodes:
+        if node.op == "call_function" and node.target in DIFFERENTIABLE:
+            node.target = DIFFERENTIABLE[node.target]
+    graph.recompile()
+
+
+def _made_of_others(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with substitutes(OF_GRADIENTS):
+            return function(*args, **kwargs)
+
+    return call
+
+
+DIFFERENTIABLE = {
+    function: _made_of_others(function)
+    for function in (functional.ctc_loss, functional.grid_sample, torch.ctc_loss, torch.grid_sampler)
+}
 
 
 class Graphs:

@@ -8,6 +8,10 @@ X, Y, POSITIVE, WHOLE = normal(3, 4), normal(3, 4), between(0.5, 3, 3, 4), whole
 
 CASES: Cases = {
     "rounding_of_int": (lambda x: (x.floor(), x.ceil(), x.round(), x.trunc(), x.int().floor()), (torch.arange(-2, 3),)),
+    "without_a_sign": (
+        lambda x: [f(x.to(torch.uint8)) for f in (torch.sign, torch.abs, torch.neg, torch.square)] + [(x > 0).sign()],
+        (torch.arange(-2, 3),),
+    ),
     "nan_to_num_of_int": (lambda x: (x.nan_to_num(), (x > 0).nan_to_num()), (torch.arange(-2, 3),)),
     "add_alpha": (lambda x, y: torch.add(x, y, alpha=2), (X, Y)),
     "sub_alpha": (lambda x, y: torch.sub(x, y, alpha=0.5), (X, Y)),

@@ -39,7 +39,7 @@ CASES: Cases = {
     ),
     "lu_solve": (solutions, (FACTORS, PIVOTS, COLUMNS)),
     "to_real": (lambda z: (z.to(torch.float64), torch.zeros(3, 4).copy_(z.detach())), (Z,)),
-    "nan_to_num": (lambda z: torch.nan_to_num(z.detach() / 0, nan=2.0, posinf=3.0), (Z,)),
+    "nan_to_num": (lambda z: torch.nan_to_num(z.detach() / 0, nan=2.0, posinf=3.0, neginf=-3.0), (Z,)),
     "polar_of_one_size": (lambda x, y: torch.polar(x[:, None], y), (between(1, 2, 3), normal(4))),
     "parts": (lambda z: (z.real, z.imag, z.abs(), z.angle(), z.conj().imag), (Z,)),
     "make": (

@@ -6,6 +6,7 @@ import copy
 import dis
 import itertools
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -18,7 +19,7 @@ from torch.fx import traceback as fx_traceback
 
 from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY
+from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.mixed import refuse_mixed_types
 from ingot.torch.base.per_thread import PerThread
@@ -37,6 +38,7 @@ from ingot.torch.base.torch_internals.ops import LAYOUT
 RAISE = dis.opmap["RAISE_VARARGS"]
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
+TRACE_LINE = re.compile(r'File "([^"]+)", line (\d+)')  # of a stack trace's text
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
 HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")  # of modules
@@ -293,6 +295,13 @@ def place_of(node: torch.fx.Node) -> Place | None:
     """Where a node comes from; None when it is not known."""
     place: Place | None = _noted(node, KEY)
     return place
+
+
+def dynamo_place_of(node: torch.fx.Node) -> Place | None:
+    """The user's line that Dynamo says a node comes from; None when it does not."""
+    lines = TRACE_LINE.findall(node.meta.get("stack_trace") or "")
+    places = [Place(short(file), int(line)) for file, line in lines if is_users(file)]
+    return places[-1] if places else None
 
 
 def draw_of(node: torch.fx.Node) -> tuple[int, int]:

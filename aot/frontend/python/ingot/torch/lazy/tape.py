@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,17 +68,11 @@ class Tape:
         number = self.read(memory)
         if lies_alike(seen, memory.whole):
             return number
-        if seen.dtype != memory.whole.dtype:
-            raise RuntimeError(
-                f"a view of {memory.whole.dtype} as {seen.dtype}, made before the last step was run, is used; "
-                "make the view again"
-            )
-        where = (tuple(seen.shape), seen.stride(), seen.storage_offset())
-        (made,) = self.add(torch.ops.aten.as_strided.default, (ref(number), *where), {}, [seen], [number])
-        for is_so, turn in ((seen.is_conj(), torch.ops.aten._conj), (seen.is_neg(), torch.ops.aten._neg_view)):
-            if is_so:
-                (made,) = self.add(turn.default, (ref(made),), {}, [seen], [number])
-        return made
+        view = memory.whole
+        for function, arguments in view_ops(view, seen):
+            view = function(view, *arguments)
+            (number,) = self.add(function, (ref(number), *arguments), {}, [view], [self.roots[number]])
+        return number
 
     def add(
         self,
@@ -130,6 +124,28 @@ class Tape:
             self.strides[number] = like.stride()
         self.types.append(TensorType(dtype_name(like.dtype), tuple(like.shape)))
         return number
+
+
+def view_ops(whole: torch.Tensor, seen: torch.Tensor) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The ops, and their arguments after the first, that make a view of the tensor that covers its memory.
+
+    Raises RuntimeError for a view of other elements than those or their parts.
+    """
+    aten, shape, stride, start = torch.ops.aten, tuple(seen.shape), seen.stride(), seen.storage_offset()
+    if seen.is_complex() and seen.dtype.to_real() == whole.dtype:
+        yield aten.as_strided.default, ((*shape, 2), (*(2 * step for step in stride), 1), 2 * start)
+        yield aten.view_as_complex.default, ()
+    elif seen.dtype in (whole.dtype, whole.dtype.to_real()):
+        if seen.dtype != whole.dtype:
+            yield aten.view_as_real.default, ()
+        yield aten.as_strided.default, (shape, stride, start)
+    else:
+        what = f"a view of {whole.dtype} as {seen.dtype}, made before the last step was run, is used"
+        raise RuntimeError(f"{what}; make the view again")
+    if seen.is_conj():
+        yield aten._conj.default, ()
+    if seen.is_neg():
+        yield aten._neg_view.default, ()
 
 
 def mapped(tree: Any, function: Callable[[Any], Any], of: type | tuple[type, ...] = torch.Tensor) -> Any:

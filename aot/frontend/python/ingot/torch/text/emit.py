@@ -14,13 +14,13 @@ import torch
 
 from ingot.stablehlo import Port, TensorType, Value, function_text, module_text
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.places import composite_of, draw_of, only_trace_errors, place_of
+from ingot.torch.base.places import composite_of, draw_of, dynamo_place_of, only_trace_errors, place_of
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import dtype_name, type_of
 from ingot.torch.text.loops import Loop, loops_apart
-from ingot.torch.text.lowering import TABLE, Lowering, overload_name
+from ingot.torch.text.lowering import TABLE, Lowering, Rule, overload_name
 from ingot.torch.text.scalars import SCALAR_OPS, TRUTH
 
 HELD = "guards_hold"  # an output of a program that is guarded: whether what it was traced for is so
@@ -30,8 +30,8 @@ SEED, STEP = "rng.seed", "rng.step"
 
 
 OTHERWISE = (
-    "use other functions of torch, leave it out of what is compiled, or use tensors of ingot.torch.device(), which "
-    "PyTorch computes it for"
+    "use other functions of torch, leave it out of what is compiled, or run it on ingot.torch.device(), where PyTorch "
+    "computes what ingot does not"
 )
 
 
@@ -108,7 +108,7 @@ class Emitter:
                 with only_trace_errors():
                     self.values[node] = self._call(node)
             except TraceError as error:
-                raise error.at(self.lowering.place) from error.__cause__
+                raise error.at(self.lowering.place or dynamo_place_of(node)) from error.__cause__
 
     def _write_composite(self, name: str, nodes: Sequence[torch.fx.Node]) -> None:
         """Writes nodes into a function of their own, and here a composite that stands for it."""
@@ -142,8 +142,9 @@ class Emitter:
         rule = TABLE.get(name)
         if reads_no_elements(node) or (rule is None and not node.all_input_nodes and is_repeatable(node.target)):
             return pytree.tree_map_only(torch.Tensor, self._captured, run_by_torch(node))
+        self.lowering.called = name if "::" in name else f"aten.{name}"
         if rule is None:
-            raise TraceError(f"aten.{name} is not supported", fix=OTHERWISE)
+            raise TraceError(f"{self.lowering.called} is not supported", fix=OTHERWISE)
         made = node.meta.get("val")
         self.lowering.results = tuple(map(_type, made)) if isinstance(made, (tuple, list)) else (_type(made),)
         first = next((n.meta.get("val") for n in node.all_input_nodes), None)
@@ -152,18 +153,23 @@ class Emitter:
         tensors = [type_ for type_ in self.lowering.results if type_]
         if tensors and all(type_.elements == 0 for type_ in tensors):
             return pytree.tree_map_only(torch.Tensor, lambda tensor: self.lowering.constant(0, type_of(tensor)), made)
+        return self._lowered(node, rule, args, kwargs)
+
+    def _lowered(self, node: torch.fx.Node, rule: Rule, args: Any, kwargs: Any) -> Any:
+        """What a rule of the table gives; raises TraceError for operands that it does not take."""
+        called = self.lowering.called
         try:
-            value = rule(self.lowering, *args, **kwargs)
-            self._check_types(value)
+            made = rule(self.lowering, *args, **kwargs)
+            self._check_types(made)
         except TraceError:
             raise
         except Exception as error:
             if isinstance(error, TypeError) and _takes_computed_number(node):
-                what = f"aten.{name} takes a number that Python computes in each call, and a program has it fixed"
+                what = f"{called} takes a number that Python computes in each call, and a program has it fixed"
                 raise TraceError(what, fix="index by a tensor of such numbers, x[torch.arange(3) + n]") from error
             operands = ", ".join(str(value.type) for value in _values((args, kwargs)))
-            raise TraceError(f"aten.{name} of ({operands}) is not supported", fix=OTHERWISE) from error
-        return value
+            raise TraceError(f"{called} of ({operands}) is not supported", fix=OTHERWISE) from error
+        return made
 
     def _check_types(self, made: Any) -> None:
         """Raises TypeError where results are not of the types that PyTorch gives."""

@@ -65,6 +65,7 @@ class Lowering(Ops):
         self.results: tuple[TensorType | None, ...] = ()
         self.strides: Sequence[int] = ()  # how the op's first tensor lies in memory, and where it starts
         self.offset = 0
+        self.called = "an op"  # the op, as messages call it
         self.random: tuple[Value, Value] | None = None
         self._drawing = (0, 0)
         self._drawn = 0
@@ -78,7 +79,7 @@ class Lowering(Ops):
     def convert(self, x: Value, dtype: str) -> Value:
         """X in another element type; raises TraceError where it would lose imaginary parts."""
         if x.type.is_complex and dtype not in (*COMPLEX_PARTS, "i1"):
-            raise self.refuse("an op of complex numbers is not supported", "compute with their x.real and x.imag")
+            raise self.refuse(f"{self.called} of complex numbers is not supported", "compute with x.real and x.imag")
         return super().convert(x, dtype)
 
     def tensor(self, x: Operand, type_: TensorType) -> Value:

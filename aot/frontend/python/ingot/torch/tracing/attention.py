@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import torch
-from torch.nn.attention.bias import CausalBias
+from torch.nn.attention.bias import CausalBias, CausalVariant
 
 NARROW, WIDE = torch.bfloat16, torch.float32
 
@@ -29,7 +29,7 @@ def scaled_dot_product_attention(
 ) -> torch.Tensor:
     """``functional.scaled_dot_product_attention``; PyTorch's itself for all types but bf16, and for what it refuses."""
     if isinstance(attn_mask, CausalBias):
-        attn_mask = attn_mask._materialize()
+        attn_mask = causal_mask(attn_mask.variant, attn_mask.seq_len_q, attn_mask.seq_len_kv)
     tensors = query, key, value
     autocast = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
     if autocast == NARROW:
@@ -43,6 +43,12 @@ def scaled_dot_product_attention(
         )
     with torch.autocast("cpu", enabled=False):
         return _of_bf16(*tensors, _added(tensors, attn_mask, is_causal), dropout_p, scale, enable_gqa)
+
+
+def causal_mask(variant: CausalVariant, queries: int, keys: int) -> torch.Tensor:
+    """The mask [queries, keys] that a ``CausalBias`` stands for, which is a tensor of a class of its own."""
+    shift = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
+    return torch.ones(queries, keys, dtype=torch.bool).tril(shift)
 
 
 def _added(tensors: tuple[torch.Tensor, ...], mask: torch.Tensor | None, is_causal: bool) -> torch.Tensor | None:

@@ -6,12 +6,11 @@ Functions whose gradient is one op without a row are made of ops that have rows;
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
 import torch
-from torch.nn.attention.bias import CausalVariant
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
@@ -20,12 +19,14 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
+from ingot.torch.tracing.attention import causal_mask
 
 Function: TypeAlias = Callable[..., Any]
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
 NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
 MEAN, SUM = 1, 2
+NEAREST = 1  # of the interpolations of grid_sample
 
 
 def grid_sampler(
@@ -35,6 +36,8 @@ def grid_sampler(
     if x.dim() != 4:
         raise TraceError("grid_sample of volumes is not supported", fix="sample images, of shape [n, c, h, w]")
     sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
+    if interpolation_mode == NEAREST:  # the grid's gradient is zeros, not none
+        sampled = sampled + torch.where(torch.zeros((), dtype=torch.bool), grid, 0.0).sum()
     return sampled
 
 
@@ -138,12 +141,6 @@ def is_said_to_be_causal(mask: torch.Tensor | None, is_causal: bool | None = Non
     return bool(is_causal)
 
 
-def causal_bias(variant: CausalVariant, queries: int, keys: int) -> torch.Tensor:
-    """The mask that ``CausalBias`` stands for, which is a tensor of a class of its own."""
-    shift = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
-    return torch.ones(queries, keys, dtype=torch.bool).tril(shift)
-
-
 def choose_attention(backends: Any, set_priority: bool = False) -> None:
     """``sdpa_kernel`` chooses a kernel of PyTorch's: a program has its own."""
 
@@ -219,18 +216,22 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch.jit.ScriptFunction, "__call__"): run_source,
     (torch.nn.Module, "_apply"): moved,
     (torch.nn.attention, "_sdpa_kernel"): choose_attention,
-    (torch.nn.attention.bias, "CausalBias"): causal_bias,
+    (torch.nn.attention.bias, "CausalBias"): causal_mask,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }
 
 
+# Those of functions whose gradient is one op without a row.
+OF_GRADIENTS = {place: SUBSTITUTES[place] for place in ((torch, "ctc_loss"), (torch, "grid_sampler"))}
+
+
 @contextmanager
-def substitutes() -> Iterator[None]:
-    """SUBSTITUTES stand for functions of torch, whoever calls them."""
+def substitutes(table: Mapping[tuple[Any, str], Function] = SUBSTITUTES) -> Iterator[None]:
+    """Functions stand for those of torch, whoever calls them."""
     with ExitStack() as undo:
         by_original: dict[Any, Function] = {}
-        for (where, name), substitute in SUBSTITUTES.items():
+        for (where, name), substitute in table.items():
             original = getattr(where, name)
             stands = _standing_for(original, substitute)
             undo.enter_context(replaced(where, name, stands))

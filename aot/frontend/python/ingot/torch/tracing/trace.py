@@ -53,6 +53,10 @@ BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with 
 OF_FIXED_SHAPE: dict[Any, str] = {
     torch.ops.aten.bincount.default: "count with torch.zeros(n).scatter_add(0, x, torch.ones(x.shape))",
     torch.ops.aten.repeat_interleave.Tensor: "give it output_size",
+    torch.ops.aten._pack_padded_sequence.default: (
+        "give the layer the padded batch and take y[torch.arange(n), lengths - 1], its outputs where sequences end; or "
+        "leave the layer to PyTorch, and compile the rest of the model as ingot.torch.partial(rest)"
+    ),
     torch.ops.aten._unique2.default: "find what is unique before, and pass it as an argument",
     torch.ops.aten.unique_dim.default: "find what is unique before, and pass it as an argument",
 }

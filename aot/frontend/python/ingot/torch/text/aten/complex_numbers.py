@@ -20,8 +20,15 @@ def part(e: Lowering, name: str, z: Value) -> Value:
     return e.op(f"stablehlo.{name}", [z], z.type.with_dtype(COMPLEX_PARTS[z.dtype]))
 
 
+def has_sign(x: Value) -> bool:
+    """Whether numbers of its element type may be below zero, or are complex."""
+    return x.dtype != "i1" and not x.dtype.startswith("ui")
+
+
 def magnitude(e: Lowering, z: Value) -> Value:
     """|z|, a real number."""
+    if not has_sign(z):
+        return z
     return e.op("stablehlo.abs", [z], z.type.with_dtype(COMPLEX_PARTS.get(z.dtype, z.dtype)))
 
 

@@ -9,7 +9,7 @@ import torch
 
 from ingot.stablehlo import TensorType, Value
 from ingot.stablehlo.ops import WIDE_SUM
-from ingot.torch.text.aten.complex_numbers import composed, magnitude, part
+from ingot.torch.text.aten.complex_numbers import composed, has_sign, magnitude, part
 from ingot.torch.text.dtypes import TORCH_DTYPES
 from ingot.torch.text.lowering import Lowering, Operand, Rule, aten, rounded_once
 
@@ -34,7 +34,6 @@ UNARY = {
     "neg": "negate",
     "rsqrt": "rsqrt",
     "sigmoid": "logistic",
-    "sign": "sign",
     "sin": "sine",
     "sinh": "chlo.sinh",
     "sqrt": "sqrt",
@@ -185,6 +184,12 @@ def truncated(e: Lowering, x: Value) -> Value:
 def absolute(e: Lowering, x: Value) -> Value:
     """The size of x, of a complex number too."""
     return magnitude(e, x)
+
+
+@aten("sign.default")
+def sign(e: Lowering, x: Value) -> Value:
+    """-1, 0 or 1; of what has no sign, whether it is 0."""
+    return e.unary("sign", x) if has_sign(x) else e.convert(e.convert(x, "i1"), x.dtype)
 
 
 @aten("trunc.default")
