@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from odd import XS, YS, Step, classifier, mlp, sgd
-
-
-def rate_is_set(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    train_step = classifier(step, model, optimizer)
-    for i in range(6):
-        optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
-        train_step(XS[i], YS[i])
 
 
 def rate_falls_to_zero_and_rises(step: Step) -> None:
@@ -35,24 +23,6 @@ def momentum_is_toggled(step: Step) -> None:
     train_step = classifier(step, model, optimizer)
     for i in range(6):
         optimizer.param_groups[0]["momentum"] = 0.0 if i in (2, 3) else 0.9
-        train_step(XS[i], YS[i])
-
-
-def weight_decay_is_switched_on(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    train_step = classifier(step, model, optimizer)
-    for i in range(6):
-        optimizer.param_groups[0]["weight_decay"] = 0.1 if i > 2 else 0.0
-        train_step(XS[i], YS[i])
-
-
-def nesterov_is_switched_on(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    train_step = classifier(step, model, optimizer)
-    for i in range(6):
-        optimizer.param_groups[0]["nesterov"] = i > 2
         train_step(XS[i], YS[i])
 
 
@@ -76,18 +46,6 @@ def slots_are_cleared(step: Step) -> None:
         train_step(XS[i], YS[i])
 
 
-def optimizer_is_replaced(step: Step) -> None:
-    model = mlp()
-    optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    train_step = classifier(step, model, optimizer)
-    for i in range(3):
-        train_step(XS[i], YS[i])
-    optimizer = sgd(model, 0.01)
-    train_step = classifier(step, model, optimizer)
-    for i in range(3, 6):
-        train_step(XS[i], YS[i])
-
-
 def global_optimizer_is_rebound(step: Step) -> None:
     model = mlp()
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
@@ -106,16 +64,6 @@ def global_optimizer_is_rebound(step: Step) -> None:
         train_step(XS[i], YS[i])
 
 
-def scheduler_steps_between(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 6)
-    train_step = classifier(step, model, optimizer)
-    for i in range(6):
-        train_step(XS[i], YS[i])
-        scheduler.step()
-
-
 def scheduler_is_logged_inside(step: Step) -> None:
     model = mlp()
     optimizer = sgd(model)
@@ -132,52 +80,6 @@ def scheduler_is_logged_inside(step: Step) -> None:
     for i in range(6):
         train_step(XS[i], YS[i])
         scheduler.step()
-
-
-def scheduler_steps_inside(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
-
-    @step(model, optimizer)
-    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        scheduler.step()
-        return loss
-
-    for i in range(6):
-        train_step(XS[i], YS[i])
-
-
-def rate_follows_the_loss(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, factor=0.5)
-    train_step = classifier(step, model, optimizer)
-    for i in range(6):
-        plateau.step(float(train_step(XS[i], YS[i])))
-
-
-def one_of_two_optimizers_steps(step: Step) -> None:
-    model = mlp()
-    body, head = torch.optim.SGD(model[0].parameters(), 0.1), torch.optim.Adam(model[4].parameters(), 0.01)
-    turns = itertools.count()
-
-    @step(model, {"body": body, "head": head})
-    def train_step(x: torch.Tensor, y: torch.Tensor, with_body: bool) -> torch.Tensor:
-        model.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        head.step()
-        if with_body:
-            body.step()
-        return loss
-
-    for i in range(6):
-        train_step(XS[i], YS[i], next(turns) % 2 == 0)
 
 
 def gradients_accumulate_over_calls(step: Step) -> None:
@@ -232,38 +134,6 @@ def frozen_parameter_keeps_its_old_gradient(step: Step) -> None:
 
     for i in range(6):
         model[2].requires_grad_(i % 3 != 2)
-        train_step(XS[i], YS[i])
-
-
-def averaged_by_swa(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    train_step = classifier(step, model, optimizer)
-    average = torch.optim.swa_utils.AveragedModel(model)
-    for i in range(6):
-        train_step(XS[i], YS[i])
-        if i > 2:
-            average.update_parameters(model)
-    model.load_state_dict(average.module.state_dict())
-    train_step(XS[7], YS[7])
-
-
-def clipped_by_an_annealed_norm(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-    limit = 1.0
-
-    @step(model, optimizer)
-    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), limit)
-        optimizer.step()
-        return loss
-
-    for i in range(6):
-        limit = 1.0 / (i + 1)
         train_step(XS[i], YS[i])
 
 

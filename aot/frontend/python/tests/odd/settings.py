@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from odd import XS, YS, Step, classifier, mlp, sgd
@@ -15,23 +14,6 @@ def autocast_is_toggled(step: Step) -> None:
     for i in range(6):
         with torch.autocast("cpu", torch.bfloat16, enabled=i % 2 == 1):
             train_step(XS[i], YS[i])
-
-
-def autocast_is_an_argument(step: Step) -> None:
-    model = mlp()
-    optimizer = sgd(model)
-
-    @step(model, optimizer)
-    def train_step(x: torch.Tensor, y: torch.Tensor, amp: bool) -> torch.Tensor:
-        optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=amp):
-            loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    for i in range(6):
-        train_step(XS[i], YS[i], i % 2 == 1)
 
 
 def default_type_is_double(step: Step) -> None:
@@ -54,14 +36,6 @@ def default_type_is_double(step: Step) -> None:
         torch.set_default_dtype(torch.float32)
 
 
-def anomalies_are_looked_for(step: Step) -> None:
-    model = mlp()
-    train_step = classifier(step, model, sgd(model))
-    for i in range(6):
-        with torch.autograd.set_detect_anomaly(i in (2, 3)):
-            train_step(XS[i], YS[i])
-
-
 def loss_is_evaluated_without_gradients(step: Step) -> None:
     model = mlp()
     optimizer = sgd(model)
@@ -78,66 +52,6 @@ def loss_is_evaluated_without_gradients(step: Step) -> None:
     for i in range(6):
         with torch.set_grad_enabled(i % 2 == 0):
             run(XS[i], YS[i])
-
-
-def inference_mode_is_between(step: Step) -> None:
-    model = mlp()
-    train_step = classifier(step, model, sgd(model))
-    for i in range(6):
-        train_step(XS[i], YS[i])
-        with torch.inference_mode():
-            batch = XS[i] * 2
-            model(batch)
-        train_step(batch, YS[i])
-
-
-def threads_are_set(step: Step) -> None:
-    model = mlp()
-    train_step = classifier(step, model, sgd(model))
-    before = torch.get_num_threads()
-    try:
-        for i in range(6):
-            torch.set_num_threads(1 + i % 2)
-            train_step(XS[i], YS[i])
-    finally:
-        torch.set_num_threads(before)
-
-
-def deterministic_algorithms_are_used(step: Step) -> None:
-    model = mlp()
-    train_step = classifier(step, model, sgd(model))
-    try:
-        for i in range(6):
-            torch.use_deterministic_algorithms(i > 2)
-            train_step(XS[i], YS[i])
-    finally:
-        torch.use_deterministic_algorithms(False)
-
-
-def attention_is_of_another_kernel(step: Step) -> None:
-    torch.manual_seed(0)
-    model = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
-    optimizer = sgd(model)
-
-    @step(model, optimizer)
-    def train_step(x: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = model(x).square().mean() + model(x)[..., 0].mean()
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    for i in range(6):
-        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-            train_step(XS[i : i + 2])
-
-
-def device_is_meta_by_default(step: Step) -> None:
-    model = mlp()
-    train_step = classifier(step, model, sgd(model))
-    for i in range(6):
-        with torch.device("cpu" if i < 3 else "meta"):
-            train_step(XS[i], YS[i])
 
 
 def function_is_vmapped_inside(step: Step) -> None:
