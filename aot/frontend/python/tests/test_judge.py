@@ -205,3 +205,63 @@ def test_a_later_call_that_differs_is_pytorchs(monkeypatch: pytest.MonkeyPatch) 
         reference.step(*batch)
     for mine, other in zip(program.model.parameters(), reference.model.parameters(), strict=True):
         assert torch.allclose(mine, other, atol=1e-6)
+
+
+def test_numbers_of_python_are_compared_in_f64() -> None:
+    program = made("perceptron, SGD", 0)
+    third = 1 / 3
+
+    def step(*batch: torch.Tensor) -> dict[str, float]:
+        loss = program.step(*batch)
+        return {"loss": loss.item(), "doubled": 2 * loss.item(), "third": third}
+
+    returned = ingot.torch.compile(step, program.model, program.optimizer)(*program.batch(BATCH))
+    assert returned["third"] == third
+
+
+def test_gradients_that_earlier_calls_left_do_not_disturb() -> None:
+    program = made("perceptron, SGD", 0)
+    *_, last = program.model.children()
+    optimizer = torch.optim.SGD(last.parameters(), 0.1)
+
+    @ingot.torch.step(program.model, optimizer)
+    def step(*batch: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        loss = program.loss(*batch)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for rows in (BATCH, LAST_BATCH):
+        step(*program.batch(rows))
+
+
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_steps_are_compared_where_the_caller_set_autocast() -> None:
+    program = made("perceptron, SGD", 0)
+    step = ingot.torch.compile(program.step, program.model, program.optimizer)
+    batch = program.batch(BATCH)
+    with torch.autocast("cpu", torch.bfloat16):
+        step(*batch)
+        step(*batch)
+        inside = program.model(batch[0])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(inside, program.model(batch[0]))
+
+
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_numbers_that_python_carries_start_each_step_as_the_programs() -> None:
+    program = made("perceptron, SGD", 0)
+    mean = [1.0]
+
+    def step(*batch: torch.Tensor) -> torch.Tensor:
+        program.optimizer.zero_grad()
+        loss = program.loss(*batch) / mean[0]
+        loss.backward()
+        program.optimizer.step()
+        mean[0] = 0.9 * mean[0] + 0.1 * loss.item()
+        return loss
+
+    compiled = ingot.torch.compile(step, program.model, program.optimizer)
+    for _ in range(2):
+        compiled(*program.batch(BATCH))

@@ -24,7 +24,7 @@ from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
 from ingot.torch.tracing.state import State, stored
 from ingot.torch.tracing.substitutes import COMPILE_AND_CALL, run_at_once
-from ingot.torch.tracing.unkept import known
+from ingot.torch.tracing.unkept import Unkept, known
 
 NUMBER = "the number"  # begins what outputs of one element are called
 SPARSE_AND_DENSE = "add(sparse, dense) is not supported"  # as PyTorch says
@@ -77,6 +77,8 @@ def _as_traced(case: Case) -> Iterator[None]:
         stack.enter_context(without_mkldnn())
         for owner, name, plain in PLAIN:
             stack.enter_context(replaced(owner, name, plain))
+        stack.callback(torch.clear_autocast_cache)
+        _give_gradients_values(case.state())
         yield
 
 
@@ -102,6 +104,7 @@ def _run(case: Case, i: int, step: Step, wide: Wide | None) -> Eager:
     for name, number in numbers.items():
         number.set(case.given[name][i].item())
     inputs = iter([rows[i] for name, rows in case.given.items() if name not in numbers])
+    torch.clear_autocast_cache()  # has weights of the step before where the caller set autocast
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
             leaves[position] = next(inputs).clone().requires_grad_(leaf.requires_grad)
@@ -125,10 +128,19 @@ def as_tensor(value: Any) -> torch.Tensor:
     return torch.as_tensor(value, dtype=torch.float64 if isinstance(value, float) else None).detach()
 
 
+def _give_gradients_values(state: State) -> None:
+    """Puts zeros in the place of gradients that an earlier call did not keep; a program reads none of them."""
+    for tensor in state.tensors.values():
+        if isinstance(gradient := tensor.grad, Unkept):
+            tensor.grad = torch.zeros_like(tensor) if known(gradient) is None else gradient.plain().clone()
+
+
 def _put_state(state: State, values: Tensors) -> None:
     with torch.no_grad():
         for name, tensor in state.tensors.items():
             stored(tensor.detach()).copy_(values[name])
+    for name, number in state.numbers.items():
+        number.set(values[name].item())
 
 
 @contextmanager
