@@ -33,7 +33,7 @@ def distance(value: torch.Tensor, exact: torch.Tensor, own: torch.Tensor) -> flo
 def allowance(exact: torch.Tensor, dtype: torch.dtype, noise: Sequence[float]) -> float:
     """How far a program's value may be from the exact one, where rounding takes others as far as `noise`."""
     size = _finite(float(torch.nan_to_num(exact.double(), 0.0, 0.0, 0.0).norm()))
-    floor = FLOORS.get(dtype, FLOOR) * size + LEAST * math.sqrt(exact.numel())
+    floor = FLOORS.get(dtype, FLOOR) * size + LEAST * math.sqrt(exact.numel() or 1)
     return TOLERANCE_FACTOR * max((x for x in noise if math.isfinite(x)), default=0.0) + floor
 
 

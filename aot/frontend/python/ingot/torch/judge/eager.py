@@ -14,6 +14,7 @@ from ingot.judge import Undecided
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import without_mkldnn
 from ingot.torch.judge.case import Case, Step, Tensors
+from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Drawn
 from ingot.torch.judge.wide import Wide
 from ingot.torch.python_state.restore import putting_back
@@ -91,7 +92,7 @@ def output_key(name: str, value: Any) -> str:
 def _put_state(state: State, values: Tensors) -> None:
     with torch.no_grad():
         for name, tensor in state.tensors.items():
-            stored(tensor.detach()).copy_(values[name])
+            write(stored(tensor.detach()), values[name])
 
 
 @contextmanager
@@ -129,7 +130,7 @@ def _undoing(subject: Subject) -> Callable[[], None]:
         with torch.no_grad():
             for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
                 tensor.data = data
-                tensor.copy_(value)
+                write(tensor, value)
                 tensor.grad = grad
                 if gradient is not None:
                     grad.copy_(gradient)

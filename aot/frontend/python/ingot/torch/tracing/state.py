@@ -99,7 +99,7 @@ class State:
     def slot_places(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, torch.Tensor, str]]:
         """Where an optimizer holds slots: the name of a parameter, the parameter, the slot."""
         for parameter in parameters_of(optimizer):
-            for slot, value in optimizer.state[parameter].items():
+            for slot, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor):
                     yield self._names[id(parameter)], parameter, slot
 
