@@ -113,7 +113,7 @@ def _module_samples(name: str, dtype: torch.dtype, verify: bool) -> Iterator[Sam
         if sample.forward_input is not None:
             made, given = sample.constructor_input, sample.forward_input
             make = functools.partial(_module_training, info.module_cls, made, given, dtype, mode == "train")
-            yield TrainingSample(make, MODULE_STEPS, verify, training=mode == "train")
+            yield TrainingSample(make, MODULE_STEPS, verify)
 
 
 def _module_training(cls: Any, made: Any, given: Any, dtype: torch.dtype, training: bool) -> Any:

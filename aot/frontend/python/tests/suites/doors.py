@@ -126,17 +126,14 @@ OP_DOORS: dict[str, Callable[[OpSample], Any]] = {
 class TrainingSample(Sample):
     """Some steps of a model; `make` gives it, always the same, with its optimizer, forward, batch and schedulers."""
 
-    def __init__(
-        self, make: Callable[[], Any], steps: int, verify: bool, *, training: bool = True, has_closure: bool = False
-    ) -> None:
-        self.make, self.steps, self.has_closure = make, steps, has_closure
-        self.options = {"verify": verify, "training": training}
+    def __init__(self, make: Callable[[], Any], steps: int, verify: bool, has_closure: bool = False) -> None:
+        self.make, self.steps, self.verify, self.has_closure = make, steps, verify, has_closure
 
     def _in_pytorch(self, alter: Alter) -> Any:
         return self._trained(alter, lambda step, *_: step)
 
     def through_ingot(self) -> Any:
-        return self._trained(same, lambda *parts: ingot.torch.compile(*parts, **self.options))
+        return self._trained(same, lambda *parts: ingot.torch.compile(*parts, verify=self.verify))
 
     def _trained(self, alter: Alter, compiled: Callable[..., Any]) -> Any:
         model, optimizer, forward, batch, schedulers = self.make()
