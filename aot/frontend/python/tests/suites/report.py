@@ -40,8 +40,10 @@ class Report:
         lines = ["".join(f"{title:>9}" for title in ("door", "cases", *CLASSES))]
         for door, counts in self.counts.items():
             lines.append("".join(f"{x:>9}" for x in (door, self.cases[door], *(counts[kind] for kind in CLASSES))))
+        same: dict[tuple[str, str], list[int]] = {}
         for row in self.faults:
-            lines.append("{kind:7} {door} {name} {dtype} {index}: {message}".format(**row))
+            same.setdefault(("{kind:7} {door} {name} {dtype}".format(**row), row["message"]), []).append(row["index"])
+        lines += [f"{case} {indices}: {message}" for (case, message), indices in same.items()]
         return "\n".join(lines)
 
     def write(self, file: Path) -> None:

@@ -16,7 +16,7 @@ from ingot.judge import SHAKES, TOLERANCE_FACTOR
 from .doors import OpSample, Sample, dense, joined, widened
 
 FLOOR = 4  # units in the last place, where no shaking shows any rounding
-MOST_TOGETHER = 32  # samples in one program
+MOST_TOGETHER = 16  # samples in one program
 SHOWN = 240  # characters of a message
 EXCEPTION = re.compile(r"^\w*(Error|Exception|Interrupt|SymNode|Symbol)\b")  # of Python's, in a refusal
 OURS = re.compile(r"ingot/torch/|a row in|has no row|0x[0-9a-f]{6,}")  # what only a colleague could use
@@ -36,20 +36,14 @@ class Verdict:
 
 
 def verdicts(samples: Sequence[Sample], excuse: str, first: int, alone: bool) -> Iterator[Verdict]:
-    """Judges samples from the `first` on. Ops are judged together, in halves where they do not agree."""
+    """Judges samples from the `first` on: several of an op in one program, each alone where they do not agree."""
     size = 1 if alone or not all(isinstance(sample, OpSample) for sample in samples) else MOST_TOGETHER
     for start in range(first, len(samples), size):
-        yield from _halved(samples[start : start + size], excuse, start)
-
-
-def _halved(samples: Sequence[Any], excuse: str, index: int) -> Iterator[Verdict]:
-    kind, message = judged(joined(samples) if len(samples) > 1 else samples[0], excuse)
-    if len(samples) == 1 or kind == "agree":
-        yield Verdict(index, len(samples), kind, message)
-        return
-    middle = len(samples) // 2
-    yield from _halved(samples[:middle], excuse, index)
-    yield from _halved(samples[middle:], excuse, index + middle)
+        group: Any = samples[start : start + size]
+        if len(group) > 1 and judged(joined(group))[0] == "agree":
+            yield Verdict(start, len(group), "agree")
+        else:
+            yield from (Verdict(i, 1, *judged(sample, excuse)) for i, sample in enumerate(group, start))
 
 
 def judged(sample: Sample, excuse: str = "") -> tuple[str, str]:
