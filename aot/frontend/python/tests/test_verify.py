@@ -191,3 +191,10 @@ def test_results_without_elements_are_compared() -> None:
     step = ingot.torch.compile(lambda x: (x * 2, x.double() + 1), nn.Identity())
     for result, dtype in zip(step(torch.ones(0, 3)), (torch.float32, torch.float64), strict=True):
         assert (result.shape, result.dtype) == ((0, 3), dtype)
+
+
+@pytest.mark.parametrize("conjugated", [torch.conj, lambda z: torch.fft.fft(z).conj()[1:]])
+def test_conjugated_results_are_compared(conjugated: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    z = torch.view_as_complex(BATCHES["x"][0, :, :2].contiguous())
+    step = ingot.torch.compile(lambda z: (conjugated(z), z * 2), nn.Identity())
+    torch.testing.assert_close(step(z), (conjugated(z).resolve_conj(), z * 2))

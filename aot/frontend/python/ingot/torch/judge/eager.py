@@ -21,7 +21,7 @@ from ingot.torch.python_state.restore import putting_back
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
-from ingot.torch.tracing.state import State, stored
+from ingot.torch.tracing.state import State, stored, stored_values
 from ingot.torch.tracing.unkept import known
 
 NUMBER = "the number"  # begins what outputs of one element are called
@@ -80,8 +80,9 @@ def _run(case: Case, i: int, step: Step) -> Eager:
         returned = subject.function(*pytree.tree_unflatten(leaves, spec))
     returned = {name: torch.as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
     made = {output_key(name, returned[name]): returned[name] for name in step.outputs} | case.state().tensors
-    own = {name: stored(tensor.detach()).clone() for name, tensor in made.items()}
-    return Eager(own, {name: stored(wide.of(tensor.detach())).clone() for name, tensor in made.items()}, wide.narrow)
+    own = {name: stored_values(tensor.detach()).clone() for name, tensor in made.items()}
+    exact = {name: stored_values(wide.of(tensor.detach())).clone() for name, tensor in made.items()}
+    return Eager(own, exact, wide.narrow)
 
 
 def output_key(name: str, value: Any) -> str:

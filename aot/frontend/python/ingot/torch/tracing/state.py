@@ -133,6 +133,11 @@ def stored(tensor: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
+def stored_values(tensor: torch.Tensor) -> torch.Tensor:
+    """Values as files have them, of a tensor that may be conjugated: then they are a copy."""
+    return stored(tensor.resolve_conj())
+
+
 def gradient_name(parameter: str) -> str:
     """What a parameter's gradient is called."""
     return f"grad.{parameter}"
