@@ -133,3 +133,14 @@ def test_options_are_a_memory_limit_and_no_other(monkeypatch: pytest.MonkeyPatch
         gradients(options={"memory_limit": 1})
     with pytest.raises(Exception, match="the backend ingot has no option magic; it has memory_limit"):
         gradients(options={"magic": 1})
+
+
+def test_arguments_may_be_conjugated() -> None:
+    z = torch.complex(XS[0], XS[1])
+    weight = torch.ones(3, dtype=torch.complex64, requires_grad=True)
+    function = torch.compile(lambda z: z * weight, backend="ingot", dynamic=False)
+    for given in (z, z.conj()):
+        made = function(given)
+        torch.testing.assert_close(made, given * weight)
+        (gradient,) = torch.autograd.grad(made.abs().sum(), weight)
+        torch.testing.assert_close(gradient, torch.autograd.grad((given * weight).abs().sum(), weight)[0])

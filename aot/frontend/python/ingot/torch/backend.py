@@ -86,7 +86,7 @@ class Graphs:
         complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
         def run(*arguments: torch.Tensor | None) -> list[torch.Tensor | None]:
-            given = [NO_TOKEN if argument is None else argument for argument in arguments]
+            given = [NO_TOKEN if argument is None else argument.resolve_conj() for argument in arguments]
             outputs = self._entry(name)(*map(stored, given))
             if not outputs.pop(INDICES_WITHIN, True):  # PyTorch raises an error
                 outputs = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))

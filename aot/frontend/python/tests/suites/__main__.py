@@ -25,6 +25,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", default="*", help="a pattern of names of ops, modules or optimizers")
     parser.add_argument("--part", default="1/1", help="of the shuffled cases: I/N is the I-th of N parts")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no sample is begun")
+    parser.add_argument(
+        "--case-seconds", type=float, default=120, help="after which a case's other samples are left out"
+    )
     parser.add_argument("--sample-seconds", type=float, default=120, help="after which a process is ended")
     parser.add_argument("--no-verify", action="store_true", help="judge the compiler without ingot's own comparison")
     parser.add_argument("--out", type=Path, help="a JSON file of the counts")
@@ -47,8 +50,8 @@ def run(given: argparse.Namespace) -> Report:
     worker = Worker(not given.no_verify, given.sample_seconds)
     try:
         for case in chosen(given):
-            if time.monotonic() < deadline:
-                report.add(case, worker.verdicts(case, deadline))
+            if (now := time.monotonic()) < deadline:
+                report.add(case, worker.verdicts(case, min(deadline, now + given.case_seconds)))
     finally:
         worker.close()
     return report

@@ -73,6 +73,9 @@ class State:
             if tensor.layout is not torch.strided:
                 what = f"the layout of {name!r} is {tensor.layout}, and a program's state is strided"
                 raise TraceError(what, fix="hold its to_dense()")
+            if tensor.is_conj():
+                what = f"{name!r} is a conjugated view of other memory, and a program's state has memory of its own"
+                raise TraceError(what, fix="hold its resolve_conj()")
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 
