@@ -176,3 +176,14 @@ def test_a_refusal_has_the_users_line() -> None:
         Exception, match=rf"test_backend.py:{line}: aten.*airy_ai.* is not supported; .*ingot.torch.device"
     ):
         torch.compile(refused, backend="ingot", dynamic=False)(XS[0])
+
+
+def test_arguments_may_be_conjugated() -> None:
+    z = torch.complex(XS[0], XS[1])
+    weight = torch.ones(3, dtype=torch.complex64, requires_grad=True)
+    function = torch.compile(lambda z: z * weight, backend="ingot", dynamic=False)
+    for given in (z, z.conj()):
+        made = function(given)
+        torch.testing.assert_close(made, given * weight)
+        (gradient,) = torch.autograd.grad(made.abs().sum(), weight)
+        torch.testing.assert_close(gradient, torch.autograd.grad((given * weight).abs().sum(), weight)[0])

@@ -95,6 +95,12 @@ def test_the_live_model_is_trained() -> None:
     torch.testing.assert_close(mine.model(XS[0]), reference.model(XS[0]), rtol=1e-4, atol=1e-6)
 
 
+def test_an_optimizer_without_state_has_none_afterwards() -> None:
+    mine = Training(True, lambda parameters, lr: torch.optim.SGD(parameters, lr))
+    mine.step(XS[0])
+    assert mine.optimizer.state_dict()["state"] == {}  # as in PyTorch
+
+
 def test_a_memory_limit_is_of_the_step() -> None:
     mine, _ = both(memory_limit="1MiB")
     assert 0 < mine.step.memory_bytes < 2 << 20

@@ -219,3 +219,11 @@ def test_parameters_without_shapes_are_refused() -> None:
     step = ingot.torch.compile(lambda x: model(x).sum(), model)
     with pytest.raises(ingot.torch.TraceError, match=r"'0\.weight' has no shape before its module's first call"):
         step(torch.ones(2, 3))
+
+
+def test_conjugated_state_is_refused() -> None:
+    model = nn.Module()
+    model.register_buffer("spectrum", torch.ones(3, dtype=torch.complex64).conj())
+    step = ingot.torch.compile(lambda x: x * model.spectrum, model)
+    with pytest.raises(ingot.torch.TraceError, match=r"'spectrum' is a conjugated view .*; hold its resolve_conj\(\)"):
+        step(torch.ones(3))

@@ -168,3 +168,33 @@ def test_a_function_that_does_something_else_while_it_is_traced_differs() -> Non
     found = random_program(lambda y: y * 1.5 if torch.compiler.is_compiling() else y).verify(BATCHES)
     assert not found.holds
     assert "the function gives other numbers than what was traced of it" in str(found)
+
+
+class Expanded(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.register_buffer("scale", torch.tensor([1.0, 2.0, 3.0]).expand(4, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(x * self.scale).square().sum()
+
+
+@pytest.mark.parametrize("layout", [lambda x: x[:1].expand(4, 3), lambda x: x[:4, :1].expand(4, 3)])
+def test_expanded_arguments_and_buffers_are_compared(layout: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    model, x = Expanded(), layout(BATCHES["x"][0])
+    step = ingot.torch.compile(model, model)
+    torch.testing.assert_close(step(x).detach(), model(x).detach())
+
+
+def test_results_without_elements_are_compared() -> None:
+    step = ingot.torch.compile(lambda x: (x * 2, x.double() + 1), nn.Identity())
+    for result, dtype in zip(step(torch.ones(0, 3)), (torch.float32, torch.float64), strict=True):
+        assert (result.shape, result.dtype) == ((0, 3), dtype)
+
+
+@pytest.mark.parametrize("conjugated", [torch.conj, lambda z: torch.fft.fft(z).conj()[1:]])
+def test_conjugated_results_are_compared(conjugated: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    z = torch.view_as_complex(BATCHES["x"][0, :, :2].contiguous())
+    step = ingot.torch.compile(lambda z: (conjugated(z), z * 2), nn.Identity())
+    torch.testing.assert_close(step(z), (conjugated(z).resolve_conj(), z * 2))

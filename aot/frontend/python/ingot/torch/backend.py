@@ -112,7 +112,7 @@ class Graphs:
         complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
         def run(*arguments: torch.Tensor | None) -> list[torch.Tensor | None]:
-            given = [NO_TOKEN if argument is None else argument for argument in arguments]
+            given = [NO_TOKEN if argument is None else argument.resolve_conj() for argument in arguments]
             tensors = outputs_of(self._entry(name), given)
             if not tensors.pop(INDICES_WITHIN, True):  # PyTorch raises an error
                 tensors = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))

@@ -59,6 +59,10 @@ CASES: Cases = {
         lambda x, samples: F.fractional_max_pool2d(x, 2, output_size=(4, 3), _random_samples=samples.detach()),
         (IMAGE, between(0, 1, 2, 4, 2)),
     ),
+    "fractional_max_pool2d_of_negative_samples": (
+        lambda x, samples: F.fractional_max_pool2d(x, 1, output_size=(4, 3), _random_samples=samples.detach()),
+        (IMAGE, between(-0.9, -0.1, 2, 4, 2)),
+    ),
     "adaptive_avg_pool1d": (lambda x: (F.adaptive_avg_pool1d(x, 4), F.adaptive_avg_pool1d(x, 1)), (LINE,)),
     "adaptive_avg_pool2d": (lambda x: (F.adaptive_avg_pool2d(x, (3, 4)), F.adaptive_avg_pool2d(x, 1)), (IMAGE,)),
     "adaptive_avg_pool3d": (lambda x: (F.adaptive_avg_pool3d(x, (3, 4, 2)), F.adaptive_avg_pool3d(x, 1)), (VOLUME,)),

@@ -16,13 +16,14 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import without_mkldnn
 from ingot.torch.base.torch_internals.ops import COND, CONTROL_FLOW, LOOP
 from ingot.torch.judge.case import Case, Step, Tensors
+from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Drawn
 from ingot.torch.judge.wide import Wide
 from ingot.torch.python_state.restore import putting_back
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
-from ingot.torch.tracing.state import State, stored
+from ingot.torch.tracing.state import State, stored, stored_values
 from ingot.torch.tracing.substitutes import COMPILE_AND_CALL, run_at_once
 from ingot.torch.tracing.unkept import Unkept, known
 
@@ -112,10 +113,11 @@ def _run(case: Case, i: int, step: Step, wide: Wide | None) -> Eager:
         returned = subject.function(*pytree.tree_unflatten(leaves, spec))
     returned = {name: as_tensor(leaf) for name, leaf in case.named(returned).items() if name in step.outputs}
     made = {output_key(name, returned[name]): returned[name] for name in step.outputs} | case.state().tensors
-    own = {name: stored(tensor.detach()).clone() for name, tensor in made.items()}
+    own = {name: stored_values(tensor.detach()).clone() for name, tensor in made.items()}
     if wide is None:
         return Eager(own, own, ["every op"])
-    return Eager(own, {name: stored(wide.of(tensor.detach())).clone() for name, tensor in made.items()}, wide.narrow)
+    exact = {name: stored_values(wide.of(tensor.detach())).clone() for name, tensor in made.items()}
+    return Eager(own, exact, wide.narrow)
 
 
 def output_key(name: str, value: Any) -> str:
@@ -138,7 +140,7 @@ def _give_gradients_values(state: State) -> None:
 def _put_state(state: State, values: Tensors) -> None:
     with torch.no_grad():
         for name, tensor in state.tensors.items():
-            stored(tensor.detach()).copy_(values[name])
+            write(stored(tensor.detach()), values[name])
     for name, number in state.numbers.items():
         number.set(values[name].item())
 
@@ -178,7 +180,7 @@ def _undoing(subject: Subject) -> Callable[[], None]:
         with torch.no_grad():
             for tensor, (data, value, grad, gradient) in zip(tensors, before, strict=True):
                 tensor.data = data
-                tensor.copy_(value)
+                write(tensor, value)
                 tensor.grad = grad
                 if gradient is not None:
                     grad.copy_(gradient)

@@ -18,7 +18,7 @@ from ingot.torch.base.torch_internals.modes import TorchDispatchMode
 from ingot.torch.numbers.index_checks import add_checks, index_checks
 from ingot.torch.numbers.tensor_bounds import Bounds
 from ingot.torch.text.emit import Way, emit
-from ingot.torch.tracing.state import stored
+from ingot.torch.tracing.state import stored_values
 
 ENTRY = "observed"
 NUMBERS = (torch.SymFloat, torch.SymInt, torch.SymBool)  # that a program computes
@@ -129,7 +129,7 @@ class Observer:
         self, state: Mapping[str, Any], inputs: Mapping[str, Any], values: Mapping[torch.fx.Node, Any] | None = None
     ) -> dict[torch.fx.Node, Any]:
         """The values of one step; `values` has those that are given."""
-        given = {name: stored((values or {})[node]) for node, name in self._given.items()}
+        given = {name: stored_values((values or {})[node]) for node, name in self._given.items()}
         outputs = _observed(self._session, state, {**inputs, **given})
         return {node: _as_in_graph(node, output) for node, output in zip(self._nodes, outputs, strict=True)}
 

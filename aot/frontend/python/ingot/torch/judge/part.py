@@ -12,6 +12,7 @@ import torch
 from ingot.judge import TOLERANCE_FACTOR
 from ingot.torch.base.places import draw_of, place_of
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.rounded import UNITS, moved
 from ingot.torch.text.lowering import overload_name
@@ -73,7 +74,9 @@ def _laid_out(value: Any, read: torch.fx.Node, node: torch.fx.Node) -> Any:
     if node.target is not torch.ops.aten.as_strided.default or not isinstance(value, torch.Tensor):
         return value
     known = read.meta["val"]
-    return torch.empty_strided(known.shape, known.stride(), dtype=value.dtype).copy_(value)
+    laid = torch.empty_strided(known.shape, known.stride(), dtype=value.dtype)
+    write(laid, value)
+    return laid
 
 
 def _moved(node: torch.fx.Node, values: Values, reference: Any, seed: int) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
 from ingot.torch.judge.rounded import is_view, moved
@@ -160,4 +161,6 @@ def _laid_out(value: torch.Tensor, node: torch.fx.Node) -> torch.Tensor:
     """A value in the layout that it was traced with, of complex numbers where it has such there."""
     known = node.meta["val"]
     value = torch.view_as_complex(value) if known.is_complex() and not value.is_complex() else value
-    return torch.empty_strided(known.shape, known.stride(), dtype=value.dtype).copy_(value)
+    laid = torch.empty_strided(known.shape, known.stride(), dtype=value.dtype)
+    write(laid, value)
+    return laid

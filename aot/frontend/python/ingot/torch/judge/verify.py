@@ -25,7 +25,7 @@ from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_py
 from ingot.torch.judge.observe import Observer
 from ingot.torch.judge.part import FLOOR, first_parting
 from ingot.torch.judge.reference import Noise, Reference
-from ingot.torch.tracing.state import stored
+from ingot.torch.tracing.state import stored_values
 
 Ratios = dict[str, float]
 
@@ -111,13 +111,13 @@ class StepJudge:
         names = [port.name for port in way.takes if port.is_state]
         nodes = dict(zip(self._keys, way.outputs(len(names)), strict=True))
         nodes |= zip(names, way.states(len(names)), strict=True)
-        return {name: stored(as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
+        return {name: stored_values(as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
 
     def _moved(self, noise: Noise | None) -> Tensors:
         assert self.step.way is not None
         results, state = Reference(self.step.way, noise)(self._given, self.step.draws)
         made = dict(zip(self._keys, results, strict=True)) | state
-        return {name: stored(as_tensor(made[name])) for name in self._mine}
+        return {name: stored_values(as_tensor(made[name])) for name in self._mine}
 
     def _distances(self, values: Tensors) -> Ratios:
         own = self._eager.own

@@ -16,6 +16,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import TorchDispatchMode
 from ingot.torch.base.torch_internals.ops import OpOverload, neg_view
+from ingot.torch.judge.expanded import write
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
@@ -170,7 +171,7 @@ def _buffer_like(tensor: torch.Tensor, wide: torch.Tensor) -> torch.Tensor:
         return wide.view(-1)
     else:
         buffer = whole = torch.zeros(count, dtype=wide.dtype)
-    whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).copy_(wide)
+    write(whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()), wide)
     return buffer
 
 

@@ -20,7 +20,7 @@ def create_slots(optimizer: torch.optim.Optimizer) -> None:
         return
     lists = len(inspect.signature(init_group).parameters) - 1
     for group in optimizer.param_groups:
-        waiting = [p for p in group["params"] if p.requires_grad and not optimizer.state[p]]
+        waiting = [p for p in group["params"] if p.requires_grad and not optimizer.state.get(p)]
         before = [(p, p.grad) for p in waiting]
         try:
             for parameter in waiting:

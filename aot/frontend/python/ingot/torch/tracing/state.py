@@ -75,6 +75,9 @@ class State:
             if tensor.layout is not torch.strided:
                 what = f"the layout of {name!r} is {tensor.layout}, and a program's state is strided"
                 raise TraceError(what, fix="hold its to_dense()")
+            if tensor.is_conj():
+                what = f"{name!r} is a conjugated view of other memory, and a program's state has memory of its own"
+                raise TraceError(what, fix="hold its resolve_conj()")
             self._names[id(tensor)] = name
             self.tensors[name] = tensor
 
@@ -101,7 +104,7 @@ class State:
     def slot_places(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, torch.Tensor, str]]:
         """Where an optimizer holds slots: the name of a parameter, the parameter, the slot."""
         for parameter in parameters_of(optimizer):
-            for slot, value in optimizer.state[parameter].items():
+            for slot, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor):
                     yield self._names[id(parameter)], parameter, slot
 
@@ -140,6 +143,11 @@ def outputs_of(entry: Entry, tensors: Sequence[torch.Tensor]) -> dict[str, torch
     if tensors:
         return entry(*map(stored, tensors))
     return {port.name: torch_tensor(block, port) for port, block in zip(entry.outputs, entry.run(()), strict=True)}
+
+
+def stored_values(tensor: torch.Tensor) -> torch.Tensor:
+    """Values as files have them, of a tensor that may be conjugated: then they are a copy."""
+    return stored(tensor.resolve_conj())
 
 
 def gradient_name(parameter: str) -> str:

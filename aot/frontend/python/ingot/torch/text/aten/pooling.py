@@ -184,9 +184,10 @@ def window_starts(e: Lowering, sample: Value, extent: int, count: int, window: i
     place = e.iota(1, type_)
     step = e.constant((extent - window) / max(1, count - 1), type_)
     sample = e.broadcast(sample, type_.shape)
-    stop, begin = (e.unary("floor", e.binary("multiply", v, step)) for v in (e.binary("add", place, sample), sample))
+    stop, begin = (e.convert(e.binary("multiply", v, step), "i64") for v in (e.binary("add", place, sample), sample))
+    starts = e.binary("subtract", stop, begin)
     is_last = e.compare("EQ", place, e.constant(count - 1, type_))
-    return e.convert(e.select(is_last, e.constant(extent - window, type_), e.binary("subtract", stop, begin)), "i64")
+    return e.select(is_last, e.constant(extent - window, starts.type), starts)
 
 
 @aten("fractional_max_pool2d_backward.default")
