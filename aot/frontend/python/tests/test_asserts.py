@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,17 @@ def test_large_but_finite_values_are_told_apart() -> None:
         training.step(XS[0] * 1e9)
 
 
+@pytest.fixture
+def structured_logs() -> Iterator[None]:
+    """PyTorch's logs for programs, which list folders."""
+    logger = logging.getLogger("torch.__trace")
+    before = logger.level
+    logger.setLevel(logging.DEBUG)
+    yield
+    logger.setLevel(before)
+
+
+@pytest.mark.usefixtures("structured_logs")
 def test_a_trace_with_checks_is_found_again() -> None:
     def check(x: torch.Tensor) -> None:
         if torch.isnan(x).any():

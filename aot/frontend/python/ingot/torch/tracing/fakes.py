@@ -23,6 +23,9 @@ class Symbols(ShapeEnv):  # type: ignore[misc]  # torch is not checked
         here = sys._getframe(1)
         return user_frame(here) or here
 
+    def _log_create_unbacked_symbol(self, *_: Any, **__: Any) -> None:
+        """Logs nothing: where PyTorch's logs are structured, it would list folders of its sources, which are noted."""
+
 
 def fakes(**settings: Any) -> FakeTensorMode:
     """In which tensors have no values."""
