@@ -5,17 +5,15 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
-import logging
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 
 from ingot.compiler import Math
-from ingot.judge import Undecided
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
@@ -24,43 +22,23 @@ from ingot.torch.base.places import is_raised_by_user
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
-from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
-from ingot.torch.program import Added, Model, Optimizer, Program, Scheduler, Substituted
-from ingot.torch.python_state.noted import noted
-from ingot.torch.python_state.repetition import Carried, Kinds
+from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
+from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import PLAIN
-from ingot.torch.run import ENTRY, Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
-from ingot.torch.running.apart import Apart
-from ingot.torch.running.described import Undescribed
+from ingot.torch.run import Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.feed import IndicesOutside
-from ingot.torch.running.guard import Guard
-from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.running.same_code import Comparison
+from ingot.torch.tracer import Call, Tracer
 
-LOG = logging.getLogger(__name__)
-FOUND_STEPS = 1  # of a program that another process compared, which are compared again
 MOST_PROGRAMS = 8
 MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
 
-class Call(NamedTuple):
-    """The arguments of a call, as they are given and as a program takes them."""
-
-    key: Any  # what of them, and of PyTorch's settings, is fixed
-    function: Step  # of `args`
-    given: tuple[Any, ...]
-    example: tuple[Any, ...]  # padded
-    args: tuple[Any, ...]  # padded, with tensors in the place of floats
-    tensors: tuple[torch.Tensor, ...]  # of `args`
-    unpadded: tuple[torch.Tensor, ...]
-    has_floats: bool
-
-
-class ReadsLess(Exception):
+class RetraceRequired(Exception):
     """A call is to be traced again, with fewer numbers or checks of values."""
 
 
@@ -77,20 +55,14 @@ class CompiledStep(Substituted):
     ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
-        self.function, self._make_program, self._options = function, make_program, options
+        self.function, self._options, self._programs, self._optimizers = function, options, programs, optimizers
         self._runs: list[Run] = []
         self._latest: Run | None = None
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
-        self._programs, self._optimizers = programs, optimizers
-        self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
         self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
+        self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         called = function.forward if isinstance(function, torch.nn.Module) else function
-        self._are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
-        self._are_checked = True  # values, where the function raises otherwise
-        self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
-        self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
-        self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
 
@@ -101,7 +73,7 @@ class CompiledStep(Substituted):
         indices that are outside of what they index, what PyTorch raises: the call is its own.
         """
         if torch.is_anomaly_enabled():
-            if self._is_first("anomaly"):
+            if self._programs.is_first("anomaly"):
                 what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
                 warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
             return self.function(*args, **kwargs)
@@ -147,7 +119,7 @@ class CompiledStep(Substituted):
                 except DisagreementError as error:
                     assert run is not None
                     self._leave_to_pytorch(run, call, error)
-                except ReadsLess:
+                except RetraceRequired:
                     return self._compiled(args, departed)
                 except TraceError as error:
                     if not is_raised_by_user(error.__cause__):
@@ -159,23 +131,23 @@ class CompiledStep(Substituted):
         if self._runs:
             self._report(call.key)
         try:
-            return self._traced(call)
+            return self._trace(call)
         except FirstStepDiffers:  # from the state that it makes on, steps are alike
             return None
         except Carried as error:
             self._note_first(call.key, error)
             return None
         except TraceError as error:
-            if is_raised_by_user(error.__cause__) or not self._reads_less(call):
+            if is_raised_by_user(error.__cause__) or not self._trace.reads_less(call):
                 raise
-            raise ReadsLess from None
+            raise RetraceRequired from None
 
     def _call(self, args: tuple[Any, ...]) -> Call:
         """A call's arguments as a program takes them; raises TypeError for those that the function does not take."""
         self._positions.signature.bind(*args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         example = self._options.buckets.padded(self._positions.signature, given) if self._options.buckets else given
-        taken, floats = with_tensors(example) if self._are_floats_read else (example, [])
+        taken, floats = with_tensors(example) if self._trace.are_floats_read else (example, [])
         leaves, spec = pytree.tree_flatten(taken)
         key = spec, settings(), tuple(map(_kind, leaves)), *floats
         function = OfTensors(self._by_position, floats) if floats else self._by_position
@@ -193,31 +165,16 @@ class CompiledStep(Substituted):
             raise error
         self._first = key  # from what it changes on, calls may be alike
         self._firsts[key] += 1
-        if self._is_first("first"):
-            warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=4)
+        if self._programs.is_first("first"):
+            warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=5)
 
     def _raising(self, call: Call, error: TraceError) -> Any:
         """A call in PyTorch of a function that raises an error of its own while it is traced."""
         result = self._by_position(*call.given)
         self._firsts[call.key] += 1
-        if self._is_first("raising"):
+        if self._programs.is_first("raising"):
             warnings.warn(f"{self._name}: this call is PyTorch's: traced, it raises {error.what}", stacklevel=4)
         return result
-
-    def _reads_less(self, call: Call) -> bool:
-        """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
-        if call.has_floats:
-            self._are_floats_read = False
-        elif self._new_numbers:
-            self._fixed_numbers |= {*self._new_numbers}
-        elif self._are_checked:
-            self._are_checked = False
-        else:
-            return False
-        self._numbers_read = {
-            place: kind for place, kind in self._numbers_read.items() if place not in self._new_numbers
-        }
-        return True
 
     def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
@@ -247,7 +204,7 @@ class CompiledStep(Substituted):
         run.differing.append(shapes_of(call.unpadded))
         self._add(run)
         what = f"{self._name}: calls with arguments of these shapes are PyTorch's from now on"
-        warnings.warn(f"{what}: {error}", stacklevel=5)
+        warnings.warn(f"{what}: {error}", stacklevel=4)
 
     def _add(self, run: Run) -> None:
         if all(run is not known for known in self._runs):
@@ -272,75 +229,6 @@ class CompiledStep(Substituted):
         """Goes on from what `state_dict` gave."""
         self._programs.random.load_state_dict(state)
 
-    def _traced(self, call: Call) -> Run:
-        """A new run; where there is none, optimizers hold what they held before."""
-        self._with_slots = parameters_with_slots(self._optimizers)
-        try:
-            return self._trace(call)
-        except BaseException:
-            drop_slots(self._optimizers, self._with_slots)
-            raise
-
-    def _trace(self, call: Call) -> Run:
-        program = self._new_program()
-        refuse_shared(program.state.tensors)
-        _say_stepped(program)
-        added = Added(call.function, call.args, self._options.training, False, True)
-        kept = self._kept(program, added)
-        if kept and (found := self._found(kept, call)):
-            return found
-        with noted() as outside:
-            program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
-        if program.asked and self._is_first("asked"):
-            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=5)
-        run = self._run(program, call)
-        run.keep = functools.partial(kept.keep, program, outside) if kept else None
-        return run
-
-    def _new_program(self) -> Program:
-        program = self._make_program()
-        program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
-        return program
-
-    def _run(self, program: Program, call: Call) -> Run:
-        if (unset := program.unset[ENTRY]) and self._is_first("unset"):
-            warnings.warn(_left_as_it_is(self._name, unset), stacklevel=6)
-        apart = Apart(call.example, are_floats_read=call.has_floats)
-        run = Run(program, call.key, self._options, self._programs.random, apart)
-        drop_slots(self._optimizers, self._with_slots, run.uses)
-        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
-        if run.guard.unread and self._is_first("unread"):
-            warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=6)
-        return run
-
-    def _kept(self, program: Program, added: Added) -> Kept | None:
-        """What keeps the trace for other processes, where they can be shown to trace the same."""
-        if not self._options.verify or self._options.buckets:  # what is found is compared
-            return None
-        try:
-            return Kept(program, ENTRY, added)
-        except Undescribed as error:
-            LOG.debug("%s: traces are not kept: %s", self._name, error)
-            return None
-
-    def _found(self, kept: Kept, call: Call) -> Run | None:
-        """The program of another process's trace, if its first step is PyTorch's."""
-        program = self._new_program()
-        if not kept.find(program):
-            kept.note_libraries()
-            return None
-        run = self._run(program, call)
-        if not run.gradients.hold():
-            return None
-        try:
-            run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
-        except (DisagreementError, Undecided):
-            kept.forget()
-            kept.note_libraries()
-            return None
-        run.verified.append(shapes_of(call.tensors))
-        return run
-
     def _report(self, key: Any) -> None:
         """Says once that a program is not enough, and why; refuses it where that was asked for.
 
@@ -350,29 +238,21 @@ class CompiledStep(Substituted):
         if self._options.on_change == "error":
             raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
         alike = [run for run in self._runs if run.key == key]
-        floats = alike[-1].guard.floats() if alike else {}
-        self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
-        self._numbers_read = self._numbers_read | self._new_numbers
-        if self._is_first(f"changed {what.partition(' is ')[0]}"):
-            later = "and is read in each call from now on" if self._new_numbers else "as it will be for each other one"
-            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=4)
+        reads_more = self._trace.reads(alike[-1].guard.floats() if alike else {})
+        if self._programs.is_first(f"changed {what.partition(' is ')[0]}"):
+            later = "and is read in each call from now on" if reads_more else "as it will be for each other one"
+            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
         if len(self._runs) < MOST_PROGRAMS or self._options.on_change == "error":
             return False
-        if self._is_first("full"):
+        if self._programs.is_first("full"):
             what = f"{self._what_changed(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
             warnings.warn(
                 f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
             )
         return True
-
-    def _is_first(self, warning: str) -> bool:
-        """Whether a warning was not given yet; from now on it was."""
-        is_first = warning not in self._programs.said
-        self._programs.said.add(warning)
-        return is_first
 
     def _what_changed(self, key: Any) -> str:
         alike = [run for run in self._runs if run.key == key]
@@ -459,26 +339,3 @@ def _kind(leaf: Any) -> Any:
     raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")
 
 
-def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
-    where = f"{', '.join(places[:3])}{' ...' if len(places) > 3 else ''}"
-    what = f"Python asks for values of tensors, which are taken as they are in this call ({where})"
-    return f"{name}: {what}; a call where they are others is traced again"
-
-
-def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
-    return f"{name}: compiled calls do not set {_listed(paths)}, which the function leaves in Python: return it instead"
-
-
-def _read_once(name: str, paths: Sequence[str]) -> str:
-    what = f"{name}: Python does not show what {_listed(paths)} holds: what of it is read while the function is traced"
-    return f"{what} is fixed in the program; pass it as an argument where it changes"
-
-
-def _listed(paths: Sequence[str]) -> str:
-    return f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
-
-
-def _say_stepped(program: Program) -> None:
-    """Tells schedulers, which ask for it, that their optimizers make steps."""
-    for optimizer in program.state.optimizers.values():
-        optimizer._opt_called = True

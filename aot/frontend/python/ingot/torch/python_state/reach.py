@@ -52,7 +52,7 @@ Edges = Iterator[Held]
 
 # Of this package: programs, what runs in the place of functions, and bundles.
 OWN_MODULES = (
-    *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.run"),
+    *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.tracer", "ingot.torch.run"),
     *("ingot.jax", "ingot.session", "ingot._engine"),
 )
 OWN_ATTRIBUTE = "_ingot_programs"  # of an optimizer: the programs of steps that are decorated again

@@ -21,9 +21,15 @@ class Programs:
 
     def __init__(self, code: Any, options: tuple[Any, ...], seed: int | None) -> None:
         self.random = RandomKeys(seed)
-        self.said: set[str] = set()  # warnings that were given
+        self._said: set[str] = set()  # warnings that were given
         self._code, self._options = code, options
         self._traced: list[tuple[Callable[..., Any], Any]] = []
+
+    def is_first(self, warning: str) -> bool:
+        """Whether a warning was not given yet; from now on it was."""
+        is_first = warning not in self._said
+        self._said.add(warning)
+        return is_first
 
     def are_of(self, code: Any, options: tuple[Any, ...]) -> bool:
         """Whether a step is of the same code, and its options are the same objects or equal ones."""

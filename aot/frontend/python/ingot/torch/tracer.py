@@ -1,0 +1,176 @@
+"""How a step's calls become programs: traced, or found where another process traced them."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from ingot.judge import Undecided
+from ingot.torch.kept import Kept
+from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
+from ingot.torch.program import Added, Program
+from ingot.torch.python_state.noted import noted
+from ingot.torch.python_state.repetition import Kinds
+from ingot.torch.run import ENTRY, DisagreementError, Options, Run, shapes_of
+from ingot.torch.running.apart import Apart
+from ingot.torch.running.described import Undescribed
+from ingot.torch.running.guard import Guard
+from ingot.torch.running.live import refuse_shared
+from ingot.torch.running.redecorated import Programs
+
+LOG = logging.getLogger(__name__)
+FOUND_STEPS = 1  # of a program that another process compared, which are compared again
+
+
+class Call(NamedTuple):
+    """The arguments of a call, as they are given and as a program takes them."""
+
+    key: Any  # what of them, and of PyTorch's settings, is fixed
+    function: Callable[..., Any]  # of `args`
+    given: tuple[Any, ...]
+    example: tuple[Any, ...]  # padded
+    args: tuple[Any, ...]  # padded, with tensors in the place of floats
+    tensors: tuple[torch.Tensor, ...]  # of `args`
+    unpadded: tuple[torch.Tensor, ...]
+    has_floats: bool
+
+
+class Tracer:
+    """Traces calls of one step, and knows what earlier traces told: which numbers are inputs, what is checked."""
+
+    def __init__(
+        self,
+        name: str,
+        make_program: Callable[[], Program],
+        options: Options,
+        programs: Programs,
+        optimizers: Sequence[torch.optim.Optimizer],
+    ) -> None:
+        self._name, self._make_program, self._options = name, make_program, options
+        self._programs, self._optimizers = programs, optimizers
+        self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
+        self.are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
+        self._are_checked = True  # values, where the function raises otherwise
+        self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
+        self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
+        self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
+
+    def __call__(self, call: Call) -> Run:
+        """A new run; where there is none, optimizers hold what they held before."""
+        self._with_slots = parameters_with_slots(self._optimizers)
+        try:
+            return self._traced(call)
+        except BaseException:
+            drop_slots(self._optimizers, self._with_slots)
+            raise
+
+    def reads(self, floats: Kinds) -> bool:
+        """Reads floats that changed in each call from now on; whether there are any that need not be fixed."""
+        self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
+        self._numbers_read = self._numbers_read | self._new_numbers
+        return bool(self._new_numbers)
+
+    def reads_less(self, call: Call) -> bool:
+        """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
+        if call.has_floats:
+            self.are_floats_read = False
+        elif self._new_numbers:
+            self._fixed_numbers |= {*self._new_numbers}
+        elif self._are_checked:
+            self._are_checked = False
+        else:
+            return False
+        self._numbers_read = {
+            place: kind for place, kind in self._numbers_read.items() if place not in self._new_numbers
+        }
+        return True
+
+    def _traced(self, call: Call) -> Run:
+        program = self._new_program()
+        refuse_shared(program.state.tensors)
+        _say_stepped(program)
+        added = Added(call.function, call.args, self._options.training, False, True)
+        kept = self._kept(program, added)
+        if kept and (found := self._found(kept, call)):
+            return found
+        with noted() as outside:
+            program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
+        if program.asked and self._programs.is_first("asked"):
+            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=6)
+        run = self._run(program, call)
+        run.keep = functools.partial(kept.keep, program, outside) if kept else None
+        return run
+
+    def _new_program(self) -> Program:
+        program = self._make_program()
+        program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
+        return program
+
+    def _run(self, program: Program, call: Call) -> Run:
+        if (unset := program.unset[ENTRY]) and self._programs.is_first("unset"):
+            warnings.warn(_left_as_it_is(self._name, unset), stacklevel=7)
+        apart = Apart(call.example, are_floats_read=call.has_floats)
+        run = Run(program, call.key, self._options, self._programs.random, apart)
+        drop_slots(self._optimizers, self._with_slots, run.uses)
+        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
+        if run.guard.unread and self._programs.is_first("unread"):
+            warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=7)
+        return run
+
+    def _kept(self, program: Program, added: Added) -> Kept | None:
+        """What keeps the trace for other processes, where they can be shown to trace the same."""
+        if not self._options.verify or self._options.buckets:  # what is found is compared
+            return None
+        try:
+            return Kept(program, ENTRY, added)
+        except Undescribed as error:
+            LOG.debug("%s: traces are not kept: %s", self._name, error)
+            return None
+
+    def _found(self, kept: Kept, call: Call) -> Run | None:
+        """The program of another process's trace, if its first step is PyTorch's."""
+        program = self._new_program()
+        if not kept.find(program):
+            kept.note_libraries()
+            return None
+        run = self._run(program, call)
+        if not run.gradients.hold():
+            return None
+        try:
+            run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
+        except (DisagreementError, Undecided):
+            kept.forget()
+            kept.note_libraries()
+            return None
+        run.verified.append(shapes_of(call.tensors))
+        return run
+
+
+def _taken_as_it_is(name: str, places: Sequence[str]) -> str:
+    where = f"{', '.join(places[:3])}{' ...' if len(places) > 3 else ''}"
+    what = f"Python asks for values of tensors, which are taken as they are in this call ({where})"
+    return f"{name}: {what}; a call where they are others is traced again"
+
+
+def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
+    return f"{name}: compiled calls do not set {_listed(paths)}, which the function leaves in Python: return it instead"
+
+
+def _read_once(name: str, paths: Sequence[str]) -> str:
+    what = f"{name}: Python does not show what {_listed(paths)} holds: what of it is read while the function is traced"
+    return f"{what} is fixed in the program; pass it as an argument where it changes"
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return f"{', '.join(f'`{path}`' for path in paths[:3])}{' ...' if len(paths) > 3 else ''}"
+
+
+def _say_stepped(program: Program) -> None:
+    """Tells schedulers, which ask for it, that their optimizers make steps."""
+    for optimizer in program.state.optimizers.values():
+        optimizer._opt_called = True
