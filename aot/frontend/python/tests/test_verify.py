@@ -164,6 +164,29 @@ def test_outputs_that_are_no_losses_are_compared() -> None:
     assert not program.verify({name: BATCHES["x"]}, "predict").holds
 
 
+@pytest.mark.parametrize("made", [torch.tensor, torch.as_tensor, lambda lr: torch.tensor([lr, 1.0])[0]])
+def test_rates_that_python_rounds_agree(made: Callable[[float], torch.Tensor]) -> None:
+    model, optimizer = linear()
+    optimizer.param_groups[0]["lr"] = 0.003
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().sum() * made(optimizer.param_groups[0]["lr"])
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    compiled = ingot.torch.compile(step, model, optimizer)
+    assert compiled(BATCHES["x"][0]).isfinite()
+
+
+def test_averaged_sgd_agrees() -> None:
+    model = nn.Linear(3, 4)
+    optimizer = torch.optim.ASGD(model.parameters())
+    compiled = ingot.torch.compile(lambda x: usual_step(model, optimizer, x), model, optimizer)
+    assert compiled(BATCHES["x"][0]).isfinite()
+
+
 def test_a_function_that_does_something_else_while_it_is_traced_differs() -> None:
     found = random_program(lambda y: y * 1.5 if torch.compiler.is_compiling() else y).verify(BATCHES)
     assert not found.holds
@@ -193,7 +216,10 @@ def test_results_without_elements_are_compared() -> None:
         assert (result.shape, result.dtype) == ((0, 3), dtype)
 
 
-@pytest.mark.parametrize("conjugated", [torch.conj, lambda z: torch.fft.fft(z).conj()[1:]])
+@pytest.mark.parametrize(
+    "conjugated",
+    [torch.conj, lambda z: torch.fft.fft(z).conj()[1:], lambda z: torch.view_as_real(z.conj().resolve_conj())],
+)
 def test_conjugated_results_are_compared(conjugated: Callable[[torch.Tensor], torch.Tensor]) -> None:
     z = torch.view_as_complex(BATCHES["x"][0, :, :2].contiguous())
     step = ingot.torch.compile(lambda z: (conjugated(z), z * 2), nn.Identity())

@@ -48,6 +48,10 @@ class Records(collections.defaultdict[torch.Tensor, Record]):
         for parameter, slots in held.items():
             self[parameter] = slots
 
+    def __missing__(self, parameter: torch.Tensor) -> Record:
+        self[parameter] = {}  # which makes another object of it
+        return self[parameter]
+
     def __setitem__(self, parameter: torch.Tensor, slots: dict[str, Any]) -> None:
         before = self.get(parameter)
         record = Record(slots)

@@ -97,12 +97,19 @@ def _op_samples(door: str, name: str, dtype: torch.dtype, verify: bool) -> Itera
         yield OpSample(door, call, tuple(x for x in leaves if isinstance(x, torch.Tensor)), verify)
 
 
-class WithScale(nn.Module):
-    """A module, and a parameter for those that have none."""
+class Scaled(nn.Module):
+    """A module of inputs that a parameter multiplies, for those that have none."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module, self.scale = module, nn.Parameter(torch.ones(()))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = pytree.tree_map_only(torch.Tensor, self._scaled, (args, kwargs))
+        return self.module(*args, **kwargs)
+
+    def _scaled(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale if x.is_floating_point() else x
 
 
 def _module_samples(name: str, dtype: torch.dtype, verify: bool) -> Iterator[Sample]:
@@ -118,15 +125,15 @@ def _module_samples(name: str, dtype: torch.dtype, verify: bool) -> Iterator[Sam
 
 def _module_training(cls: Any, made: Any, given: Any, dtype: torch.dtype, training: bool) -> Any:
     torch.manual_seed(0)
-    model = WithScale(cls(*made.args, **made.kwargs)).to(dtype).train(training)
+    model = cls(*made.args, **made.kwargs)
+    model = (model if [*model.parameters()] else Scaled(model)).to(dtype).train(training)
     leaves, spec = pytree.tree_flatten((given.args, given.kwargs))
 
     def forward(*tensors: torch.Tensor) -> Any:
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         args, kwargs = pytree.tree_unflatten(filled, spec)
-        output = model.module(*args, **kwargs)
-        return pytree.tree_map_only(torch.Tensor, lambda y: y * model.scale if y.is_floating_point() else y, output)
+        return model(*args, **kwargs)
 
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
     return model, torch.optim.SGD(model.parameters(), RATE), forward, tensors, []

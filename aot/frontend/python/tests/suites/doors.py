@@ -160,23 +160,23 @@ class TrainingSample(Sample):
 
             outputs: list[Any] = []
             if self.has_closure:
-                return optimizer.step(closure), outputs[0]
+                return optimizer.step(closure).float(), outputs[0]
             loss = closure()
             optimizer.step()
-            return loss, outputs[0]
+            return loss.float(), outputs[0]
 
         return step
 
 
 def loss_of(results: Sequence[torch.Tensor]) -> torch.Tensor:
-    """A sum in which each element counts otherwise."""
+    """A sum in which each element counts otherwise, in f64: the order of summation is no matter of these tests."""
     parts = [torch.view_as_real(y.resolve_conj()) if y.is_complex() else y for y in map(dense, results)]
-    return sum((y * weights(y)).sum() for y in parts)
+    return sum((y.double() * weights(y)).sum() for y in parts)
 
 
 def weights(y: torch.Tensor) -> torch.Tensor:
     counted = torch.arange(1, y.numel() + 1, dtype=torch.float64, device=y.device)
-    return counted.mul(0.7).sin().reshape(y.shape).to(y.dtype)
+    return counted.mul(0.7).sin().reshape(y.shape)
 
 
 def dense(tensor: torch.Tensor) -> torch.Tensor:

@@ -20,6 +20,7 @@ MOST_TOGETHER = 16  # samples in one program
 SHOWN = 240  # characters of a message
 EXCEPTION = re.compile(r"^\w*(Error|Exception|Interrupt|SymNode|Symbol)\b")  # of Python's, in a refusal
 OURS = re.compile(r"ingot/torch/|a row in|has no row|0x[0-9a-f]{6,}")  # what only a colleague could use
+NAME = re.compile(r"^'[\w.]+'|^`[^`]+`")  # of the user's, which says where as a line does
 FOLDERS = re.compile(r"(/[\w.+-]+)+/")
 CLASSES = ("agree", "refused", "unclear", "raw", "silent", "excused", "n/a")
 FAULTS = ("unclear", "raw", "silent")
@@ -71,7 +72,7 @@ def judged(sample: Sample, excuse: str = "") -> tuple[str, str]:
 
 
 def of_exception(error: BaseException, sample: Sample) -> tuple[str, str]:
-    """Whether a refusal is clear: it has a cause, the user's line and a way out."""
+    """Whether a refusal is clear: it has a cause, the user's line or name for it, and a way out."""
     chain = [*causes(error)]
     if caught := next((e for e in chain if isinstance(e, ingot.torch.DisagreementError)), None):
         return "refused", first_line(caught)
@@ -83,8 +84,10 @@ def of_exception(error: BaseException, sample: Sample) -> tuple[str, str]:
             return "n/a", f"PyTorch: {first_line(own)}"
         return "raw", first_line(chain[-1])
     message = first_line(refusal)
-    if lacks := [what for what in ("place", "fix") if not getattr(refusal, what)]:
-        return "unclear", f"no {' and no '.join(lacks)}: {message}"
+    if not refusal.place and not NAME.search(refusal.what):
+        return "unclear", f"no place: {message}"
+    if not refusal.fix:
+        return "unclear", f"no way out: {message}"
     return ("unclear" if EXCEPTION.search(refusal.what) or OURS.search(str(refusal)) else "refused"), message
 
 

@@ -75,6 +75,7 @@ class Reference:
             return widened(node.target(*torch.fx.map_arg(node.args, functools.partial(_as_traced, values))))
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), functools.partial(self._operand, node, values))
         made = run_wide(torch.reshape if node.target in VIEWS else node.target, args, kwargs, known)
+        made = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, made)  # as view_as_real asks for
         is_rounded = isinstance(made, torch.Tensor) and made.is_floating_point()
         if self._noise is None or not is_rounded or is_view(node.target):
             return made

@@ -22,6 +22,7 @@ WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float
 WIDE |= {torch.complex64: torch.complex128}
 COMPONENTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
 BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
+FRESH = torch.ops.aten.lift_fresh.default  # of a tensor that torch.tensor made: its numbers were rounded before
 FIRST_SWEEP = 1024  # buffers after which those of freed storages are looked for
 
 Key = tuple[int, torch.dtype]
@@ -51,6 +52,8 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             self._forget_written(func, args, kwargs)
             self.narrow.append(str(func))
             return made
+        if func is FRESH and made.dtype in WIDE:
+            self.narrow.append(str(func))
         operands = {_storage(x) for x in pytree.tree_leaves((wide_args, wide_kwargs)) if _is_strided(x)}
         return pytree.tree_map(lambda mine, other: self._noted(func, mine, other, operands), made, wide)
 
