@@ -165,3 +165,15 @@ def test_arguments_by_keyword_alone() -> None:
     with pytest.warns(UserWarning, match="traced again"):
         mine = trained(ingot.torch.compile)
     torch.testing.assert_close(mine, trained(lambda step, *_: step))
+
+
+def test_an_object_of_tensors_is_refused() -> None:
+    class Made:
+        def __init__(self, loss: torch.Tensor) -> None:
+            self.loss = loss
+
+    net = model()
+    with pytest.raises(ingot.torch.TraceError, match="returns a Made, whose `loss` is a tensor that it made"):
+        ingot.torch.compile(lambda x: Made(net(x).mean()), net)(XS[0])
+    returned, same = ingot.torch.compile(lambda x: (net(x).detach(), net), net)(XS[0])
+    assert same is net and returned.shape == net(XS[0]).shape

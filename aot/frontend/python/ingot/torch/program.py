@@ -40,7 +40,7 @@ from ingot.torch.text.emit import SEED, STEP, Way, emit
 from ingot.torch.tracing.calls import Subject, owners
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.others import seen_as_before
-from ingot.torch.tracing.returned import output_for
+from ingot.torch.tracing.returned import output_for, refuse_objects_of_tensors
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
 from ingot.torch.tracing.trace import Trace, located, refuse_other_ends, trace
@@ -196,7 +196,9 @@ class Program(EntryPoints):
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         starts = {number: held.get() for number, held in subject.state.numbers.items()}
-        if not added.guards:
+        if added.guards:
+            refuse_objects_of_tensors(traced.outputs)
+        else:
             starts |= _counters(subject.state)
         graphs = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
         computed = self.computed[name] = Bounded(graphs, starts)

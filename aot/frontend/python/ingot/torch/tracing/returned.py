@@ -15,6 +15,7 @@ import torch
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals import is_open, pytree
+from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 
 Whole: TypeAlias = Literal["state", "argument", "output"]  # what may be shared
 SharedMemory: TypeAlias = tuple[Whole, str, torch.Tensor]  # whose, and what it was when the function was traced
@@ -92,6 +93,17 @@ def output_for(
             kept = Shared(whole, name or names[id(of)], of.stride(), tensor is of, shape, strides, offset)
     ends = tensor.requires_grad and ends_gradients
     return Output(names[id(tensor)], tensor.is_complex(), ends, kept, id(tensor) in numbers)
+
+
+def refuse_objects_of_tensors(outputs: Any) -> None:
+    """Raises TraceError for an object of a class of one's own whose attributes are tensors that the function made."""
+    for leaf in pytree.tree_leaves(outputs):
+        if isinstance(leaf, torch.Tensor) or not hasattr(leaf, "__dict__"):
+            continue
+        for attribute, value in vars(leaf).items():
+            if any(isinstance(held, FakeTensor) for held in pytree.tree_leaves(value)):
+                what = f"the function returns a {type(leaf).__name__}, whose `{attribute}` is a tensor that it made"
+                raise TraceError(what, fix="return tensors, or lists, tuples and dicts of them: vars(output)")
 
 
 def output_of(written: Mapping[str, Any]) -> Output:
