@@ -143,6 +143,7 @@ class Tracer:
             return None
         try:
             run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
+            drop_slots(self._optimizers, self._with_slots, run.uses)
         except (DisagreementError, Undecided):
             kept.forget()
             kept.note_libraries()
