@@ -71,8 +71,15 @@ def test_buckets_say_what_cannot_be_padded() -> None:
 
 
 @pytest.mark.parametrize("why", UNPADDABLE)
-def test_buckets_that_padding_changes_are_refused(why: str) -> None:
+def test_batches_that_padding_changes_are_pytorchs(why: str) -> None:
     _, step = weighted(UNPADDABLE[why])
     step(XS[0, :4], torch.ones(4))  # a full bucket
+    with pytest.warns(UserWarning, match=f"shapes are PyTorch's from now on: .*{why}"):
+        step(XS[0, :3], torch.ones(3))
+
+
+@pytest.mark.parametrize("why", UNPADDABLE)
+def test_a_first_batch_that_padding_changes_is_refused(why: str) -> None:
+    _, step = weighted(UNPADDABLE[why])
     with pytest.raises(ingot.torch.DisagreementError, match=why):
         step(XS[0, :3], torch.ones(3))
