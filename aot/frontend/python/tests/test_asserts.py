@@ -71,7 +71,7 @@ CHECKS: dict[str, dict[str, Callable[..., Any]]] = {
     "gradients": {"model": finite_gradients},
     "two": {"argument": finite, "loss": bad_loss},
     "a library's": {"model": clipped},
-    "a distribution's": {"argument": lambda x: torch.distributions.Normal(x, 1.0).log_prob(x)},
+    "a distribution's": {"argument": lambda x: torch.distributions.Normal(x, 1.0, validate_args=True).log_prob(x)},
 }
 
 
