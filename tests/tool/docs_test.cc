@@ -76,7 +76,8 @@ std::set<std::string> dev_commands() {
 std::string complaint(const std::string& line) {
   const std::vector<std::string> words = words_of(line);
   static const std::set<std::string> kOthers = {".", "aarch64-linux-gnu-gcc", "cc", "cd", "git", "ls", "sudo"};
-  static const std::regex kPip(R"re(pip install build/wheel/ingot-\*\.whl( [a-z]+==[0-9.]+| '[a-z]+>=[0-9.]+,<[0-9.]+')*)re");
+  static const std::regex kPip(
+      R"re(pip install build/wheel/ingot-\*\.whl( [a-z]+==[0-9.]+| '[a-z]+>=[0-9.]+,<[0-9.]+')*)re");
   if (words[0] == "ingot") {
     std::vector<const char*> arguments;
     for (const std::string& word : words) arguments.push_back(word.c_str());
