@@ -53,22 +53,17 @@ class Agreement:
         return "; ".join(("agrees" if self.holds else "differs", *filter(None, parts)))
 
 
-def judge(
-    reference: Run, runs: list[Run], mine: Run, distance: Callable[[Any, Any], float], *, every: bool = True
-) -> Agreement:
+def judge(reference: Run, runs: list[Run], mine: Run, distance: Callable[[Any, Any], float]) -> Agreement:
     """Judges what a bundle did by the framework's own f32 runs; `distance` is of one tensor from its reference.
 
-    Tensors that rounding alone decides, as the gradient of a bias before a normalisation, are refused, or left out
-    where not `every` one is asked for.
+    Raises Undecided where rounding alone decides a tensor, as the gradient of a bias before a normalisation.
     """
     loss_noise = max(furthest(run[0], reference[0]) for run in runs)
     noise = {name: max(distance(run[1][name], value) for run in runs) for name, value in reference[1].items()}
     if unknown := [name for name, far in {"loss": loss_noise, **noise}.items() if not math.isfinite(far)]:
         raise Undecided(f"the reference has no finite numbers: {_first(unknown)}")
     chaos = {name: far for name, far in {"loss": loss_noise, **noise}.items() if far > MOST_NOISE}
-    if not every and "loss" not in chaos:
-        noise = {name: far for name, far in noise.items() if name not in chaos}
-    elif chaos:
+    if chaos:
         shown = _first([f"{name} {far:.2g}" for name, far in chaos.items()])
         raise Undecided(f"rounding alone decides: take a lower learning rate or another seed; {shown}")
     ratios = {
@@ -77,7 +72,7 @@ def judge(
     }
     worst_first = dict(sorted(ratios.items(), key=lambda item: -item[1]))
     of_losses = furthest(mine[0], reference[0]) / (TOLERANCE_FACTOR * loss_noise + OUTPUT_FLOOR)
-    return Agreement(of_losses, worst_first, by_rounding=tuple(chaos))
+    return Agreement(of_losses, worst_first)
 
 
 def _first(names: Sequence[str]) -> str:

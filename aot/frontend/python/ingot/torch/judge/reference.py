@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.judge.case import Tensors
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
 from ingot.torch.judge.rounded import is_view, moved
-from ingot.torch.judge.wide import BITS, run_wide, widened
+from ingot.torch.judge.wide import run_wide, widened
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
 
-Tensors = Mapping[str, torch.Tensor]
+BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
+
 Values = dict[torch.fx.Node, Any]
 
 

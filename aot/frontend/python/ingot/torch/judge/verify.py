@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -54,24 +54,28 @@ class StepJudge:
         outputs = {output_key(name, value): as_tensor(value) for name, value in step.outputs.items()}
         self._keys = [*outputs]
         self._mine = {name: ({**step.after, **outputs})[name] for name in eager.own}
-        self._samples: list[Tensors] = [eager.own]
 
     @functools.cached_property
     def exact(self) -> Tensors:
         """Results and state in f64: of the graph, where it is known."""
         return self._eager.wide if self.step.way is None else self._moved(None)
 
+    @functools.cached_property
+    def _far(self) -> list[Ratios]:
+        """The distances of samples from exact, of which the first is PyTorch's own step."""
+        return [self._distances(self._eager.own)]
+
     def traced_wrong(self) -> Ratios:
         """What PyTorch in f64 gives otherwise than the traced graph in f64, in units of what is allowed."""
         if self.step.way is None:
             return {}
-        own = {name: WIDE_SHARE * far for name, far in self._distances(self._eager.own).items()}
+        own = {name: WIDE_SHARE * far for name, far in self._far[0].items()}
         ratios = self._further(self._eager.wide, own, torch.float64)
         if ratios:
-            noise = self._noise(self._moved(noise) for noise in WIDE_NOISES)
+            noise = _joined([self._distances(self._moved(noise)) for noise in WIDE_NOISES])
             ratios = self._further(self._eager.wide, noise, torch.float64)
         if ratios and self._eager.narrow:
-            noise = self._noise([self._eager.own, *map(self._moved, NOISES[0])])
+            noise = _joined([self._far[0], *(self._distances(self._moved(noise)) for noise in NOISES[0])])
             ratios = self._further(self._eager.wide, noise, None)
         return ratios
 
@@ -81,13 +85,13 @@ class StepJudge:
         for noises in NOISES if self.step.way else ():
             if all(ratio <= 1 for ratio in ratios.values()):
                 break
-            self._samples += map(self._moved, noises)
+            self._far += [self._distances(self._moved(noise)) for noise in noises]
             ratios = self.ratios()
         return {name: ratio for name, ratio in ratios.items() if ratio > 1}
 
     def ratios(self, values: Tensors | None = None) -> Ratios:
         """How far values, the program's, are from exact, in units of what is allowed."""
-        noise = self._noise(self._samples)
+        noise = _joined(self._far)
         far = self._distances(self._mine if values is None else values)
         return {name: x / self._allowed(name, noise, None) for name, x in far.items()}
 
@@ -123,10 +127,6 @@ class StepJudge:
         own = self._eager.own
         return {name: distance(values[name], exact, own[name]) for name, exact in self.exact.items()}
 
-    def _noise(self, samples: Iterable[Tensors]) -> Ratios:
-        found = [self._distances(sample) for sample in samples]
-        return {name: max(far[name] for far in found) for name in self.exact}
-
     def _further(self, values: Tensors, noise: Ratios, dtype: torch.dtype | None) -> Ratios:
         ratios = {name: far / self._allowed(name, noise, dtype) for name, far in self._distances(values).items()}
         return {name: ratio for name, ratio in ratios.items() if ratio > 1}
@@ -160,7 +160,9 @@ def _explained(ratios: Ratios, further: Mapping[StepJudge, Ratios], is_chance: b
     for judge in further:
         way = judge.step.way
         assert way is not None
-        made = judge.observed(observers.setdefault(id(way), _observers(way)))
+        if id(way) not in observers:
+            observers[id(way)] = _observers(way)
+        made = judge.observed(observers[id(way)])
         if parting := judge.parting(made):
             return _agreement(ratios, parting)
         is_of_code &= all(ratio <= 1 for ratio in judge.ratios(judge.results(made)).values())
@@ -180,7 +182,7 @@ def _agreement(ratios: Ratios, why: str = "", by_rounding: tuple[str, ...] = ())
 
 
 def _joined(ratios: Sequence[Ratios]) -> Ratios:
-    """The largest ratio of each tensor."""
+    """The largest of each tensor."""
     return {name: max(found[name] for found in ratios) for name in ratios[0]}
 
 

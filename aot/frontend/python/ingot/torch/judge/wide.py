@@ -21,7 +21,6 @@ from ingot.torch.judge.expanded import write
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
 COMPONENTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
-BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
 FRESH = torch.ops.aten.lift_fresh.default  # of a tensor that torch.tensor made: its numbers were rounded before
 FIRST_SWEEP = 1024  # buffers after which those of freed storages are looked for
 
