@@ -76,7 +76,7 @@ def remove(key: str) -> None:
 
 
 def folder() -> Path:
-    """Where entries are kept; raises OSError where no folder is named and there is no home."""
+    """The folder of the cache. Raises OSError if none is named and there is no home folder."""
     if given := os.environ.get("INGOT_CACHE"):
         return Path(given)
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))

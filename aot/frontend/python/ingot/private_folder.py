@@ -79,7 +79,7 @@ class PrivateFolder:
             yield descriptor
 
     def read(self, entry: str, file: str) -> bytes:
-        """What is in a file; raises what `opened` does."""
+        """Reads a file whole. Raises the errors of `opened`."""
         with self.opened(entry, file) as descriptor, open(descriptor, "rb", closefd=False) as opened:
             return opened.read()
 

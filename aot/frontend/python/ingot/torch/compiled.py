@@ -222,7 +222,7 @@ class CompiledStep(Substituted):
         return self._latest.memory_bytes if self._latest else 0
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint needs beside models and optimizers: with ``seed=...``, how far random numbers are."""
+        """State for a checkpoint, in addition to models and optimizers: with ``seed=...``, the calls so far."""
         return self._programs.random.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

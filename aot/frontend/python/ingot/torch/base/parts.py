@@ -1,4 +1,4 @@
-"""What programs are made of, as it is given: checked at once, with messages that say what to give instead."""
+"""Checks the models, optimizers and schedulers that a user gives; each error says what to give instead."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def _put(owner: Any, name: str, value: Any) -> None:
 
 
 def _names_of(owner: Any) -> list[str]:
-    """What an owner may be called in TABLE."""
+    """The names that TABLE may use for an owner."""
     if isinstance(owner, str):
         return [owner]
     if isinstance(owner, FunctionType):

@@ -1,4 +1,4 @@
-"""What is judged: an entry point's function, and steps of a session of its bundle."""
+"""The case that is judged: the function of an entry point, and steps of a session of its bundle."""
 
 from __future__ import annotations
 

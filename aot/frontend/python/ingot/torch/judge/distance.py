@@ -9,7 +9,7 @@ import torch
 
 from ingot.judge import TOLERANCE_FACTOR
 
-# What rounding a result once to its type may do.
+# The relative error of rounding a result once to its type.
 FLOORS = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float64: 2.0**-38}
 FLOOR = 2.0**-23
 UNITS_OF_ONE = 8  # by which a single number may be off

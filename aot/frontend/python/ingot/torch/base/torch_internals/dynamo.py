@@ -29,7 +29,7 @@ def bytecode() -> Any:
 
 
 def aot_autograd(**how: Any) -> Any:
-    """What makes a backend of compilers of forward and backward, with a minimum cut between them."""
+    """Makes a backend from two compilers, of forward and backward; a minimum cut parts them."""
     from torch._dynamo.backends.common import aot_autograd
     from torch._functorch.partitioners import min_cut_rematerialization_partition
 
