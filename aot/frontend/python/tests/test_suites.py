@@ -123,8 +123,8 @@ def test_a_crash_and_a_hang_are_of_one_sample(tmp_path: Path) -> None:
 def test_some_cases_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
     report = judged_by_workers(QUICK, sample_seconds=120)
-    assert not report.faults, report
-    assert all(counts["agree"] for counts in report.counts.values()), report
+    assert not report.faults, str(report)
+    assert all(counts["agree"] for counts in report.counts.values()), report.rows
 
 
 def test_every_case_has_a_name_of_its_own() -> None:

@@ -17,7 +17,7 @@ from .databases import Case
 from .excused import excuse
 from .verdict import Verdict, first_line, verdicts
 
-FORK = multiprocessing.get_context("fork")  # a new process need not import PyTorch
+SPAWN = multiprocessing.get_context("spawn")  # nothing that the caller did or changed is in a new process
 
 
 class Worker:
@@ -56,10 +56,11 @@ class Worker:
 
     def _ask(self, what: Any) -> Verdict | str | None:
         if not self._process:
-            self._pipe, theirs = FORK.Pipe()
-            self._process = FORK.Process(target=_serve, args=(theirs, self._verify), daemon=True)
+            self._pipe, theirs = SPAWN.Pipe()
+            self._process = SPAWN.Process(target=_serve, args=(theirs, self._verify), daemon=True)
             self._process.start()
             theirs.close()
+            self._pipe.recv()  # when it has imported PyTorch
         self._pipe.send(what)
         return self._answer()
 
@@ -83,6 +84,7 @@ def _serve(pipe: Connection, verify: bool) -> None:
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    pipe.send(None)
     while True:
         case, first, alone = pipe.recv()
         try:
