@@ -15,13 +15,14 @@ from typing import Any
 
 from ingot import cache
 from ingot.torch.judge.observe import FoundDraws
-from ingot.torch.program import FIXED, Added, Program
+from ingot.torch.program import Added, Program
 from ingot.torch.python_state.carried import DTYPES, PREFIX
 from ingot.torch.python_state.held import Written
 from ingot.torch.python_state.noted import Noted
 from ingot.torch.running import libraries
 from ingot.torch.running.described import Description, Undescribed
 from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.paths import FIXED
 from ingot.torch.tracing.returned import Output, output_of
 
 LOG = logging.getLogger(__name__)

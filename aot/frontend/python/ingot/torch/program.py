@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
 import os
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.compiler import compile
-from ingot.folder import EntryPoints, dotted, input_row, output_name
+from ingot.folder import EntryPoints, input_row, output_name
 from ingot.judge import Agreement
 from ingot.session import Session
 from ingot.stablehlo import Port, TensorType
@@ -40,6 +37,7 @@ from ingot.torch.text.emit import SEED, STEP, Way, emit
 from ingot.torch.tracing.calls import Subject, owners
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.others import seen_as_before
+from ingot.torch.tracing.paths import apart_from, bound, leaves, named_leaves, named_outputs, only
 from ingot.torch.tracing.returned import output_for, refuse_objects_of_tensors
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
@@ -52,9 +50,6 @@ Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
 
 # PyTorch rounds to bf16 also what the next op reads in f32.
 ROUNDS = ("widen_results",)
-
-# What a function may return beside tensors: it is known when the function is traced, and no output.
-FIXED = (type(None), bool, int, float, complex, str)
 
 
 class Substituted:
@@ -190,9 +185,9 @@ class Program(EntryPoints):
         subject, traced = self.subjects[name], ways[0]
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
         others = {*subject.state.tensors, *(number.name for number in numbers)}
-        inputs = _apart_from(others, _named_leaves(_bound(added.function, added.example_args)))
+        inputs = apart_from(others, named_leaves(bound(added.function, added.example_args)))
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
-        named = _named_outputs(traced.outputs, _only(added.training))
+        named = named_outputs(traced.outputs, only(added.training))
         outputs = [Port(output) for output, _ in named]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         starts = {number: held.get() for number, held in subject.state.numbers.items()}
@@ -370,7 +365,7 @@ class Program(EntryPoints):
         """
 
         def named(outputs: Any) -> dict[str, Any]:
-            return {output_name(path, _only(training)): leaf for path, leaf in _leaves(outputs)}
+            return {output_name(path, only(training)): leaf for path, leaf in leaves(outputs)}
 
         training = self._added[entry].training
         session = session or Session(compile(self, skip=ROUNDS))
@@ -457,53 +452,3 @@ def _untouched(way: Graph, state: State) -> set[str]:
 def _counters(state: State) -> dict[str, float]:
     """Integers of a state that are tensors of one element."""
     return {name: t.item() for name, t in state.tensors.items() if t.dtype is torch.int64 and t.numel() == 1}
-
-
-def _bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str, Any]:
-    """The arguments by the names of the function's parameters."""
-    called = function.forward if isinstance(function, torch.nn.Module) else function
-    return dict(inspect.signature(called).bind(*example_args).arguments)
-
-
-def _leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of a tree and their dotted paths."""
-    for path, leaf in pytree.tree_flatten_with_path(tree, is_leaf=_is_record)[0]:
-        name = ".".join(filter(None, (before, dotted(path))))
-        if _is_record(leaf):
-            yield from _leaves(dict(leaf), name)
-        else:
-            yield name, leaf
-
-
-def _named_leaves(tree: Any) -> list[tuple[str, torch.Tensor]]:
-    """The tensors of a tree and their dotted paths."""
-    return [(name, leaf) for name, leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
-
-
-def _apart_from(others: set[str], named: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
-    """Tensors by names that are not those of others: ``weight_1`` for an argument where a model has a ``weight``."""
-    taken = others | {name for name, _ in named}
-    found = []
-    for name, leaf in named:
-        free = (f"{name}_{i}" for i in itertools.count(1) if f"{name}_{i}" not in taken)
-        found.append((next(free) if name in others else name, leaf))
-    return found
-
-
-def _is_record(tree: Any) -> bool:
-    """Whether a tree is a library's own mapping, which may have been registered without its keys."""
-    return isinstance(tree, Mapping) and type(tree) is not dict and type(tree) in pytree.SUPPORTED_NODES
-
-
-def _only(training: bool) -> str:
-    """What a function's only result is called."""
-    return "loss" if training else "output"
-
-
-def _named_outputs(outputs: Any, only: str) -> list[tuple[str, torch.Tensor]]:
-    """The tensors that a function returned, by name; one without a path is called `only`."""
-    for path, leaf in _leaves(outputs):
-        if not isinstance(leaf, (torch.Tensor, *FIXED)):
-            what = f"the output {output_name(path, only)!r} is left out: it is no tensor ({type(leaf).__name__})"
-            warnings.warn(what, stacklevel=5)
-    return [(output_name(path, only), leaf) for path, leaf in _named_leaves(outputs)]
