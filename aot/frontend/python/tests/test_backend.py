@@ -100,10 +100,15 @@ def test_views_numbers_and_none() -> None:
     assert (rows, none) == (6, None)
 
 
-def test_random_ops_are_refused() -> None:
-    function = torch.compile(lambda x: F.dropout(x, 0.5), backend="ingot", dynamic=False)
-    with pytest.raises(Exception, match=r"draws random numbers; ingot\.torch\.compile"):
-        function(XS[0])
+@pytest.mark.parametrize("draw", [torch.rand_like, F.dropout, torch.bernoulli, torch.randperm])
+def test_random_ops_are_refused_at_their_line(draw: Any) -> None:
+    def drawn(x: torch.Tensor) -> torch.Tensor:
+        return draw(x if draw is not torch.randperm else 3).sum()
+
+    line = drawn.__code__.co_firstlineno + 1
+    message = rf"test_backend\.py:{line}: the graph draws random numbers; ingot\.torch\.compile"
+    with pytest.raises(Exception, match=message):
+        torch.compile(drawn, backend="ingot", dynamic=False)(XS[0].clamp(0, 1))
 
 
 def test_tensors_that_a_function_makes_are_constants() -> None:
@@ -152,6 +157,28 @@ GRADIENTS = {
 }
 
 
+NOWHERE = torch.empty(2, 0, dtype=torch.int64)  # PyTorch takes such an index for tensors of any rank
+GRADIENTS |= {
+    "gather_of_nothing": lambda x: x[0].gather(0, NOWHERE).sum() + x,
+    "scatter_of_nothing": lambda x: x[0].scatter(0, NOWHERE, 1.0),
+    "scatter_add_of_nothing": lambda x: x[0].scatter_add(0, NOWHERE, x.new_empty(2, 0)),
+    "scatter_reduce_of_nothing": lambda x: x[0].scatter_reduce(0, NOWHERE, x.new_empty(2, 0), "mean"),
+    "gather_of_nothing_from_a_scalar": lambda x: x[0, 0].gather(0, NOWHERE).sum() + x,
+    **{
+        f"{loss.__name__}_of_nothing": lambda x, loss=loss: loss(x[:0], x[:0].detach())
+        for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss)
+    },
+    **{
+        f"multilabel_margins_{reduction}": lambda x, reduction=reduction: F.multilabel_margin_loss(
+            x, LABELS, reduction=reduction
+        )
+        for reduction in ("none", "mean", "sum")
+    },
+    "multilabel_margins_of_one": lambda x: F.multilabel_margin_loss(x[0], LABELS[0]),
+}
+LABELS = torch.tensor([[1, 3, -1, 0, 2, 5], [0, -1, 1, 1, 1, 1], [4, 2, 2, 1, 3, 0], [-1, 0, 0, 0, 0, 0]])
+
+
 @pytest.mark.parametrize("function", GRADIENTS.values(), ids=GRADIENTS)
 def test_gradients(function: Any) -> None:
     made = []
@@ -159,7 +186,7 @@ def test_gradients(function: Any) -> None:
         x = XS[:, 0].repeat(1, 2).requires_grad_()
         value = called(x)
         made.append((value, *torch.autograd.grad(value.sin().sum(), x)))
-    torch.testing.assert_close(made[1], made[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(made[1], made[0], rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 def test_narrow_floats_of_nothing() -> None:
@@ -167,15 +194,24 @@ def test_narrow_floats_of_nothing() -> None:
     assert torch.equal(table, torch.tensor([0, 0.25, 0.5, 0.75], dtype=torch.bfloat16))
 
 
-def test_a_refusal_has_the_users_line() -> None:
-    def refused(x: torch.Tensor) -> torch.Tensor:
-        return torch.special.airy_ai(x)
+REFUSED = {
+    "aten.*airy_ai.* is not supported; .*ingot.torch.device": torch.special.airy_ai,
+    "grid_sample of volumes is not supported; sample images": lambda x: F.grid_sample(
+        x.reshape(1, 1, 3, 2, 3), x.reshape(1, 3, 2, 1, 3), align_corners=False
+    ),
+    "aten._unique.* the gradient of a tensor that index_fill puts .*torch.where": lambda x: x.index_fill(
+        0, torch.tensor([1]), x.sum().requires_grad_()
+    ),
+}
 
-    line = refused.__code__.co_firstlineno + 1
-    with pytest.raises(
-        Exception, match=rf"test_backend.py:{line}: aten.*airy_ai.* is not supported; .*ingot.torch.device"
-    ):
-        torch.compile(refused, backend="ingot", dynamic=False)(XS[0])
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_refusal_has_the_users_line(message: str) -> None:
+    def refused(x: torch.Tensor) -> torch.Tensor:
+        return REFUSED[message](x * 2)
+
+    with pytest.raises(Exception, match=rf"test_backend.py:\d+: {message}"):
+        torch.compile(refused, backend="ingot", dynamic=False)(XS[0].clone().requires_grad_())
 
 
 def test_arguments_may_be_conjugated() -> None:

@@ -348,6 +348,13 @@ def tensors_are_made_anew() -> None:
     assert devices.rebuild_tensor(torch.ones(2), torch.float32, "cpu", True).requires_grad
 
 
+@canary("LBFGS TO_NUMBER")
+def line_searches_read_their_rate_first() -> None:
+    with pytest.raises(ZeroDivisionError), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimizers.LBFGS, optimizers.TO_NUMBER, lambda rate: rate / 0)
+        torch.optim.LBFGS([torch.ones(2, requires_grad=True)]).step(pytest.fail)
+
+
 @canary("functions UPDATE ADAM ADAGRAD CAPTURABLE .Optimizer")
 def optimizers_update_one_by_one() -> None:
     names = [name for name in vars(importlib.import_module("torch.optim.adam")) if name.startswith(optimizers.UPDATE)]

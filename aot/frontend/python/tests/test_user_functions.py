@@ -426,6 +426,12 @@ def searches_lines() -> Training:
     return Training(model, optimizer, lambda x: optimizer.step(lambda: model(x).square().mean()))
 
 
+def searches_lines_at_a_scheduled_rate() -> Training:
+    training = searches_lines()
+    torch.optim.lr_scheduler.StepLR(training.optimizer, 1)
+    return training
+
+
 def steps_a_strange_scheduler() -> Training:
     model, optimizer = linear()
     scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 5)
@@ -459,7 +465,8 @@ REFUSED: list[tuple[Callable[[], Training], str]] = [
     (makes_a_new_tensor, r"py:\d+.*asks for the values of a tensor.*torch.stack"),
     (carries_gradients, r"py:\d+.*gradient of 'weight' lives on.*zero_grad\(\) before backward.*keep_gradients=True"),
     (scales_losses, r"py:\d+.*GradScaler looks at gradients.*GradScaler\(enabled=False\)"),
-    (searches_lines, r"py:\d+.*LBFGS looks at losses.*Adam"),
+    (searches_lines, r"py:\d+.*LBFGS looks at losses.*line search.*partial\(model\).*Adam"),
+    (searches_lines_at_a_scheduled_rate, r"py:\d+.*LBFGS looks at losses.*Adam"),
     (steps_a_strange_scheduler, r"py:\d+.*scheduler is not the program's.*Program\(model, optimizer, scheduler"),
 ]
 

@@ -17,8 +17,9 @@ from ingot import cache
 from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
 from ingot.session import Bundle, Session
-from ingot.stablehlo import Port
+from ingot.stablehlo import Place, Port
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import dynamo_place_of
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
 from ingot.torch.base.torch_internals.modes import no_modes
@@ -60,22 +61,25 @@ def _make_differentiable(graph: torch.fx.GraphModule) -> None:
     """Has functions whose gradient is one op without a rule made of ops that have rules."""
     for node in graph.graph.nodes:
         if node.op == "call_function" and node.target in DIFFERENTIABLE:
-            node.target = DIFFERENTIABLE[node.target]
+            node.target = _made_of_others(node.target, dynamo_place_of(node))
     graph.recompile()
 
 
-def _made_of_others(function: Callable[..., Any]) -> Callable[..., Any]:
+def _made_of_others(function: Callable[..., Any], place: Place | None) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        with exclusive(), substitutes(OF_GRADIENTS):
-            return function(*args, **kwargs)
+        try:
+            with exclusive(), substitutes(OF_GRADIENTS):
+                return function(*args, **kwargs)
+        except TraceError as error:
+            raise TraceError(error.what, place or error.place, error.fix) from error
 
     return call
 
 
-DIFFERENTIABLE = {
-    function: _made_of_others(function)
-    for function in (functional.ctc_loss, functional.grid_sample, torch.ctc_loss, torch.grid_sampler)
-}
+DIFFERENTIABLE = (
+    *(functional.ctc_loss, functional.grid_sample, functional.multilabel_margin_loss),
+    *(torch.ctc_loss, torch.grid_sampler),
+)
 
 
 class Graphs:
@@ -106,7 +110,9 @@ class Graphs:
             text, is_random = emit([Way(checked or graph)], name, ports, [*gives])
         if is_random:
             raise TraceError(
-                "the graph draws random numbers", fix="ingot.torch.compile takes the whole step, with them"
+                "the graph draws random numbers",
+                _first_drawn(graph.graph),
+                "ingot.torch.compile takes the whole step, with them",
             )
         self._texts[name] = text
         complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
@@ -147,6 +153,12 @@ def _take_checks_to_pass(graph: torch.fx.Graph) -> None:
             taken.replace_all_uses_with(token)
             graph.erase_node(taken)
         graph.erase_node(node)
+
+
+def _first_drawn(graph: torch.fx.Graph) -> Place | None:
+    """The user's line of the first random op."""
+    drawing = (node for node in graph.nodes if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()))
+    return next((place for node in drawing if (place := dynamo_place_of(node))), None)
 
 
 def _returned(graph: torch.fx.Graph) -> list[torch.fx.Node]:

@@ -71,7 +71,7 @@ TABLE = (
     Row("torch._dynamo.bytecode_transformation", "stacksize_analysis", "it fails for generators"),
     Row("torch.nn.attention", "_sdpa_kernel", "attention is made of ops that have a rule"),
     Row("torch.nn.attention.bias", "CausalBias", "a mask is a tensor"),
-    Row("torch.nn.functional", "one_hot", "made of ops that have a rule"),
+    Row("torch.nn.functional", "one_hot multilabel_margin_loss", "made of ops that have a rule"),
     Row(
         "torch.nn.functional",
         "batch_norm cross_entropy gelu group_norm layer_norm rms_norm scaled_dot_product_attention",
@@ -95,7 +95,7 @@ TABLE = (
     Row("Optimizer", "state param_groups", "other threads see no stand-ins"),
     Row("LRScheduler", "state_dict get_last_lr", "other threads see no stand-ins"),
     Row("RNNBase", "_flat_weights", "other threads see no weights that are moved"),
-    Row("LBFGS", "step", "refused: it chooses by losses"),
+    Row("torch.optim.lbfgs", "_to_scalar", "refused: LBFGS chooses by losses"),
     Row("LRScheduler", "step", "refused unless the scheduler is the program's"),
     Row("GradScaler", "scale", "refused: it chooses by gradients"),
     Row("DistributedDataParallel", "forward", "refused: it needs several processes"),

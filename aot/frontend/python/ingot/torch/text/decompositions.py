@@ -26,14 +26,30 @@ OF_TRUTHS: Decompositions = {
     torch.ops.aten._is_all_true.default: torch.ops.aten.all.default,
     torch.ops.aten._is_any_true.default: torch.ops.aten.any.default,
 }
+# Gradients of losses, which PyTorch's decompositions divide by the number of elements in Python.
+OF_MEANS = (
+    torch.ops.aten.mse_loss_backward.default,
+    torch.ops.aten.smooth_l1_loss_backward.default,
+    torch.ops.aten.huber_loss_backward.default,
+)
 
 
 @cache
 def decompositions() -> Decompositions:
     """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
     own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
-    every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS}
+    means = {op: _of_elements(own[op]) for op in OF_MEANS}
+    every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS, **means}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
+
+
+def _of_elements(decomposition: Callable[..., Any]) -> Callable[..., Any]:
+    """A gradient's decomposition for tensors that have elements; that of others has none."""
+
+    def decomposed(gradient: torch.Tensor, x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return decomposition(gradient, x, *args, **kwargs) if x.numel() else torch.zeros_like(x)
+
+    return decomposed
 
 
 def is_composite(op: Any) -> bool:

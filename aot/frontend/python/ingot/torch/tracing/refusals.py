@@ -20,13 +20,14 @@ from ingot.torch.base.places import is_users_code, place_in, user_place
 from ingot.torch.base.replacements import FRAME, calling_frame, replaced, with_subclasses
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import BASE, VERSION
+from ingot.torch.base.torch_internals.optimizers import LBFGS, TO_NUMBER
 
 # A function of a module, or a method of each class that has its own: what is wrong with it, and what to do.
 REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
-    (torch.optim.LBFGS, "step"): (
-        "LBFGS looks at losses in Python to choose how far it goes",
-        "leave optimizer.step(closure) to PyTorch, with the model as ingot.torch.partial(model), or take an optimizer "
-        "whose steps are all alike, such as Adam",
+    (LBFGS, TO_NUMBER): (
+        "LBFGS looks at losses in Python to choose how far its line search goes",
+        "leave optimizer.step(closure) to PyTorch, with the model as ingot.torch.partial(model) or "
+        'torch.compile(model, backend="ingot"), or take an optimizer whose steps are all alike, such as Adam',
     ),
     (torch.amp.GradScaler, "scale"): (
         "GradScaler looks at gradients in Python, and skips steps where they are not finite",

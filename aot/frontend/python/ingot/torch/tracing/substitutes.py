@@ -14,6 +14,7 @@ import torch
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
+from ingot.torch.base.places import user_place
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
@@ -34,7 +35,8 @@ def grid_sampler(
 ) -> torch.Tensor:
     """Images [n, c, h, w] sampled where a grid [n, h', w', 2] says."""
     if x.dim() != 4:
-        raise TraceError("grid_sample of volumes is not supported", fix="sample images, of shape [n, c, h, w]")
+        fix = "sample images, of shape [n, c, h, w]"
+        raise TraceError("grid_sample of volumes is not supported", user_place(), fix)
     sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
     if interpolation_mode == NEAREST:  # the grid's gradient is zeros, not none
         sampled = sampled + torch.where(torch.zeros((), dtype=torch.bool), grid, 0.0).sum()
@@ -83,6 +85,31 @@ def ctc_loss(
     if reduction == MEAN:
         return (losses / wanted.clamp(min=1)).mean()
     return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
+
+
+def multilabel_margin_loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """The hinge between each label and each class that is none; x and target are [n, classes], or [classes].
+
+    The decomposition that torch.compile uses counts labels after the first -1, which PyTorch's op does not.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    scores, labels = (tensor.reshape(-1, x.shape[-1] if x.dim() else 1) for tensor in (x, target))
+    classes = scores.shape[1]
+    is_used = (labels == -1).cumsum(1) == 0
+    is_label = torch.where(is_used, labels, -1)[:, :, None] == torch.arange(classes)
+    gaps = 1 - scores.gather(1, torch.where(is_used, labels, 0))[:, :, None] + scores[:, None, :]
+    counts = is_used[:, :, None] & ~is_label.any(1, keepdim=True)
+    losses = torch.where(counts, gaps.relu(), 0.0).sum((1, 2)) / classes
+    if reduction == "none":
+        return losses.reshape(x.shape[:-1])
+    return losses.sum() if reduction == "sum" else losses.mean()
 
 
 def padded(targets: torch.Tensor, lengths: torch.Tensor, longest: int) -> torch.Tensor:
@@ -225,8 +252,12 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
 }
 
 
-# Those of functions whose gradient is one op without a row.
-OF_GRADIENTS = {place: SUBSTITUTES[place] for place in ((torch, "ctc_loss"), (torch, "grid_sampler"))}
+# Those of functions that PyTorch does not take apart into ops with a rule, or not into right ones.
+OF_GRADIENTS: dict[tuple[Any, str], Function] = {
+    (torch, "ctc_loss"): ctc_loss,
+    (torch, "grid_sampler"): grid_sampler,
+    (torch.nn.functional, "multilabel_margin_loss"): multilabel_margin_loss,
+}
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch.optim import _functional as functions
-from torch.optim import adagrad, adam
+from torch.optim import adagrad, adam, lbfgs
 from torch.utils import checkpoint
 
 __all__ = ["functions"]
@@ -13,6 +13,8 @@ __all__ = ["functions"]
 UPDATE = "_single_tensor_"  # begins the names of functions in torch.optim that update lists of parameters
 ADAM: Any = adam._single_tensor_adam
 ADAGRAD: Any = adagrad._single_tensor_adagrad
+LBFGS: Any = lbfgs
+TO_NUMBER = "_to_scalar"  # by which LBFGS's step reads its rate, before it does anything else
 CAPTURABLE = "_get_capturable_supported_devices"  # where counters of steps may be tensors
 CHECKPOINT = "_checkpoint_without_reentrant_generator"  # of torch.utils.checkpoint
 checkpoint_generator: Any = checkpoint._checkpoint_without_reentrant_generator

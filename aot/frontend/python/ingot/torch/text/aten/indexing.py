@@ -218,6 +218,8 @@ def gather(e: Lowering, x: Value, dim: int, index: Value, sparse_grad: bool = Fa
 
 def scattered(e: Lowering, combine: str, x: Value, dim: int, index: Value, source: Operand) -> Value:
     """X with the source combined where the index says along one dimension."""
+    if not index.type.elements:
+        return x
     updates = source if isinstance(source, Value) else e.constant(source, TensorType(x.dtype))
     if x.type.rank == 0:
         whole, at, update = (e.reshape(v, (1,)) for v in (x, index, updates))

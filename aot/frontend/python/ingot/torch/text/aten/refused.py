@@ -12,6 +12,10 @@ BEFORE = "compute it before the program, and pass it as an argument"
 
 REFUSED = {
     "grid_sampler_3d.default": ("volumes have no rule", "sample images"),
+    "_unique.default": (
+        "the gradient of a tensor that index_fill puts asks how many different indices there are",
+        "use torch.where(mask, value, x)",
+    ),
     "linalg_eig.default": (SPECTRUM, BEFORE),
     "linalg_eigvals.default": (SPECTRUM, BEFORE),
     "linalg_lstsq.default": ("its rank depends on the values", "use torch.linalg.qr or torch.linalg.pinv"),
