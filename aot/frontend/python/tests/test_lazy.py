@@ -257,10 +257,24 @@ def values_that_decide_shapes(device: Any) -> Any:
     return x.nonzero(), torch.unique((x * 2).round()), x.view(torch.int32)
 
 
+def types_that_programs_lack(device: Any) -> Any:
+    x, half = tensor(device, 4), torch.complex32
+    halves = x.to(half)
+    wide = [halves[1:], halves.view(2, 2), torch.zeros(4, dtype=half, device=device).copy_(x)]
+    counts = torch.arange(3, dtype=torch.int32).to(torch.uint16).to(device)
+    return *(y.to(torch.complex64) for y in wide), counts.to(torch.int32) + 1
+
+
+def nothing_is_chosen(device: Any) -> Any:
+    x = tensor(device, 1).requires_grad_()
+    torch.combinations(x).sum().backward()
+    return x.grad
+
+
 SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
-    conjugates_of_before,
+    *(conjugates_of_before, types_that_programs_lack, nothing_is_chosen),
     *(
         written_to_out,
         resized_for_out,

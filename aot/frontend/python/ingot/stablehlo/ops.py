@@ -345,8 +345,10 @@ class Ops(Writer):
     ) -> Value:
         """Windows of x that start where index vectors, the last dimension of `indices`, say.
 
-        The first `batch` dimensions of x and of the indices go together.
+        The first `batch` dimensions of x and of the indices go together. Windows of an x without elements are zeros.
         """
+        if not x.type.elements:
+            return self.constant(0, TensorType(x.dtype, tuple(shape)))
         dims = f"[{', '.join(map(str, range(batch)))}]"
         together = f"operand_batching_dims = {dims}, start_indices_batching_dims = {dims}, " if batch else ""
         fields = (

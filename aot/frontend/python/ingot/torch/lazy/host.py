@@ -68,12 +68,20 @@ def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return mapped(made, wrapped)
 
 
+def record_or_run(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    """Records an op; one that cannot be recorded runs in PyTorch."""
+    try:
+        return record(op, args, kwargs)
+    except NotImplementedError:
+        return run_by_torch(op, args, kwargs)
+
+
 def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """``tensor.copy_(source)``; where the processor's values go to memory that the tape does not know, at once."""
     if not isinstance(tensor, LazyTensor):
         return tensor.copy_(source.bytes)
     if isinstance(source, LazyTensor):
-        return record(aten.copy_.default, (tensor, source), {})
+        return record_or_run(aten.copy_.default, (tensor, source), {})
     if tensor.memory.tape is RECORDER.tape:
         return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
     view_like(tensor.memory.known(), tensor.seen).copy_(source.detach())
@@ -86,7 +94,7 @@ def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **opt
     if not isinstance(tensor, LazyTensor):
         return on_device(tensor.detach().clone()).to(**options)
     if device is None or device.type == DEVICE:
-        return record(aten._to_copy.default, (tensor,), options)
+        return record_or_run(aten._to_copy.default, (tensor,), options)
     return tensor.bytes.to(device, copy=True, **options)
 
 

@@ -14,6 +14,7 @@ from ingot.torch.lazy.layouts import is_of_many, results_of
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import Ref, mapped, ref
 from ingot.torch.lazy.tensor import LazyTensor, on_device
+from ingot.torch.text.dtypes import DTYPES
 
 Args: TypeAlias = tuple[Any, ...]
 Kwargs: TypeAlias = dict[str, Any]
@@ -26,7 +27,7 @@ BY_POSITION = {aten.index.Tensor, aten.index_put.default, aten.index_put_.defaul
 def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Adds an op to the tape; gives its results.
 
-    Raises NotImplementedError where their shapes depend on values.
+    Raises NotImplementedError where their shapes depend on values, and for element types that programs do not have.
     """
     operands: list[LazyTensor] = []
 
@@ -38,6 +39,8 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     if torch.Tag.inplace_view in op.tags:
         return _turn(op, args, kwargs)
     results = results_of(op, args, placed(kwargs, "meta"), operands)
+    if not all(x.dtype in DTYPES for x in (*operands, *results) if x is not None):
+        raise NotImplementedError
     new = [None if any(x is operand for operand in operands) else x for x in results]
     _note(op, args, placed(kwargs, "cpu"), new, is_of_many(op))
     if not op._schema.returns:
