@@ -116,6 +116,7 @@ LOSSES: dict[str, Loss] = {
         (model(x) * sum(len(f"{i}") for i in (positive(x).nonzero()[:, 0] * 7).tolist())).square().mean()
     ),
     "positions_one_by_one": lambda model, x: sum(model(x)[int(i)].square().sum() for i in positive(x).nonzero()),
+    "covariance": lambda model, x: torch.cov(model(x).T).square().sum() + torch.corrcoef(x[:2]).square().sum(),
     "dropout": lambda model, x: F.dropout(model(x), 0.0)[positive(x)].std(),
     **{
         f.__name__: f
@@ -136,6 +137,18 @@ def test_is_traced_again_where_values_are_others(name: str) -> None:
     taken = [str(w.message) for w in said if "taken as they are in this call" in str(w.message)]
     assert len(taken) == 1
     assert "test_answers.py:" in taken[0]
+
+
+def test_equal_tensors_choose_a_branch() -> None:
+    def loss_of(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        y = model(x)
+        return y.square().mean() * (2 if torch.equal(x, x.abs()) or torch.equal(x, x[:2]) else 1)
+
+    _, _, eager = made(loss_of)
+    model, optimizer, function = made(loss_of)
+    step = ingot.torch.compile(function, model, optimizer)
+    for x in (XS[0], XS[0].abs(), XS[1]):
+        assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-4)
 
 
 def test_nothing_changes_where_values_are_others() -> None:
