@@ -95,7 +95,7 @@ class Kept:
             raise Undescribed("generators of the function's own")
         if program.said:
             raise Undescribed(f"what is read at {', '.join(program.said)}")
-        paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if _is_tensor(leaf)}
+        paths = {id(leaf.read()): path for path, leaf in self._description.snapshot.leaves.items() if leaf.tensor_id}
         constants = [paths[id(t)] for t in program.constants[self._entry] if id(t) in paths]
         draws = FoundDraws.of(way) if program.is_random else None
         return {
@@ -107,6 +107,7 @@ class Kept:
             "inputs": program.inputs[self._entry],
             "returned": _written(program.returned[self._entry]),
             "constants": constants,
+            "captures": [paths[id(capture.tensor)] for capture in program.captures[self._entry]],
             "ranges": dict(program.computed[self._entry].ranges),
             "unset": program.unset[self._entry],
             "gradients": program.gradients[self._entry],
@@ -145,6 +146,7 @@ class Kept:
             inputs=found["inputs"],
             returned=_read(found["returned"]),
             constants=[leaves[path].read() for path in found["constants"]],
+            captured=[leaves[path].read() for path in found["captures"]],
             unset=found["unset"],
             gradients=found["gradients"],
             used_gradients=found["used_gradients"],
@@ -171,10 +173,6 @@ def _change(outside: dict[str, Any]) -> str:
     except Undescribed as error:
         return str(error)
     return ""
-
-
-def _is_tensor(leaf: Any) -> bool:
-    return isinstance(leaf.shown.compared, tuple) and isinstance(leaf.shown.compared[0], int)
 
 
 def _written(tree: Any) -> Any:

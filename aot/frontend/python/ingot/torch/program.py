@@ -35,6 +35,7 @@ from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.text.dtypes import type_of
 from ingot.torch.text.emit import SEED, STEP, Way, emit
 from ingot.torch.tracing.calls import Subject, owners
+from ingot.torch.tracing.captures import Capture, captures_of, lift
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.others import seen_as_before
 from ingot.torch.tracing.paths import apart_from, bound, leaves, named_leaves, named_outputs, only
@@ -127,6 +128,8 @@ class Program(EntryPoints):
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
         self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
+        self.captures: dict[str, list[Capture]] = {}  # tensors that programs with guards read in each call
+        self.reads_captures = True
         self.generators: dict[str, list[torch.Generator | None]] = {}  # that functions draw from; None: the default one
         self.graphs: dict[str, Sequence[Graph]] = {}
         self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
@@ -183,12 +186,14 @@ class Program(EntryPoints):
     def _add(self, name: str, added: Added) -> None:
         ways = self._traced(name, added)
         subject, traced = self.subjects[name], ways[0]
+        captures = self.captures[name] = self._lifted(ways, subject) if added.guards else []
         numbers = [Port(h.name, default=h.default) for h in subject.changeable]
-        others = {*subject.state.tensors, *(number.name for number in numbers)}
+        others = {*subject.state.tensors, *(n.name for n in numbers), *(capture.name for capture in captures)}
         inputs = apart_from(others, named_leaves(bound(added.function, added.example_args)))
         variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
         named = named_outputs(traced.outputs, only(added.training))
         outputs = [Port(output) for output, _ in named]
+        inputs += [(capture.name, capture.tensor) for capture in captures]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         starts = {number: held.get() for number, held in subject.state.numbers.items()}
         if added.guards:
@@ -210,7 +215,8 @@ class Program(EntryPoints):
         self.absent[name] = {attribute for way in ways for attribute in way.absent}
         self.checked |= {name} if any(way.is_checked for way in ways) else set()
         self.asked += [place for way in ways for place in way.asked]
-        self.constants[name] = [constant for way in ways for constant in way.constants]
+        lifted = {id(capture.tensor) for capture in captures}
+        self.constants[name] = [x for way in ways for x in way.constants if id(x) not in lifted]
         drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
         self.generators[name] = [*drawn_from] if is_random else []
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
@@ -265,6 +271,15 @@ class Program(EntryPoints):
                     raise located(*refusal, training=added.training, capture=added.capture) from error
                 raise
 
+    def _lifted(self, ways: Sequence[Trace], subject: Subject) -> list[Capture]:
+        """Makes inputs of constants that Python holds, but of those whose values it asked for."""
+        asked = set().union(*(way.asked_constants for way in ways))
+        constants = [constant for way in ways for constant in way.constants if id(constant) not in asked]
+        captures = captures_of(constants, subject.places()) if constants and self.reads_captures else []
+        for way in ways:
+            lift(way.graph, captures)
+        return captures
+
     def _misses_others(self, subject: Subject, found: Sequence[KeptGradients], are_seen: bool) -> bool:
         """Notes parameters whose gradients are None, of those that a function asks for; tells of changes.
 
@@ -302,6 +317,7 @@ class Program(EntryPoints):
         inputs: list[Any],
         returned: Any,
         constants: list[torch.Tensor],
+        captured: list[torch.Tensor],
         unset: list[str],
         gradients: list[str],
         used_gradients: list[str],
@@ -323,6 +339,7 @@ class Program(EntryPoints):
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
         self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
         self.kept_gradients[name] = kept_gradients
+        self.captures[name] = captures_of(captured, self.subjects[name].places()) if captured else []
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:

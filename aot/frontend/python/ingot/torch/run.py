@@ -21,6 +21,7 @@ from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.schedules import advance, counter
 from ingot.torch.program import Program
 from ingot.torch.running.apart import Apart
+from ingot.torch.running.captured import Captured
 from ingot.torch.running.feed import Feed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
@@ -97,8 +98,9 @@ class Run:
         self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
+        self._captured = Captured(program.captures[ENTRY])
         examples = tensors_of(self._subject.example_args)
-        self._feed = Feed(self._live.session, ENTRY, given, examples, numbers, [*checks])
+        self._feed = Feed(self._live.session, ENTRY, given, examples, self._captured, numbers, [*checks])
         self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
         self._argument_gradients = program.argument_gradients[ENTRY]
         self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
@@ -127,7 +129,7 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        if not (self._live.fits() and self.guard.holds()):
+        if not (self._live.fits() and self._captured.hold() and self.guard.holds()):
             return False
         return not self._is_more or (self._are_in_tables() and self.gradients.hold())
 
@@ -146,8 +148,8 @@ class Run:
 
     @property
     def places(self) -> list[tuple[int, Any]]:
-        """Where Python holds the numbers that it carries."""
-        return [number.place for number in self._subject.state.numbers.values()]
+        """Where Python holds the numbers that it carries, and tensors that it captures."""
+        return [*(number.place for number in self._subject.state.numbers.values()), *self._captured.places]
 
     @property
     def memory_bytes(self) -> int:
@@ -240,7 +242,8 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        return self._live.change() or self._was_put_back() or self.gradients.change() or asked or self.guard.change()
+        changes = self._live.change() or self._captured.change() or self._was_put_back() or self.gradients.change()
+        return changes or asked or self.guard.change()
 
     def _was_put_back(self) -> str:
         for schedule in self._schedules:
@@ -273,7 +276,10 @@ class Run:
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
         names = [row["name"] for row in self._program.inputs[ENTRY]]
-        batches, as_given = (dict(zip(names, map(_repeated, tensors), strict=False)) for tensors in (arguments, given))
+        captured = [tensor.resolve_conj() for tensor in self._captured()]
+        batches, as_given = (
+            dict(zip(names, map(_repeated, (*tensors, *captured)), strict=False)) for tensors in (arguments, given)
+        )
         with self.guard.functions.seen():
             agreement = self._program.verify(batches, ENTRY, session=session, as_given=as_given, steps=steps)
         if agreement.by_rounding:

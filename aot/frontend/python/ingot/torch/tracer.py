@@ -109,6 +109,7 @@ class Tracer:
     def _new_program(self) -> Program:
         program = self._make_program()
         program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
+        program.reads_captures = self._options.micro_batches is None  # which take the rows of inputs for a batch's
         return program
 
     def _run(self, program: Program, call: Call) -> Run:
@@ -117,7 +118,9 @@ class Tracer:
         apart = Apart(call.example, are_floats_read=call.has_floats)
         run = Run(program, call.key, self._options, self._programs.random, apart)
         drop_slots(self._optimizers, self._with_slots, run.uses)
-        run.guard = Guard(program.subjects[ENTRY], program.constants[ENTRY], self._options.verify)
+        run.guard = Guard(
+            program.subjects[ENTRY], program.constants[ENTRY], program.captures[ENTRY], self._options.verify
+        )
         if run.guard.unread and self._programs.is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=7)
         return run

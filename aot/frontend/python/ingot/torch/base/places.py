@@ -25,7 +25,7 @@ from ingot.torch.base.mixed import refuse_mixed_types
 from ingot.torch.base.per_thread import PerThread
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.streams import next_stream
-from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals import constants_of, pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.modes import (
     TorchDispatchMode,
@@ -44,6 +44,8 @@ BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, an
 HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")  # of modules
 # By these Python reads the values of a tensor itself, without an op.
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
+
+COMPUTED = (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Tensor)  # what programs compute
 
 Run = Callable[[Any, Any, Any], Any]  # an op, its arguments, and those with names
 
@@ -73,6 +75,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.generators: list[torch.Generator | None] = []  # of each draw; None: the default one
         self._capture, self._is_guarded = capture, is_guarded
         self.read: dict[int, torch.Tensor] = {}  # by identity: tensors with values
+        self.asked: set[int] = set()  # those whose values Python asked for, by identity
         self._constants = constants  # tensors that may be read without being asked for, by identity
         self._forward: dict[int, Place] = {}
         self._draws = itertools.count(1)
@@ -116,6 +119,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 if func.name() != "aten::lift_fresh":
                     self.note_read(value, func.name(), place)
         refuse_mixed_types(func, args, kwargs, place)
+        if torch.Tag.data_dependent_output in func.tags:
+            self.asked.update(map(id, constants_of(args)))
         if func is torch.ops.aten.equal.default:  # also where PyTorch's own code asks whether something holds
             return args[0].shape == args[1].shape and bool(torch.eq(*args).all())
         return self._run(func, args, kwargs)
@@ -139,6 +144,11 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             path, _ = self.paths.get(id(operand), ("", None))
             raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path)}{keep}")
         self.read[id(operand)] = operand
+
+    def note_asked(self, operand: torch.Tensor, reader: str) -> None:
+        """Notes a tensor with values, which Python reads without an op."""
+        self.note_read(operand, reader, user_place())
+        self.asked.add(id(operand))
 
     def _called(self, tensor: torch.Tensor) -> str:
         """What the user's code calls a tensor, and its type."""
@@ -189,7 +199,7 @@ class Reading(FunctionMode):
     def _called(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func not in READERS or isinstance(args[0], FakeTensor):
             return func(*args, **kwargs)
-        self._places.note_read(args[0], f"{func.__name__}()", user_place())
+        self._places.note_asked(args[0], f"{func.__name__}()")
         with no_modes():
             return func(*args, **kwargs)
 

@@ -87,6 +87,11 @@ class Leaf:
         """The value that is read now."""
         return Leaf(shown(read(), names), read, names)
 
+    @property
+    def tensor_id(self) -> int | None:
+        """Which tensor that is no state was read, where it was one."""
+        return kind if isinstance(kind := self.shown.kind, int) else None
+
     def now(self) -> tuple[Shown, int]:
         """The value as it is now, and which object it is where that matters."""
         with without_functions():

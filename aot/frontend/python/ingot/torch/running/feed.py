@@ -10,6 +10,7 @@ import torch
 from ingot.session import Session
 from ingot.torch.base.torch_internals import likeness
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
+from ingot.torch.running.captured import Captured
 from ingot.torch.tracing.state import stored
 
 Tensors = tuple[torch.Tensor, ...]
@@ -28,16 +29,20 @@ class Feed:
         name: str,
         names: Sequence[str],
         tensors: Sequence[torch.Tensor],
+        captured: Captured,
         numbers: Mapping[str, Hyperparameter],
         checks: Sequence[str] = (),
     ) -> None:
-        """`names` are of the `tensors`, which are examples; `numbers` are read where optimizers have them.
+        """`names` are of the `tensors`, which are examples, then of those that are `captured`.
+
+        `numbers` are read where optimizers have them.
 
         Entry points that are `checks` of the same inputs give whether their indices are within what they index.
         """
         entry = session.entries[name]
         self._count, self._are_alike = len(tensors), likeness(tensors)
-        self._are_plain = all(_plain(tensor) is tensor for tensor in tensors)
+        self._captured = captured
+        self._are_plain = all(_plain(tensor) is tensor for tensor in (*tensors, *captured()))
         sources = [
             _place(numbers[port.name]) if port.name in numbers else names.index(port.name) for port in entry.inputs
         ]
@@ -56,6 +61,7 @@ class Feed:
 
         Raises IndicesOutside before it does.
         """
+        tensors = *tensors, *self._captured()
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
         outputs = {name: torch.empty_like(like) for name, like in self._outputs}

@@ -22,6 +22,7 @@ from ingot.torch.python_state.snapshot import PLAIN, STATEFUL, STATES, Follows, 
 from ingot.torch.python_state.unshown import is_unread
 from ingot.torch.python_state.watched import Read, Watched, all_same
 from ingot.torch.tracing.calls import Subject
+from ingot.torch.tracing.captures import Capture
 from ingot.torch.tracing.constants import caches_of, written_among
 
 SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
@@ -39,14 +40,17 @@ FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
 class Guard:
     """The values of everything that a function can reach, as they were when it was traced.
 
-    What it takes as inputs may change: numbers of its optimizers, and all tensors of its state.
+    What it takes as inputs may change: numbers of its optimizers, captured tensors, and all tensors of its state.
     """
 
-    def __init__(self, subject: Subject, constants: list[torch.Tensor], are_seen: bool) -> None:
+    def __init__(
+        self, subject: Subject, constants: list[torch.Tensor], captures: list[Capture], are_seen: bool
+    ) -> None:
         """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
         self._subject, self._constants = subject, constants
         numbers = subject.state.numbers.values()
         self._carried = {place for number in numbers for place in (number.place, number.entry)}
+        self._carried |= {place for capture in captures for place in capture.places}
         self._snapshot = self._taken()
         movable = {number.place for number in self._movable()}
         self._moving = {path for path, leaf in self._snapshot.leaves.items() if _place(leaf.read) in movable}

@@ -81,6 +81,7 @@ class Trace:
     graph: torch.fx.GraphModule
     outputs: Any
     constants: list[torch.Tensor]
+    asked_constants: set[int]  # those whose values Python asked for, by identity
     choices: tuple[bool, ...]
     is_guarded: bool
     is_checked: bool  # by code that raises where a check fails
@@ -225,6 +226,7 @@ def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, wa
         pure,
         calls.outputs,
         [*constants, *read],
+        places.asked,
         made,
         calls.is_guarded,
         bool(choices.checks),

@@ -107,6 +107,21 @@ def node_of(value: Any) -> torch.fx.Node | None:
     return proxy.node
 
 
+def constants_of(args: Sequence[Any]) -> Iterator[torch.Tensor]:
+    """The tensors with values that some arguments are, or that the graph which is traced computes them of."""
+    tensors = [value for value in pytree.tree_leaves(args) if isinstance(value, torch.Tensor)]
+    yield from (tensor for tensor in tensors if not isinstance(tensor, FakeTensor))
+    seen = {node for tensor in tensors if (node := node_of(tensor))}
+    waiting = [*seen]
+    while waiting:
+        node = waiting.pop()
+        if node.op == "get_attr":
+            yield getattr(get_proxy_mode().tracer.root, str(node.target))
+        inner = [read for read in node.all_input_nodes if read not in seen]
+        seen.update(inner)
+        waiting += inner
+
+
 def traced_nodes() -> list[torch.fx.Node]:
     """The nodes of the graph so far."""
     mode = get_proxy_mode()
