@@ -316,6 +316,39 @@ def test_random_numbers_that_a_step_draws_are_refused_whatever_other_threads_do(
         ingot.torch.Program(model, optimizer).add("step", step, (x, y))
 
 
+class Trainer:
+    """A step, and what other threads write into the same object."""
+
+    def __init__(self) -> None:
+        self.model, self.optimizer, self.x, self.y = make()
+        self.written: list[int] = []
+        self.count = 0
+
+    def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def write(self) -> None:
+        self.written.append(self.count)
+        self.count += 1
+        self.last = time.time()
+        time.sleep(1e-3)
+
+
+@pytest.mark.filterwarnings("error::UserWarning:ingot")
+def test_what_another_thread_writes_into_the_steps_object_stays() -> None:
+    trainer = Trainer()
+    step = ingot.torch.compile(trainer.step, trainer.model, trainer.optimizer)
+    with working(trainer.write) as times:
+        losses = [float(step(trainer.x, trainer.y)) for _ in range(3)]
+    assert times
+    assert trainer.written == [*range(trainer.count)]
+    assert losses == pytest.approx(in_pytorch(0), rel=1e-4)
+
+
 def test_a_compiled_step_runs_on_while_another_is_traced() -> None:
     model, optimizer, x, y = make()
     compiled: Any = ingot.torch.compile(stepping(model, optimizer), model, optimizer)

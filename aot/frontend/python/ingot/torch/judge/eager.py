@@ -20,7 +20,6 @@ from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Drawn
 from ingot.torch.judge.wide import Wide
 from ingot.torch.python_state.restore import putting_back
-from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.settings import in_mode
 from ingot.torch.tracing.state import State, stored, stored_values
@@ -171,7 +170,7 @@ def _undoing(subject: Subject) -> Callable[[], None]:
     tensors = list(subject.state.tensors.values())
     before = [(t.data, t.detach().clone(), t.grad, _cloned(known(t.grad))) for t in tensors]
     trained = [tensor.requires_grad for tensor in tensors]
-    put_back_objects = putting_back(Snapshot(subject.roots(), {}))
+    put_back_objects = putting_back(subject.named_attributes().snapshot)
 
     def put_back() -> None:
         put_back_objects()

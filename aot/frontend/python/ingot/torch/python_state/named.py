@@ -22,6 +22,7 @@ from ingot.torch.python_state.reach import LAST_RATES, codes, is_users_class, us
 from ingot.torch.python_state.snapshot import Snapshot
 
 COMPUTED_NAMES = {
+    *("setattr", "delattr", "__setattr__", "__delattr__"),
     *("getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "methodcaller", "getmembers", "getattr_static"),
     *("asdict", "astuple", "dump", "dumps", "__reduce__", "__reduce_ex__", "__getstate__", "dir"),  # they read all
     "vformat",

@@ -43,7 +43,7 @@ def restored(snapshot: Snapshot) -> Iterator[None]:
 
 def putting_back(snapshot: Snapshot) -> Undo:
     """What puts back all that was reached as it is now, as often as it is called."""
-    undo = [undo for value in snapshot.reached() for undo in _undos(value)]
+    undo = [undo for value in snapshot.reached() for undo in _undos(value, snapshot)]
     places = [leaf.read for leaf in snapshot.leaves.values() if isinstance(leaf.read, Written)]
     undo += [functools.partial(_write, place, place()) for place in places]
 
@@ -54,7 +54,7 @@ def putting_back(snapshot: Snapshot) -> Undo:
     return put_back
 
 
-def _undos(value: Any) -> Iterator[Undo]:
+def _undos(value: Any, snapshot: Snapshot) -> Iterator[Undo]:
     for types_, read, write in WRITTEN:
         if isinstance(value, types_):
             yield functools.partial(write, value, read(value))
@@ -64,7 +64,7 @@ def _undos(value: Any) -> Iterator[Undo]:
     elif isinstance(value, type):
         yield from _of_class(value)
     elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.ModuleType):
-        yield functools.partial(_refill, value.__dict__, dict(value.__dict__))
+        yield _of_attributes(value, snapshot)
     if isinstance(value, torch.nn.Module):
         for held in (value._parameters, value._buffers, value._modules):
             yield functools.partial(_refill, held, dict(held))
@@ -73,6 +73,20 @@ def _undos(value: Any) -> Iterator[Undo]:
         for slot in (slots,) if isinstance(slots, str) else slots:
             if hasattr(value, slot):
                 yield functools.partial(_set, value, slot, getattr(value, slot))
+
+
+def _of_attributes(value: Any, snapshot: Snapshot) -> Undo:
+    """Puts back the attributes that were followed; others may have been set by other threads meanwhile."""
+    held, was = value.__dict__, dict(value.__dict__)
+
+    def put_back() -> None:
+        for name in [name for name in held if name not in was and snapshot.follows_attribute(value, name)]:
+            del held[name]
+        for name, before in was.items():
+            if held.get(name, ABSENT) is not before and snapshot.follows_attribute(value, name):
+                held[name] = before
+
+    return put_back
 
 
 def _refill(mapping: Any, was: dict[Any, Any]) -> None:

@@ -36,7 +36,7 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import without_functions
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.python_state.draws import GENERATORS
-from ingot.torch.python_state.held import ABSENT, Absent, Held, Holder, Itself, Written
+from ingot.torch.python_state.held import ABSENT, Absent, Entry, Held, Holder, Itself, Written
 from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes
 
 PLAIN = (
@@ -44,6 +44,7 @@ PLAIN = (
     *(np.number, np.bool_, np.character, np.datetime64),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
+CONTAINERS = (dict, list, set)
 MAPPINGS = (dict, collections.UserDict)
 SIZED = (dict, list, set, collections.deque, collections.UserDict)
 Follows = Callable[[Any, Held], bool]  # of a holder, and what it holds
@@ -113,7 +114,7 @@ class Snapshot:
         self.leaves: dict[str, Leaf] = {}
         self.computed: dict[int, tuple[str, Any]] = {}
         self.symbols: list[tuple[Callable[[], Any], Any]] = []  # numbers that a program computes, and how they are read
-        self._names, self._carried = names, carried
+        self._names, self._carried, self._follows = names, carried, follows
         self._seen: dict[int, tuple[Any, str]] = {}  # what lives cannot be taken for something else
         self._met: collections.Counter[str] = collections.Counter()
         self._holder: Holder | None = None
@@ -186,6 +187,10 @@ class Snapshot:
     def reached(self) -> list[Any]:
         """The objects that hold values, each once."""
         return [value for value, _ in self._seen.values()]
+
+    def follows_attribute(self, value: Any, name: str) -> bool:
+        """Whether what an object has, or may come to have, by a name was followed."""
+        return not self._follows or self._follows(value, Held(name, None, Entry(vars(value), name)))
 
     def held(self) -> list[tuple[str, Any]]:
         """The same by the paths at which they are met first."""

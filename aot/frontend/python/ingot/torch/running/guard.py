@@ -5,20 +5,18 @@ from __future__ import annotations
 import collections
 import functools
 import operator
-import types
 from typing import Any
 
 import torch
-from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.ambient import told_by
-from ingot.torch.python_state.held import Entry, Held, Itself, Written
-from ingot.torch.python_state.named import PLAIN_BASES, named_in
-from ingot.torch.python_state.reach import OWN_MODULES, edges, is_users_class
+from ingot.torch.python_state.held import Entry, Itself, Written
+from ingot.torch.python_state.named_attributes import NamedAttributes, is_object
+from ingot.torch.python_state.reach import edges
 from ingot.torch.python_state.replaced import Functions
-from ingot.torch.python_state.snapshot import PLAIN, STATEFUL, STATES, Follows, Snapshot, is_long_file
+from ingot.torch.python_state.snapshot import CONTAINERS, PLAIN, STATES, Follows, Snapshot, is_long_file
 from ingot.torch.python_state.unshown import is_unread
 from ingot.torch.python_state.watched import Read, Watched, all_same
 from ingot.torch.tracing.calls import Subject
@@ -30,9 +28,6 @@ DRAWS = {"random", "numpy.random"}  # the paths of those of Python and NumPy
 DRAWN = STATES[:4]  # what is drawn from, in Python and in NumPy
 SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at these
 IMMUTABLE = (tuple, frozenset)
-CONTAINERS = (dict, list, set)
-BY_KEY = {"__getattr__", "__getitem__"}
-READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they hold
 TRAINED = "requires_grad"
 FLAGS = operator.attrgetter(TRAINED, *HOOKS)  # of a tensor
 
@@ -57,11 +52,11 @@ class Guard:
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        self._named, self._uncalled = named_in(self._snapshot)
-        self._read = read = self._narrowed()
+        self._named = NamedAttributes(self._taken)
+        self._read = read = self._named.snapshot
         reached = [value for value in read.reached() if id(value) not in apart]
         self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
-        objects = [value for value in reached if _is_object(value)]
+        objects = [value for value in reached if is_object(value)]
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
         held += [attributes for tensor in self._tensors if (attributes := vars(tensor))]
@@ -121,7 +116,7 @@ class Guard:
 
     def change(self) -> str:
         """What is not as it was, with both values; what is no value of its own has no name."""
-        now = self._taken(self._is_read)
+        now = self._taken(self._named.follows)
         paths = [path for path in self._read.differences(now) if self._matters(path, now)]
         if not paths:
             for number in self._not_zero:
@@ -139,7 +134,7 @@ class Guard:
 
     def floats(self) -> dict[tuple[int, Any], type[float]]:
         """Where Python holds floats that are others than they were."""
-        now = self._taken(self._is_read)
+        now = self._taken(self._named.follows)
         found = {}
         for path in self._read.differences(now):
             read = now.leaves[path].read if path in now.leaves else None
@@ -164,26 +159,9 @@ class Guard:
         names = {id(t): name for name, t in self._subject.state.tensors.items()}
         return Snapshot(self._subject.roots(), names, follows=follows)
 
-    def _narrowed(self) -> Snapshot:
-        """What code can read, without what only functions name that are held where no code reads: callbacks."""
-        while True:
-            read = self._taken(self._is_read)
-            if (named := named_in(read)) == (self._named, self._uncalled):
-                return read
-            self._named, self._uncalled = named
-
-    def _is_read(self, holder: Any, held: Held) -> bool:
-        """Whether code can read what an object of the user's holds, or a function."""
-        read = held.read
-        if id(holder) in self._uncalled:
-            return False
-        if self._named is None or not isinstance(read, Entry) or not _is_object(holder) or self._is_read_whole(holder):
-            return True
-        return read.container is not vars(holder) or read.key in self._named
-
     def _reads(self, value: Any) -> list[Read]:
         """How the values of an object are read one by one, where no container or named attribute holds them."""
-        is_shown = bool(self._named and SHOWING & self._named)
+        is_shown = bool(self._named.names and SHOWING & self._named.names)
         for type_, read in (*(DRAWN if is_shown else ()), *STATES[len(SHARED) :]):
             if isinstance(value, type_):
                 return [functools.partial(read, value)]
@@ -191,7 +169,7 @@ class Guard:
             return []
         if isinstance(value, collections.deque):
             return [functools.partial(tuple, value)]
-        compared = {*map(id, _containers(value)), *([id(vars(value))] if _is_object(value) else [])}
+        compared = {*map(id, _containers(value)), *([id(vars(value))] if is_object(value) else [])}
         held = [held.read for held in edges(value, "", {}) if not isinstance(held.read, Itself)]
         ordered = (
             [functools.partial(tuple, value)] if isinstance(value, collections.OrderedDict) and len(value) > 1 else []
@@ -201,14 +179,8 @@ class Guard:
     def _named_in(self, value: Any) -> Read:
         """Reads what the user's code can read of an object."""
         carried = {key for container, key in self._carried if container == id(vars(value))}
-        named = None if self._is_read_whole(value) else self._named
+        named = None if self._named.is_whole(value) else self._named.names
         return functools.partial(_attributes, vars(value), named, carried)
-
-    def _is_read_whole(self, value: Any) -> bool:
-        """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
-        if isinstance(value, LRScheduler) and self._named is not None and not (READING & self._named):
-            return False
-        return _is_read_whole(type(value))
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
@@ -290,23 +262,10 @@ def _holder(read: Any) -> int:
     return id(read.container) if isinstance(read, Entry) else 0
 
 
-def _is_object(value: Any) -> bool:
-    """Whether it is an object with attributes that is not compared in another way."""
-    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
-    is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
-    return is_followed and isinstance(getattr(value, "__dict__", None), dict)
-
-
 def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
     """What Python sees of a tensor without its values."""
     with without_functions():
         return tuple(tensor.shape), tensor.dtype, tensor.stride()
-
-
-def _is_read_whole(class_: type) -> bool:
-    """Whether a library's code, or this package's, reads its objects' attributes, which the user's does not name."""
-    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base)]
-    return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
 
 
 def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from ingot.torch.python_state.aliases import refuse_arrays
 from ingot.torch.python_state.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.python_state.carried import Lent
 from ingot.torch.python_state.held import Entry, Held
+from ingot.torch.python_state.named_attributes import NamedAttributes
 from ingot.torch.python_state.reach import users_functions
 from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.python_state.snapshot import Snapshot
@@ -67,6 +68,10 @@ class Subject:
     def reached(self) -> list[Any]:
         """The objects that it can reach, each once."""
         return Snapshot(self.roots(), {}).reached()
+
+    def named_attributes(self) -> NamedAttributes:
+        """What a call can read and write of it."""
+        return NamedAttributes(lambda follows: Snapshot(self.roots(), {}, follows=follows))
 
     def modules(self) -> list[dict[str, Any]]:
         """The global variables of the user's functions that it can reach, of each module once."""
@@ -121,9 +126,15 @@ class Calls:
     """Two calls of a function in a row, to be traced; the results of the first."""
 
     def __init__(
-        self, subject: Subject, fakes: FakeTensorMode, places: Places, choices: Choices, watch: Watch | None
+        self,
+        subject: Subject,
+        named: NamedAttributes,
+        fakes: FakeTensorMode,
+        places: Places,
+        choices: Choices,
+        watch: Watch | None,
     ) -> None:
-        self.subject = subject
+        self.subject, self._named = subject, named
         self.repetition = Repetition()
         self.outputs: Any = None
         self.is_guarded = False
@@ -183,7 +194,8 @@ class Calls:
             for number in state.numbers.values():
                 running.callback(number.set, number.get())
             carried = {number.place for number in state.numbers.values()}
-            before = Snapshot(subject.roots(), names, carried)
+            follows = self._named.follows
+            before = Snapshot(subject.roots(), names, carried, follows)
             self._places.paths = before.computed
             refuse_arrays(before.held(), state.tensors)
             self.repetition.mark(before, stand_ins | given | self._scheduled())
@@ -204,7 +216,8 @@ class Calls:
                     self.is_guarded = bool(held)
                     scheduled = self._scheduled()
                     own = [*numbers.values(), *scheduled.values()]
-                    self.repetition.mark(Snapshot(subject.roots(), names, carried), found | given_next | scheduled, own)
+                    left_by_call = Snapshot(subject.roots(), names, carried, follows)
+                    self.repetition.mark(left_by_call, found | given_next | scheduled, own)
                     if call == 0:
                         self.outputs = outputs
                         self.repetition.unset += left

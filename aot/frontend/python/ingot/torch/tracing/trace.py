@@ -28,6 +28,7 @@ from ingot.torch.optimizers.sparse_gradients import sparse_gradients
 from ingot.torch.optimizers.sparse_updates import updates_by_rows
 from ingot.torch.python_state.aliases import refuse_views
 from ingot.torch.python_state.draws import noted_draws
+from ingot.torch.python_state.named_attributes import NamedAttributes
 from ingot.torch.python_state.outside import watched_outside
 from ingot.torch.python_state.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.python_state.restore import restored
@@ -145,9 +146,10 @@ def _ways(
         if answers and met is not None:
             met.append(answers)
         choices = Choices(given := waiting.pop(), answers, subject.are_checked)
-        with restored(Snapshot(subject.roots(), {})), same_hook_numbers():
+        named = subject.named_attributes()
+        with restored(named.snapshot), same_hook_numbers():
             try:
-                ways.append(_trace(subject, training, capture, choices))
+                ways.append(_trace(subject, named, training, capture, choices))
             except (RuntimeError, ZeroDivisionError, SystemExit) as error:
                 if isinstance(error, RuntimeError) and WITHOUT_GRADIENT not in str(error):
                     raise
@@ -173,17 +175,25 @@ def located(carried: Carried, subject: Subject, *, training: bool, capture: bool
     if carried.leaf is None:
         return carried
     watch = Watch(carried)
-    with restored(Snapshot(subject.roots(), {})), suppress(TraceError):
-        _trace(subject, training, capture, Choices(()), watch)
+    named = subject.named_attributes()
+    with restored(named.snapshot), suppress(TraceError):
+        _trace(subject, named, training, capture, Choices(()), watch)
     return carried.at(watch.place)
 
 
-def _trace(subject: Subject, training: bool, capture: bool, choices: Choices, watch: Watch | None = None) -> Trace:
+def _trace(
+    subject: Subject,
+    named: NamedAttributes,
+    training: bool,
+    capture: bool,
+    choices: Choices,
+    watch: Watch | None = None,
+) -> Trace:
     answers = choices.answers
     run = {"run": functools.partial(run_answered, answers)} if answers else {}
     reached = subject.reached()
     places = Places(capture, attributes(subject.state) | cached(reached), subject.is_guarded, **run)
-    calls = Calls(subject, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
+    calls = Calls(subject, named, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
     modules = subject.modules()
     with (

@@ -1,0 +1,62 @@
+"""What a call can read and write in Python: of the user's objects, the attributes that code names.
+
+What else such an object holds belongs to other code, which may change it at any time and in any thread.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.optim.lr_scheduler import LRScheduler
+
+from ingot.torch.python_state.held import Entry, Held
+from ingot.torch.python_state.named import PLAIN_BASES, named_in
+from ingot.torch.python_state.reach import OWN_MODULES, is_users_class
+from ingot.torch.python_state.snapshot import CONTAINERS, STATEFUL, Follows, Snapshot
+
+BY_KEY = {"__getattr__", "__getitem__"}
+READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they hold
+
+
+class NamedAttributes:
+    """The attributes that code names, among all that is reached; what only their values name is left out as well."""
+
+    def __init__(self, take: Callable[[Follows | None], Snapshot]) -> None:
+        """`take` gives what is reached where holders are followed."""
+        self.names, self._uncalled = named_in(take(None))
+        while True:
+            self.snapshot = take(self.follows)
+            if (named := named_in(self.snapshot)) == (self.names, self._uncalled):
+                return
+            self.names, self._uncalled = named
+
+    def follows(self, holder: Any, held: Held) -> bool:
+        """Whether code can read what an object of the user's holds, or a function."""
+        if id(holder) in self._uncalled:
+            return False
+        read = held.read
+        if not isinstance(read, Entry) or not is_object(holder) or read.container is not vars(holder):
+            return True
+        return self.names is None or read.key in self.names or self.is_whole(holder)
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
+        if isinstance(value, LRScheduler) and self.names is not None and not (READING & self.names):
+            return False
+        return _is_whole(type(value))
+
+
+def is_object(value: Any) -> bool:
+    """Whether it is an object with attributes that is not compared in another way."""
+    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
+    is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
+    return is_followed and isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _is_whole(class_: type) -> bool:
+    """Whether a library's code, or this package's, reads its objects' attributes, which the user's does not name."""
+    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base)]
+    return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
