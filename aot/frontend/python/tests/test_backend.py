@@ -164,6 +164,7 @@ GRADIENTS |= {
     "scatter_add_of_nothing": lambda x: x[0].scatter_add(0, NOWHERE, x.new_empty(2, 0)),
     "scatter_reduce_of_nothing": lambda x: x[0].scatter_reduce(0, NOWHERE, x.new_empty(2, 0), "mean"),
     "gather_of_nothing_from_a_scalar": lambda x: x[0, 0].gather(0, NOWHERE).sum() + x,
+    "cdist_of_nothing": lambda x: torch.cdist(x[None], x.new_ones(0, 3, 6)).sum() + x,
     "masked_scatter_of_nothing": lambda x: x.masked_scatter(torch.zeros(4, 6, dtype=torch.bool), x.new_empty(0)),
     **{
         f"{loss.__name__}_of_nothing": lambda x, loss=loss: loss(x[:0], x[:0].detach())

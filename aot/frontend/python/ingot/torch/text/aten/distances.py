@@ -58,6 +58,8 @@ def euclidean_dist(e: Lowering, x: Value, y: Value) -> Value:
 @aten("_cdist_backward.default")
 def cdist_backward(e: Lowering, gradient: Value, x: Value, y: Value, p: float, distance: Value) -> Value:
     """The gradient of x."""
+    if not gradient.type.elements:
+        return e.constant(0, e.result)
     gap = gaps(e, x, y, distance.shape)
     wide = e.broadcast_in_dim(gradient, gap.shape, range(gradient.type.rank))
     return e.reduce("add", e.binary("multiply", wide, slopes(e, gap, distance, p)), [gap.type.rank - 2])
