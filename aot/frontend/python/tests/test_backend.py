@@ -151,6 +151,9 @@ GRADIENTS = {
     "mean_bags": lambda x: embedding_bag(x),
     "whole_numbers": lambda x: x * x.long().nan_to_num() + x.long().floor(),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
+    "voxels": lambda x: F.grid_sample(
+        x.reshape(1, 1, 2, 4, 3), x.reshape(1, 2, 2, 2, 3), padding_mode="reflection", align_corners=True
+    ),
     "samples": lambda x: F.grid_sample(
         x[None, None], x[None, :, :2, None].mT.tanh().reshape(1, 2, 2, 2), align_corners=False
     ),
@@ -198,9 +201,6 @@ def test_narrow_floats_of_nothing() -> None:
 
 REFUSED = {
     "aten.*airy_ai.* is not supported; .*ingot.torch.device": torch.special.airy_ai,
-    "grid_sample of volumes is not supported; sample images": lambda x: F.grid_sample(
-        x.reshape(1, 1, 3, 2, 3), x.reshape(1, 3, 2, 1, 3), align_corners=False
-    ),
     "aten._unique.* the gradient of a tensor that index_fill puts .*torch.where": lambda x: x.index_fill(
         0, torch.tensor([1]), x.sum().requires_grad_()
     ),

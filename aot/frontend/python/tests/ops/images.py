@@ -102,5 +102,15 @@ CASES: Cases = {
         lambda x, grid: F.grid_sample(x, grid, mode="nearest", align_corners=True),
         (IMAGE, between(-1.2, 1.2, 2, 5, 3, 2)),
     ),
+    **{
+        f"grid_sample_of_volumes_{mode}_{padding}_{aligned}": (
+            partial(F.grid_sample, mode=mode, padding_mode=padding, align_corners=aligned),
+            (normal(2, 3, 4, 2, 5), between(-1.6, 1.6, 2, 2, 3, 2, 3)),
+        )
+        for mode, padding, aligned in (
+            *(("bilinear", "zeros", False), ("bilinear", "border", True), ("bilinear", "reflection", False)),
+            *(("nearest", "zeros", True), ("nearest", "reflection", False)),
+        )
+    },
     "affine_grid": (lambda t: F.affine_grid(t, (2, 3, 4, 5), align_corners=False), (normal(2, 2, 3),)),
 }

@@ -14,31 +14,31 @@ import torch
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.function_modes import Replacing
-from ingot.torch.base.places import user_place
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION, COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
 from ingot.torch.tracing.attention import causal_mask
+from ingot.torch.tracing.volumes import NEAREST, sampled_volumes
 
 Function: TypeAlias = Callable[..., Any]
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
 NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
 MEAN, SUM = 1, 2
-NEAREST = 1  # of the interpolations of grid_sample
+CUBIC = 2  # of the interpolations of grid_sample
 
 
 def grid_sampler(
     x: torch.Tensor, grid: torch.Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> torch.Tensor:
-    """Images [n, c, h, w] sampled where a grid [n, h', w', 2] says."""
-    if x.dim() != 4:
-        fix = "sample images, of shape [n, c, h, w]"
-        raise TraceError("grid_sample of volumes is not supported", user_place(), fix)
-    sampled: torch.Tensor = grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)
-    if interpolation_mode == NEAREST:  # the grid's gradient is zeros, not none
+) -> Any:
+    """Images [n, c, h, w] sampled where a grid [n, h', w', 2] says, or volumes."""
+    if x.dim() == 5 and interpolation_mode == CUBIC:
+        return NotImplemented
+    sample = sampled_volumes if x.dim() == 5 else grid_sampler_2d
+    sampled = sample(x, grid, interpolation_mode, padding_mode, align_corners)
+    if interpolation_mode == NEAREST or 1 in x.shape[2:]:  # the grid's gradient is zeros, not none
         sampled = sampled + torch.where(torch.zeros((), dtype=torch.bool), grid, 0.0).sum()
     return sampled
 

@@ -11,7 +11,6 @@ SPECTRUM = "how many rounds it takes depends on the values"
 BEFORE = "compute it before the program, and pass it as an argument"
 
 REFUSED = {
-    "grid_sampler_3d.default": ("volumes have no rule", "sample images"),
     "_unique.default": (
         "the gradient of a tensor that index_fill puts asks how many different indices there are",
         "use torch.where(mask, value, x)",
