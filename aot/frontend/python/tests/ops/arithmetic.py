@@ -6,6 +6,14 @@ from ops.data import Cases, between, normal, truths, whole
 
 X, Y, POSITIVE, WHOLE = normal(3, 4), normal(3, 4), between(0.5, 3, 3, 4), whole(20, 3, 4)
 
+EDGES = torch.tensor([0.0, 1e-45, 1.0, float("inf")])
+
+
+def bits(x: torch.Tensor) -> torch.Tensor:
+    """The numbers as integers."""
+    return x.view(torch.int64 if x.dtype is torch.float64 else torch.int32)
+
+
 CASES: Cases = {
     "rounding_of_int": (lambda x: (x.floor(), x.ceil(), x.round(), x.trunc(), x.int().floor()), (torch.arange(-2, 3),)),
     "without_a_sign": (
@@ -30,6 +38,15 @@ CASES: Cases = {
     "abs": (torch.abs, (X,)),
     "abs_int": (lambda x: torch.abs(x - 10), (WHOLE,)),
     "sign": (lambda x: (torch.sign(x), torch.sgn(x), torch.signbit(x)), (X,)),
+    "nextafter": (
+        lambda x, y: bits(torch.nextafter(torch.cat([x, EDGES.to(x)]), torch.cat([y, -EDGES.to(y)])).detach()),
+        (normal(12), normal(12)),
+    ),
+    "gcd_of_scalars": (lambda x: torch.gcd(x[0], x[1]), (torch.tensor([12, -18]),)),
+    "gcd": (
+        lambda x, y: (torch.gcd(x - 10, y * 6), torch.lcm(x, y + 1), torch.gcd(x, x * 0)),
+        (WHOLE, WHOLE.T.reshape(3, 4)),
+    ),
     "copysign": (torch.copysign, (X, Y)),
     "clamp": (lambda x: torch.clamp(x, -0.5, 0.5), (X,)),
     "clamp_tensors": (lambda x, low, high: torch.clamp(x, low, high), (X, Y - 1, Y + 1)),

@@ -52,5 +52,7 @@ CASES: Cases = {
     "logaddexp": (lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), (ANY, normal(3, 4))),
     "lgamma_negative": (lambda x: torch.lgamma(x), (between(-3.9, -3.1, 5),)),
     "float_of_int": (lambda x: (torch.exp(x), torch.sqrt(x + 3)), (torch.arange(-2, 3),)),
+    "erfcx": (torch.special.erfcx, (torch.cat([between(-3, 3, 9), torch.tensor([2.0, 5, 30, 1e5])]),)),
+    "log_ndtr": (torch.special.log_ndtr, (between(-30, 5, 9),)),
     "bessel_far": (lambda x: (torch.special.i0e(x), torch.special.i1e(x)), (between(-60, 60, 9),)),
 }

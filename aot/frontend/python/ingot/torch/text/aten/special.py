@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 
 from ingot.stablehlo import Value
+from ingot.stablehlo.types import lowest
 from ingot.torch.text.aten.elementwise import scaled
-from ingot.torch.text.lowering import Lowering, Operand, aten
+from ingot.torch.text.lowering import Lowering, Operand, aten, rounded_once
 
 SIGNED = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
 
 # Bessel's functions: up to x = 20 the mean of 48 points of their integral, which there is exact to the last place of a
 # double; above it 30 terms of their asymptotic series.
 POINTS, FAR, TERMS = 48, 20, 30
+FRACTIONS = {"f32": 16, "f64": 64}  # terms of erfcx's continued fraction
 
 
 @aten("signbit.default", "prims::signbit.default")
@@ -29,6 +31,42 @@ def copysign(e: Lowering, x: Value, sign: Operand) -> Value:
     x, sign = e.like_result(x, sign)
     size = e.unary("abs", x)
     return e.select(signbit(e, sign), e.unary("negate", size), size)
+
+
+@aten("nextafter.default", "prims::nextafter.default")
+def nextafter(e: Lowering, x: Operand, y: Operand) -> Value:
+    """The neighbour of x towards y: as integers, the bits of numbers of one sign are in the order of their sizes."""
+    x, y = e.like_result(x, y)
+    bits = x.type.with_dtype(SIGNED[x.dtype])
+    zero, one = e.constant(0, x.type), e.constant(1, bits)
+    number = e.op("stablehlo.bitcast_convert", [x], bits)
+    is_up, is_zero = e.compare("GT", y, x), e.compare("EQ", x, zero)
+    grows = e.compare("EQ", is_up, e.compare("GT", x, zero))
+    moved = e.binary("add", number, e.select(grows, one, e.constant(-1, bits)))
+    least = e.select(is_up, one, e.binary("add", e.constant(lowest(bits.dtype), bits), one))
+    moved = e.op("stablehlo.bitcast_convert", [e.select(is_zero, least, moved)], x.type)
+    is_comparable = e.binary("and", e.compare("EQ", x, x), e.compare("EQ", y, y))
+    moved = e.select(is_comparable, moved, e.constant(math.nan, x.type))
+    return e.select(e.compare("EQ", x, y), y, moved)
+
+
+@aten("gcd.default", "prims::gcd.default")
+def gcd(e: Lowering, x: Operand, y: Operand) -> Value:
+    """The greatest common divisor, by Euclid's algorithm for all elements at once."""
+    x, y = e.like_result(x, y)
+    zero = e.constant(0, x.type)
+
+    def goes_on(pair: list[Value]) -> list[Value]:
+        return [e.reduce("or", e.compare("NE", pair[1], zero), list(range(x.type.rank)))]
+
+    def next_pair(pair: list[Value]) -> list[Value]:
+        larger, smaller = pair
+        is_done = e.compare("EQ", smaller, zero)
+        rest = e.binary("remainder", larger, e.select(is_done, e.constant(1, x.type), smaller))
+        return [e.select(is_done, larger, smaller), e.select(is_done, zero, rest)]
+
+    divisor, _ = e.while_loop([x, y], goes_on, next_pair)
+    return divisor if x.dtype.startswith("ui") else e.unary("abs", divisor)
 
 
 def _extreme_of_numbers(e: Lowering, name: str, x: Operand, y: Operand) -> Value:
@@ -97,6 +135,22 @@ def is_pole(e: Lowering, x: Value) -> Value:
     """Whether x is one of the poles of the gamma function: 0, -1, -2, ..."""
     is_whole = e.compare("EQ", e.unary("floor", x), x)
     return e.binary("and", is_whole, e.compare("LE", x, e.constant(0, x.type)))
+
+
+@aten("special_erfcx.default", "prims::erfcx.default")
+@rounded_once
+def erfcx(e: Lowering, x: Value) -> Value:
+    """e^(x²) erfc(x); above 2 by Laplace's continued fraction, as erfc vanishes there."""
+    (x,) = e.like_result(x)
+    two = e.constant(2, x.type)
+    near, far = e.binary("minimum", x, two), e.binary("maximum", x, two)
+    fraction = far
+    for k in reversed(range(1, FRACTIONS[x.dtype])):
+        fraction = e.binary("add", far, e.binary("divide", e.constant(k / 2, x.type), fraction))
+    tail = e.binary("divide", e.constant(1 / math.sqrt(math.pi), x.type), fraction)
+    square = e.binary("multiply", near, near)
+    direct = e.binary("multiply", e.unary("exponential", square), e.unary("chlo.erfc", near))
+    return e.select(e.compare("LE", x, two), direct, tail)
 
 
 def bessel(e: Lowering, x: Value, order: int, is_scaled: bool) -> Value:
