@@ -144,6 +144,7 @@ def embedding_bag(weight: torch.Tensor, **options: Any) -> torch.Tensor:
     return F.embedding_bag(torch.tensor([[0, 1], [2, 2]]), weight, **options)
 
 
+ATTENDING = nn.MultiheadAttention(6, 2, batch_first=True)
 GRADIENTS = {
     "bags": lambda x: embedding_bag(x, mode="sum"),
     "weighted_bags": lambda x: embedding_bag(x, mode="sum", per_sample_weights=x[:2, :2].contiguous()),
@@ -151,6 +152,8 @@ GRADIENTS = {
     "mean_bags": lambda x: embedding_bag(x),
     "whole_numbers": lambda x: x * x.long().nan_to_num() + x.long().floor(),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
+    "attention_of_heads": lambda x: F.scaled_dot_product_attention(*[x.reshape(1, 2, 4, 3)] * 3, is_causal=True),
+    "attending_module": lambda x: ATTENDING(x, x, x)[0],
     "voxels": lambda x: F.grid_sample(
         x.reshape(1, 1, 2, 4, 3), x.reshape(1, 2, 2, 2, 3), padding_mode="reflection", align_corners=True
     ),

@@ -265,6 +265,13 @@ def types_that_programs_lack(device: Any) -> Any:
     return *(y.to(torch.complex64) for y in wide), counts.to(torch.int32) + 1
 
 
+def one_loss(device: Any) -> Any:
+    x, labels = tensor(device, 5).requires_grad_(), torch.tensor([1, 3, -1, 0, 2], device=device)
+    loss = F.multilabel_margin_loss(x, labels, reduction="none")
+    loss.backward()
+    return loss, x.grad
+
+
 def nothing_is_chosen(device: Any) -> Any:
     x = tensor(device, 1).requires_grad_()
     torch.combinations(x).sum().backward()
@@ -274,7 +281,7 @@ def nothing_is_chosen(device: Any) -> Any:
 SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
-    *(conjugates_of_before, types_that_programs_lack, nothing_is_chosen),
+    *(conjugates_of_before, types_that_programs_lack, nothing_is_chosen, one_loss),
     *(
         written_to_out,
         resized_for_out,

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot import cache
@@ -52,7 +53,8 @@ def backend(
         bw_compiler=partial(graphs.add, "backward"),
         decompositions=decompositions(),
     )
-    with functorch_config().patch(force_non_lazy_backward_lowering=True):  # backward comes before forward runs
+    backward_first = functorch_config().patch(force_non_lazy_backward_lowering=True)  # it comes before forward runs
+    with backward_first, sdpa_kernel(SDPBackend.MATH):  # gradients of other kernels are one op without a rule
         function: Callable[..., Any] = compile_graph(graph, inputs)
     return function
 

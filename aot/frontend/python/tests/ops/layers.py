@@ -143,6 +143,10 @@ CASES: Cases = {
         lambda x, t: F.ctc_loss(x, t, torch.tensor([6, 2]), torch.tensor([3, 3]), zero_infinity=True),
         (normal(6, 2, 5), LABELS),
     ),
+    "multilabel_margin_of_one": (
+        lambda x, t: F.multilabel_margin_loss(x, t, reduction="none"),
+        (X[0], torch.tensor([1, 3, -1, 0, 2, 5])),
+    ),
     "multilabel_margin": (
         lambda x, t: [F.multilabel_margin_loss(x, t, reduction=r) for r in ("mean", "sum", "none")],
         (normal(2, 4), torch.tensor([[2, 0, -1, 1], [3, -1, 3, 3]])),

@@ -96,7 +96,7 @@ def multilabel_margin_loss(
 ) -> torch.Tensor:
     """The hinge between each label and each class that is none; x and target are [n, classes], or [classes].
 
-    The decomposition that torch.compile uses counts labels after the first -1, which PyTorch's op does not.
+    PyTorch's decomposition counts labels after the first -1, and makes a vector of one loss; its op does neither.
     """
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -247,16 +247,16 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch.nn.Module, "_apply"): moved,
     (torch.nn.attention, CHOOSE_ATTENTION): choose_attention,
     (torch.nn.attention.bias, "CausalBias"): causal_mask,
+    (torch.nn.functional, "multilabel_margin_loss"): multilabel_margin_loss,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
 }
 
 
 # Those of functions that PyTorch does not take apart into ops with a rule, or not into right ones.
-OF_GRADIENTS: dict[tuple[Any, str], Function] = {
-    (torch, "ctc_loss"): ctc_loss,
-    (torch, "grid_sampler"): grid_sampler,
-    (torch.nn.functional, "multilabel_margin_loss"): multilabel_margin_loss,
+OF_GRADIENTS = {
+    place: SUBSTITUTES[place]
+    for place in ((torch, "ctc_loss"), (torch, "grid_sampler"), (torch.nn.functional, "multilabel_margin_loss"))
 }
 
 

@@ -23,6 +23,10 @@ REFUSED = {
         "a program's tensors are dense",
         "take sparse=False, or give the whole step to ingot.torch.compile, which takes sparse gradients of embeddings",
     ),
+    "multilabel_margin_loss_forward.default": (
+        "PyTorch's own decomposition of it is another function",
+        "call torch.nn.functional.multilabel_margin_loss",
+    ),
     "poisson.default": ("how many random numbers it takes depends on the values", "use the normal approximation"),
     "_standard_gamma.default": ("how many random numbers it takes depends on the values", BEFORE),
 }
