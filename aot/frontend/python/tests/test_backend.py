@@ -144,6 +144,7 @@ def embedding_bag(weight: torch.Tensor, **options: Any) -> torch.Tensor:
     return F.embedding_bag(torch.tensor([[0, 1], [2, 2]]), weight, **options)
 
 
+BAGS = torch.tensor([[0, 1], [2, 2]])
 ATTENDING = nn.MultiheadAttention(6, 2, batch_first=True)
 GRADIENTS = {
     "bags": lambda x: embedding_bag(x, mode="sum"),
@@ -154,6 +155,10 @@ GRADIENTS = {
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
     "attention_of_heads": lambda x: F.scaled_dot_product_attention(*[x.reshape(1, 2, 4, 3)] * 3, is_causal=True),
     "attending_module": lambda x: ATTENDING(x, x, x)[0],
+    **{
+        f"{embed.__name__}_of_small_rows": lambda x, embed=embed: embed(BAGS, x * 3, max_norm=0.5)
+        for embed in (F.embedding, F.embedding_bag)
+    },
     "voxels": lambda x: F.grid_sample(
         x.reshape(1, 1, 2, 4, 3), x.reshape(1, 2, 2, 2, 3), padding_mode="reflection", align_corners=True
     ),

@@ -80,7 +80,7 @@ def _made_of_others(function: Callable[..., Any], place: Place | None) -> Callab
 
 DIFFERENTIABLE = (
     *(functional.ctc_loss, functional.grid_sample, functional.multilabel_margin_loss),
-    *(torch.ctc_loss, torch.grid_sampler),
+    *(functional.embedding, functional.embedding_bag, torch.embedding_renorm_, torch.ctc_loss, torch.grid_sampler),
 )
 
 

@@ -310,10 +310,11 @@ def place_of(node: torch.fx.Node) -> Place | None:
 
 
 def dynamo_place_of(node: torch.fx.Node) -> Place | None:
-    """The user's line that Dynamo says a node comes from; None when it does not."""
-    lines = TRACE_LINE.findall(node.meta.get("stack_trace") or "")
-    places = [Place(short(file), int(line)) for file, line in lines if is_users(file)]
-    return places[-1] if places else None
+    """The user's line that Dynamo says a node comes from, or one that reads it or that it reads; None for neither."""
+    traces = (other.meta.get("stack_trace") for other in (node, *node.users, *node.all_input_nodes))
+    lines = (TRACE_LINE.findall(trace) for trace in traces if trace)
+    places = ([Place(short(file), int(line)) for file, line in found if is_users(file)] for found in lines)
+    return next((found[-1] for found in places if found), None)
 
 
 def draw_of(node: torch.fx.Node) -> tuple[int, int]:

@@ -256,7 +256,10 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
 # Those of functions that PyTorch does not take apart into ops with a rule, or not into right ones.
 OF_GRADIENTS = {
     place: SUBSTITUTES[place]
-    for place in ((torch, "ctc_loss"), (torch, "grid_sampler"), (torch.nn.functional, "multilabel_margin_loss"))
+    for place in (
+        *((torch, name) for name in ("ctc_loss", "embedding_renorm_", "grid_sampler")),
+        (torch.nn.functional, "multilabel_margin_loss"),
+    )
 }
 
 
