@@ -48,6 +48,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "model is a dict with a SGD",
     ),
     "no parentheses": (lambda: ingot.torch.step(step), TypeError, r"@ingot\.torch\.step\(model, optimizer\)"),
+    "a class": (lambda: ingot.torch.step(MODEL, OPTIMIZER)(nn.Linear), TypeError, "is a type, .* a function"),
     "a scheduler of another kind": (
         lambda: ingot.torch.compile(step, MODEL, OPTIMIZER, OPTIMIZER),
         TypeError,
@@ -185,3 +186,85 @@ def test_optimizer_steps_of_several_processes_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     with pytest.raises(RuntimeError, match=r"does not reduce gradients over the 2 processes.*all_reduce"):
         ingot.torch.optimizer_step(OPTIMIZER)
+
+
+def outer(model: nn.Module, optimizer: Any) -> Any:
+    def train(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss: torch.Tensor = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return train
+
+
+def test_optimizers_that_were_not_given_are_named() -> None:
+    model, optimizer = made()
+    _, other = made()
+    train = outer(model, optimizer)
+    message = r"test_misuse.py:\d+: calls zero_grad\(\) of `optimizer`, a SGD"
+    for given in ((), (other,)):
+        with pytest.raises(ingot.torch.TraceError, match=message):
+            ingot.torch.compile(train, model, *given)(X)
+
+
+def test_a_training_goes_on_where_later_calls_cannot_be_traced() -> None:
+    losses = []
+    for is_compiled in (False, True):
+        torch.manual_seed(0)
+        model, optimizer = made()
+
+        def train(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()  # noqa: B023  (it is rebound)
+            loss: torch.Tensor = model(x).square().mean()  # noqa: B023
+            loss.backward()
+            optimizer.step()  # noqa: B023
+            return loss
+
+        compiled = ingot.torch.compile(train, model, optimizer) if is_compiled else train
+        losses.append([compiled(X).item()])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            losses[-1] += [compiled(X).item() for _ in range(5)]
+        assert (len([w for w in said if "of `optimizer`, a SGD" in str(w.message)]) == 1) is is_compiled
+        assert all(w.filename == __file__ for w in said)
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+    strict = ingot.torch.compile(outer(*made()), *made(), on_change="error")
+    with pytest.raises(ingot.torch.TraceError):
+        strict(X)
+
+
+def test_what_was_computed_before_the_call_names_a_way_out() -> None:
+    model, optimizer = made()
+    saved = [model(X).sum()]
+
+    def train() -> None:
+        optimizer.zero_grad()
+        saved[0].backward()
+        optimizer.step()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # PyTorch warns where the gradient of such a tensor is read
+        with pytest.raises(ingot.torch.TraceError, match=r"before the call.*model = ingot\.torch\.partial\(model\)"):
+            ingot.torch.compile(train, model, optimizer)()
+
+
+def test_methods_are_decorated_in_their_class() -> None:
+    model, optimizer = made()
+
+    class Trainer:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        @ingot.torch.step(model, optimizer)
+        def run(self, x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss: torch.Tensor = self.factor * model(x).square().mean()
+            loss.backward()
+            return loss
+
+    one, two = Trainer(1.0), Trainer(2.0)
+    assert [two.run(X).item(), two.run(x=X).item()] == pytest.approx([2 * one.run(X).item()] * 2)
+    assert isinstance(Trainer.run, type(one.run))

@@ -186,3 +186,47 @@ def test_checks_that_matrices_have_factors_are_taken_to_pass(function: Any) -> N
     mine, reference = ingot.torch.partial(function)(a, b), function(a, b)
     torch.testing.assert_close(mine, reference)
     torch.testing.assert_close(*(torch.autograd.grad(result.sum(), a) for result in (mine, reference)))
+
+
+def test_a_module_stands_in_its_place() -> None:
+    """Attributes, modes, parameters and lists that it keeps are the module's, as in pytorch/examples' actor_critic."""
+
+    class Policy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(3, 2)
+            self.saved: list[torch.Tensor] = []
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(x).log_softmax(-1)
+
+    losses = []
+    for is_compiled in (False, True):
+        torch.manual_seed(0)
+        module = Policy()
+        policy: Any = ingot.torch.partial(module) if is_compiled else module
+        optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+        policy.eval()
+        policy.note = "mine"
+        assert (module.training, module.note) == (False, "mine")
+        del policy.note
+        assert not hasattr(module, "note")
+        for i in range(3):
+            for x in torch.eye(3) + i:
+                policy.saved.append(policy(x)[0])
+            optimizer.zero_grad()
+            loss = -sum(policy.saved)
+            loss.backward()
+            optimizer.step()
+            del policy.saved[:]
+            losses.append(loss.item())
+        assert [*policy.state_dict()] == ["layer.weight", "layer.bias"]
+    assert losses[3:] == pytest.approx(losses[:3], rel=1e-5)
+
+
+def test_what_draws_random_numbers_is_pytorchs() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5))
+    partial = ingot.torch.partial(model)
+    with pytest.warns(UserWarning, match="draws random numbers.*PyTorch runs it"):
+        drawn = [partial(torch.ones(4, 3)) for _ in range(3)]
+    assert not torch.equal(drawn[0], drawn[1])

@@ -167,3 +167,29 @@ def test_programs_go_with_their_optimizer() -> None:
     del model, optimizer
     gc.collect()
     assert gone() is None
+
+
+def by_hand(model: nn.Module, xs: Any) -> list[float]:
+    """An epoch without an optimizer."""
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        model.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        for parameter in model.parameters():
+            parameter.data.add_(parameter.grad, alpha=-0.1)
+        return loss
+
+    compiled = ingot.torch.compile(step, model)
+    return [compiled(x).item() for x in xs]
+
+
+def test_epochs_without_an_optimizer_share_their_programs(traced: list[str]) -> None:
+    model, _ = made()
+    losses = by_hand(model, XS[:2]) + by_hand(model, XS[:2])
+    assert len(traced) == 1
+    assert losses[2] < losses[0]
+    loaded = pickle.loads(pickle.dumps(model))
+    for other in (loaded, copy.deepcopy(model)):
+        assert torch.equal(other.weight, model.weight)
+        by_hand(other, XS[:2])

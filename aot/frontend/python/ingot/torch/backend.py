@@ -19,7 +19,7 @@ from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Place, Port
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import LeftToPyTorch, TraceError
 from ingot.torch.base.places import dynamo_place_of
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
@@ -111,7 +111,7 @@ class Graphs:
         with no_modes():  # constants have values
             text, is_random = emit([Way(checked or graph)], name, ports, [*gives])
         if is_random:
-            raise TraceError(
+            raise LeftToPyTorch(
                 "the graph draws random numbers",
                 _first_drawn(graph.graph),
                 "ingot.torch.compile takes the whole step, with them",

@@ -6,7 +6,9 @@ import collections
 import functools
 import inspect
 import os
+import types
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Literal
@@ -15,14 +17,15 @@ import torch
 
 from ingot.compiler import Math
 from ingot.torch.auto_checkpoint import limit_of
-from ingot.torch.base.errors import FirstStepDiffers, TraceError
-from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
+from ingot.torch.base.errors import FirstStepDiffers, LeftToPyTorch, Raised, TraceError
+from ingot.torch.base.keywords import ArgumentsRefused, OfTensors, Positions, with_tensors
 from ingot.torch.base.parts import check_parts
-from ingot.torch.base.places import is_raised_by_user
+from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.buckets import Buckets
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
+from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import PLAIN
@@ -60,17 +63,28 @@ class CompiledStep(Substituted):
         self._latest: Run | None = None
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
+        self._refusals = 0  # calls that were PyTorch's as they could not be traced
         self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
+        self._parts = make_program, options, programs, optimizers
+        self._bound: weakref.WeakKeyDictionary[Any, CompiledStep] = weakref.WeakKeyDictionary()
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
 
+    def __get__(self, owner: Any, _: Any = None) -> CompiledStep:
+        """A function that is decorated in a class is a method of its objects."""
+        if owner is None or not isinstance(self.function, types.FunctionType):
+            return self
+        if owner not in self._bound:
+            self._bound[owner] = type(self)(types.MethodType(self.function, owner), *self._parts)
+        return self._bound[owner]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.
 
-        Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; for
-        indices that are outside of what they index, what PyTorch raises: the call is its own.
+        Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; what
+        the function itself raises in PyTorch: such a call is PyTorch's.
         """
         if torch.is_anomaly_enabled():
             if self._programs.is_first("anomaly"):
@@ -80,16 +94,17 @@ class CompiledStep(Substituted):
         if self._same and not all(same.holds() for same in self._same):
             self._runs, self._same, self._latest = [], [], None
         latest, departed = self._latest, []
-        given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
         try:
+            given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
             if latest and (tensors := latest.taken(given)) is not None and latest.holds():
                 try:
                     return latest(tensors, are_taken=True)
                 except Departed:
                     departed.append(latest)
             return self._compiled(given, departed)
-        except IndicesOutside:
-            return self.function(*args, **kwargs)
+        except (ArgumentsRefused, IndicesOutside):
+            pass
+        return self.function(*args, **kwargs)  # which raises the error, in no other's handler
 
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
@@ -99,8 +114,10 @@ class CompiledStep(Substituted):
         self._runs = [run for run in self._runs if not run.is_over]
         while True:
             run = self._fitting(call.key, departed)
-            if run is None and (self._is_full(call.key) or self._firsts[call.key] == MOST_FIRSTS):
+            is_left = self._firsts[call.key] == MOST_FIRSTS or self._refusals == MOST_PROGRAMS
+            if run is None and (self._is_full(call.key) or is_left):
                 return self._by_position(*call.given)
+            refusal: TraceError | None = None
             with nullcontext() if run else exclusive():
                 run = run or self._fitting(call.key, departed)  # of another thread, until now
                 is_new = run is None
@@ -120,11 +137,15 @@ class CompiledStep(Substituted):
                     assert run is not None
                     self._leave_to_pytorch(run, call, error)
                 except RetraceRequired:
-                    return self._compiled(args, departed)
+                    call = self._call(args)
                 except TraceError as error:
-                    if not is_raised_by_user(error.__cause__):
+                    is_untrained = self._latest is None and not self._firsts
+                    is_fatal = is_untrained or self._options.on_change == "error"
+                    if is_fatal and not isinstance(error, LeftToPyTorch):
                         raise
-                    return self._raising(call, error)
+                    refusal = error
+            if refusal:
+                return self._refused(call, refusal)
 
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
@@ -138,13 +159,13 @@ class CompiledStep(Substituted):
             self._note_first(call.key, error)
             return None
         except TraceError as error:
-            if is_raised_by_user(error.__cause__) or not self._trace.reads_less(call):
+            if is_of_call(error.__cause__) or not self._trace.reads_less(call):
                 raise
             raise RetraceRequired from None
 
     def _call(self, args: tuple[Any, ...]) -> Call:
-        """A call's arguments as a program takes them; raises TypeError for those that the function does not take."""
-        self._positions.signature.bind(*args)
+        """A call's arguments as a program takes them."""
+        self._positions.check(args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         example = self._options.buckets.padded(self._positions.signature, given) if self._options.buckets else given
         taken, floats = with_tensors(example) if self._trace.are_floats_read else (example, [])
@@ -168,12 +189,17 @@ class CompiledStep(Substituted):
         if self._programs.is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=5)
 
-    def _raising(self, call: Call, error: TraceError) -> Any:
-        """A call in PyTorch of a function that raises an error of its own while it is traced."""
+    def _refused(self, call: Call, error: TraceError) -> Any:
+        """A call in PyTorch, as it cannot be traced after others were, or as it raises: PyTorch raises the error."""
         result = self._by_position(*call.given)
         self._firsts[call.key] += 1
-        if self._programs.is_first("raising"):
-            warnings.warn(f"{self._name}: this call is PyTorch's: traced, it raises {error.what}", stacklevel=4)
+        self._refusals += 1
+        is_raised = isinstance(error, Raised)
+        if is_raised:
+            self._trace.reads_less(call)
+        if self._programs.is_first(f"refused {error.what}"):
+            what = f"traced, it raises {error}" if is_raised else error
+            warnings.warn(f"{self._name}: this call is PyTorch's: {what}", stacklevel=4)
         return result
 
     def _ran(self, run: Run, call: Call) -> Any:
@@ -300,7 +326,7 @@ def compile(
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
     INGOT=0 in the environment, it calls the function itself.
     """
-    if not callable(function):
+    if not callable(function) or isinstance(function, type):
         raise TypeError(f"what is compiled is a {type(function).__name__}, and is to be a function")
     check_parts(model, optimizer, scheduler)
     if seed is not None and type(seed) is not int:
@@ -313,10 +339,10 @@ def compile(
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
     parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
-    optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else [*(optimizer or {}).values()]
+    optimizers = [*with_wrapped(optimizer).values()]
     is_off = enabled is False or (enabled is None and os.environ.get("INGOT") == "0")
     kind = PyTorchsStep if is_off else CompiledStep
-    return kind(function, make_program, options, programs_of(function, optimizer, parts, seed), optimizers)
+    return kind(function, make_program, options, programs_of(function, model, optimizer, parts, seed), optimizers)
 
 
 def step(
@@ -337,5 +363,3 @@ def _kind(leaf: Any) -> Any:
         return type(leaf), repr(leaf)
     fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
     raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")
-
-

@@ -12,7 +12,7 @@ import torch
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import LeftToPyTorch, TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import short, user_place
 from ingot.torch.base.replacements import exclusive, is_tracing
@@ -26,23 +26,26 @@ class Partial:
     """A function whose calls with tensors like the first call's run bundles, and others PyTorch."""
 
     def __init__(self, function: Function) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.function = function
         self._name = getattr(function, "__name__", type(function).__name__)
         # Apart: PyTorch counts together what is compiled of functions with the same code, and stops after a few.
         how = {"backend": "ingot", "dynamic": False, "fullgraph": True, "isolate_recompiles": True}
         self._compiled = torch.compile(function, **how)
         self._key: list[str] | None = None
+        self._is_left = False  # to PyTorch, in all calls
         self._others: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call compiles.
 
-        Raises TraceError for what cannot be compiled.
+        Raises TraceError for what cannot be compiled; where it draws random numbers, PyTorch runs it.
         """
         key = [_kind(leaf) for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         if is_transformed():
             self._say("within torch.func", f"{self._name} is called within a function that torch.func transforms")
+            return self.function(*args, **kwargs)
+        if self._is_left:
             return self.function(*args, **kwargs)
         if self._key not in (None, key):
             what = f"{self._name} is compiled for {', '.join(self._key or [])}, and was given {', '.join(key)}"
@@ -53,13 +56,16 @@ class Partial:
             with alone, dynamo_config.patch(skip_nnmodule_hook_guards=False):
                 result = self._compiled(*args, **kwargs)
         except BackendCompilerFailed as error:
-            if isinstance(error.inner_exception, TraceError):
-                raise error.inner_exception from None
-            raise
+            if not isinstance(error.inner_exception, LeftToPyTorch):
+                raise error.inner_exception if isinstance(error.inner_exception, TraceError) else error from None
+            self._is_left = True
+            self._say("left", f"{self._name}: {error.inner_exception}")
         except (Unsupported, TorchRuntimeError) as error:
             raise self._refusal(error) from None
-        self._key = key
-        return result
+        else:
+            self._key = key
+            return result
+        return self.function(*args, **kwargs)
 
     def _refusal(self, error: Any) -> TraceError:
         """What Dynamo cannot follow, with the user's last line on the way there."""
@@ -78,15 +84,35 @@ class Partial:
             warnings.warn(f"{what}: PyTorch runs it{fix}", stacklevel=3)
 
 
+class PartialModule(Partial):
+    """A module whose calls run bundles; its attributes and methods are the module's."""
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the module."""
+        if name == "function":  # not yet set
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute of the module, but for those that this object has of its own."""
+        is_own = "_others" not in vars(self) or name in vars(self)
+        (super() if is_own else self.function).__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Deletes an attribute of the module."""
+        delattr(self.function, name)
+
+
 def partial(function: Function) -> Partial:
     """``@ingot.torch.partial``: compiles a function's, or a module's, forward and backward within an eager program.
 
-    Parameters stay PyTorch's and get their gradients; what forward saves for backward is chosen by a minimum cut, and
-    each call has its own. Tensors of other shapes or types than those of the first call are PyTorch's to compute with,
-    which a warning says, as are calls within ``torch.func``. There is no gradient of gradients. What Dynamo cannot
-    follow (branches on values, prints, hooks on modules' gradients) is a TraceError with the line.
+    A module's stands in its place: it has the module's attributes and methods. Parameters stay PyTorch's and get their
+    gradients; what forward saves for backward is chosen by a minimum cut, and each call has its own. Tensors of other
+    shapes or types than those of the first call are PyTorch's to compute with, which a warning says, as are calls
+    within ``torch.func``. There is no gradient of gradients. What Dynamo cannot follow (branches on values, prints,
+    hooks on modules' gradients) is a TraceError with the line.
     """
-    return Partial(function)
+    return (PartialModule if isinstance(function, torch.nn.Module) else Partial)(function)
 
 
 def _kind(tensor: torch.Tensor) -> str:

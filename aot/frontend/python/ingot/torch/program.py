@@ -29,6 +29,7 @@ from ingot.torch.judge.verify import verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
 from ingot.torch.optimizers.schedules import Schedule, schedules_of
+from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
 from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import Snapshot
@@ -447,9 +448,8 @@ def load_state(
 
 def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: Any) -> State:
     models = {"": model} if isinstance(model, torch.nn.Module) else model
-    optimizers = {"optimizer": optimizer} if isinstance(optimizer, torch.optim.Optimizer) else optimizer
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
-    return State(models, optimizers or {}, schedulers, **options)
+    return State(models, with_wrapped(optimizer), schedulers, **options)
 
 
 def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Port]) -> list[str]:

@@ -7,6 +7,7 @@ import io
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from odd import XS, YS, Step, classifier, mlp, sgd
 
@@ -204,3 +205,33 @@ def buffer_becomes_a_parameter(step: Step) -> None:
             del model.scale
             model.scale = nn.Parameter(torch.ones(4))
         train_step(XS[i], YS[i])
+
+
+class Tagger(nn.Module):
+    """Reads sequences of several lengths packed, as PyTorch's documentation does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.cell, self.head = nn.LSTM(4, 5, batch_first=True), nn.Linear(5, 3)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        outputs, _ = nn.utils.rnn.pad_packed_sequence(self.cell(packed)[0], batch_first=True)
+        return self.head(outputs.mean(1))
+
+
+def lengths_are_packed(step: Step) -> None:
+    model = Tagger()
+    optimizer = sgd(model)
+
+    @step(model, optimizer)
+    def train_step(x: torch.Tensor, lengths: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x, lengths), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for i in range(6):
+        train_step(XS[i : i + 2], torch.tensor([6, 1 + i % 3]), YS[i, :2])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.nn import functional as F
 
@@ -61,6 +63,49 @@ def global_optimizer_is_rebound(step: Step) -> None:
     for i in range(6):
         if i == 3:
             optimizer = torch.optim.Adam(model.parameters(), 0.001)
+        train_step(XS[i], YS[i])
+
+
+class SharpnessAware(torch.optim.Optimizer):
+    """As github.com/davda54/sam is published: an optimizer that wraps another, and gives weights back by `data`."""
+
+    def __init__(self, parameters: Any, base: type[torch.optim.Optimizer], **options: Any) -> None:
+        super().__init__(parameters, {"rho": 0.05, **options})
+        self.base_optimizer = base(self.param_groups, **options)
+        self.param_groups = self.base_optimizer.param_groups
+
+    @torch.no_grad()
+    def first_step(self) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self.state[parameter]["old_p"] = parameter.data.clone()
+                parameter.add_(group["rho"] * parameter.grad)
+        self.zero_grad()
+
+    @torch.no_grad()
+    def second_step(self) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.data = self.state[parameter]["old_p"]
+        self.base_optimizer.step()
+        self.zero_grad()
+
+
+def another_optimizer_is_wrapped(step: Step) -> None:
+    model = mlp()
+    optimizer = SharpnessAware(model.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
+
+    @step(model, optimizer)
+    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.first_step()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.second_step()
+        return loss
+
+    for i in range(6):
+        optimizer.param_groups[0]["lr"] = 0.1 / (1 + i // 3)
         train_step(XS[i], YS[i])
 
 

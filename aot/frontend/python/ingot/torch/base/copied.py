@@ -14,12 +14,12 @@ from ingot.torch.base.places import COMPOSITE
 PLACE = "custom"
 
 
-def last_of(graph: Graph) -> Node:
-    """The node after which others will stand."""
-    return next(iter(reversed(graph.nodes)))
+def last_of(graph: Graph) -> Node | None:
+    """The node after which others will stand; None in an empty graph."""
+    return next(iter(reversed(graph.nodes)), None)
 
 
-def nodes_after(graph: Graph, last: Node) -> list[Node]:
+def nodes_after(graph: Graph, last: Node | None) -> list[Node]:
     """The nodes that were made since one was the last."""
     found: list[Node] = []
     for node in reversed(graph.nodes):

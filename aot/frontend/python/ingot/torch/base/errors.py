@@ -21,6 +21,14 @@ class TraceError(Exception):
         return self if self.place else TraceError(self.what, place, self.fix)
 
 
+class LeftToPyTorch(TraceError):
+    """The function calls what no program has: in this process its calls are PyTorch's."""
+
+
+class Raised(LeftToPyTorch):
+    """The function raised an error, of its own or of PyTorch's, while it was traced; it is the cause of this one."""
+
+
 class ValueAsked(TraceError):
     """Python asks for a value that is known only when the program runs; `sizes` are such as depend on values."""
 

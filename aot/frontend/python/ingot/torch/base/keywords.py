@@ -14,6 +14,10 @@ from ingot.torch.base.torch_internals import pytree
 BY_KEYWORD = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 
 
+class ArgumentsRefused(Exception):
+    """The function does not take the arguments of a call: called with them, it raises TypeError."""
+
+
 class Keyworded:
     """A function whose first argument has those that are given by keyword alone."""
 
@@ -70,10 +74,7 @@ class Positions:
         self._forms: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments of a call.
-
-        Raises TypeError for those that the function does not take.
-        """
+        """The arguments of a call; raises ArgumentsRefused for those that the function does not take."""
         form = len(args), *kwargs
         if form not in self._forms:
             return self._bound(form, args, kwargs)
@@ -81,9 +82,13 @@ class Positions:
         placed = *args, *map(kwargs.__getitem__, by_position)
         return ({name: kwargs[name] for name in by_keyword}, *placed) if self.has_keywords else placed
 
+    def check(self, args: tuple[Any, ...]) -> None:
+        """Raises ArgumentsRefused where the function of positions does not take the arguments."""
+        _bound_by(self.signature.bind, args, {})
+
     def _bound(self, form: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The same as Python finds it; notes how, where no argument is left out before one that is given."""
-        bound = self._bind(*args, **kwargs)
+        bound = _bound_by(self._bind, args, kwargs)
         if bound.kwargs and not self.has_keywords:
             last = max(i for i, name in enumerate(self._parameters) if name in bound.arguments)
             for name, parameter in [*self._parameters.items()][:last]:
@@ -92,3 +97,10 @@ class Positions:
             names = [*self._parameters][len(args) : len(bound.args)]
             self._forms[form] = names, [*bound.kwargs]
         return (bound.kwargs, *bound.args) if self.has_keywords else bound.args
+
+
+def _bound_by(bind: Callable[..., inspect.BoundArguments], args: Any, kwargs: Any) -> inspect.BoundArguments:
+    try:
+        return bind(*args, **kwargs)
+    except TypeError:
+        raise ArgumentsRefused from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dis
 import itertools
 import os
 import re
@@ -16,17 +15,23 @@ from typing import Any
 
 import torch
 from torch.fx import traceback as fx_traceback
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import Raised, TraceError
 from ingot.torch.base.files import FRAMEWORK_FILES, GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.mixed import refuse_mixed_types
 from ingot.torch.base.per_thread import PerThread
+from ingot.torch.base.raised import raise_as_pytorch
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.streams import next_stream
 from ingot.torch.base.torch_internals import constants_of, pytree
-from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.fake_tensors import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+)
 from ingot.torch.base.torch_internals.modes import (
     TorchDispatchMode,
     current_autograd_node,
@@ -35,7 +40,6 @@ from ingot.torch.base.torch_internals.modes import (
 )
 from ingot.torch.base.torch_internals.ops import LAYOUT
 
-RAISE = dis.opmap["RAISE_VARARGS"]
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
 TRACE_LINE = re.compile(r'File "([^"]+)", line (\d+)')  # of a stack trace's text
@@ -46,6 +50,8 @@ HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 
 COMPUTED = (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Tensor)  # what programs compute
+# What is raised of an op, or of a number, where a program cannot do what PyTorch does.
+REFUSALS = (TraceError, GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 
 Run = Callable[[Any, Any, Any], Any]  # an op, its arguments, and those with names
 
@@ -123,7 +129,13 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             self.asked.update(map(id, constants_of(args)))
         if func is torch.ops.aten.equal.default:  # also where PyTorch's own code asks whether something holds
             return args[0].shape == args[1].shape and bool(torch.eq(*args).all())
-        return self._run(func, args, kwargs)
+        try:
+            return self._run(func, args, kwargs)
+        except REFUSALS:
+            raise
+        except Exception:
+            raise_as_pytorch(func, args, kwargs)
+            raise
 
     def _refuse_layout(self, operand: torch.Tensor, func: Any, place: Place | None) -> None:
         """Raises TraceError for an operand whose layout no program has."""
@@ -142,7 +154,9 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             what = f"{reader} reads {self._called(operand)}, which is neither an argument nor state"
             keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
             path, _ = self.paths.get(id(operand), ("", None))
-            raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path)}{keep}")
+            if operand.grad_fn is not None:
+                raise TraceError(f"{what}: it was computed before the call, and has gradients", place, of_graph(path))
+            raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path, operand)}{keep}")
         self.read[id(operand)] = operand
 
     def note_asked(self, operand: torch.Tensor, reader: str) -> None:
@@ -152,10 +166,8 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
     def _called(self, tensor: torch.Tensor) -> str:
         """What the user's code calls a tensor, and its type."""
-        frame = user_frame(sys._getframe(3))
-        names = {**frame.f_globals, **frame.f_locals} if frame else {}
         path = self.paths.get(id(tensor), ("",))[0]
-        name = path or next((name for name, value in names.items() if value is tensor), "")
+        name = path or named_in(user_frame(sys._getframe(3)), tensor)
         return f"{f'the tensor `{name}`' if name else 'a tensor'} ({tensor.dtype} {tuple(tensor.shape)})"
 
     def _draw(self, generator: torch.Generator | None) -> tuple[int, int]:
@@ -211,6 +223,14 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def named_in(frame: FrameType | None, value: Any) -> str:
+    """What a frame's code calls a value, by a variable or an attribute of `self`; "" where neither holds it."""
+    names = {**frame.f_globals, **frame.f_locals} if frame else {}
+    of_self = getattr(names.get("self"), "__dict__", {})
+    names |= {f"self.{name}": held for name, held in of_self.items()}
+    return next((name for name, held in names.items() if held is value), "")
+
+
 def is_users_code(frame: FrameType) -> bool:
     """Whether a frame's code belongs neither to PyTorch, nor to Python, nor to this package."""
     file = frame.f_code.co_filename
@@ -232,11 +252,23 @@ def place_in(frame: FrameType, module: str = "") -> Place:
     return Place(short(frame.f_code.co_filename), frame.f_lineno, module)
 
 
-def to_be_state(path: str) -> str:
+def to_be_state(path: str, tensor: torch.Tensor) -> str:
     """What makes a tensor at a path part of the state."""
     if ".state[" in path:
         return "give the optimizer that it is of, too: {'outer': ..., 'inner': ...}"
+    if isinstance(tensor, torch.nn.Parameter):
+        return "give the model that it is of, too: {'outer': ..., 'inner': ...}"
     return "register it as a buffer of the model"
+
+
+def of_graph(path: str) -> str:
+    """What to do with a tensor at a path whose gradients go on to what a model computed before the call."""
+    model = path.partition(".")[0] if re.match(r"\w+\.", path) else "model"
+    model = "model" if model == "self" else model
+    return (
+        f"compute it in the function; or leave the function to PyTorch, and compile the model that computes it: "
+        f"{model} = ingot.torch.partial({model})"
+    )
 
 
 @contextmanager
@@ -251,19 +283,11 @@ def only_trace_errors() -> Iterator[None]:
             what = f"`{error.name}` is of tensors, and asked of a number that the program takes or computes"
             raise TraceError(what, user_line(error), "compute another number: rate = rate * 0.9") from error
         if not isinstance(error.obj, torch.Tensor):
-            raise TraceError(f"AttributeError: {error}", user_line(error)) from error
+            raise Raised(f"AttributeError: {error}", user_line(error)) from error
         what = f"`{error.name}`, an attribute of a tensor, is not there while the function is traced"
         raise TraceError(what, user_line(error), "keep it in a dict by the tensor itself, held[p]") from error
     except Exception as error:
-        raise TraceError(f"{type(error).__name__}: {error}", user_line(error)) from error
-
-
-def is_raised_by_user(error: BaseException | None) -> bool:
-    """Whether it is the user's code that raised an error, by ``raise`` or ``assert``."""
-    step = error.__traceback__ if error else None
-    while step and step.tb_next:
-        step = step.tb_next
-    return step is not None and is_users_code(step.tb_frame) and step.tb_frame.f_code.co_code[step.tb_lasti] == RAISE
+        raise Raised(f"{type(error).__name__}: {error}", user_line(error)) from error
 
 
 def user_line(error: Exception) -> Place | None:

@@ -36,6 +36,7 @@ TABLE = (
     Row("a user's module", ANY, "`type`, `isinstance`, `id` and imported clocks, as in their own modules"),
     Row("a module of the model", ANY, "other threads see no stand-ins and hooks"),
     Row("an optimizer's module", ANY, "updates stay whole, and counters of steps are tensors"),
+    Row("an optimizer that was not given", "zero_grad step", "refused: the program does not have its state"),
     Row("builtins", "min max divmod", "computed by the program for its numbers"),
     Row(
         "math",

@@ -55,7 +55,7 @@ OWN_MODULES = (
     *("ingot.torch.program", "ingot.torch.compiled", "ingot.torch.tracer", "ingot.torch.run"),
     *("ingot.jax", "ingot.session", "ingot._engine"),
 )
-OWN_ATTRIBUTE = "_ingot_programs"  # of an optimizer: the programs of steps that are decorated again
+OWN_ATTRIBUTE = "_ingot_programs"  # of an optimizer or a model: the programs of steps that are decorated again
 LAST_RATES = "_last_lr"  # an attribute of schedulers, which get_last_lr() gives
 # Objects that belong to Python, or to PyTorch while it traces.
 OPAQUE = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from types import FrameType
@@ -165,16 +165,20 @@ class Repetition:
         return error
 
 
-def refuse_shared_memory(state: Mapping[str, torch.Tensor]) -> None:
-    """Raises TraceError where two tensors of the state are one from now on: in a program each has its own memory."""
+def refuse_shared_memory(state: Mapping[str, torch.Tensor], read: Container[str]) -> None:
+    """Raises TraceError where two tensors of the state are one from now on: in a program each has its own memory.
+
+    That is one value in both, unless a call writes one and reads what the other then is: those that are not `read`
+    before they are another tensor may share.
+    """
     spans: dict[int, list[tuple[int, int, str]]] = {}
     with without_functions():
         for name, tensor in state.items():
             first = tensor.storage_offset()
             last = first + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
             others = spans.setdefault(tensor.untyped_storage()._cdata, [])
-            for other_first, other_last, other in others if tensor.numel() else ():
-                if first <= other_last and other_first <= last:
+            for other_first, other_last, other in others if tensor.numel() and name in read else ():
+                if other in read and first <= other_last and other_first <= last:
                     what = f"after the call {other!r} and {name!r} are one memory"
                     raise TraceError(what, fix="copy with clone() or copy_(): a program's state is apart")
             others.append((first, last, name))

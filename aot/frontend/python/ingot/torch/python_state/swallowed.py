@@ -7,15 +7,9 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import TraceError
-from ingot.torch.base.places import Places, is_users_code, user_place
+from ingot.torch.base.places import REFUSALS, Places, is_users_code, user_place
 from ingot.torch.base.replacements import replaced
-from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
-
-REFUSALS = (TraceError, GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 
 
 @contextmanager

@@ -145,7 +145,8 @@ class Description:
             _refuse(tensor)
         memory = self._memory.setdefault(tensor.untyped_storage()._cdata, len(self._memory))
         attributes = {name: _plain(type(value), repr(value)) for name, value in sorted(vars(tensor).items())}
-        grad = None if tensor.grad is None else (tensor.grad.dtype, tensor.grad.stride())
+        gradient = tensor.grad if tensor.is_leaf or tensor.retains_grad else None  # else PyTorch warns
+        grad = None if gradient is None else (gradient.dtype, gradient.stride())
         place = memory, tensor.storage_offset(), tensor.stride()
         kind = f"{class_name(type(tensor))} {tensor.dtype} {tuple(tensor.shape)}"
         return f"{kind} {place} {tensor.requires_grad} {grad} {attributes}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -48,21 +49,38 @@ class Programs:
                 yield run, same
 
 
-def programs_of(function: Callable[..., Any], optimizer: Any, options: tuple[Any, ...], seed: int | None) -> Programs:
-    """The programs of a function's code, which live as long as the (first) optimizer does."""
+def programs_of(
+    function: Callable[..., Any], model: Any, optimizer: Any, options: tuple[Any, ...], seed: int | None
+) -> Programs:
+    """The programs of a function's code, which live as long as the first optimizer does, or else the first model."""
     code = _code_of(function)
-    first = optimizer if isinstance(optimizer, torch.optim.Optimizer) else next(iter((optimizer or {}).values()), None)
+    first = next(_parts_of(optimizer), None) or next(_parts_of(model), None)
     if first is None or code is None:
         return Programs(code, options, seed)
-    held: Held = vars(first).setdefault(OWN_ATTRIBUTE, Held())  # which is neither pickled nor copied
+    held = vars(first).get(OWN_ATTRIBUTE)
+    if not isinstance(held, Held):
+        held = vars(first)[OWN_ATTRIBUTE] = Held()
     return held.of(code, options, seed)
 
 
+def _parts_of(given: Any) -> Iterator[Any]:
+    """The models or optimizers that a step is given: one, several by name, or none."""
+    return iter(given.values() if isinstance(given, Mapping) else () if given is None else (given,))
+
+
 class Held:
-    """The programs of the steps that were compiled with an optimizer, by their codes."""
+    """The programs of the steps that were compiled with an optimizer or a model, by their codes."""
 
     def __init__(self) -> None:
         self._programs: list[Programs] = []
+
+    def __deepcopy__(self, _: Any) -> Held:
+        """Copies of the model have programs of their own."""
+        return Held()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A saved model has none, and is loaded where this package is not."""
+        return collections.OrderedDict, ()
 
     def of(self, code: Any, options: tuple[Any, ...], seed: int | None) -> Programs:
         """Those of a code: new ones, if it has none."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
@@ -227,7 +228,7 @@ class Calls:
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
                         ]
                         self.shared = shared_by(outputs, stand_ins, inputs)
-                        refuse_shared_memory({name: found[name] for name in state.tensors})
+                        refuse_shared_memory({name: found[name] for name in state.tensors}, _read(state.tensors))
                         start_with(stand_ins, found, subject.missing)
         self._places.refuse_repeated_draws()
         return results
@@ -271,6 +272,14 @@ class Calls:
         shape_env.set_real_tensor_prop_unbacked_vals(number.node.expr, value)
         self._choices.take(number, is_zero_at_times)
         return number
+
+
+def _read(state: Named) -> set[str]:
+    """The tensors of the state that have been read or written, as they were before the first call."""
+    mode = get_proxy_mode()
+    assert mode is not None
+    placeholders = mode.tracer.graph.find_nodes(op="placeholder")
+    return {name for name, node in zip(state, placeholders, strict=False) if node.users}
 
 
 def refuse_parameters(arguments: Sequence[Any], state: Named) -> None:

@@ -20,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import (
     track_tensor_tree,
 )
 
+from ingot.torch.base.copied import last_of
 from ingot.torch.base.replacements import is_tracer, replaced
 from ingot.torch.base.torch_internals import track
 from ingot.torch.base.torch_internals.dynamo import COMPILING
@@ -79,7 +80,17 @@ class Recorder(ProxyTorchDispatchMode):  # type: ignore[misc]  # torch is not ch
     keeps_types = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        graph = self.tracer.graph
+        before = last_of(graph)
+        try:
+            return self._recorded(func, types, args, kwargs or {})
+        except Exception:
+            failed = last_of(graph)
+            if failed and failed is not before and failed.target is func:
+                graph.erase_node(failed)  # the function may catch the error
+            raise
+
+    def _recorded(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not _is_plain(func) or func in self.decomposition_table:
             return super().__torch_dispatch__(func, types, args, kwargs)
         try:

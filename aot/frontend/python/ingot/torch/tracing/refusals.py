@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
@@ -16,7 +16,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
-from ingot.torch.base.places import is_users_code, place_in, user_place
+from ingot.torch.base.places import is_users_code, named_in, place_in, user_frame, user_place
 from ingot.torch.base.replacements import FRAME, calling_frame, replaced, with_subclasses
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import BASE, VERSION
@@ -61,13 +61,14 @@ OPERATORS = {
     for name, value in vars(operator).items()
     if name.startswith("__") and callable(value) and hasattr(torch.Tensor, name)
 }
+OTHER = "an optimizer that was not given"
 # Methods of tensors that tell where they lie.
 PLACES = ("data_ptr", "storage", "storage_offset", "untyped_storage", "_is_view")
 
 
 @contextmanager
-def refused() -> Iterator[None]:
-    """Makes what cannot be traced raise TraceError."""
+def refused(reached: Iterable[Any], given: Iterable[torch.optim.Optimizer]) -> Iterator[None]:
+    """Makes what cannot be traced raise TraceError, and all optimizers that are `reached` but were not `given`."""
     for name, method in OPERATORS.items():
         if inspect.getattr_static(torch.Tensor, name) is not method:
             what = f"torch.Tensor.{name} is not PyTorch's own, and PyTorch takes ops apart by it"
@@ -77,6 +78,12 @@ def refused() -> Iterator[None]:
             for owner in with_subclasses(base):
                 if name in vars(owner):
                     undo.enter_context(replaced(owner, name, _refusing(vars(owner)[name], what, fix)))
+        groups = {id(group) for optimizer in given for group in optimizer.param_groups}
+        for optimizer in (found for found in reached if isinstance(found, torch.optim.Optimizer)):
+            if groups.isdisjoint(map(id, optimizer.param_groups)):
+                for name in ("zero_grad", "step"):
+                    method, refuse = getattr(optimizer, name), _of_other(optimizer, name)
+                    undo.enter_context(replaced(vars(optimizer), name, refuse, kind=OTHER, original=method))
         undo.enter_context(replaced(torch.Tensor, "_version", property(_version)))
         for name in PLACES:
             undo.enter_context(replaced(torch.Tensor, name, _placed(name, getattr(torch.Tensor, name))))
@@ -95,6 +102,17 @@ def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[...
         if getattr(args[0] if args else None, "_enabled", True):
             raise TraceError(what, user_place(), fix)
         return function(*args, **kwargs)
+
+    return refuse
+
+
+def _of_other(optimizer: torch.optim.Optimizer, name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        called = named_in(user_frame(sys._getframe(1)), optimizer)
+        owner = f"`{called}`, a {type(optimizer).__name__}" if called else f"a {type(optimizer).__name__}"
+        what = f"calls {name}() of {owner}, which is no optimizer that the step was given"
+        fix = "give it: ingot.torch.step(model, optimizer), or several by name, {'outer': ..., 'inner': ...}"
+        raise TraceError(what, user_place(), f"{fix}; decorate the function again where it replaces one")
 
     return refuse
 

@@ -13,6 +13,7 @@ import torch
 from torch.fx import traceback as fx_traceback
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from ingot.torch.base.raised import unlogged
 from ingot.torch.base.replacements import by_thread, is_tracer, replaced
 from ingot.torch.base.streams import counted_streams
 from ingot.torch.base.torch_internals import has_hooks
@@ -44,6 +45,7 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
     """
     with ExitStack() as undo:
         undo.enter_context(COMPILING)
+        undo.enter_context(unlogged())
         undo.enter_context(fx_traceback.preserve_node_meta())
         undo.enter_context(dynamo_config.patch(error_on_nested_fx_trace=False))
         undo.enter_context(passing_checks())

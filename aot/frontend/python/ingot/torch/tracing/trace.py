@@ -14,8 +14,9 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import SelectionRefused, SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.errors import LeftToPyTorch, SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import Places, Reading, module_paths, place_of, user_line
+from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.torch_internals import pytree, same_hook_numbers
 from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, DynamicOutputShapeException
 from ingot.torch.numbers.answers import Answers, Fixed, Shadow
@@ -54,15 +55,15 @@ BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with 
 OF_FIXED_SHAPE: dict[Any, str] = {
     torch.ops.aten.bincount.default: "count with torch.zeros(n).scatter_add(0, x, torch.ones(x.shape))",
     torch.ops.aten.repeat_interleave.Tensor: "give it output_size",
-    torch.ops.aten._pack_padded_sequence.default: (
-        "give the layer the padded batch and take y[torch.arange(n), lengths - 1], its outputs where sequences end; or "
-        "leave the layer to PyTorch, and compile the rest of the model as ingot.torch.partial(rest)"
-    ),
     torch.ops.aten._unique2.default: "find what is unique before, and pass it as an argument",
     torch.ops.aten.unique_dim.default: "find what is unique before, and pass it as an argument",
 }
 
 
+PACKED = (
+    "give the layer the padded batch and take y[torch.arange(n), lengths - 1], its outputs where sequences end; or "
+    "leave the layer to PyTorch, and compile the rest of the model as ingot.torch.partial(rest)"
+)
 NOT_ALLOCATED = "its data is not allocated yet"
 WITHOUT_GRADIENT = "does not require grad and does not have a grad_fn"
 
@@ -126,6 +127,8 @@ def _guarded(subject: Subject, training: bool, capture: bool, refusal: TraceErro
         try:
             return _ways(subject, training, capture, fixed, met)
         except Exception as error:
+            if is_of_call(error):
+                raise
             wider = fixed.with_those(error, met[-1])
             if wider == fixed:
                 raise error if isinstance(error, Carried | SlotsMade) else refusal from error
@@ -198,7 +201,7 @@ def _trace(
     modules = subject.modules()
     with (
         tracing_settings(subject.state, training),
-        refused(),
+        refused(reached, subject.state.optimizers.values()),
         traceable_averages(),
         computed_again(),
         computed_arithmetic(choices, modules),
@@ -290,6 +293,9 @@ def explained(places: Places) -> Iterator[None]:
         fix = "torch.while_loop, torch.cond; or a loop of Python's, which is unrolled"
         raise TraceError(what, user_line(error), fix) from error
     except DynamicOutputShapeException as error:
+        if error.func is torch.ops.aten._pack_padded_sequence.default:
+            what = "pack_padded_sequence packs as many rows as the values in a tensor say"
+            raise LeftToPyTorch(what, places.last, PACKED) from error
         raise ValueAsked(
             f"the shape of what {error.func} gives depends on the values in a tensor",
             places.last,
