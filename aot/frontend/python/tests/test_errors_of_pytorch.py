@@ -50,6 +50,7 @@ WRONG = {
     "features": ((X[:, :2], Y), {}),
     "labels": ((X, Y[:4]), {}),
     "a type": ((X, Y.float()), {}),
+    "another precision": ((X.double(), Y), {}),
     "classes": ((X, Y + 7), {}),
     "too few": ((X,), {}),
     "too many": ((X, Y, Y), {}),
@@ -110,6 +111,15 @@ def test_a_step_catches_what_it_catches_in_pytorch() -> None:
     assert texts[0] == texts[1]
     assert "cannot be multiplied" in texts[0][1]
     assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+def named_wrongly(model: nn.Module, x: torch.Tensor) -> Any:
+    return model(x).no_such_method(), None
+
+
+def test_unknown_attributes_are_pytorchs_errors() -> None:
+    expected, error = (raised(made(is_compiled, named_wrongly), X, Y) for is_compiled in (False, True))
+    assert (type(error), str(error)) == (type(expected), str(expected))
 
 
 def test_errors_of_steps_that_ask_for_values() -> None:

@@ -124,11 +124,20 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
                 self._refuse_layout(value, func, place)
                 if func.name() != "aten::lift_fresh":
                     self.note_read(value, func.name(), place)
-        refuse_mixed_types(func, args, kwargs, place)
         if torch.Tag.data_dependent_output in func.tags:
             self.asked.update(map(id, constants_of(args)))
         if func is torch.ops.aten.equal.default:  # also where PyTorch's own code asks whether something holds
             return args[0].shape == args[1].shape and bool(torch.eq(*args).all())
+        return self._ran(func, args, kwargs, place)
+
+    def _ran(self, func: Any, args: Any, kwargs: Any, place: Place | None) -> Any:
+        """What an op gives; where it fails, raises what PyTorch raises."""
+        try:
+            refuse_mixed_types(func, args, kwargs, place)
+        except TraceError:
+            if self._is_guarded:
+                raise_as_pytorch(func, args, kwargs)
+            raise
         try:
             return self._run(func, args, kwargs)
         except REFUSALS:
@@ -281,11 +290,11 @@ def only_trace_errors() -> Iterator[None]:
     except AttributeError as error:
         if isinstance(error.obj, torch.SymFloat | torch.SymInt):
             what = f"`{error.name}` is of tensors, and asked of a number that the program takes or computes"
-            raise TraceError(what, user_line(error), "compute another number: rate = rate * 0.9") from error
+            raise Raised(what, user_line(error), "compute another number: rate = rate * 0.9") from error
         if not isinstance(error.obj, torch.Tensor):
             raise Raised(f"AttributeError: {error}", user_line(error)) from error
         what = f"`{error.name}`, an attribute of a tensor, is not there while the function is traced"
-        raise TraceError(what, user_line(error), "keep it in a dict by the tensor itself, held[p]") from error
+        raise Raised(what, user_line(error), "keep it in a dict by the tensor itself, held[p]") from error
     except Exception as error:
         raise Raised(f"{type(error).__name__}: {error}", user_line(error)) from error
 
