@@ -27,7 +27,7 @@ from ingot.torch.buckets import Buckets
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
-from ingot.torch.python_state.repetition import Carried
+from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.feed import IndicesOutside
@@ -149,10 +149,12 @@ class CompiledStep(Substituted):
 
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
-        if self._runs:
-            self._report(call.key)
+        change = self._refuse_change(call.key) if self._runs else ""
+        reads_more = bool(change) and self._trace.reads(self._changed_floats(call.key))
         try:
-            return self._trace(call)
+            run = self._trace(call)
+            self._say_traced_again(change, reads_more)
+            return run
         except FirstStepDiffers:  # from the state that it makes on, steps are alike
             return None
         except Carried as error:
@@ -255,19 +257,23 @@ class CompiledStep(Substituted):
         """Goes on from what `state_dict` gave."""
         self._programs.random.load_state_dict(state)
 
-    def _report(self, key: Any) -> None:
-        """Says once that a program is not enough, and why; refuses it where that was asked for.
-
-        Floats of Python's that changed are read in each call from now on.
-        """
+    def _refuse_change(self, key: Any) -> str:
+        """Why a program is not enough; raises TraceError where changes are errors."""
         what = self._what_changed(key)
         if self._options.on_change == "error":
             raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
+        return what
+
+    def _changed_floats(self, key: Any) -> Kinds:
+        """Floats of Python's that changed, by their places."""
         alike = [run for run in self._runs if run.key == key]
-        reads_more = self._trace.reads(alike[-1].guard.floats() if alike else {})
-        if self._programs.is_first(f"changed {what.partition(' is ')[0]}"):
+        return alike[-1].guard.floats() if alike else {}
+
+    def _say_traced_again(self, change: str, reads_more: bool) -> None:
+        """Says once that a program was not enough, and whether another is for what changed."""
+        if change and self._programs.is_first(f"changed {change.partition(' is ')[0]}"):
             later = "and is read in each call from now on" if reads_more else "as it will be for each other one"
-            warnings.warn(f"{what}; a program has that fixed: it is traced again, {later}", stacklevel=5)
+            warnings.warn(f"{change}; a program has that fixed: it is traced again, {later}", stacklevel=5)
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""

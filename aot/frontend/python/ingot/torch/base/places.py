@@ -42,6 +42,7 @@ from ingot.torch.base.torch_internals.ops import LAYOUT
 
 KEY, DRAW, COMPOSITE = "ingot_place", "ingot_draw", "ingot_composite"
 OF_DATACLASSES = "__create_fn__"  # begins the names of functions that classes of data are given
+OF_MAKE_FX = {"fn", "__builtins__"}  # the variables of the function by which make_fx calls what it traces
 TRACE_LINE = re.compile(r'File "([^"]+)", line (\d+)')  # of a stack trace's text
 COLLECTIVES = ("c10d", "_c10d_functional", "c10d_functional")  # namespaces of ops between processes
 BY_GENERATOR = {"generator": "default", "low_generator": "low"}  # overloads, and those of torch's own generator
@@ -245,6 +246,8 @@ def is_users_code(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
     if file.startswith("<"):
         if file.startswith(GENERATED) or frame.f_code.co_qualname.startswith(OF_DATACLASSES):
+            return False
+        if frame.f_globals.keys() <= OF_MAKE_FX:
             return False
         file = frame.f_globals.get("__file__") or file
     return not file.startswith(FRAMEWORK_FILES) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file)

@@ -101,7 +101,8 @@ class Choices:
                 return answer(predicate)
             except GuardOnDataDependentSymNode:
                 if self.is_carried(predicate):
-                    return self._choose(predicate)
+                    passing = self._passing(predicate, frame) if self._are_checked else None
+                    return self._choose(predicate) if passing is None else passing
                 if not is_users_code(frame) and not self.answers:
                     raise
                 return self._choose_or_pass(predicate, frame)

@@ -7,6 +7,7 @@ stands here, while they are traced; where they are named otherwise, as types, th
 from __future__ import annotations
 
 import dis
+import inspect
 import math
 import operator
 import types
@@ -15,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from torch.nn.utils import clip_grad
 
 from ingot.torch.base.files import FRAMEWORK_FILES
 from ingot.torch.base.replacements import replaced
@@ -47,15 +49,16 @@ def _item(value: Any) -> Any:
 
 CONVERSIONS = {"float": _float, "int": _int}
 PYTHONS = {"float": float, "int": int}
+CLIPPING = {inspect.unwrap(f) for f in vars(clip_grad).values() if isinstance(f, types.FunctionType)}
 
 
 @contextmanager
 def computed_conversions(reached: Iterable[Any]) -> Iterator[None]:
-    """Functions among what is reached, but PyTorch's, convert numbers of the program's."""
+    """Functions among what is reached convert numbers of the program's; of PyTorch's those that clip gradients do."""
     with ExitStack() as undo:
-        for function in reached:
+        for function in (*reached, *CLIPPING):
             is_own = isinstance(function, types.FunctionType)
-            if is_own and not function.__code__.co_filename.startswith(FRAMEWORK_FILES):
+            if is_own and (function in CLIPPING or not function.__code__.co_filename.startswith(FRAMEWORK_FILES)):
                 names = {name for name in CONVERSIONS if name not in function.__globals__}
                 code = _converting(function.__code__, names)
                 if code is not function.__code__:

@@ -20,6 +20,7 @@ from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION, COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
 from ingot.torch.tracing.attention import causal_mask
+from ingot.torch.tracing.float_arguments import FLOAT_ARGUMENTS
 from ingot.torch.tracing.volumes import NEAREST, sampled_volumes
 
 Function: TypeAlias = Callable[..., Any]
@@ -250,6 +251,7 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (torch.nn.functional, "multilabel_margin_loss"): multilabel_margin_loss,
     (torch.nn.functional, "one_hot"): one_hot,
     (torch.nn.modules.transformer, "_detect_is_causal_mask"): is_said_to_be_causal,
+    **FLOAT_ARGUMENTS,
 }
 
 
