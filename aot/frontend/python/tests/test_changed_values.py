@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -92,6 +94,49 @@ def test_a_momentum_of_averages_is_an_input() -> None:
         model[1].momentum = value
 
     agree(lambda out, y, _: F.cross_entropy(out, y), FALLING, is_argument=False, most=2, change=change)
+
+
+def by_time(out: torch.Tensor, y: torch.Tensor, epoch: Any) -> torch.Tensor:
+    """What grows by a formula and by steps, and is there from an epoch on."""
+    weight = 2 / (1 + math.exp(-10 * epoch / CALLS)) - 1 + 0.9**epoch + (0.1 if epoch % 2 else 0.0)
+    loss = weighted(out, y, weight)
+    return loss + out.abs().mean() if epoch > 3 else loss
+
+
+@pytest.mark.filterwarnings("ignore:.*read in each call from now on")
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_integers_are_inputs_once_they_changed(is_argument: bool) -> None:
+    agree(by_time, range(CALLS), is_argument, most=2)
+
+
+@pytest.mark.filterwarnings("error", "ignore:.*traced again")
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_integers_that_are_sizes_and_keys_are_fixed(is_argument: bool) -> None:
+    table = {1: 0.5, 2: 1.5}
+
+    def loss(out: torch.Tensor, y: torch.Tensor, size: int) -> torch.Tensor:
+        return F.cross_entropy(out[: 2 * size], y[: 2 * size]) * table[size]
+
+    agree(loss, [1, 2, 1, 2, 1, 2], is_argument, most=2)
+
+
+@pytest.mark.filterwarnings("error", "ignore:.*traced again")
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_texts_and_loops_of_integers_are_as_in_python(is_argument: bool) -> None:
+    weights = {"stage 1": 0.5, "stage 2": 1.5}
+
+    def loss(out: torch.Tensor, y: torch.Tensor, stage: int) -> torch.Tensor:
+        made = F.cross_entropy(out, y) * weights.get(f"stage {stage}", 9.0)
+        return made if out.shape[0] > 6 else made * 0.5
+
+    agree(loss, [1, 2, 2, 1, 1, 2], is_argument, most=2)
+
+
+@pytest.mark.filterwarnings("ignore:.*read in each call from now on")
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_floats_of_numpy_are_floats(kind: Any, is_argument: bool) -> None:
+    agree(weighted, [*map(kind, FALLING)], is_argument, most=1 if is_argument else 2)
 
 
 def test_label_smoothing_may_be_0_at_times() -> None:

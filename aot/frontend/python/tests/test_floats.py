@@ -130,13 +130,13 @@ def test_those_that_must_be_known_are_fixed() -> None:
     assert seen[0] == pytest.approx(seen[1], rel=1e-4)
 
 
-def test_integers_are_fixed(traced: list[str]) -> None:
+def test_integers_that_ops_have_fixed_are_fixed(traced: list[str]) -> None:
     def make(model: nn.Module) -> Callable[..., Any]:
         return lambda x, count: by_hand(model, model(x).pow(count).mean(), 0.1)
 
     with pytest.warns(UserWarning, match="traced again"):
         losses(make, True, [(XS[0], 2), (XS[1], 4)])
-    assert len(traced) == 2
+    assert len(traced) in (2, 3)  # where it is tried whether the integer may be an input
 
 
 def of_a_global(model: nn.Module) -> Callable[..., Any]:

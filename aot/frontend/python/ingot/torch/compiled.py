@@ -150,7 +150,9 @@ class CompiledStep(Substituted):
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
         change = self._refuse_change(call.key) if self._runs else ""
-        reads_more = bool(change) and self._trace.reads(self._changed_floats(call.key))
+        if self._runs and self._trace.reads_integers(call, [run.key for run in self._runs]):
+            raise RetraceRequired
+        reads_more = bool(change) and self._trace.reads(call, self._changed_numbers(call.key))
         try:
             run = self._trace(call)
             self._say_traced_again(change, reads_more)
@@ -170,12 +172,13 @@ class CompiledStep(Substituted):
         self._positions.check(args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
         example = self._options.buckets.padded(self._positions.signature, given) if self._options.buckets else given
-        taken, floats = with_tensors(example) if self._trace.are_floats_read else (example, [])
+        reads, integers = self._trace.are_floats_read, self._trace.integers_read
+        taken, numbers = with_tensors(example, integers) if reads else (example, [])
         leaves, spec = pytree.tree_flatten(taken)
-        key = spec, settings(), tuple(map(_kind, leaves)), *floats
-        function = OfTensors(self._by_position, floats) if floats else self._by_position
-        unpadded = with_tensors(given)[0] if floats else given
-        return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), bool(floats))
+        key = spec, settings(), tuple(map(_kind, leaves)), *numbers
+        function = OfTensors(self._by_position, numbers) if numbers else self._by_position
+        unpadded = with_tensors(given, integers)[0] if numbers else given
+        return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
 
     def _fitting(self, key: Any, departed: list[Run]) -> Run | None:
         """A run that there is, which fits a call and has not `departed` from it."""
@@ -264,10 +267,10 @@ class CompiledStep(Substituted):
             raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
         return what
 
-    def _changed_floats(self, key: Any) -> Kinds:
-        """Floats of Python's that changed, by their places."""
+    def _changed_numbers(self, key: Any) -> Kinds:
+        """Numbers of Python's that changed, by their places."""
         alike = [run for run in self._runs if run.key == key]
-        return alike[-1].guard.floats() if alike else {}
+        return alike[-1].guard.numbers() if alike else {}
 
     def _say_traced_again(self, change: str, reads_more: bool) -> None:
         """Says once that a program was not enough, and whether another is for what changed."""

@@ -350,7 +350,7 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        how = added.guards, self._said, added.guards and self.are_checked, self._missing
+        how = added.guards, self._said, added.guards and self.are_checked, self.numbers_read, self._missing
         return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:

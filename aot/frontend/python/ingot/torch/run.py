@@ -118,7 +118,8 @@ class Run:
         numbers_carried = self._subject.state.numbers
         self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
         self._is_more = bool(
-            self._used_gradients
+            self._captured
+            or self._used_gradients
             or self._argument_gradients
             or self._carried
             or self._schedulers
@@ -129,9 +130,9 @@ class Run:
 
     def holds(self) -> bool:
         """Whether all that is fixed in it is as it was."""
-        if not (self._live.fits() and self._captured.hold() and self.guard.holds()):
+        if not (self._live.fits() and self.guard.holds()):
             return False
-        return not self._is_more or (self._are_in_tables() and self.gradients.hold())
+        return not self._is_more or (self._captured.hold() and self._are_in_tables() and self.gradients.hold())
 
     def uses(self, slot: Any) -> bool:
         """Whether the program reads or changes what an optimizer holds; what is no tensor it may."""
@@ -212,7 +213,7 @@ class Run:
         for scheduler, count in self._schedulers:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
-            if (value := tensor.item()) != (before := number.at()) or type(value) is not type(before):
+            if (value := tensor.item()) != (before := number.get()) or type(value) is not type(before):
                 number.set(value)
         self.gradients.leave(missing)
 

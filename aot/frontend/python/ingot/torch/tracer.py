@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ingot.judge import Undecided
+from ingot.torch.base.errors import TraceError
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Program
@@ -37,7 +38,7 @@ class Call(NamedTuple):
     args: tuple[Any, ...]  # padded, with tensors in the place of floats
     tensors: tuple[torch.Tensor, ...]  # of `args`
     unpadded: tuple[torch.Tensor, ...]
-    has_floats: bool
+    numbers: list[int]  # which leaves of `example` these are
 
 
 class Tracer:
@@ -56,7 +57,9 @@ class Tracer:
         self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
         self.are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
         self._are_checked = True  # values, where the function raises otherwise
-        self._numbers_read: Kinds = {}  # floats that Python holds elsewhere and that changed, by their places
+        self.integers_read: set[int] = set()  # of arguments that changed, by their places among leaves
+        self._fixed_integers: set[int] = set()  # of arguments, those that a program must have fixed
+        self._numbers_read: Kinds = {}  # numbers that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
 
@@ -69,18 +72,34 @@ class Tracer:
             drop_slots(self._optimizers, self._with_slots)
             raise
 
-    def reads(self, floats: Kinds) -> bool:
-        """Reads floats that changed in each call from now on; whether there are any that need not be fixed."""
-        self._new_numbers = {place: kind for place, kind in floats.items() if place not in self._fixed_numbers}
+    def reads(self, call: Call, numbers: Kinds) -> bool:
+        """Reads numbers that changed in each call from now on; whether there are any that need not be fixed."""
+        self._new_numbers = {place: kind for place, kind in numbers.items() if place not in self._fixed_numbers}
         self._numbers_read = self._numbers_read | self._new_numbers
-        return bool(self._new_numbers)
+        return bool(self._new_numbers or self.integers_read.intersection(call.numbers))
+
+    def reads_integers(self, call: Call, keys: Sequence[Any]) -> bool:
+        """Reads integers of arguments, by which alone a call differs from an earlier one; whether there are any new."""
+        new: set[int] = set()
+        for key in keys:
+            if (key[:2], key[3:]) == (call.key[:2], call.key[3:]):
+                pairs = [*zip(key[2], call.key[2], strict=True)]
+                changed = {i for i, (before, now) in enumerate(pairs) if before != now}
+                if all(pairs[i][0][0] is pairs[i][1][0] is int for i in changed):
+                    new |= changed - self._fixed_integers
+        self.integers_read |= new
+        return bool(new)
 
     def reads_less(self, call: Call) -> bool:
         """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
-        if call.has_floats:
+        if integers := self.integers_read.intersection(call.numbers):
+            self._fixed_integers |= integers
+            self.integers_read -= integers
+        elif call.numbers:
             self.are_floats_read = False
         elif self._new_numbers:
-            self._fixed_numbers |= {*self._new_numbers}
+            integers_held = {place for place, kind in self._new_numbers.items() if kind is int}
+            self._fixed_numbers |= integers_held or {*self._new_numbers}
         elif self._are_checked:
             self._are_checked = False
         else:
@@ -100,11 +119,16 @@ class Tracer:
             return found
         with noted() as outside:
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
+        if program.asked and self._reads_new_integers(call):
+            raise TraceError("an integer that changes decides what the program is")
         if program.asked and self._programs.is_first("asked"):
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=6)
         run = self._run(program, call)
         run.keep = functools.partial(kept.keep, program, outside) if kept else None
         return run
+
+    def _reads_new_integers(self, call: Call) -> bool:
+        return bool(self.integers_read.intersection(call.numbers)) or int in self._new_numbers.values()
 
     def _new_program(self) -> Program:
         program = self._make_program()
@@ -115,7 +139,7 @@ class Tracer:
     def _run(self, program: Program, call: Call) -> Run:
         if (unset := program.unset[ENTRY]) and self._programs.is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=7)
-        apart = Apart(call.example, are_floats_read=call.has_floats)
+        apart = Apart(call.example, call.numbers)
         run = Run(program, call.key, self._options, self._programs.random, apart)
         drop_slots(self._optimizers, self._with_slots, run.uses)
         run.guard = Guard(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ingot.torch.base.torch_internals import pytree
 
+FLOATS = (float, np.float64, np.float32, np.float16)  # types of numbers that are inputs
 BY_KEYWORD = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -34,33 +36,33 @@ class Keyworded:
 
 
 class OfTensors:
-    """A function of which some arguments, that are floats, are given as tensors."""
+    """A function of which some arguments, that are numbers, are given as tensors."""
 
-    def __init__(self, function: Callable[..., Any], floats: Sequence[int]) -> None:
-        """`floats` are places among the leaves of the arguments."""
+    def __init__(self, function: Callable[..., Any], numbers: Sequence[int]) -> None:
+        """`numbers` are places among the leaves of the arguments."""
         functools.update_wrapper(self, function)
-        self.function, self.floats = function, tuple(floats)
+        self.function, self.numbers = function, tuple(numbers)
 
     def __call__(self, *args: Any) -> Any:
         """Calls the function."""
         leaves, spec = pytree.tree_flatten(args)
-        for i in self.floats:
+        for i in self.numbers:
             leaves[i] = leaves[i].item()
         return self.function(*pytree.tree_unflatten(leaves, spec))
 
 
-def with_tensors(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
-    """Arguments with tensors in the place of floats; and where these are among their leaves."""
+def with_tensors(args: tuple[Any, ...], integers: Container[int]) -> tuple[tuple[Any, ...], list[int]]:
+    """Arguments with tensors in the place of floats and of some integers; and where these are among their leaves."""
     leaves, spec = pytree.tree_flatten(args)
-    floats = [i for i, leaf in enumerate(leaves) if type(leaf) is float]
-    for i in floats:
+    numbers = [i for i, leaf in enumerate(leaves) if type(leaf) in FLOATS or (type(leaf) is int and i in integers)]
+    for i in numbers:
         leaves[i] = scalar(leaves[i])
-    return (pytree.tree_unflatten(leaves, spec), floats) if floats else (args, [])
+    return (pytree.tree_unflatten(leaves, spec), numbers) if numbers else (args, [])
 
 
-def scalar(value: float) -> torch.Tensor:
-    """A float as programs read it."""
-    return torch.tensor(value, dtype=torch.float64)
+def scalar(value: Any) -> torch.Tensor:
+    """A number as programs read it."""
+    return torch.tensor(value, dtype=torch.int64 if type(value) is int else torch.float64)
 
 
 class Positions:

@@ -25,6 +25,7 @@ from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.modes import no_modes
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+TEXTS = ("__format__", "__str__", "__repr__", "__hash__")  # methods of numbers
 CONVERSIONS = (
     *((torch.SymInt, name) for name in ("__int__", "__index__")),
     (torch.SymFloat, "__float__"),
@@ -201,7 +202,7 @@ class Answers:
             for symbolic, name in CONVERSIONS:
                 kind = float if name == "__float__" else int
                 undo.enter_context(replaced(symbolic, name, converting(getattr(symbolic, name), kind)))
-            for name in ("__format__", "__str__", "__repr__", "__hash__"):
+            for name in TEXTS:
                 said = texting(getattr(torch.SymInt, name), getattr(int, name))
                 undo.enter_context(replaced(torch.SymInt, name, said))
             for name, convert in (("__int__", math.trunc), ("__index__", operator.index)):

@@ -17,8 +17,9 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import ValueAsked
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import replaced
+from ingot.torch.base.torch_internals import node_of
 from ingot.torch.base.torch_internals.fake_tensors import DataDependentOutputException, FakeTensor
-from ingot.torch.numbers.answers import Answers, all_of
+from ingot.torch.numbers.answers import TEXTS, Answers, all_of
 from ingot.torch.numbers.checks import asking_frame, passing_answer
 from ingot.torch.optimizers.zeros import is_own_optimizer
 
@@ -48,16 +49,18 @@ class Choices:
         self._symbols: set[Any] = set()
         self._inputs: set[Any] = set()
         self._zeros: set[Any] = set()
+        self._read: set[Any] = set()
 
     def count(self) -> int:
         """How many questions were asked so far, also such as had an answer."""
         return self._questions + (len(self.answers.places) if self.answers else 0)
 
-    def begin(self, numbers: Iterable[Any]) -> None:
-        """A call begins, with numbers that are carried."""
+    def begin(self, numbers: Iterable[Any], read: Iterable[Any]) -> None:
+        """A call begins, with numbers that are carried, of which some are `read` since they change between calls."""
         self.predicates, self.checks = [], []
         self._answers = {}
         self._symbols = {number.node.expr for number in numbers}
+        self._read = {number.node.expr for number in read}
         if self.answers:
             self.answers.begin()
 
@@ -122,7 +125,17 @@ class Choices:
                 value = tensor.item()
                 return self._choose_or_pass(value if isinstance(value, torch.SymBool) else value != 0, frame)
 
+        def texting(method: Callable[..., Any]) -> Callable[..., Any]:
+            def text(number: Any, *args: Any) -> Any:
+                if is_users_code(asking_frame()) and (number.node.expr in self._read or _is_argument(number)):
+                    raise ValueAsked("Python makes a text or a key of a number that changes", user_place())
+                return method(number, *args)
+
+            return text
+
         with ExitStack() as undo:
+            for name in TEXTS:
+                undo.enter_context(replaced(torch.SymInt, name, texting(getattr(torch.SymInt, name))))
             undo.enter_context(replaced(torch.SymBool, "__bool__", choose))
             for number in (torch.SymInt, torch.SymFloat):
                 undo.enter_context(replaced(number, "__bool__", lambda number: bool(number != 0)))
@@ -172,6 +185,14 @@ class Choices:
         """Whether inputs decide; not by their sign, which optimizers ask for to leave out what a 0 would do."""
         asked = predicate.node.expr
         return bool(asked.free_symbols & self._inputs) and not any(side.is_zero for side in asked.args)
+
+
+def _is_argument(number: Any) -> bool:
+    """Whether a number is an argument, which was given as a tensor."""
+    node = node_of(number)
+    if node is None or node.target is not torch.ops.aten._local_scalar_dense.default:
+        return False
+    return bool(node.args[0].op == "placeholder")
 
 
 def _truth(asked: Any, answer: bool) -> Any:

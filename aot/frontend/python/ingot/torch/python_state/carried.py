@@ -10,6 +10,7 @@ import torch
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.keywords import FLOATS
 from ingot.torch.base.places import user_place
 from ingot.torch.python_state.held import Entry, Holder, Variable, Written
 from ingot.torch.python_state.reach import LAST_RATES
@@ -52,6 +53,7 @@ class Number:
         Raises TraceError where that is no number of its kind any more.
         """
         value = self.at()
+        value = float(value) if type(value) in FLOATS else value
         if type(value) not in ((int,) if self.kind is int else (int, float)):
             path, kind = self.name.removeprefix(PREFIX), self.kind.__name__
             what = f"`{path}` is {value!r}, and {kind} in the program, which carries it from call to call"
@@ -83,8 +85,10 @@ def numbers_at(kinds: Mapping[tuple[int, Any], Kind], snapshot: Snapshot) -> dic
     """The numbers at some places, by name; those that are none, or are not found, are left out."""
     found: dict[tuple[int, Any], Number] = {}
     for path, leaf in snapshot.leaves.items():
-        if isinstance(leaf.read, Written) and leaf.read.place in kinds and type(leaf.read()) in DTYPES:
-            kind = float if type(leaf.read()) is float else kinds[leaf.read.place]
+        if not isinstance(leaf.read, Written) or leaf.read.place not in kinds:
+            continue
+        if type(value := leaf.read()) in (int, *FLOATS):
+            kind = kinds[leaf.read.place] if type(value) is int else float
             found.setdefault(leaf.read.place, Number(path, leaf, kind))
     return {number.name: number for number in found.values()}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from ingot.torch.base.keywords import scalar
+from ingot.torch.base.keywords import FLOATS, scalar
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
 
 Tensors = tuple[torch.Tensor, ...]
@@ -18,10 +19,13 @@ ATOMS = (type(None), bool, int, float, str)  # whose objects never change
 class Apart:
     """Takes arguments apart that are tuples, lists and dicts of tensors, and of plain values as an example's."""
 
-    def __init__(self, example: Sequence[Any], are_floats_read: bool = False) -> None:
-        """Floats may be other ones, and are taken as tensors, where they are read."""
+    def __init__(self, example: Sequence[Any], numbers: Sequence[int] = ()) -> None:
+        """`numbers` are places among the example's leaves: they may be other ones, and are taken as tensors."""
         self._is_flat = all(isinstance(value, torch.Tensor) for value in example)
-        self._match = _matcher(tuple(example), _take_float if are_floats_read else None)
+        leaves, spec = pytree.tree_flatten(tuple(example))
+        for i in numbers:
+            leaves[i] = _Number(type(leaves[i]))
+        self._match = _matcher(pytree.tree_unflatten(leaves, spec))
 
     def __call__(self, args: tuple[Any, ...]) -> Tensors | None:
         """Their tensors in order; None where they are built in another way. What is no tensor may be among them."""
@@ -31,17 +35,23 @@ class Apart:
         return tuple(found) if self._match(args, found) else None
 
 
-def _matcher(example: Any, of_float: Matcher | None) -> Matcher:
-    """Takes values apart that are built as an example is, and floats by a matcher of their own if there is one."""
+class _Number(NamedTuple):
+    """Stands for a number that is read, in an example."""
+
+    kind: type
+
+
+def _matcher(example: Any) -> Matcher:
+    """Takes values apart that are built as an example is."""
     kind = type(example)
+    if kind is _Number:
+        return _number_of(example.kind)
     if isinstance(example, torch.Tensor):
         return _take
     if kind is tuple or kind is list:
-        return _sequence_of(kind, [_matcher(value, of_float) for value in example])
+        return _sequence_of(kind, [_matcher(value) for value in example])
     if kind is dict:
-        return _dict_of([(key, _matcher(value, of_float)) for key, value in example.items()])
-    if kind is float and of_float:
-        return of_float
+        return _dict_of([(key, _matcher(value)) for key, value in example.items()])
     return _like(kind, example) if isinstance(example, PLAIN) else lambda value, found: False
 
 
@@ -50,11 +60,16 @@ def _take(value: Any, found: list[Any]) -> bool:
     return True
 
 
-def _take_float(value: Any, found: list[Any]) -> bool:
-    if type(value) is not float:
-        return False
-    found.append(scalar(value))
-    return True
+def _number_of(kind: type) -> Matcher:
+    kinds = FLOATS if kind in FLOATS else (int,)
+
+    def take(value: Any, found: list[Any]) -> bool:
+        if type(value) not in kinds:
+            return False
+        found.append(scalar(value))
+        return True
+
+    return take
 
 
 def _sequence_of(kind: Any, parts: list[Matcher]) -> Matcher:

@@ -20,6 +20,10 @@ class Captured:
         self._are_alike = likeness([capture.tensor for capture in captures])
         self.places = [place for capture in captures for place in capture.places]
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._reads)
+
     def __call__(self) -> tuple[torch.Tensor, ...]:
         """The tensors as they are now."""
         return tuple([read() for read in self._reads])

@@ -41,7 +41,7 @@ class Feed:
         """
         entry = session.entries[name]
         self._count, self._are_alike = len(tensors), likeness(tensors)
-        self._captured = captured
+        self._captured = captured or None
         self._are_plain = all(_plain(tensor) is tensor for tensor in (*tensors, *captured()))
         sources = [
             _place(numbers[port.name]) if port.name in numbers else names.index(port.name) for port in entry.inputs
@@ -61,7 +61,8 @@ class Feed:
 
         Raises IndicesOutside before it does.
         """
-        tensors = *tensors, *self._captured()
+        if self._captured:
+            tensors = *tensors, *self._captured()
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
         outputs = {name: torch.empty_like(like) for name, like in self._outputs}

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ingot.torch.base.keywords import FLOATS
 from ingot.torch.base.torch_internals import HOOKS, HOOKS_MADE, without_functions
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.ambient import told_by
@@ -132,15 +133,15 @@ class Guard:
             return "a setting of a tensor or an optimizer"
         return f"`{paths[0]}` is {now.at(paths[0]).text}, and was {self._read.at(paths[0]).text}"
 
-    def floats(self) -> dict[tuple[int, Any], type[float]]:
-        """Where Python holds floats that are others than they were."""
+    def numbers(self) -> dict[tuple[int, Any], type]:
+        """Where Python holds numbers that are others than they were, and of which kinds they are."""
         now = self._taken(self._named.follows)
-        found = {}
+        found: dict[tuple[int, Any], type] = {}
         for path in self._read.differences(now):
             read = now.leaves[path].read if path in now.leaves else None
-            are_floats = self._read.at(path).kind is now.at(path).kind is float
-            if are_floats and isinstance(read, Written) and self._matters(path, now):
-                found[read.place] = float
+            kinds = {self._read.at(path).kind, now.at(path).kind}
+            if kinds <= {int, *FLOATS} and isinstance(read, Written) and self._matters(path, now):
+                found[read.place] = int if kinds == {int} else float
         return found
 
     def _matters(self, path: str, now: Snapshot) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +59,7 @@ class Subject:
     is_guarded: bool = False  # in this process, where optimizers' numbers are looked at before each call
     said: set[str] = field(default_factory=set)  # warnings, each of which is given once
     are_checked: bool = False  # values, where the function raises otherwise
+    read: Collection[tuple[int, Any]] = ()  # the places of numbers that change between calls
     missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
 
     def roots(self) -> list[Held]:
@@ -204,7 +205,8 @@ class Calls:
                 found = stand_ins
                 for call in range(2):
                     numbers_lent = Lent(state.numbers, found)
-                    self._choices.begin(numbers_lent.symbols.values())
+                    changing = [name for name, number in state.numbers.items() if number.place in subject.read]
+                    self._choices.begin(numbers_lent.symbols.values(), map(numbers_lent.symbols.__getitem__, changing))
                     self._places.begin_call()
                     self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
