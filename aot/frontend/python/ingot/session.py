@@ -62,9 +62,9 @@ class Session:
         if not 0 <= threads <= MAX_THREADS:
             raise ValueError(f"a session has 0 to {MAX_THREADS} threads, and was to have {threads}")
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
-        self._memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
-        self._native = _engine.Session(self.bundle.native, self._memory, threads)
-        self.state = State(self.bundle, self._native, self._memory)
+        self.memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
+        self._native = _engine.Session(self.bundle.native, self.memory, threads)
+        self.state = State(self.bundle, self._native, self.memory)
         self.entries: Mapping[str, Entry] = Entries(
             (name, Entry(self._native, self.bundle.native, i, name, inputs, defaults, outputs))
             for i, (name, inputs, defaults, outputs) in enumerate(self.bundle.native.entries())

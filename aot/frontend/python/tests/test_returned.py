@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +67,31 @@ def test_memory_is_shared_as_in_pytorch(name: str) -> None:
         step, optimizer = step_of(mine, RETURNED[name])
         torch.testing.assert_close(seen(ingot.torch.compile(step, mine, optimizer)), seen(theirs))
         theirs, _ = step_of(model(), RETURNED[name])
+
+
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_memory_is_shared_with_what_calls_returned_before_a_retrace() -> None:
+    seen = []
+    for is_compiled in (True, False):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+        def step(x: torch.Tensor, model: Any = model, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+            return model[0].weight.detach(), model[1].running_mean, model[0].bias.detach()[1:]
+
+        function = functools.partial(step, model=model, optimizer=optimizer)
+        called = ingot.torch.compile(function, model, optimizer) if is_compiled else function
+        first = called(torch.ones(2, 3) * torch.arange(2)[:, None])
+        for rows in (4, 5, 2):
+            called(torch.ones(rows, 3) * torch.arange(rows)[:, None])
+        now = model[0].weight, model[1].running_mean, model[0].bias[1:]
+        assert [x.data_ptr() for x in first] == [x.data_ptr() for x in now]
+        seen.append([x.clone() for x in first])
+    torch.testing.assert_close(*seen)
 
 
 def test_a_parameter_that_is_returned_is_the_parameter() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -74,12 +74,22 @@ class Run:
     """One program of a function: what it was traced with, and its bundle over the live state."""
 
     guard: Guard
+    _live: Live
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
     def __init__(
-        self, program: Program, key: Any, options: Options, random: RandomKeys, apart: Apart | None = None
+        self,
+        program: Program,
+        key: Any,
+        options: Options,
+        random: RandomKeys,
+        apart: Apart | None = None,
+        others: Iterable[Run] = (),
     ) -> None:
-        """`apart` finds the tensors among a call's arguments: without, those of the program's example do."""
+        """`apart` finds the tensors among a call's arguments: without, those of the program's example do.
+
+        `others` are runs whose memory of the state it may have.
+        """
         self.key = key
         self.has_departed = False  # in its last run
         self.is_checked = ENTRY in program.checked  # by code that raises where it departs
@@ -94,7 +104,7 @@ class Run:
         self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
         self._tensors = self._subject.state.tensors | random.tensors
         self._random, self._generators = random, program.generators[ENTRY]
-        self._live = Live(self._bundle, options.threads, self._tensors)
+        self._live = Live(self._bundle, options.threads, self._tensors, (other._live for other in others))
         self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]

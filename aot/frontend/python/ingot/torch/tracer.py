@@ -140,7 +140,7 @@ class Tracer:
         if (unset := program.unset[ENTRY]) and self._programs.is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=7)
         apart = Apart(call.example, call.numbers)
-        run = Run(program, call.key, self._options, self._programs.random, apart)
+        run = Run(program, call.key, self._options, self._programs.random, apart, self._programs.runs)
         drop_slots(self._optimizers, self._with_slots, run.uses)
         run.guard = Guard(
             program.subjects[ENTRY], program.constants[ENTRY], program.captures[ENTRY], self._options.verify

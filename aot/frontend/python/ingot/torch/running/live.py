@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
@@ -16,18 +18,37 @@ from ingot.torch.tracing.state import stored
 class Live:
     """A session in whose memory a model's and an optimizer's own tensors lie."""
 
-    def __init__(self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor]) -> None:
-        self.session = Session(bundle, threads)
+    session: Session
+
+    def __init__(
+        self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor], others: Iterable[Live] = ()
+    ) -> None:
+        """Its memory is that of the first of the others that has the same state in it, if one has.
+
+        So tensors stay where they are when another program runs, and so do views of them. But not where there are
+        other threads: a session begins with zeros, which they would read.
+        """
+        self._tensors = tuple([tensors[name] for name in bundle.states])
+        same = (other.session.memory for other in others if other.has(bundle, self._tensors))
+        memory = next(same, None) if threading.active_count() == 1 else None
+        values = bytes(memory) if memory is not None else b""
+        self.session = Session(bundle, threads, memory=memory)
+        if memory is not None:
+            memoryview(memory).cast("B")[:] = values
         self._names = [*bundle.states]
         self.names = set(bundle.states)  # of the state that lies in the session's memory
         with torch.inference_mode(False):  # whose tensors could not be trained later
             self._views = [self.session.state.torch(name) for name in bundle.states]
-        self._tensors = tuple([tensors[name] for name in bundle.states])
         self._pointers = [view.data_ptr() for view in self._views]
         self._addresses = addresses(tuple(self._views))
         self._forms = [*map(_form, self._tensors)]
         self._are_alike: Callable[..., bool] = lambda *_: False  # once they lie in the session's memory
         self._is_alike = False  # as `fits` found
+
+    def has(self, bundle: Bundle, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether the same tensors are the state of a bundle, at the same places in its memory."""
+        places = [*self.session.bundle.states.values()]
+        return places == [*bundle.states.values()] and all(map(operator.is_, self._tensors, tensors))
 
     def fits(self) -> bool:
         """Whether the tensors are of the types and shapes that the program was traced with."""

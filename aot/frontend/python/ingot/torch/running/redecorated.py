@@ -41,6 +41,11 @@ class Programs:
         """Keeps the run of a program for steps that are decorated later, and the latest of them."""
         self._traced = [*self._traced[1 - MOST_RUNS :], (function, run)]
 
+    @property
+    def runs(self) -> list[Any]:
+        """The runs that are kept."""
+        return [run for _, run in self._traced]
+
     def of_same(self, function: Callable[..., Any]) -> Iterator[tuple[Any, Comparison]]:
         """The runs of earlier functions that do what this one does."""
         for other, run in self._traced:
